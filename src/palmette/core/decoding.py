@@ -1,0 +1,227 @@
+"""Decision rules as objects: how probabilities become answers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from palmette.core.decode import Route, beam_search
+from palmette.core.expected_loss import EXPECTED_LOSSES, expected_by_matrix
+from palmette.core.hierarchy import Hierarchy
+from palmette.core.space import LabelSpace
+from palmette.exceptions import PalmetteError
+
+__all__ = [
+    "Beam",
+    "BestPath",
+    "Confident",
+    "Decoding",
+    "MinExpectedLoss",
+    "RoutedDecoding",
+    "TopDown",
+    "resolve_decoding",
+]
+
+IntArray = NDArray[np.int32]
+FloatArray = NDArray[np.float64]
+
+
+class Decoding(BaseEstimator, ABC):  # type: ignore[misc]
+    """A rule that chooses a node for every row from the probabilities of the classes."""
+
+    @abstractmethod
+    def choose(self, proba: FloatArray, space: LabelSpace) -> IntArray:
+        """Choose a node for every row.
+
+        Parameters
+        ----------
+        proba : array of shape (n_samples, n_classes)
+        space : LabelSpace
+
+        Returns
+        -------
+        int array of shape (n_samples,)
+            Node numbers of the hierarchy.
+        """
+
+
+class RoutedDecoding(BaseEstimator, ABC):  # type: ignore[misc]
+    """A rule that asks only the families on its way, so that its cost follows the depth."""
+
+    @abstractmethod
+    def follow(self, route: Route, n_samples: int, space: LabelSpace) -> IntArray:
+        """Choose a node for every row, of shape (n_samples,), by asking `route`."""
+
+
+class BestPath(Decoding):
+    """Choose the most probable label: always one of the labels seen in training.
+
+    Examples
+    --------
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> proba = np.array([[0.3, 0.3, 0.4]])
+    >>> h.path_strings[BestPath().choose(proba, LabelSpace(h, h.leaves))].tolist()
+    ['plant/oak']
+    """
+
+    def choose(self, proba: FloatArray, space: LabelSpace) -> IntArray:
+        """Choose a node for every row; see `Decoding.choose`."""
+        return np.asarray(space.classes[proba.argmax(axis=1)], dtype=np.int32)
+
+
+class Confident(Decoding):
+    """Choose the deepest node that is sure enough, so that an internal node is a real answer.
+
+    Parameters
+    ----------
+    threshold : float
+        Least probability of an answer. Where no node below the root has it, the answer is the
+        root: nothing is known.
+    min_depth : int
+        Answer at least so deep, with the most probable node there, however unsure.
+
+    Examples
+    --------
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> proba = np.array([[0.3, 0.6, 0.1]])
+    >>> h.path_strings[Confident(0.8).choose(proba, LabelSpace(h, h.leaves))].tolist()
+    ['animal']
+    """
+
+    def __init__(self, threshold: float = 0.5, min_depth: int = 0) -> None:
+        self.threshold = threshold
+        self.min_depth = min_depth
+
+    def choose(self, proba: FloatArray, space: LabelSpace) -> IntArray:
+        """Choose a node for every row; see `Decoding.choose`."""
+        if not 0 <= self.threshold <= 1:
+            raise PalmetteError(f"threshold={self.threshold!r}: expected a number from 0 to 1.")
+        marginals = space.marginals(proba)
+        # the root is always sure, though its sum may round to just below one
+        marginals[0] = 1.0
+        sure = marginals >= self.threshold
+        shallow = space.depth < self.min_depth
+        if shallow.any():
+            sure |= (space.depth == self.min_depth)[:, None]
+        # deeper always wins; at one depth the more probable
+        value = np.where(sure, space.depth[:, None] + np.minimum(marginals, 1.0) * 0.5, -1.0)
+        return np.asarray(space.nodes[value.argmax(axis=0)], dtype=np.int32)
+
+
+class MinExpectedLoss(Decoding):
+    """Choose the node of least expected loss: the Bayes decision.
+
+    Parameters
+    ----------
+    loss : str or callable
+        ``"tree_induced_error"``, ``"hierarchical_f1"`` (one less the score), ``"hmc_loss"``,
+        ``"h_loss"``, ``"zero_one"``; or a function of (hierarchy, answers, classes), node numbers
+        both, giving losses of shape (n_answers, n_classes).
+    candidates : {"nodes", "classes", "all"}
+        Answers to choose from: every node but the root, the labels seen in training only, or every
+        node.
+
+    Examples
+    --------
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> proba = np.array([[0.3, 0.3, 0.4]])
+    >>> h.path_strings[MinExpectedLoss().choose(proba, LabelSpace(h, h.leaves))].tolist()
+    ['animal']
+    """
+
+    def __init__(
+        self,
+        loss: str | Callable[[Hierarchy, IntArray, IntArray], Any] = "tree_induced_error",
+        candidates: str = "nodes",
+    ) -> None:
+        self.loss = loss
+        self.candidates = candidates
+
+    def choose(self, proba: FloatArray, space: LabelSpace) -> IntArray:
+        """Choose a node for every row; see `Decoding.choose`."""
+        losses = self._expected(proba, space)
+        losses[~self._allowed(space)] = np.inf
+        return np.asarray(space.nodes[losses.argmin(axis=0)], dtype=np.int32)
+
+    def _expected(self, proba: FloatArray, space: LabelSpace) -> FloatArray:
+        if callable(self.loss):
+            matrix = np.asarray(self.loss(space.hierarchy, space.nodes, space.classes), dtype=float)
+            expected = (space.n_active, space.n_classes)
+            if matrix.shape != expected:
+                raise PalmetteError(
+                    f"loss gave an array of shape {matrix.shape}: expected {expected}, the losses "
+                    "of each answer (rows) under each class (columns)."
+                )
+            return expected_by_matrix(matrix, proba)
+        if self.loss not in EXPECTED_LOSSES:
+            raise PalmetteError(
+                f"loss={self.loss!r} is unknown: expected one of {sorted(EXPECTED_LOSSES)}, or a "
+                "function."
+            )
+        return EXPECTED_LOSSES[self.loss](space, proba)
+
+    def _allowed(self, space: LabelSpace) -> NDArray[np.bool_]:
+        if self.candidates == "classes":
+            return space.is_class
+        if self.candidates not in ("nodes", "all"):
+            raise PalmetteError(
+                f"candidates={self.candidates!r} is unknown: expected 'nodes', 'classes' or 'all'."
+            )
+        allowed = np.ones(space.n_active, dtype=bool)
+        allowed[0] = self.candidates == "all" or space.n_active == 1
+        return allowed
+
+
+class Beam(RoutedDecoding):
+    """Follow the best few paths downwards and choose the most probable of them.
+
+    Parameters
+    ----------
+    width : int
+        Number of paths kept. A beam as wide as the number of classes equals `BestPath`.
+    """
+
+    def __init__(self, width: int = 5) -> None:
+        self.width = width
+
+    def follow(self, route: Route, n_samples: int, space: LabelSpace) -> IntArray:
+        """Choose a node for every row; see `RoutedDecoding.follow`."""
+        if self.width < 1:
+            raise PalmetteError(f"width={self.width!r}: expected a positive integer.")
+        classes, _ = beam_search(space, route, n_samples, self.width)
+        return space.classes[classes[:, 0]]
+
+
+class TopDown(RoutedDecoding):
+    """Take the most probable option at every step from the root: quick, and final at each step."""
+
+    def follow(self, route: Route, n_samples: int, space: LabelSpace) -> IntArray:
+        """Choose a node for every row; see `RoutedDecoding.follow`."""
+        classes, _ = beam_search(space, route, n_samples, width=1)
+        return space.classes[classes[:, 0]]
+
+
+_BY_NAME: dict[str, Callable[[], Decoding | RoutedDecoding]] = {
+    "best_path": BestPath,
+    "top_down": TopDown,
+    "beam": Beam,
+    "confident": Confident,
+    "min_expected_loss": MinExpectedLoss,
+}
+
+
+def resolve_decoding(decoding: str | Decoding | RoutedDecoding) -> Decoding | RoutedDecoding:
+    """Return a decision rule given by name or as an object."""
+    if isinstance(decoding, Decoding | RoutedDecoding):
+        return decoding
+    if isinstance(decoding, str) and decoding in _BY_NAME:
+        return _BY_NAME[decoding]()
+    raise PalmetteError(
+        f"decoding={decoding!r} is unknown: expected one of {sorted(_BY_NAME)}, or an object of "
+        "palmette.decoding."
+    )

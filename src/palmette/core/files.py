@@ -1,0 +1,144 @@
+"""Opening and writing files: packed or plain, bounded in size, whole or not at all."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from palmette.exceptions import ReadError
+
+__all__ = ["MAX_UNPACKED", "atomic_write", "open_bytes", "open_text", "plain_suffix", "read_bytes"]
+
+# A packed file of a few kB can unpack to terabytes; nothing that we read comes near this.
+MAX_UNPACKED = 2 * 1024**3
+
+_PACKED = {".xz", ".gz", ".bz2", ".zip"}
+_BROKEN = (lzma.LZMAError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, EOFError)
+
+
+def plain_suffix(path: str | os.PathLike[str]) -> str:
+    """Return the suffix of the file inside its packing, in lower case.
+
+    Examples
+    --------
+    >>> plain_suffix("go.OBO.xz"), plain_suffix("tree.txt")
+    ('.obo', '.txt')
+    """
+    name = Path(path)
+    if name.suffix.lower() in _PACKED:
+        name = name.with_suffix("")
+    return name.suffix.lower()
+
+
+def open_bytes(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a plain, .xz, .gz, .bz2 or one-member .zip file for reading bytes."""
+    path = Path(path)
+    if path.is_dir():
+        raise ReadError("this is a folder, a file was expected", path=path)
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".xz":
+            return cast(BinaryIO, lzma.open(path, "rb"))
+        if suffix == ".gz":
+            return cast(BinaryIO, gzip.open(path, "rb"))
+        if suffix == ".bz2":
+            return cast(BinaryIO, bz2.open(path, "rb"))
+        if suffix == ".zip":
+            return _open_zip(path)
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise ReadError("there is no such file", path=path) from None
+    except _BROKEN as error:
+        raise ReadError(f"the packed file is broken ({error})", path=path) from error
+
+
+def _open_zip(path: Path) -> BinaryIO:
+    with zipfile.ZipFile(path) as archive:
+        members = [m for m in archive.infolist() if not m.is_dir()]
+        if len(members) != 1:
+            raise ReadError(
+                f"the archive holds {len(members)} files, expected one; unpack it, name the file",
+                path=path,
+            )
+        if members[0].file_size > MAX_UNPACKED:
+            raise ReadError(_too_large(MAX_UNPACKED), path=path)
+    # The member keeps the archive's own handle alive, so the archive object may go.
+    return cast(BinaryIO, zipfile.ZipFile(path).open(members[0]))
+
+
+def read_bytes(path: str | os.PathLike[str], limit: int = MAX_UNPACKED) -> bytes:
+    """Read a whole file, unpacked, refusing more than `limit` bytes."""
+    with open_bytes(path) as stream:
+        try:
+            content = stream.read(limit + 1)
+        except (*_BROKEN, OSError) as error:
+            raise ReadError(f"the file is broken or cut short ({error})", path=path) from error
+    if len(content) > limit:
+        raise ReadError(_too_large(limit), path=path)
+    return content
+
+
+def open_text(path: str | os.PathLike[str], limit: int = MAX_UNPACKED) -> IO[str]:
+    """Open a file as text: UTF-8 (with or without a mark), else Latin-1; refuse binary files.
+
+    The whole file is unpacked first, so a broken packing shows here and not in the midst of
+    parsing, and lines can be counted on.
+    """
+    content = read_bytes(path, limit)
+    if b"\0" in content[:65536]:
+        raise ReadError("this is a binary file, text was expected", path=path)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = content.decode("latin-1")
+    return io.StringIO(text, newline=None)
+
+
+def _too_large(limit: int) -> str:
+    return f"the file unpacks to more than {limit:,} bytes; split it, or raise the limit"
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[str]]:
+    """Write a file whole or not at all: a temporary neighbour takes its place at the end.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write.
+    mode : {"w", "wb"}
+        Text (UTF-8) or bytes.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; give the name of a file to write.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path.parent} is not a folder: make it first to write {path}.")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        # mkstemp gives 0600: a file that replaces another keeps its mode, a new one the user's
+        os.chmod(temporary, path.stat().st_mode if path.exists() else 0o666 & ~_umask())
+        with os.fdopen(handle, mode, encoding=None if "b" in mode else "utf-8") as stream:
+            yield cast(IO[str], stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,165 @@
+"""LabelSpace: the labels that a single-path model chooses from, and the nodes above them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palmette.core.hierarchy import Hierarchy
+
+__all__ = ["LabelSpace"]
+
+IntArray = NDArray[np.int32]
+FloatArray = NDArray[np.float64]
+
+
+class LabelSpace:
+    """The classes of a problem in a tree, with the part of the tree that lies above them.
+
+    Probabilities of classes are rows of shape (n_samples, n_classes). Inside, arrays over nodes
+    have the shape (n_active, n_samples), so that a node is a contiguous row; they cover the active
+    nodes only, those with a class at or below them. A large taxonomy of which few labels occur
+    costs no more than these labels.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        A tree.
+    classes : int array of shape (n_classes,)
+        Nodes that are labels, leaves or not, ascending.
+
+    Examples
+    --------
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> space = LabelSpace(h, h.index(["cat", "dog"]))
+    >>> h.names[space.nodes].tolist()
+    ['root', 'animal', 'cat', 'dog']
+    >>> space.marginals(np.array([[0.25, 0.75]])).ravel().tolist()
+    [1.0, 1.0, 0.25, 0.75]
+    """
+
+    def __init__(self, hierarchy: Hierarchy, classes: IntArray) -> None:
+        hierarchy.require_tree("a single-path classifier")
+        self.hierarchy = hierarchy
+        self.classes = np.asarray(classes, dtype=np.int32)
+        self.nodes = _close_upwards(self.classes, hierarchy.parents)
+        self.depth = hierarchy.depth[self.nodes]
+        # positions among the active nodes; they stay in preorder
+        self.parent = np.searchsorted(self.nodes, hierarchy.parents[self.nodes]).astype(np.int32)
+        self.parent[0] = -1
+        self.class_place = np.searchsorted(self.nodes, self.classes).astype(np.int32)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of labels."""
+        return len(self.classes)
+
+    @property
+    def n_active(self) -> int:
+        """Number of nodes with a label at or below them."""
+        return len(self.nodes)
+
+    @cached_property
+    def is_class(self) -> NDArray[np.bool_]:
+        """Whether each active node is a label."""
+        flags = np.zeros(self.n_active, dtype=bool)
+        flags[self.class_place] = True
+        return flags
+
+    @cached_property
+    def class_range(self) -> IntArray:
+        """Classes at or below each active node, ``[first, stop)``: shape (n_active, 2)."""
+        ends = self.hierarchy.subtree_end[self.nodes]
+        bounds = [np.searchsorted(self.classes, self.nodes), np.searchsorted(self.classes, ends)]
+        return np.column_stack(bounds).astype(np.int32)
+
+    @cached_property
+    def levels(self) -> list[IntArray]:
+        """Places of the active nodes at depth 0, 1, ..."""
+        return [
+            np.flatnonzero(self.depth == d).astype(np.int32) for d in range(self.depth.max() + 1)
+        ]
+
+    @cached_property
+    def families(self) -> list[tuple[int, IntArray]]:
+        """Every active parent with its options, as places, parents before their children.
+
+        The options are its active children and, where the parent is a label itself, the parent:
+        the path may end there.
+        """
+        children = np.argsort(self.parent[1:], kind="stable").astype(np.int32) + 1
+        parents = self.parent[children]
+        first = np.flatnonzero(np.diff(parents, prepend=-1))
+        groups = np.split(children, first[1:])
+        return [
+            (parent, np.r_[np.int32(parent), group] if self.is_class[parent] else group)
+            for parent, group in zip(parents[first].tolist(), groups, strict=True)
+        ]
+
+    @cached_property
+    def class_at(self) -> IntArray:
+        """Class of each active node, -1 where it is no label: shape (n_active,)."""
+        classes = np.full(self.n_active, -1, dtype=np.int32)
+        classes[self.class_place] = np.arange(self.n_classes, dtype=np.int32)
+        return classes
+
+    def place(self, node: int) -> int:
+        """Place of a node among the active ones."""
+        return int(np.searchsorted(self.nodes, node))
+
+    def sum_up(self, at_classes: Any) -> FloatArray:
+        """Add values of classes up the tree.
+
+        A parent is the sum of its children and of what ends at it. Floating-point sums of
+        non-negative numbers never fall below a part of them, so a child never exceeds its parent.
+
+        Parameters
+        ----------
+        at_classes : array of shape (n_samples, n_classes)
+
+        Returns
+        -------
+        array of shape (n_active, n_samples)
+        """
+        values = np.asarray(at_classes, dtype=np.float64)
+        totals = np.zeros((self.n_active, len(values)))
+        totals[self.class_place] = values.T
+        for level in reversed(self.levels[1:]):
+            parents = self.parent[level]
+            first = np.flatnonzero(np.diff(parents, prepend=-1))
+            totals[parents[first]] += np.add.reduceat(totals[level], first, axis=0)
+        return totals
+
+    def marginals(self, proba: Any) -> FloatArray:
+        """Probability of every active node, (n_active, n_samples), from those of the classes."""
+        return self.sum_up(proba)
+
+    def sum_down(self, at_nodes: FloatArray) -> FloatArray:
+        """Sum values of nodes along the path from the root to every active node.
+
+        Parameters
+        ----------
+        at_nodes : array of shape (n_active, n_samples)
+
+        Returns
+        -------
+        array of shape (n_active, n_samples)
+        """
+        sums = np.array(at_nodes, dtype=np.float64, copy=True)
+        for level in self.levels[1:]:
+            sums[level] += sums[self.parent[level]]
+        return sums
+
+
+def _close_upwards(nodes: IntArray, parents: IntArray) -> IntArray:
+    active = np.zeros(len(parents), dtype=bool)
+    active[0] = True
+    while nodes.size:
+        active[nodes] = True
+        nodes = parents[nodes]
+        nodes = np.unique(nodes[nodes >= 0])
+        nodes = nodes[~active[nodes]]
+    return np.flatnonzero(active).astype(np.int32)

@@ -1,0 +1,209 @@
+"""What every classifier with one path a row shares: reading X and y, deciding, answering."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
+
+from palmette.core.containers import row_index
+from palmette.core.decode import Route, RouteByMarginals, top_classes
+from palmette.core.decoding import RoutedDecoding, resolve_decoding
+from palmette.core.hierarchy import Hierarchy
+from palmette.core.label_forms import sorted_labels
+from palmette.core.labels import NodeLabels
+from palmette.core.rows import count_rows, is_text, row_chunks, take_rows
+from palmette.core.space import LabelSpace
+from palmette.exceptions import HierarchyError, LabelError
+
+__all__ = ["SinglePathClassifier"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+
+class SinglePathClassifier(ClassifierMixin, BaseEstimator):
+    """Base of classifiers that choose one path for every row.
+
+    A subclass sets the parameters ``hierarchy`` and ``decoding``, calls `_read_target` in its
+    `fit`, and gives `_class_proba_of` and, if it can do so cheaply, `_route_of`.
+    """
+
+    # ------------------------------------------------------------------ for subclasses
+
+    def _class_proba_of(self, X: Any) -> FloatArray:
+        """Probabilities of shape (n_samples, n_classes), columns as in ``space_.classes``."""
+        raise NotImplementedError
+
+    def _route_of(self, X: Any) -> Route:
+        """Route over the rows of X; by default what the class probabilities imply."""
+        return RouteByMarginals(self.space_, self._class_proba_of(X))
+
+    def _decision_rule(self) -> Any:
+        return resolve_decoding(self.decoding)
+
+    # ------------------------------------------------------------------ reading
+
+    def _read_features(self, X: Any, *, reset: bool) -> Any:
+        """Check X; tables and texts stay what they are, so that pipelines can use their columns."""
+        if is_text(X) or hasattr(X, "columns") or hasattr(X, "column_names"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if not is_text(X) and 0 in X.shape:
+                raise ValueError(f"X has shape {X.shape}: expected at least one row and column.")
+            return X
+        tags = self.__sklearn_tags__().input_tags
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=None,
+            accept_sparse="csr",
+            ensure_all_finite="allow-nan" if tags.allow_nan else True,
+        )
+
+    def _read_target(self, X: Any, y: Any) -> NodeLabels:
+        """Encode y, and set ``hierarchy_``, ``space_``, ``classes_`` and ``label_form_``."""
+        labels = NodeLabels.encode(_check_target(y), self._given_hierarchy())
+        check_consistent_length(X, labels.given)
+        terminals = labels.terminals
+        unlabelled = np.flatnonzero(terminals == 0)
+        if unlabelled.size:
+            raise LabelError(
+                f"y[{unlabelled[0]}] names no node below the root ({unlabelled.size} such rows). "
+                "Give it a label or drop the row."
+            )
+        self.hierarchy_ = labels.hierarchy
+        self.space_ = LabelSpace(labels.hierarchy, np.unique(terminals))
+        self.label_form_ = labels.form.as_answer()
+        names = labels.form.class_labels(self.space_.classes, labels.hierarchy)
+        # 1-D labels sorted, as scikit-learn's tools expect; paths in the order of the hierarchy
+        by_path = isinstance(names[0], tuple)
+        self._class_order = np.arange(len(names)) if by_path else _sorting_order(names)
+        self.classes_ = names[self._class_order]
+        return labels
+
+    def _given_hierarchy(self) -> Hierarchy | None:
+        if self.hierarchy is None or isinstance(self.hierarchy, Hierarchy):
+            return self.hierarchy
+        raise HierarchyError(
+            f"hierarchy is a {type(self.hierarchy).__name__}: expected a palmette.Hierarchy (such "
+            "as Hierarchy.from_paths(...) or Hierarchy.read(file)) or None."
+        )
+
+    # ------------------------------------------------------------------ answering
+
+    def predict(self, X: Any) -> Any:
+        """Predict labels, in the form of the `y` that the model was fitted on.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels of n_samples rows
+        """
+        nodes = self.predict_nodes(X)
+        return self.label_form_.write_nodes(nodes, self.hierarchy_, row_index(X))
+
+    def predict_nodes(self, X: Any) -> IntArray:
+        """Predict node numbers of ``hierarchy_``, of shape (n_samples,)."""
+        check_is_fitted(self)
+        X = self._read_features(X, reset=False)
+        rule = self._decision_rule()
+        answers = []
+        for part in self._parts(X):
+            if isinstance(rule, RoutedDecoding):
+                chosen = rule.follow(self._route_of(part), count_rows(part), self.space_)
+            else:
+                chosen = rule.choose(self._class_proba_of(part), self.space_)
+            answers.append(chosen)
+        return np.concatenate(answers)
+
+    def _predict_proba(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        X = self._read_features(X, reset=False)
+        proba = [self._class_proba_of(part)[:, self._class_order] for part in self._parts(X)]
+        return np.concatenate(proba)
+
+    def _predict_node_proba(self, X: Any, nodes: Any = None) -> FloatArray:
+        check_is_fitted(self)
+        X = self._read_features(X, reset=False)
+        hierarchy, space = self.hierarchy_, self.space_
+        wanted = np.arange(hierarchy.n_nodes) if nodes is None else hierarchy.index(list(nodes))
+        place = np.searchsorted(space.nodes, wanted).clip(max=space.n_active - 1)
+        active = space.nodes[place] == wanted
+        proba = np.zeros((count_rows(X), len(wanted)))
+        start = 0
+        for part in self._parts(X):
+            marginals = space.marginals(self._class_proba_of(part))
+            proba[start : start + count_rows(part), active] = marginals[place[active]].T
+            start += count_rows(part)
+        return proba
+
+    def _predict_top_k(self, X: Any, k: int) -> tuple[list[Any], FloatArray]:
+        check_is_fitted(self)
+        X = self._read_features(X, reset=False)
+        best, values = [], []
+        for part in self._parts(X):
+            proba = self._class_proba_of(part)
+            chosen = top_classes(proba, k)
+            best.append(self.space_.classes[chosen])
+            values.append(np.take_along_axis(proba, chosen, axis=1))
+        nodes = np.concatenate(best)
+        write = self.label_form_.write_nodes
+        answers = [write(nodes[:, i], self.hierarchy_, row_index(X)) for i in range(nodes.shape[1])]
+        return answers, np.concatenate(values)
+
+    def _parts(self, X: Any) -> list[Any]:
+        """Chunks of rows whose tables over nodes fit in memory."""
+        n_rows = count_rows(X)
+        chunks = list(row_chunks(n_rows, 2 * self.space_.n_active + self.space_.n_classes))
+        return [X] if len(chunks) == 1 else [take_rows(X, chunk) for chunk in chunks]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows whose most specific node is predicted exactly.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : labels of n_samples rows
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        truth = NodeLabels.encode(y, self.hierarchy_).terminals
+        return float(np.average(self.predict_nodes(X) == truth, weights=sample_weight))
+
+
+def _check_target(y: Any) -> Any:
+    """Refuse what is no target for classification in scikit-learn's own words."""
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None.")
+    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of "
+            "y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+    if isinstance(y, np.ndarray) and y.dtype.kind == "f" and y.ndim == 1:
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+    return y
+
+
+def _sorting_order(names: NDArray[Any]) -> NDArray[np.intp]:
+    if names.dtype != object:
+        return np.argsort(names, kind="stable")
+    rank = {name: i for i, name in enumerate(sorted_labels(names.tolist()))}
+    return np.argsort([rank[name] for name in names.tolist()], kind="stable")

@@ -1,0 +1,107 @@
+"""LocalPerNodeClassifier: a binary estimator at every node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palmette.core.decode import normalize_rows
+from palmette.core.decoding import Decoding, RoutedDecoding
+from palmette.core.hierarchy import Hierarchy
+from palmette.core.rows import count_rows, take_rows
+from palmette.core.space import LabelSpace
+from palmette.core.tasks import REST, TaskTable
+from palmette.local.base import BaseLocalClassifier, Estimators
+from palmette.local.scores import option_scores
+
+__all__ = ["LocalPerNodeClassifier"]
+
+
+class LocalPerNodeClassifier(BaseLocalClassifier):
+    """A binary estimator at every node tells it from its siblings.
+
+    The scores of siblings are scaled to sum to one, so that probabilities are coherent.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier, dict or callable, optional
+        Cloned for every node; logistic regression by default. A dict has estimators by the path of
+        the node, by its depth (an int), and under ``"default"``. A callable takes the node's path
+        and gives an estimator.
+    negatives : {"siblings", "all"}
+        What a node is told from: the other rows below its parent, or all other rows.
+    hierarchy, decoding, n_jobs, random_state, verbose
+        As in `LocalPerParentClassifier`.
+
+    Attributes
+    ----------
+    hierarchy_ : Hierarchy
+    classes_ : array of shape (n_classes,)
+    estimators_ : dict of int to estimator
+        By node number. The estimator under an inner node that is a label itself and has children
+        is found by `end_estimators_`.
+    end_estimators_ : dict of int to estimator
+        By node number: whether a path ends at this inner node.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [5.0, 1.0]])
+    >>> y = np.array([["animal", "cat"], ["animal", "dog"], ["plant", "oak"], ["plant", "fern"]])
+    >>> LocalPerNodeClassifier().fit(X, y).predict(X).tolist() == y.tolist()
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Estimators = None,
+        *,
+        negatives: str = "siblings",
+        hierarchy: Hierarchy | None = None,
+        decoding: str | Decoding | RoutedDecoding = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            estimator,
+            hierarchy=hierarchy,
+            decoding=decoding,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.negatives = negatives
+
+    def _make_tasks(self, space: LabelSpace) -> TaskTable:
+        return TaskTable.per_node(space, self.negatives)
+
+    def _keep(self, table: TaskTable, fitted: list[Any]) -> None:
+        self.estimators_, self.end_estimators_ = {}, {}
+        for task, estimator in zip(table.tasks, fitted, strict=True):
+            kept = self.end_estimators_ if task.ends else self.estimators_
+            kept[task.key] = estimator
+
+    def _route_of(self, X: Any) -> _NodeRoute:
+        return _NodeRoute(self.space_, self.estimators_, self.end_estimators_, X)
+
+
+class _NodeRoute:
+    def __init__(
+        self, space: LabelSpace, estimators: dict[int, Any], ends: dict[int, Any], X: Any
+    ) -> None:
+        self._space, self._estimators, self._ends, self._X = space, estimators, ends, X
+
+    def __call__(
+        self, parent: int, options: NDArray[np.int32], rows: NDArray[np.int32] | None
+    ) -> NDArray[np.float64]:
+        X = self._X if rows is None else take_rows(self._X, rows)
+        scores = np.empty((count_rows(X), len(options)))
+        for i, option in enumerate(options):
+            node = int(self._space.nodes[option])
+            estimator = (self._ends if option == parent else self._estimators)[node]
+            sides = np.array([REST, node], dtype=np.int32)
+            scores[:, i] = option_scores(estimator, X, sides)[:, 1]
+        return normalize_rows(scores)

@@ -1,0 +1,20 @@
+"""Fixtures shared by all rooms."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data_home() -> Path:
+    """Return the folder of real data sets; skip where there is none."""
+    home = os.environ.get("PALMETTE_DATA")
+    if not home:
+        pytest.skip("the environment variable PALMETTE_DATA does not name a data home")
+    path = Path(home)
+    if not (path / "manifest.json").is_file():
+        pytest.skip(f"PALMETTE_DATA={home} has no manifest.json")
+    return path
