@@ -1,0 +1,152 @@
+"""Tables of codes that nest by prefix, such as IPC and NAICS: CSV or TSV with code and title.
+
+A header names the columns: one with ``code`` or ``id``, one with ``title``, ``name`` or
+``description``. Codes with blanks nest at the blank, and what stands before it is implied (``A01B``
+for ``A01B 1``). Other codes are below the longest code that they begin with; a range such as
+``31-33`` stands for all the codes in it. Nodes are named by code; titles are not kept. The root is
+added.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+from palmette.core.taxonomy.rows import LinkRows, Tops, short
+from palmette.core.taxonomy.source import Source
+
+__all__ = ["looks_like", "parse"]
+
+_CODE_WORDS = ("code", "id")  # a table may have both: the code is what nests
+_TITLE_WORDS = {"title", "name", "description", "label"}
+_HEADER_WITHIN = 5  # lines above the header that some files have
+_RANGE = re.compile(r"([0-9]+)-([0-9]+)")
+_LARGEST_RANGE = 1000
+_Codes = dict[str, int]  # code and line
+
+
+def looks_like(source: Source) -> bool:
+    """Whether a header with code and title is among the first lines."""
+    delimiter = _delimiter(source.sample)
+    for line in source.sample[:_HEADER_WITHIN]:
+        try:
+            fields = next(csv.reader([line], delimiter=delimiter), [])
+        except csv.Error:
+            return False
+        if _code_column(fields) is not None:
+            return True
+    return False
+
+
+def parse(source: Source) -> LinkRows:
+    """Read the codes."""
+    codes = _read_codes(source)
+    rows = LinkRows(source, Tops.ALWAYS)
+    if any(" " in code for code in codes):
+        _nest_at_blanks(rows, codes)
+    else:
+        _nest_by_prefix(source, rows, codes)
+    return rows
+
+
+def _delimiter(lines: list[str]) -> str:
+    return "\t" if any("\t" in line for line in lines) else ","
+
+
+def _code_column(fields: list[str]) -> int | None:
+    """Return the place of the codes in a header; None where this is no header."""
+    words = [set(re.split(r"\W+", field.casefold())) for field in fields]
+    if not any(cell & _TITLE_WORDS and not cell.intersection(_CODE_WORDS) for cell in words):
+        return None
+    for word in _CODE_WORDS:
+        for column, cell in enumerate(words):
+            if word in cell:
+                return column
+    return None
+
+
+def _read_codes(source: Source) -> _Codes:
+    reader = csv.reader(
+        io.StringIO(source.raw_text, newline=""), delimiter=_delimiter(source.sample)
+    )
+    codes: _Codes = {}
+    column: int | None = None
+    try:
+        for fields in reader:
+            if not any(field.strip() for field in fields):
+                continue
+            if column is None:
+                column = _code_column(fields)
+                if column is None and reader.line_num >= _HEADER_WITHIN:
+                    break
+                continue
+            code = " ".join(fields[column].split()) if column < len(fields) else ""
+            if not code:
+                raise source.error("this row has no code", reader.line_num)
+            if code in codes:
+                raise source.error(
+                    f"the code {short(code)} is given twice, first in line {codes[code]}",
+                    reader.line_num,
+                )
+            codes[code] = reader.line_num
+    except csv.Error as error:
+        raise source.error(f"the table cannot be read ({error})", reader.line_num) from None
+    if column is None:
+        raise source.error("no header names a column with 'code' or 'id' and one with 'title'")
+    return codes
+
+
+def _nest_at_blanks(rows: LinkRows, codes: _Codes) -> None:
+    for code, line in codes.items():
+        above, blank, _ = code.rpartition(" ")
+        rows.node(above if blank else code)
+        while blank:
+            rows.link(above, code, line)
+            code = above
+            above, blank, _ = code.rpartition(" ")
+
+
+def _nest_by_prefix(source: Source, rows: LinkRows, codes: _Codes) -> None:
+    if len(codes) > 1 and _are_running_numbers(codes):
+        raise source.error(
+            "the codes are running numbers, which do not nest. For a plain table of classes "
+            "use Hierarchy.star, for edges name the columns parent and child"
+        )
+    stands_for = {
+        prefix: code for code, line in codes.items() for prefix in _spread(source, code, line)
+    }
+    for code, line in codes.items():
+        rows.node(code)
+        above = None if _RANGE.fullmatch(code) else _longest_prefix(code, stands_for)
+        if above is not None:
+            rows.link(above, code, line)
+
+
+def _are_running_numbers(codes: _Codes) -> bool:
+    if not all(code.isascii() and code.isdigit() and len(code) < 10 for code in codes):
+        return False
+    numbers = sorted(map(int, codes))
+    return numbers[-1] - numbers[0] == len(numbers) - 1
+
+
+def _spread(source: Source, code: str, line: int) -> list[str]:
+    """Return the codes that a code stands for: itself, or all in a range."""
+    match = _RANGE.fullmatch(code)
+    if match is None:
+        return [code]
+    first, last = match.groups()
+    if (
+        len(first) != len(last)
+        or len(first) > 9
+        or not 0 <= int(last) - int(first) < _LARGEST_RANGE
+    ):
+        raise source.error(f"the range {short(code)} has ends that do not fit", line)
+    return [str(n).zfill(len(first)) for n in range(int(first), int(last) + 1)]
+
+
+def _longest_prefix(code: str, stands_for: dict[str, str]) -> str | None:
+    for length in range(len(code) - 1, 0, -1):
+        if code[:length] in stands_for:
+            return stands_for[code[:length]]
+    return None

@@ -1,0 +1,37 @@
+"""Graphviz's DOT language, for drawing; it is written, never read."""
+
+from __future__ import annotations
+
+from palmette.core.hierarchy import Hierarchy
+
+__all__ = ["to_dot"]
+
+_ESCAPED = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\0": ""})
+
+
+def to_dot(hierarchy: Hierarchy) -> str:
+    """Write a tree or DAG in the DOT language; nodes are numbered, names are their labels.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(to_dot(Hierarchy.star(["cat"])), end="")
+    digraph hierarchy {
+      0 [label="root"];
+      1 [label="cat"];
+      0 -> 1;
+    }
+    """
+    nodes = [
+        f'  {i} [label="{str(name).translate(_ESCAPED)}"];'
+        for i, name in enumerate(hierarchy.names.tolist())
+    ]
+    edges = [f"  {parent} -> {child};" for parent, child in hierarchy.edges.tolist()]
+    return "\n".join(["digraph hierarchy {", *nodes, *edges, "}", ""])

@@ -1,0 +1,129 @@
+"""Indented text: one name a line, deeper lines below shallower ones.
+
+The indentation is made of blanks, of tabs, or of dashes before a blank (``---- oak``); any step
+will do, but a line must come back to a level that is open. Blank lines and ``#`` comments are
+skipped. A name in double quotes is a JSON string, so that any name can be written. A single top
+line is the root; several hang off an added one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+
+from palmette.core.hierarchy import Hierarchy
+from palmette.core.taxonomy.names import names_as_text
+from palmette.core.taxonomy.rows import PlaceRows, Tops
+from palmette.core.taxonomy.source import MAX_TEXT, Source
+from palmette.exceptions import HierarchyError
+
+__all__ = ["looks_like", "parse", "to_text"]
+
+# The first line of what we write: names may look like paths or edges, this line does not.
+_HEADER = "# Palmette hierarchy: indented text"
+_STEP = "  "
+_INDENTATION = re.compile(r"[ \t]*")
+_DASHES = re.compile(r"--+(?=[ \t])|--+$")
+
+
+def looks_like(source: Source) -> bool:
+    """Whether lines start with dashes or different blanks, or our own first line is there."""
+    if source.raw_text.startswith(_HEADER):
+        return True
+    if any(_DASHES.match(line) for line in source.sample):
+        return True
+    indentations = {len(line) - len(line.lstrip()) for line in source.sample}
+    return len(indentations) > 1  # the same blanks before all lines say nothing
+
+
+def parse(source: Source) -> PlaceRows:
+    """Read the lines."""
+    lines = list(source.content_lines())
+    dashed = any(_DASHES.match(line) for _, line in lines)
+    rows = PlaceRows(source, Tops.SEVERAL)
+    open_levels: list[tuple[str, int]] = []  # indentation and node of the way down to here
+    for number, line in lines:
+        match = (_DASHES.match(line) if dashed else None) or _INDENTATION.match(line)
+        indentation = match.group() if match else ""
+        name = _name(line[len(indentation) :].strip())
+        if not name:
+            raise source.error("a name is missing here", number, line, len(line))
+        if open_levels and not _is_deeper(indentation, open_levels[-1][0]):
+            _close_levels(source, number, line, indentation, open_levels)
+        parent = open_levels[-1][1] if open_levels else -1
+        open_levels.append((indentation, rows.add(name, parent, number)))
+    return rows
+
+
+def _is_deeper(indentation: str, than: str) -> bool:
+    return len(indentation) > len(than) and indentation.startswith(than)
+
+
+def _close_levels(
+    source: Source, number: int, line: str, indentation: str, open_levels: list[tuple[str, int]]
+) -> None:
+    """Go back to the level of this indentation and close it too: its next sibling comes."""
+    while open_levels:
+        closed, _ = open_levels.pop()
+        if closed == indentation:
+            return
+    raise source.error(
+        f"the indentation of {len(indentation)} characters meets no level that is open here. "
+        "Use the same blanks or tabs for the same level",
+        number,
+        line,
+        len(indentation),
+    )
+
+
+def _name(written: str) -> str:
+    if len(written) > 1 and written[0] == written[-1] == '"':
+        try:
+            decoded = json.loads(written)
+        except ValueError:
+            return written  # quotation marks that are part of the name
+        return decoded if isinstance(decoded, str) else written
+    return written
+
+
+def to_text(hierarchy: Hierarchy) -> str:
+    """Write a tree as indented text, which `Hierarchy.read` reads back.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        A tree. Names that are no strings come back as strings.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(to_text(Hierarchy.from_paths([("animal", "cat"), ("plant",)])), end="")
+    # Palmette hierarchy: indented text
+    root
+      animal
+        cat
+      plant
+    """
+    hierarchy.require_tree("indented text")
+    names = names_as_text(hierarchy, "indented text")
+    n_blanks = len(_STEP) * int(hierarchy.depth.sum(dtype=np.int64))
+    if n_blanks > MAX_TEXT:
+        raise HierarchyError(
+            f"the tree is {hierarchy.max_depth} levels deep: indented text would take "
+            f"{n_blanks:,} blanks. Write JSON instead."
+        )
+    lines = [
+        _STEP * depth + _written(name)
+        for name, depth in zip(names, hierarchy.depth.tolist(), strict=True)
+    ]
+    return "\n".join([_HEADER, *lines, ""])
+
+
+def _written(name: str) -> str:
+    plain = name == name.strip() and name[:1] not in '"#-' and not re.search(r"[\r\n\0]", name)
+    return name if plain else json.dumps(name)

@@ -1,0 +1,27 @@
+"""Names of nodes on their way into a text file."""
+
+from __future__ import annotations
+
+from palmette.core.hierarchy import Hierarchy
+from palmette.exceptions import HierarchyError
+
+__all__ = ["names_as_text"]
+
+
+def names_as_text(hierarchy: Hierarchy, format: str) -> list[str]:
+    """Return every node's name as a string.
+
+    Formats of text cannot tell the number 1 from the string "1"; where siblings would become the
+    same, the file could not be read back, and that is an error.
+    """
+    names = [str(name) for name in hierarchy.names.tolist()]
+    seen: set[tuple[int, str]] = set()
+    for parent, child in hierarchy.edges.tolist():
+        place = (parent, names[child])
+        if place in seen:
+            raise HierarchyError(
+                f"two children of {names[parent]!r} would both be written as {names[child]!r} in "
+                f"{format}. Rename one, or write JSON, which keeps the types of names."
+            )
+        seen.add(place)
+    return names

@@ -1,0 +1,177 @@
+"""Newick trees: ``((cat,dog)animal,plant)root;``.
+
+Lengths (``:0.1``) and ``[comments]`` are skipped. Quoted names may hold anything, a quotation mark
+doubled; underscores stay underscores. Inner nodes without a name are numbered (``node 3``); a leaf
+without a name is an error.
+"""
+
+from __future__ import annotations
+
+import re
+
+from palmette.core.hierarchy import Hierarchy
+from palmette.core.taxonomy.names import names_as_text
+from palmette.core.taxonomy.rows import PlaceRows, Tops, check_size
+from palmette.core.taxonomy.source import Source
+
+__all__ = ["looks_like", "parse", "to_newick"]
+
+_TOKEN = re.compile(
+    r"""\s+ | \[[^\]]*\] | (?P<mark>[(),;]) | (?P<length>:\s*[^\s(),:;\[\]']+)
+    | '(?P<quoted>(?>[^']+|'')*+)' | (?P<bare>[^\s(),:;\[\]']+)""",
+    re.VERBOSE,
+)
+_BARE = re.compile(r"[^\s(),:;\[\]']+")
+
+
+def looks_like(source: Source) -> bool:
+    """Whether the file begins with a parenthesis and ends with a semicolon."""
+    return source.head.startswith("(") and source.raw_text.rstrip().endswith(";")
+
+
+def parse(source: Source) -> PlaceRows:
+    """Read the tree."""
+    tree = _Tree(source)
+    text, place = source.raw_text, 0
+    while place < len(text):
+        match = _TOKEN.match(text, place)
+        if match is None:
+            raise source.error_at(_unexpected(text[place]), place)
+        if tree.ended and not match.group().isspace():
+            raise source.error_at("something follows the ';': expected one tree a file", place)
+        if match["mark"]:
+            tree.mark(match["mark"], place)
+        elif match["quoted"] is not None:
+            tree.label(match["quoted"].replace("''", "'"), place)
+        elif match["bare"]:
+            tree.label(match["bare"], place)
+        place = match.end()
+    if not tree.ended:
+        raise source.error_at("the tree does not end: expected ';'", max(len(text) - 1, 0))
+    return tree.rows()
+
+
+def _unexpected(character: str) -> str:
+    opened = {"'": "a quoted name", "[": "a comment", ":": "a length"}
+    if character in opened:
+        return f"{opened[character]} begins here and does not end"
+    return f"{character!r} is not expected here"
+
+
+class _Tree:
+    """Nodes in the order in which they begin, so that parents come before children."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._names: list[str | None] = [None]
+        self._parents = [-1]
+        self._places = [0]
+        self._open: list[int] = []
+        self._last = 0  # the node to which a label would belong
+        self._may_open = True
+        self.ended = False
+
+    def mark(self, mark: str, place: int) -> None:
+        if mark == "(":
+            if not self._may_open:
+                raise self._source.error_at("'(' is not expected behind a name", place)
+            self._open.append(self._last)
+            self._begin(self._last, place)
+            return
+        self._check_named(place)
+        if mark == ";":
+            if self._open:
+                raise self._source.error_at(f"';' comes before {len(self._open)} ')'", place)
+            self.ended = True
+        elif not self._open:
+            raise self._source.error_at(f"{mark!r} stands outside of all parentheses", place)
+        elif mark == ",":
+            self._begin(self._open[-1], place)
+        else:
+            self._last = self._open.pop()
+            self._may_open = False
+
+    def label(self, name: str, place: int) -> None:
+        if self._names[self._last] is not None:
+            raise self._source.error_at(
+                "a second name for one node: put names with blanks in single quotes", place
+            )
+        if not name:
+            raise self._source.error_at("a name is empty", place)
+        self._names[self._last] = name
+        if self._may_open:  # a leaf; the name of an inner node stands behind its children
+            self._places[self._last] = place
+        self._may_open = False
+
+    def _begin(self, parent: int, place: int) -> None:
+        self._last = len(self._names)
+        check_size(self._source, self._last)
+        self._names.append(None)
+        self._parents.append(parent)
+        self._places.append(place)
+        self._may_open = True
+
+    def _check_named(self, place: int) -> None:
+        """Refuse a leaf without a name; an inner node has closed its parenthesis."""
+        if self._may_open and self._names[self._last] is None:
+            raise self._source.error_at("a leaf without a name ends here", place)
+
+    def rows(self) -> PlaceRows:
+        """Return the nodes; a root without a name is left to the caller's or the usual name."""
+        no_root = self._names[0] is None
+        rows = PlaceRows(self._source, Tops.ALWAYS if no_root else Tops.SEVERAL)
+        taken = set(self._names)
+        text, line, counted = self._source.raw_text, 1, 0
+        for node in range(no_root, len(self._names)):
+            place = self._places[node]
+            line, counted = line + text.count("\n", counted, place), place
+            name = self._names[node] or f"node {node}"
+            while self._names[node] is None and name in taken:
+                name += "'"
+            rows.add(name, self._parents[node] - no_root, line)
+        return rows
+
+
+def to_newick(hierarchy: Hierarchy) -> str:
+    """Write a tree in Newick's format, names quoted where they need it.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        A tree. Names that are no strings come back as strings.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> to_newick(Hierarchy.from_paths([("animal", "cat"), ("animal", "polar bear"), ("plant",)]))
+    "((cat,'polar bear')animal,plant)root;"
+    """
+    hierarchy.require_tree("Newick's format")
+    names = [_written(name) for name in names_as_text(hierarchy, "Newick's format")]
+    pieces: list[str] = []
+    open_nodes: list[int] = []  # the way down to the node before this one
+    depths = hierarchy.depth.tolist()
+    for node, depth in enumerate(depths):
+        if depth < len(open_nodes):
+            _close(open_nodes, depth, names, pieces)
+            pieces.append(",")
+        elif node:
+            pieces.append("(")
+        open_nodes.append(node)
+    _close(open_nodes, 0, names, pieces)
+    return "".join(pieces) + ";"
+
+
+def _close(open_nodes: list[int], depth: int, names: list[str], pieces: list[str]) -> None:
+    """Write the names of nodes that end, from the last one up to the one at `depth`."""
+    while len(open_nodes) > depth:
+        pieces.append(names[open_nodes.pop()])
+        if len(open_nodes) > depth:
+            pieces.append(")")
+
+
+def _written(name: str) -> str:
+    return name if _BARE.fullmatch(name) else "'" + name.replace("'", "''") + "'"

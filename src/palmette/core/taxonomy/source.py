@@ -1,0 +1,116 @@
+"""Source: one hierarchy file, unpacked, decoded and bounded, that knows how to point at a line."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+from palmette.core.files import plain_suffix, read_bytes
+from palmette.exceptions import ReadError
+
+__all__ = ["MAX_LINE", "MAX_TEXT", "Source"]
+
+# The largest hierarchy file that we know of, the Gene Ontology with all its texts as SQLite, has
+# 86 MB. Text is parsed into objects that may take twenty times its size, so it is bounded sooner;
+# together with `MAX_NODES` of the rows this bounds the memory that any file can make us take.
+MAX_BYTES = 512 * 1024**2
+MAX_TEXT = 64 * 1024**2
+MAX_LINE = 16 * 1024**2
+
+_SAMPLED = 200  # lines that tell one format from another
+_SAMPLED_CHARACTERS = 1 << 20  # a sample stays small where a file is one endless line
+
+
+class Source:
+    """A hierarchy file, read once and looked at by several formats.
+
+    Parameters
+    ----------
+    path : path-like
+        May be packed as .xz, .gz, .bz2 or .zip.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.suffix = plain_suffix(path)
+
+    @cached_property
+    def data(self) -> bytes:
+        """The unpacked bytes."""
+        return read_bytes(self.path, limit=MAX_BYTES)
+
+    @cached_property
+    def raw_text(self) -> str:
+        """The text with its line ends as they are: UTF-8 with or without a mark, else Latin-1."""
+        self.require_text()
+        try:
+            return self.data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            return self.data.removeprefix(codecs.BOM_UTF8).decode("latin-1")
+
+    def require_text(self) -> None:
+        """Refuse files that are binary or too large to be parsed as text."""
+        if len(self.data) > MAX_TEXT:
+            raise self.error(
+                f"the file has {len(self.data):,} bytes, expected at most {MAX_TEXT:,}: split it"
+            )
+        place = self.data.find(b"\0")
+        if place >= 0:
+            raise self.error(f"this is a binary file (byte {place} is zero), text was expected")
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield (number from 1, line without its end), one at a time."""
+        # StringIO knows \n, \r\n and \r only; str.splitlines would cut at form feeds too
+        stream = io.StringIO(self.raw_text, newline=None)
+        for number, line in enumerate(stream, start=1):
+            if len(line) > MAX_LINE:
+                raise self.error(
+                    f"the line has {len(line):,} characters, expected at most {MAX_LINE:,}",
+                    number,
+                    line[:200],
+                )
+            yield number, line.rstrip("\n")
+
+    def content_lines(self) -> Iterator[tuple[int, str]]:
+        """Yield numbered lines that are neither blank nor a ``#`` comment."""
+        for number, line in self.lines():
+            stripped = line.lstrip()
+            if stripped and not stripped.startswith("#"):
+                yield number, line
+
+    @cached_property
+    def sample(self) -> list[str]:
+        """The first lines that are neither blank nor comments."""
+        head = io.StringIO(self.raw_text[:_SAMPLED_CHARACTERS], newline=None)
+        wanted = (line.rstrip("\n") for line in head if line.strip() and line.lstrip()[0] != "#")
+        return list(islice(wanted, _SAMPLED))
+
+    @cached_property
+    def head(self) -> str:
+        """The beginning of the file, without blanks before it, where its syntax shows."""
+        return self.data[:8192].removeprefix(codecs.BOM_UTF8).decode("latin-1").lstrip()
+
+    def error(
+        self, message: str, line: int | None = None, text: str | None = None, column: int = 0
+    ) -> ReadError:
+        """Make the error that points at a place of this file; the caller raises it."""
+        if line is not None and text is None:
+            text = next((content for number, content in self.lines() if number == line), None)
+        return ReadError(message, path=self.path, line=line, text=text, column=column)
+
+    def error_at(self, message: str, offset: int) -> ReadError:
+        """Make the error that points at a character of `raw_text`."""
+        start = self.raw_text.rfind("\n", 0, offset) + 1
+        end = self.raw_text.find("\n", offset)
+        return ReadError(
+            message,
+            path=self.path,
+            line=self.raw_text.count("\n", 0, offset) + 1,
+            text=self.raw_text[start : end if end >= 0 else None],
+            column=offset - start,
+        )

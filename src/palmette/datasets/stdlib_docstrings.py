@@ -1,0 +1,331 @@
+"""The docstrings of the running Python's standard library: a real text set, nothing to download."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import hashlib
+import os
+import platform
+import sysconfig
+import warnings
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from palmette.core.hierarchy import Hierarchy
+from palmette.exceptions import DataHomeError, PalmetteError
+
+__all__ = ["content_split", "load_stdlib_docstrings"]
+
+# Not the library itself (tests, installed packages), tables without prose (encodings,
+# pydoc_data), an application and a demonstration (idlelib, turtledemo), and packages that only
+# some of the versions 3.11 to 3.14 have (distutils, lib2to3).
+_SKIPPED_FOLDERS = {
+    *("test", "tests", "site-packages", "dist-packages", "lib-dynload", "__pycache__"),
+    *("encodings", "pydoc_data", "ensurepip", "idlelib", "turtledemo", "distutils", "lib2to3"),
+}
+# Where the documented module is a shell around C code, its Python twin holds the docstrings.
+_PUBLIC_MODULE = {
+    "_pydecimal": ("decimal",),
+    "_pydatetime": ("datetime",),
+    "_pyio": ("io",),
+    "_collections_abc": ("collections", "abc"),
+}
+
+_DESCR = """\
+Docstrings of the Python standard library
+
+Rows are docstrings of functions, methods and classes of Python {python}, read from its source
+files without importing them. The text of the docstring alone is the input. The class path is
+package / module / class (nested deeper or less deep as the code is), at most {max_depth} long: the
+docstring of a method carries the path of its class, that of a module's function ends at the module.
+
+Docstrings shorter than {min_chars} characters are left out, and so are repeats of a text within a
+class. A label with fewer than {min_class_count} rows is folded into its parent, and dropped at the
+top. {internal}
+
+{n_rows} rows, {n_labels} labels of {n_smallest} to {n_largest} rows, {n_nodes} nodes under the
+root, {n_leaves} leaves, {n_internal} rows with a label that is not a leaf.
+
+The names of the classes were not removed from the texts: {mention:.0%} of them mention the last
+name of their path somewhere, as documentation does. The set follows the Python version: scores
+can be compared within one version only.
+"""
+
+
+class _Docstring(NamedTuple):
+    """A docstring, the path of the class or module that holds it, and the name it documents."""
+
+    text: str
+    path: tuple[str, ...]
+    name: str
+
+
+def load_stdlib_docstrings(
+    *,
+    min_chars: int = 40,
+    min_class_count: int = 20,
+    max_depth: int = 3,
+    leaves_only: bool = False,
+    return_split: bool = False,
+) -> Bunch:
+    """Load the docstrings of the standard library, labelled by package, module and class.
+
+    The source files of the running Python are parsed, none is imported, and nothing is written.
+    The first call takes about two seconds, later ones reuse what was read.
+
+    Parameters
+    ----------
+    min_chars : int
+        Shorter docstrings are left out.
+    min_class_count : int
+        A label with fewer rows is folded into its parent; at the top its rows are dropped. Hence
+        every label that is left has at least so many rows.
+    max_depth : int
+        Longest path; what lies deeper is labelled with the first `max_depth` names.
+    leaves_only : bool
+        Whether to drop the rows whose label has children, such as a module's functions beside
+        its classes. By default they stay, labelled with an internal node.
+    return_split : bool
+        Whether to add a fixed division into training and test rows, see `content_split`.
+
+    Returns
+    -------
+    Bunch
+        ``X``, a list of n_samples texts; ``y``, an object array of shape (n_samples, depth) of
+        names padded with ``''``; ``hierarchy``; ``names``, the dotted name of what each row
+        documents; ``DESCR``. With `return_split` also ``X_train``, ``y_train``, ``X_test``,
+        ``y_test``, and the row numbers ``train`` and ``test``. The rows are sorted by path, and
+        within a path they stand as in the sources: shuffle before dividing them otherwise.
+
+    Raises
+    ------
+    DataHomeError
+        If this Python comes without the source files of its library.
+
+    Examples
+    --------
+    >>> docs = load_stdlib_docstrings(min_class_count=50)
+    >>> docs.y.shape[1], len(docs.X) == len(docs.y)
+    (3, True)
+    >>> "asyncio" in docs.hierarchy.path_strings
+    True
+    """
+    if max_depth < 1 or min_class_count < 1:
+        raise PalmetteError(
+            f"got max_depth={max_depth} and min_class_count={min_class_count}: expected at least 1."
+        )
+    found = _read_library(Path(sysconfig.get_path("stdlib")))
+    rows = _distinct(found, min_chars, max_depth)
+    paths = _fold_small([row.path for row in rows], min_class_count)
+    inner = {path[:end] for path in paths for end in range(1, len(path))}
+    kept = [i for i, path in enumerate(paths) if path and not (leaves_only and path in inner)]
+    kept.sort(key=paths.__getitem__)  # the sort is stable: within a label as in the sources
+    if not kept:
+        raise PalmetteError(
+            f"no label has {min_class_count} docstrings of {min_chars} characters or more "
+            f"({len(rows)} rows in all). Lower min_class_count or min_chars."
+        )
+    paths = [paths[i] for i in kept]
+    texts = [rows[i].text for i in kept]
+    bunch = Bunch(
+        X=texts,
+        y=_pad(paths),
+        hierarchy=Hierarchy.from_paths(paths),
+        names=[rows[i].name for i in kept],
+    )
+    bunch["DESCR"] = _describe(bunch, paths, inner, min_chars, min_class_count, max_depth)
+    if return_split:
+        train, test = content_split(texts, paths)
+        bunch.update(train=train, test=test)
+        for side, chosen in (("train", train), ("test", test)):
+            bunch[f"X_{side}"] = [texts[i] for i in chosen]
+            bunch[f"y_{side}"] = bunch.y[chosen]
+    return bunch
+
+
+def content_split(
+    texts: Sequence[str],
+    labels: Sequence[Hashable],
+    test_size: float = 0.25,
+    seed: int = 0,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Divide texts into training and test rows by a hash of their content.
+
+    A text keeps its side whatever other rows come or go, and equal texts are never on both sides.
+    Only where a label would have no training row, one of its texts changes over.
+
+    Parameters
+    ----------
+    texts : sequence of str of length n_samples
+    labels : sequence of hashables of length n_samples
+    test_size : float
+        Expected share of test rows, between 0 and 1.
+    seed : int
+        Another seed gives another division.
+
+    Returns
+    -------
+    train, test : int arrays
+        Row numbers, ascending.
+
+    Examples
+    --------
+    >>> verbs, labels = ["open", "close", "read", "send", "close"], ["a", "a", "a", "b", "a"]
+    >>> train, test = content_split(verbs, labels, test_size=0.4)
+    >>> train.tolist(), test.tolist()  # "send" would be in test, were it not the only one of "b"
+    ([0, 2, 3], [1, 4])
+    """
+    if not 0.0 <= test_size <= 1.0:
+        raise PalmetteError(f"got test_size={test_size}: expected a share between 0 and 1.")
+    if len(texts) != len(labels):
+        raise PalmetteError(f"got {len(texts)} texts and {len(labels)} labels: expected as many.")
+    place = {text: _hash_to_unit(text, seed) for text in texts}
+    best: dict[Hashable, str] = {}  # per label the text that has the best claim to be in training
+    for text, label in zip(texts, labels, strict=True):
+        if label not in best or place[text] > place[best[label]]:
+            best[label] = text
+    forced = set(best.values())
+    in_test = np.array([place[t] < test_size and t not in forced for t in texts], dtype=bool)
+    return np.flatnonzero(~in_test), np.flatnonzero(in_test)
+
+
+def _hash_to_unit(text: str, seed: int) -> float:
+    digest = hashlib.blake2b(f"{seed}\n{text}".encode("utf-8", "surrogatepass"), digest_size=8)
+    return int.from_bytes(digest.digest(), "big") / 2.0**64
+
+
+# ---------------------------------------------------------------------- reading
+
+
+@lru_cache(maxsize=2)
+def _read_library(folder: Path) -> tuple[_Docstring, ...]:
+    """Read all docstrings below a folder of Python source files."""
+    found: list[_Docstring] = []
+    with warnings.catch_warnings(), _no_garbage_collection():
+        warnings.simplefilter("ignore")  # what the compiler thinks of the library's style
+        for path in _source_files(folder):
+            source = path.read_bytes()
+            if b'"""' not in source and b"'''" not in source:
+                continue  # parsing takes nearly all of the time
+            try:
+                module = ast.parse(source)
+            except (SyntaxError, ValueError):
+                continue  # a template or a file for another version; the library itself parses
+            found.extend(_docstrings_in(module, _module_path(path.relative_to(folder))))
+    if not found:
+        raise DataHomeError(
+            f"the standard library of this Python has no source files with docstrings in {folder}: "
+            "it is zipped or stripped. Use a full installation of CPython, or another data set "
+            "such as load_digits_hierarchy()."
+        )
+    return tuple(found)
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    """Pause the collector: syntax trees hold no cycles, and searching them doubles the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _source_files(folder: Path) -> Iterator[Path]:
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(
+            f for f in folders if f not in _SKIPPED_FOLDERS and not f.startswith("config-")
+        )
+        for name in sorted(files):
+            if name.endswith(".py") and not name.startswith("_sysconfigdata"):
+                yield Path(root, name)
+
+
+def _module_path(relative: Path) -> tuple[str, ...]:
+    names = relative.with_suffix("").parts
+    if names[-1] == "__init__":
+        names = names[:-1]
+    return (*_PUBLIC_MODULE.get(names[0], names[:1]), *names[1:])
+
+
+def _docstrings_in(node: ast.AST, path: tuple[str, ...]) -> Iterator[_Docstring]:
+    """Yield the docstrings of classes, their methods, and functions, but not of inner functions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            own = (*path, child.name)
+            text = ast.get_docstring(child)
+            is_class = isinstance(child, ast.ClassDef)
+            if text:
+                yield _Docstring(text.strip(), own if is_class else path, ".".join(own))
+            if is_class:
+                yield from _docstrings_in(child, own)
+        elif isinstance(child, ast.If | ast.Try | ast.With | ast.ExceptHandler):
+            yield from _docstrings_in(child, path)
+
+
+# ---------------------------------------------------------------------- labels
+
+
+def _distinct(found: Sequence[_Docstring], min_chars: int, max_depth: int) -> list[_Docstring]:
+    """Cut long paths, leave out short texts and repeats of a text under the same path."""
+    first: dict[tuple[str, tuple[str, ...]], _Docstring] = {}
+    for row in found:
+        path = row.path[:max_depth]
+        if path and len(row.text) >= min_chars:
+            first.setdefault((row.text, path), row._replace(path=path))
+    return list(first.values())
+
+
+def _fold_small(paths: list[tuple[str, ...]], min_count: int) -> list[tuple[str, ...]]:
+    """Shorten the paths that have fewer than `min_count` rows, the deepest first."""
+    for depth in range(max(map(len, paths), default=0), 0, -1):
+        counts = Counter(path for path in paths if len(path) == depth)
+        small = {path for path, count in counts.items() if count < min_count}
+        paths = [path[:-1] if path in small else path for path in paths]
+    return paths
+
+
+def _pad(paths: list[tuple[str, ...]]) -> NDArray[np.object_]:
+    y = np.full((len(paths), max(map(len, paths))), "", dtype=object)
+    for row, path in zip(y, paths, strict=True):
+        row[: len(path)] = path
+    return y
+
+
+def _describe(
+    bunch: Bunch,
+    paths: list[tuple[str, ...]],
+    inner: set[tuple[str, ...]],
+    min_chars: int,
+    min_class_count: int,
+    max_depth: int,
+) -> str:
+    sizes = Counter(paths)
+    n_internal = sum(count for path, count in sizes.items() if path in inner)
+    mention = np.mean([p[-1].lower() in t.lower() for p, t in zip(paths, bunch.X, strict=True)])
+    return _DESCR.format(
+        python=platform.python_version(),
+        max_depth=max_depth,
+        min_chars=min_chars,
+        min_class_count=min_class_count,
+        internal="So a label may be an internal node." if n_internal else "All labels are leaves.",
+        n_rows=len(paths),
+        n_labels=len(sizes),
+        n_smallest=min(sizes.values()),
+        n_largest=max(sizes.values()),
+        n_nodes=bunch.hierarchy.n_nodes - 1,
+        n_leaves=bunch.hierarchy.n_leaves,
+        n_internal=n_internal,
+        mention=mention,
+    )
