@@ -1,0 +1,155 @@
+"""Fetch a data set of the data home by its name."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from palmette.datasets.families.clinc150 import load_clinc150
+from palmette.datasets.families.clus import load_clus
+from palmette.datasets.families.mat import load_mat
+from palmette.datasets.families.mulan import load_mulan
+from palmette.datasets.families.newsgroups import load_newsgroups
+from palmette.datasets.families.omniglot import load_omniglot
+from palmette.datasets.families.parts import Files
+from palmette.datasets.families.rcv1 import load_rcv1
+from palmette.datasets.families.rda import load_rda
+from palmette.datasets.families.taxonomy import load_taxonomy
+from palmette.datasets.families.uci import load_delimited, load_flat_arff
+from palmette.datasets.families.wos import load_wos
+from palmette.datasets.home import DatasetEntry, find_dataset
+from palmette.exceptions import DataHomeError, PalmetteError
+
+__all__ = ["fetch"]
+
+Loader = Callable[[DatasetEntry, Files], dict[str, Any]]
+
+# What the manifest calls a format, by its beginning, and who reads it.
+_BY_FORMAT: dict[str, Loader] = {
+    "Clus-HMC ARFF": load_clus,
+    "MULAN ARFF": load_mulan,
+    "MATLAB v5": load_mat,
+    "R .rda": load_rda,
+    "ARFF": load_flat_arff,
+}
+
+# Sets that are alone in their format, or need to be told something.
+_BY_NAME: dict[str, Loader] = {
+    # 0/1 features, 15313 x 2071 of them: half the memory
+    "phyletic_profiles": partial(load_clus, dtype=np.float32),
+    "clinc150": load_clinc150,
+    "20newsgroups_bydate": load_newsgroups,
+    "omniglot_small": load_omniglot,
+    "wos_1k": load_wos,
+    "rcv1_dev": load_rcv1,
+    "glass": partial(load_delimited, separator=",", pattern=r"\.data", ignored=(0,)),
+    "yeast_uci": partial(load_delimited, separator=None, pattern=r"\.data", ignored=(0,)),
+    "landsat": partial(load_delimited, separator=None, pattern=r"^sat\.", header=True),
+    "optdigits": partial(load_delimited, separator="\t", pattern=r"\.t(ra|es)"),
+    "pendigits": partial(load_delimited, separator=",", pattern=r"\.t(ra|es)", one_hot_class=True),
+    "letter": partial(load_delimited, separator=",", pattern=r"\.data", target=0, header=True),
+    "icd10cm": partial(load_taxonomy, file=".txt", alternates={"xml": ".xml"}),
+    "imagenet_wordnet": partial(
+        load_taxonomy,
+        file="parent-child.txt",
+        root="root",
+        alternates={"mintree": "mintree.txt"},
+        class_index=".json",
+    ),
+    "cifar100_wordnet": partial(
+        load_taxonomy,
+        file="parent-child.txt",
+        alternates={"named": "hierarchy.txt"},
+        names="class_names.txt",
+    ),
+    "inaturalist": partial(load_taxonomy, file="inat.txt", alternates={"2019": "inat2019.txt"}),
+    "cub200": partial(
+        load_taxonomy,
+        file="parent-child.txt",
+        alternates={"named": "hierarchy_wikispecies.txt"},
+        names="classes_wikispecies.txt",
+    ),
+    "ipc_2022": partial(load_taxonomy, file="id_6.tsv", alternates={"subclasses": "id_4.tsv"}),
+}
+
+
+def fetch(name: str, data_home: str | os.PathLike[str] | None = None, verify: bool = True) -> Bunch:
+    """Load a data set of the data home.
+
+    Parameters
+    ----------
+    name : str
+        As in the manifest: see `list_datasets`.
+    data_home : path-like, optional
+        The folder of data sets; by default the environment variable ``PALMETTE_DATA`` names it.
+    verify : bool, default=True
+        Compare the sha256 of every file with the manifest.
+
+    Returns
+    -------
+    Bunch
+        ``X_train``, ``y_train``, ``X_test``, ``y_test`` of the published split, and ``X_valid``,
+        ``y_valid`` where the source has them; ``X`` and ``y`` where there is no split. A set of
+        which only one part exists has only that.
+
+        X is a float array, NaN where missing, a CSR array for sparse sources, a uint8 array for
+        images, or a list of strings. The form of y is ``target_form``: ``"nodes"`` (1-D, one
+        node a row: a path string, a name or a number), ``"node_sets"`` (a list of frozensets,
+        several nodes a row) or ``"indicator"`` (0/1, a column for each of ``label_names``).
+        ``hierarchy`` knows all of them; it is a star for flat and multi-label sets, so that
+        nothing needs to treat these apart. Taxonomies have ``hierarchy`` alone (``target_form``
+        None), and ``alternates`` where the set has several.
+
+        Beside these ``name``, ``feature_names`` (None for texts), ``DESCR``, for ARFF sets
+        ``categorical_features`` and ``categories``, and what else a set has.
+
+    Raises
+    ------
+    DataHomeError
+        Where there is no data home, no such set, or a file is missing or altered.
+    ReadError
+        Where a file cannot be read.
+
+    Examples
+    --------
+    >>> bunch = fetch("imclef07a")  # doctest: +SKIP
+    >>> clf.fit(bunch.X_train, bunch.y_train).predict(bunch.X_test)  # doctest: +SKIP
+    >>> fetch("imclef07a", data_home="/nowhere")
+    Traceback (most recent call last):
+    ...
+    palmette.exceptions.DataHomeError: /nowhere is not a folder, expected the data home...
+    """
+    entry = find_dataset(name, data_home)
+    files = entry.files(verify)
+    try:
+        loaded = _loader(entry)(entry, files)
+    except PalmetteError:
+        raise
+    except (ValueError, LookupError, TypeError, RecursionError, csv.Error) as error:
+        # small files, such as JSON, that a loader takes apart without a reader of their own
+        raise DataHomeError(
+            f"{entry.name}: a file is not as expected ({error!r}). Copy the set again."
+        ) from error
+    loaded.setdefault("feature_names", None)
+    return Bunch(name=entry.name, DESCR=entry.description, **loaded)
+
+
+def _loader(entry: DatasetEntry) -> Loader:
+    if entry.name in _BY_NAME:
+        return _BY_NAME[entry.name]
+    if entry.group == "taxonomies":
+        return load_taxonomy
+    written = str(entry.facts.get("format", ""))
+    for beginning, loader in _BY_FORMAT.items():
+        if written.startswith(beginning):
+            return loader
+    raise DataHomeError(
+        f"{entry.name}: the manifest says the format is {written!r}, for which there is no reader. "
+        f"Readers are there for: {', '.join(_BY_FORMAT)}."
+    )

@@ -1,0 +1,210 @@
+"""The data home: a folder of data sets, described and sealed by its manifest."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from palmette.exceptions import DataHomeError
+
+__all__ = ["ENVIRONMENT_VARIABLE", "DatasetEntry", "data_home", "find_dataset", "list_datasets"]
+
+ENVIRONMENT_VARIABLE = "PALMETTE_DATA"
+_MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class DatasetEntry:
+    """What the manifest says of one data set.
+
+    Attributes
+    ----------
+    name, group : str
+    facts : dict
+        Everything else: sizes, source, licence, notes, files with their sha256.
+    home : Path
+        The data home that the set is in.
+    """
+
+    name: str
+    group: str
+    facts: dict[str, Any]
+    home: Path
+
+    def files(self, verify: bool = True) -> dict[str, Path]:
+        """Return the files of the set by their bare names.
+
+        Parameters
+        ----------
+        verify : bool
+            Compare every file's sha256 with the manifest.
+        """
+        found: dict[str, Path] = {}
+        for record in self.facts["files"]:
+            path = self.home / record["path"]
+            if not path.resolve().is_relative_to(self.home.resolve()):
+                raise DataHomeError(
+                    f"{self.name}: the manifest names {record['path']!r}, which is outside of the "
+                    f"data home {self.home}."
+                )
+            if not path.is_file():
+                raise DataHomeError(
+                    f"{self.name}: the file {path} is missing. Copy it into the data home again."
+                )
+            if verify:
+                _check_digest(path, record["sha256"])
+            found[path.name] = path
+        return found
+
+    @property
+    def description(self) -> str:
+        """Name, source, licence and notes, for people."""
+        facts = self.facts
+        lines = [f"{self.name} ({self.group}), {facts.get('format', 'format not stated')}", ""]
+        for title, key in [
+            ("Source", "source"),
+            ("Licence", "licence"),
+            ("Notes", "notes"),
+            ("In published tables", "paper_table"),
+        ]:
+            value = facts.get(key)
+            if value:
+                text = ", ".join(value) if isinstance(value, list) else value
+                lines.append(f"{title}: {text}")
+        return "\n".join(lines)
+
+
+def data_home(path: str | os.PathLike[str] | None = None) -> Path:
+    """Return the folder of data sets.
+
+    Parameters
+    ----------
+    path : path-like, optional
+        The folder; by default the environment variable ``PALMETTE_DATA`` names it.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    DataHomeError
+        Where there is no such folder or it has no manifest.
+
+    Examples
+    --------
+    >>> data_home("/nowhere")
+    Traceback (most recent call last):
+    ...
+    palmette.exceptions.DataHomeError: /nowhere is not a folder...
+    """
+    named = os.fspath(path) if path is not None else os.environ.get(ENVIRONMENT_VARIABLE)
+    if not named:
+        raise DataHomeError(
+            "there is no data home. Give the folder of the data sets as data_home='...', or set "
+            f"it for all programs: export {ENVIRONMENT_VARIABLE}=/path/to/data"
+        )
+    home = Path(named).expanduser()
+    hint = f"Check data_home, or the environment variable {ENVIRONMENT_VARIABLE}."
+    if not home.is_dir():
+        raise DataHomeError(f"{home} is not a folder, expected the data home. {hint}")
+    if not (home / _MANIFEST).is_file():
+        raise DataHomeError(f"{home} has no {_MANIFEST}, so it is not a data home. {hint}")
+    return home
+
+
+def list_datasets(
+    group: str | None = None, data_home: str | os.PathLike[str] | None = None
+) -> list[str]:
+    """List the names of the data sets in the data home.
+
+    Parameters
+    ----------
+    group : str, optional
+        Only those of a group, such as ``"hierarchical"`` or ``"taxonomies"``.
+    data_home : path-like, optional
+        As in `data_home`.
+
+    Returns
+    -------
+    list of str
+        In the order of the manifest.
+
+    Examples
+    --------
+    >>> list_datasets("multiclass")[:2]  # doctest: +SKIP
+    ['iris', 'glass']
+    """
+    entries = _read_manifest(_home(data_home))
+    groups = list(dict.fromkeys(entry.group for entry in entries))
+    if group is not None and group not in groups:
+        raise DataHomeError(f"there is no group {group!r}. The groups are: {', '.join(groups)}.")
+    return [entry.name for entry in entries if group in (None, entry.group)]
+
+
+def find_dataset(name: str, data_home: str | os.PathLike[str] | None = None) -> DatasetEntry:
+    """Return what the manifest says of a data set.
+
+    Parameters
+    ----------
+    name : str
+        As in the manifest; case does not matter, and ``-`` may stand for ``_``.
+    data_home : path-like, optional
+        As in `data_home`.
+
+    Returns
+    -------
+    DatasetEntry
+
+    Examples
+    --------
+    >>> find_dataset("iris").facts["n_features"]  # doctest: +SKIP
+    4
+    """
+    home = _home(data_home)
+    entries = {entry.name: entry for entry in _read_manifest(home)}
+    wanted = name.lower().replace("-", "_")
+    if wanted not in entries:
+        near = difflib.get_close_matches(wanted, entries, n=3, cutoff=0.5)
+        hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
+        raise DataHomeError(
+            f"there is no data set {name!r} among the {len(entries)} of {home}.{hint} "
+            "palmette.datasets.list_datasets() names them all."
+        )
+    return entries[wanted]
+
+
+_home = data_home  # the parameter of the same name hides the function
+
+
+def _read_manifest(home: Path) -> list[DatasetEntry]:
+    path = home / _MANIFEST
+    try:
+        records = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(records, list):
+            raise TypeError(f"found a {type(records).__name__}")
+        entries = [DatasetEntry(r["name"], r["group"], r, home) for r in records]
+        for record in records:
+            for file in record["files"]:
+                _ = file["path"], file["sha256"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise DataHomeError(
+            f"{path} is broken ({type(error).__name__}: {error}). Expected a JSON list of data "
+            "sets, each with name, group and files (path, sha256)."
+        ) from error
+    return entries
+
+
+def _check_digest(path: Path, expected: str) -> None:
+    with path.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if found != expected:
+        raise DataHomeError(
+            f"{path} is not the file that the manifest describes: its sha256 is {found}, expected "
+            f"{expected}. Copy it again, or pass verify=False if the change is meant."
+        )

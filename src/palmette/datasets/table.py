@@ -1,0 +1,251 @@
+"""Tables with a target: CSV, TSV and Parquet."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from palmette.core.files import plain_suffix
+from palmette.core.hierarchy import Hierarchy
+from palmette.datasets.archives import read_packed
+from palmette.datasets.bunch_parts import NODES, flat_target, object_array
+from palmette.exceptions import ReadError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["MAX_CELLS", "PATHS", "read_table"]
+
+PATHS = "paths"  # target_form: a list of tuples, a path each
+MAX_CELLS = 2**28
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_PARQUET = {".parquet", ".pq"}
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    target: str | Sequence[str],
+    *,
+    path_separator: str | None = None,
+    features: Sequence[str] | None = None,
+) -> Bunch:
+    """Read a table with a class, or a path of classes, in some of its columns.
+
+    Needs pandas, and pyarrow for Parquet: ``pip install 'palmette[table]'``.
+
+    Parameters
+    ----------
+    path : path-like
+        A .csv, .tsv or .parquet file with column names; text may be packed as .xz, .gz, .bz2 or
+        .zip.
+    target : str or sequence of str
+        The column of the class. Several columns are the levels of a path, from the top; an empty
+        cell ends a path early.
+    path_separator : str, optional
+        Splits the cells of a single target column into paths, such as ``" > "``. White space
+        around the names does not count.
+    features : sequence of str, optional
+        Columns of `X`; all but the target by default.
+
+    Returns
+    -------
+    Bunch
+        ``X``, a DataFrame; ``y``, a 1-D array of classes (``target_form`` "nodes") or a list of
+        tuples, a path each ("paths"); ``hierarchy``, a star or the tree of the paths;
+        ``feature_names``; ``target_form``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("price,kind\\n2.5,Food > Fruit\\n30,Garden\\n")
+    ...     file.flush()
+    ...     bunch = read_table(file.name, target="kind", path_separator=" > ")
+    >>> bunch.y, bunch.X.price.tolist()
+    ([('Food', 'Fruit'), ('Garden',)], [2.5, 30.0])
+    """
+    levels = [target] if isinstance(target, str) else list(target)
+    if not levels:
+        raise ReadError("target names no column", path=path)
+    if path_separator is not None and (len(levels) > 1 or not path_separator.strip()):
+        raise ReadError(
+            "path_separator is for the cells of one target column, and not blank", path=path
+        )
+    frame = _load(path)
+    wanted = [*levels, *(features or ())]
+    _require_columns(frame, wanted, path)
+    chosen = [c for c in frame.columns if c not in levels] if features is None else list(features)
+    if path_separator is not None:
+        y: Any = _split_paths(frame[levels[0]], path_separator, path)
+    elif len(levels) > 1:
+        y = _column_paths(frame[levels], path)
+    else:
+        y = _classes(frame[levels[0]], path)
+    is_path = isinstance(y, list)
+    return Bunch(
+        X=frame[chosen],
+        y=y,
+        hierarchy=Hierarchy.from_paths(list(dict.fromkeys(y))) if is_path else flat_target(y),
+        feature_names=object_array(chosen),
+        target_form=PATHS if is_path else NODES,
+    )
+
+
+def _load(path: str | os.PathLike[str]) -> pd.DataFrame:
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ReadError(
+            "reading tables needs pandas: pip install 'palmette[table]'", path=path
+        ) from error
+
+    suffix = plain_suffix(path)
+    if suffix in _PARQUET:
+        return _load_parquet(path)
+    separator = _SEPARATORS.get(suffix)
+    if separator is None:
+        raise ReadError(
+            f"the suffix {suffix!r} is not known: expected .csv, .tsv or .parquet", path=path
+        )
+    content = read_packed(path)
+    if b"\0" in content:
+        raise ReadError("this is a binary file, a table in text was expected", path=path)
+    _bound_cells(content, separator, path)
+    try:
+        return pd.read_csv(io.BytesIO(content), sep=separator, encoding=_encoding(content))
+    except (ValueError, OverflowError, MemoryError) as error:
+        # "Error tokenizing data. C error: Expected 2 fields in line 3, saw 4"
+        line = re.search(r"\bline (\d+)", str(error))
+        raise ReadError(
+            f"the table cannot be read ({error})", path=path, line=int(line[1]) if line else None
+        ) from error
+
+
+def _encoding(content: bytes) -> str:
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8-sig"
+
+
+def _bound_cells(content: bytes, separator: str, path: str | os.PathLike[str]) -> None:
+    """Refuse a wide header over many short rows, which pandas would fill up with NaN."""
+    width = content.partition(b"\n")[0].count(separator.encode()) + 1
+    height = content.count(b"\n") + 1
+    if width * height > MAX_CELLS:
+        raise ReadError(
+            f"the table has {height:,} lines of {width:,} columns, more than {MAX_CELLS:,} cells. "
+            "Store it as Parquet, or split it",
+            path=path,
+        )
+
+
+def _load_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise ReadError(
+            "reading Parquet needs pyarrow: pip install 'palmette[table]'", path=path
+        ) from error
+
+    try:
+        with pq.ParquetFile(io.BytesIO(read_packed(path))) as file:
+            cells = file.metadata.num_rows * file.metadata.num_columns
+            if cells > MAX_CELLS:
+                raise ReadError(f"the table claims {cells:,} cells: more than read", path=path)
+            frame: pd.DataFrame = file.read().to_pandas()
+    except ReadError:
+        raise
+    except (pa.ArrowException, ValueError, OSError, KeyError, TypeError) as error:
+        raise ReadError(f"this is no readable Parquet file ({error})", path=path) from error
+    return frame
+
+
+def _require_columns(
+    frame: pd.DataFrame, wanted: Sequence[str], path: str | os.PathLike[str]
+) -> None:
+    missing = [name for name in wanted if name not in frame.columns]
+    if missing:
+        there = ", ".join(map(str, frame.columns[:20]))
+        more = f", ... ({len(frame.columns)} in all)" if len(frame.columns) > 20 else ""
+        raise ReadError(
+            f"the table lacks the column {missing[0]!r} (it has: {there}{more})", path=path
+        )
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise ReadError(f"two columns are called {twice!r}: rename one", path=path)
+
+
+def _classes(column: pd.Series[Any], path: str | os.PathLike[str]) -> Any:
+    _require_values(column, path)
+    # whole numbers stay numbers, text becomes str objects
+    values = column.to_numpy()
+    return values if values.dtype.kind in "iuf" else object_array(column.tolist())
+
+
+def _split_paths(
+    column: pd.Series[Any], separator: str, path: str | os.PathLike[str]
+) -> list[tuple[str, ...]]:
+    _require_values(column, path)
+    known: dict[str, tuple[str, ...]] = {}
+    rows: list[tuple[str, ...]] = []
+    for row, cell in enumerate(column.astype(str).tolist()):
+        steps = known.get(cell)
+        if steps is None:
+            steps = tuple(step.strip() for step in cell.split(separator.strip()))
+            if not all(steps):
+                raise ReadError(
+                    f"row {row + 1} has the path {cell!r}, in which a name is empty", path=path
+                )
+            known[cell] = steps
+        rows.append(steps)
+    return rows
+
+
+def _column_paths(levels: pd.DataFrame, path: str | os.PathLike[str]) -> list[tuple[Any, ...]]:
+    for name in levels.columns:
+        _require_plain_cells(levels[name], path)
+    # a column of whole numbers with gaps comes as floats: 3 must not become 3.0
+    cells = levels.convert_dtypes().astype(object)
+    missing = levels.isna().to_numpy() | (levels == "").to_numpy()
+    ends = np.where(missing.any(axis=1), missing.argmax(axis=1), missing.shape[1])
+    wrong = np.flatnonzero((ends == 0) | (missing.sum(axis=1) + ends != missing.shape[1]))
+    if len(wrong):
+        shown = ", ".join("-" if gone else str(cell) for cell, gone in zip(
+            cells.iloc[wrong[0]], missing[wrong[0]], strict=True))  # fmt: skip
+        raise ReadError(
+            f"row {wrong[0] + 1} has the path ({shown}): expected names from the top, and empty "
+            "cells only below the last",
+            path=path,
+        )
+    return [
+        tuple(row[:end]) for row, end in zip(cells.to_numpy().tolist(), ends.tolist(), strict=True)
+    ]
+
+
+def _require_plain_cells(column: pd.Series[Any], path: str | os.PathLike[str]) -> None:
+    if column.dtype == object and not all(isinstance(cell, Hashable) for cell in column):
+        raise ReadError(
+            f"the target column {column.name!r} holds lists: expected one name a cell, or the "
+            "levels of a path in columns of their own",
+            path=path,
+        )
+
+
+def _require_values(column: pd.Series[Any], path: str | os.PathLike[str]) -> None:
+    _require_plain_cells(column, path)
+    missing = np.flatnonzero(column.isna().to_numpy())
+    if len(missing):
+        raise ReadError(
+            f"row {missing[0] + 1} has no value in the target column {column.name!r}: fill it in "
+            "or drop the row",
+            path=path,
+        )
