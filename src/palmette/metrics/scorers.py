@@ -1,0 +1,235 @@
+"""scikit-learn scorers that know the hierarchy of the fitted model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import UNUSED
+
+from palmette.core.hierarchy import Hierarchy
+from palmette.core.labels import NodeLabels
+from palmette.exceptions import HierarchyError, PalmetteError
+from palmette.metrics._pairs import extend_hierarchy
+from palmette.metrics.hierarchical import (
+    hierarchical_f1_score,
+    hierarchical_precision_score,
+    hierarchical_recall_score,
+)
+from palmette.metrics.lca import lca_f1_score
+from palmette.metrics.levels import leaf_accuracy_score
+from palmette.metrics.losses import (
+    h_loss,
+    hierarchical_hamming_loss,
+    hmc_loss,
+    tree_induced_error,
+)
+
+__all__ = ["SCORERS", "HierarchicalScorer", "MultiScorer", "get_scorer", "hierarchy_of"]
+
+Metric = Callable[..., Any]
+
+
+class HierarchicalScorer(BaseEstimator):  # type: ignore[misc]
+    """A metric as a scorer ``scorer(estimator, X, y)``; the greater, the better.
+
+    The hierarchy is that of the scorer, else the `hierarchy_` of the fitted estimator (or of the
+    last step of a pipeline, or of what a search found best), else that of the labels. Labels of `y`
+    that the model has not seen, as happens in folds, are added to it and count as wrong.
+
+    Parameters
+    ----------
+    metric : callable
+        ``metric(y_true, y_pred, *, hierarchy, sample_weight, **options)``.
+    greater_is_better : bool, default=True
+        False for losses, whose sign is flipped.
+    hierarchy : Hierarchy, optional
+    options : dict, optional
+        More keyword arguments of the metric.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> X, y = [[0], [1], [2]], ["animal/cat", "animal/dog", "animal/cat"]
+    >>> model = DummyClassifier(strategy="most_frequent").fit(X, y)
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog")])
+    >>> scorer = HierarchicalScorer(hierarchical_f1_score, hierarchy=h)
+    >>> round(scorer(model, X, y), 4)
+    0.8333
+    """
+
+    # metadata routing reads what a scorer takes from the arguments of `score`
+    __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012
+
+    def __init__(
+        self,
+        metric: Metric,
+        *,
+        greater_is_better: bool = True,
+        hierarchy: Hierarchy | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.metric = metric
+        self.greater_is_better = greater_is_better
+        self.hierarchy = hierarchy
+        self.options = options
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Predict and score."""
+        return self.score(estimator, X, y, sample_weight=sample_weight)
+
+    def score(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Predict and score.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+        X : array-like of shape (n_samples, n_features)
+        y : array-like
+            True labels in any form.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        return self.score_labels(estimator, y, estimator.predict(X), sample_weight)
+
+    def score_labels(
+        self, estimator: Any, y_true: Any, y_pred: Any, sample_weight: Any = None
+    ) -> float:
+        """Score labels that were predicted already."""
+        hierarchy = self.hierarchy if self.hierarchy is not None else hierarchy_of(estimator)
+        if hierarchy is not None:
+            hierarchy = _covering(hierarchy, y_true)
+        value = float(
+            self.metric(
+                y_true,
+                y_pred,
+                hierarchy=hierarchy,
+                sample_weight=sample_weight,
+                **(self.options or {}),
+            )
+        )
+        return value if self.greater_is_better else -value
+
+    def _accept_sample_weight(self) -> bool:
+        # asked by scikit-learn's searches, where metadata routing is off
+        return True
+
+
+class MultiScorer(BaseEstimator):  # type: ignore[misc]
+    """Several scorers with one call of `predict`, for `cross_validate` and searches.
+
+    Parameters
+    ----------
+    scorers : sequence of str, or dict of str to HierarchicalScorer
+        Names from `SCORERS`, or scorers under names of their own.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> model = DummyClassifier(strategy="most_frequent").fit([[0], [1], [2]], ["a", "b", "a"])
+    >>> scorer = MultiScorer(["leaf_accuracy", "neg_tree_induced_error"])
+    >>> scores = scorer(model, [[0], [1], [2], [3]], ["a", "b", "a", "b"])
+    >>> scores["leaf_accuracy"], scores["neg_tree_induced_error"]
+    (0.5, -1.0)
+    """
+
+    __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012
+
+    def __init__(self, scorers: Any) -> None:
+        self.scorers = scorers
+
+    def __call__(
+        self, estimator: Any, X: Any, y: Any, sample_weight: Any = None
+    ) -> dict[str, float]:
+        """Predict once and score."""
+        return self.score(estimator, X, y, sample_weight=sample_weight)
+
+    def score(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> dict[str, float]:
+        """Predict once and score."""
+        named = self.scorers
+        if not isinstance(named, dict):
+            named = {name: get_scorer(name) for name in named}
+        y_pred = estimator.predict(X)
+        return {
+            name: scorer.score_labels(estimator, y, y_pred, sample_weight)
+            for name, scorer in named.items()
+        }
+
+    def _accept_sample_weight(self) -> bool:
+        return True
+
+
+def hierarchy_of(estimator: Any) -> Hierarchy | None:
+    """Find the hierarchy of a fitted estimator, also inside pipelines and searches.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+
+    Returns
+    -------
+    Hierarchy or None
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> hierarchy_of(DummyClassifier()) is None
+    True
+    """
+    found = getattr(estimator, "hierarchy_", None)
+    if isinstance(found, Hierarchy):
+        return found
+    for inner in ("best_estimator_", "estimator_"):
+        if hasattr(estimator, inner):
+            return hierarchy_of(getattr(estimator, inner))
+    steps = getattr(estimator, "steps", None)
+    return hierarchy_of(steps[-1][1]) if steps else None
+
+
+def get_scorer(name: str) -> HierarchicalScorer:
+    """Return the scorer of a name in `SCORERS`.
+
+    Examples
+    --------
+    >>> get_scorer("neg_h_loss").metric.__name__
+    'h_loss'
+    """
+    if name not in SCORERS:
+        raise PalmetteError(f"no scorer {name!r}: expected one of {', '.join(sorted(SCORERS))}.")
+    return SCORERS[name]
+
+
+def _covering(hierarchy: Hierarchy, y: Any) -> Hierarchy:
+    """Add labels that the model has not seen, where there are any."""
+    try:
+        NodeLabels.encode(y, hierarchy)
+    except HierarchyError:
+        return extend_hierarchy(hierarchy, y)
+    return hierarchy
+
+
+_SILENT = {"zero_division": 0.0}
+
+SCORERS: dict[str, HierarchicalScorer] = {
+    "hierarchical_f1": HierarchicalScorer(hierarchical_f1_score, options=_SILENT),
+    "hierarchical_f1_macro": HierarchicalScorer(
+        hierarchical_f1_score, options={**_SILENT, "average": "macro"}
+    ),
+    "hierarchical_f1_samples": HierarchicalScorer(
+        hierarchical_f1_score, options={**_SILENT, "average": "samples"}
+    ),
+    "hierarchical_precision": HierarchicalScorer(hierarchical_precision_score, options=_SILENT),
+    "hierarchical_recall": HierarchicalScorer(hierarchical_recall_score, options=_SILENT),
+    "lca_f1": HierarchicalScorer(lca_f1_score),
+    "leaf_accuracy": HierarchicalScorer(leaf_accuracy_score),
+    "neg_h_loss": HierarchicalScorer(h_loss, greater_is_better=False),
+    "neg_hierarchical_hamming_loss": HierarchicalScorer(
+        hierarchical_hamming_loss, greater_is_better=False
+    ),
+    "neg_hmc_loss": HierarchicalScorer(hmc_loss, greater_is_better=False),
+    "neg_tree_induced_error": HierarchicalScorer(tree_induced_error, greater_is_better=False),
+}
