@@ -7,17 +7,32 @@ probabilities of the classes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette.core.rows import row_chunks
 from palmette.core.space import LabelSpace
 
-__all__ = ["Route", "RouteByMarginals", "beam_search", "path_product", "top_classes"]
+__all__ = [
+    "Route",
+    "RouteByMarginals",
+    "beam_search",
+    "best_path",
+    "normalize_rows",
+    "path_product",
+    "top_classes",
+    "top_down",
+]
 
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
+
+_PATHS_AT_ONCE = 2**22  # paths of an exact search, if no branch could be cut off
+_SLACK = 1e-9  # of probabilities: more than estimators round differently on other batches of rows
 
 
 class Route(Protocol):
@@ -53,8 +68,8 @@ class RouteByMarginals:
 
     def __call__(self, parent: int, options: IntArray, rows: IntArray | None) -> FloatArray:
         """Return probabilities of shape (n_rows, n_options); see `Route`."""
-        chosen = slice(None) if rows is None else rows
-        values = self._marginals[options][:, chosen].T
+        chosen = np.arange(len(self._proba)) if rows is None else rows
+        values = self._marginals[np.ix_(options, chosen)].T
         if options[0] == parent:  # what ends at the parent, not all that reaches it
             values[:, 0] = self._proba[chosen, self._space.class_at[parent]]
         return normalize_rows(values)
@@ -98,15 +113,108 @@ def path_product(space: LabelSpace, route: Route, n_samples: int) -> FloatArray:
             ends[space.class_at[parent]] = chances[0]
             options, chances = options[1:], chances[1:]
         reach[options] = chances
-    childless = _childless_classes(space)
+    childless = np.flatnonzero(~space.has_children[space.class_place])
     ends[childless] = reach[space.class_place[childless]]
     return ends.T
 
 
-def _childless_classes(space: LabelSpace) -> NDArray[np.intp]:
-    has_children = np.zeros(space.n_active, dtype=bool)
-    has_children[space.parent[1:]] = True
-    return np.flatnonzero(~has_children[space.class_place])
+def top_down(
+    space: LabelSpace, route: Route, n_samples: int
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Take the most probable option at every step from the root; ties go to the first.
+
+    Parameters
+    ----------
+    space : LabelSpace
+    route : Route
+    n_samples : int
+
+    Returns
+    -------
+    classes : int array of shape (n_samples,)
+    proba : array of shape (n_samples,)
+        Probability of the path that was taken.
+    rival : array of shape (n_samples,)
+        Largest probability of a branch that was not taken: no other path has more.
+    """
+    families = dict(space.families)
+    place = np.zeros(n_samples, dtype=np.int32)
+    value, rival = np.ones(n_samples), np.zeros(n_samples)
+    walking = np.arange(n_samples if families else 0, dtype=np.int32)
+    while walking.size:
+        still = []
+        for parent, group in _by_place(place[walking]):
+            rows, options = walking[group], families[parent]
+            if len(options) > 1:
+                chances = route(parent, options, rows) * value[rows, None]
+                best, value[rows], second = _two_best(chances)
+                rival[rows] = np.maximum(rival[rows], second)
+                place[rows] = options[best]
+            else:
+                place[rows] = options[0]
+            still.append(rows[space.has_children[place[rows]] & (place[rows] != parent)])
+        walking = np.concatenate(still)
+    return space.class_at[place], value, rival
+
+
+def best_path(space: LabelSpace, route: Route, n_samples: int) -> tuple[IntArray, FloatArray]:
+    """Find the most probable class of every row exactly, asking few families.
+
+    Probabilities only fall along a path, so the greedy path bounds the search: no branch below its
+    value can win, and where no branch comes near it, it is the answer. Ties go to the first class.
+
+    Returns
+    -------
+    classes : int array of shape (n_samples,)
+    proba : array of shape (n_samples,)
+        Their probabilities.
+    """
+    route = _Remembered(route)
+    classes, proba, rival = top_down(space, route, n_samples)
+    floor = proba * (1 - _SLACK)
+    unsure = np.flatnonzero(rival >= floor).astype(np.int32)
+    route.learns = False
+
+    def may_win(paths: _Paths) -> NDArray[np.intp]:
+        ended = paths.done
+        np.maximum.at(floor, paths.row[ended], paths.value[ended] * (1 - _SLACK))
+        return np.flatnonzero(paths.value >= floor[paths.row])
+
+    for chunk in row_chunks(len(unsure), space.n_classes, at_once=_PATHS_AT_ONCE):
+        paths = _search(space, route, unsure[chunk], may_win)
+        best = paths.take(_best_per_row(paths, width=1))
+        classes[best.row], proba[best.row] = space.class_at[best.place], best.value
+    return classes, proba
+
+
+class _Remembered:
+    """A route that remembers the answers to its first questions, one a family, while it learns.
+
+    Parameters
+    ----------
+    route : Route
+        Asked for ascending rows the first time.
+    """
+
+    def __init__(self, route: Route) -> None:
+        self.learns = True
+        self._route = route
+        self._first: dict[int, tuple[IntArray, FloatArray]] = {}
+
+    def __call__(self, parent: int, options: IntArray, rows: IntArray | None) -> FloatArray:
+        assert rows is not None  # searches always name their rows
+        if parent not in self._first:
+            answer = self._route(parent, options, rows)
+            if self.learns:
+                self._first[parent] = rows, answer
+            return answer
+        known, chances = self._first[parent]
+        place = np.searchsorted(known, rows).clip(max=len(known) - 1)
+        new = known[place] != rows
+        shares: FloatArray = chances[place]
+        if new.any():
+            shares[new] = self._route(parent, options, rows[new])
+        return shares
 
 
 def beam_search(
@@ -124,66 +232,97 @@ def beam_search(
     proba : array of shape (n_samples, width)
         Probabilities of these paths.
     """
-    families = dict(space.families)
-    row = np.arange(n_samples, dtype=np.int32)
-    place = np.zeros(n_samples, dtype=np.int32)
-    done = np.full(n_samples, 0 not in families)
-    value = np.ones(n_samples)
-    while not done.all():
-        row, place, value, done = _expand(families, route, row, place, value, done)
-        kept = _best_per_row(row, value, width)
-        row, place, value, done = row[kept], place[kept], value[kept], done[kept]
-    order = np.lexsort((place, -value, row))
-    row, place, value = row[order], place[order], value[order]
-    rank = _rank_in_row(row)
+    rows = np.arange(n_samples, dtype=np.int32)
+    paths = _search(space, route, rows, lambda paths: _best_per_row(paths, width))
+    paths = paths.take(_best_per_row(paths, width))
+    rank = _rank_in_row(paths.row)
     classes = np.full((n_samples, width), -1, dtype=np.int32)
     proba = np.zeros((n_samples, width))
-    classes[row, rank] = space.class_at[place]
-    proba[row, rank] = value
+    classes[paths.row, rank] = space.class_at[paths.place]
+    proba[paths.row, rank] = paths.value
     return classes, proba
 
 
-def _expand(
-    families: dict[int, IntArray],
+@dataclass(frozen=True, eq=False)
+class _Paths:
+    """Paths from the root, several a row: all arrays of shape (n_paths,)."""
+
+    row: IntArray
+    place: IntArray  # where the path has come to
+    value: FloatArray
+    done: NDArray[np.bool_]
+
+    def take(self, kept: NDArray[np.intp] | NDArray[np.bool_]) -> _Paths:
+        return _Paths(self.row[kept], self.place[kept], self.value[kept], self.done[kept])
+
+
+def _search(
+    space: LabelSpace,
     route: Route,
-    row: IntArray,
-    place: IntArray,
-    value: FloatArray,
-    done: NDArray[np.bool_],
-) -> tuple[IntArray, IntArray, FloatArray, NDArray[np.bool_]]:
+    rows: IntArray,
+    keep: Callable[[_Paths], NDArray[np.intp]],
+) -> _Paths:
+    """Grow paths from the root, one step at a time, of which `keep` chooses those to go on with."""
+    families = dict(space.families)
+    n_rows = len(rows)
+    paths = _Paths(
+        rows, np.zeros(n_rows, dtype=np.int32), np.ones(n_rows), np.full(n_rows, not families)
+    )
+    while not paths.done.all():
+        paths = _expand(space, families, route, paths)
+        paths = paths.take(keep(paths))
+    return paths
+
+
+def _expand(
+    space: LabelSpace, families: dict[int, IntArray], route: Route, paths: _Paths
+) -> _Paths:
     """Replace every unfinished path by its continuations, one family at a time."""
-    pieces = [(row[done], place[done], value[done], done[done])]
-    open_paths = np.flatnonzero(~done)
-    open_paths = open_paths[np.argsort(place[open_paths], kind="stable")]
-    first = np.flatnonzero(np.diff(place[open_paths], prepend=-1))
-    for group in np.split(open_paths, first[1:]):
-        parent = int(place[group[0]])
+    pieces = [paths.take(paths.done)]
+    unfinished = paths.take(~paths.done)
+    for parent, group in _by_place(unfinished.place):
         options = families[parent]
-        if len(options) == 1:
-            chances = value[group][:, None]
-        else:
-            chances = route(parent, options, row[group]) * value[group][:, None]
-        ended = np.array([int(o) == parent or int(o) not in families for o in options])
+        row, value = unfinished.row[group], unfinished.value[group, None]
+        chances = value if len(options) == 1 else route(parent, options, row) * value
+        ended = ~space.has_children[options] | (options == parent)
+        n_paths, n_options = chances.shape
         pieces.append(
-            (
-                np.repeat(row[group], len(options)),
-                np.tile(options, len(group)),
+            _Paths(
+                np.repeat(row, n_options),
+                np.tile(options, n_paths),
                 chances.ravel(),
-                np.tile(ended, len(group)),
+                np.tile(ended, n_paths),
             )
         )
-    rows, places, values, ends = zip(*pieces, strict=True)
-    return (
-        np.concatenate(rows),
-        np.concatenate(places),
-        np.concatenate(values),
-        np.concatenate(ends),
+    return _Paths(
+        np.concatenate([piece.row for piece in pieces]),
+        np.concatenate([piece.place for piece in pieces]),
+        np.concatenate([piece.value for piece in pieces]),
+        np.concatenate([piece.done for piece in pieces]),
     )
 
 
-def _best_per_row(row: IntArray, value: FloatArray, width: int) -> NDArray[np.intp]:
-    order = np.lexsort((-value, row))
-    return order[_rank_in_row(row[order]) < width]
+def _by_place(places: IntArray) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Every distinct place with the positions where it stands, ascending."""
+    order = np.argsort(places, kind="stable")
+    first = np.flatnonzero(np.diff(places[order], prepend=-1))
+    for group in np.split(order, first[1:]):
+        yield int(places[group[0]]), group
+
+
+def _two_best(chances: FloatArray) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+    """Position of the best option of every row, its value and that of the second best."""
+    rows = np.arange(len(chances))
+    best = chances.argmax(axis=1)
+    value = chances[rows, best]
+    chances[rows, best] = -1.0
+    return best, value, chances.max(axis=1)
+
+
+def _best_per_row(paths: _Paths, width: int) -> NDArray[np.intp]:
+    """The best paths of every row, best first; of equal ones those that come first in the tree."""
+    order = np.lexsort((paths.place, -paths.value, paths.row))
+    return order[_rank_in_row(paths.row[order]) < width]
 
 
 def _rank_in_row(sorted_rows: IntArray) -> NDArray[np.intp]:
@@ -194,10 +333,16 @@ def _rank_in_row(sorted_rows: IntArray) -> NDArray[np.intp]:
 
 
 def top_classes(proba: FloatArray, k: int) -> IntArray:
-    """Return the `k` most probable classes of every row, best first: (n_samples, k)."""
+    """Return the `k` most probable classes of every row, best first: (n_samples, k).
+
+    Of equal ones the first count as better.
+    """
     k = min(k, proba.shape[1])
-    some = np.argpartition(-proba, k - 1, axis=1)[:, :k]
-    # ties go to the first class, whatever argpartition did with them
-    some.sort(axis=1)
+    least = -np.partition(-proba, k - 1, axis=1)[:, k - 1 : k]
+    better, equal = proba > least, proba == least
+    # argpartition would take any of the equal ones; take the first that there is room for
+    room = k - better.sum(axis=1, keepdims=True)
+    chosen = better | (equal & (np.cumsum(equal, axis=1) <= room))
+    some = np.nonzero(chosen)[1].reshape(len(proba), k)
     order = np.argsort(-np.take_along_axis(proba, some, axis=1), axis=1, kind="stable")
     return np.take_along_axis(some, order, axis=1).astype(np.int32)

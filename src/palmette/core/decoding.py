@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from palmette.core.decode import Route, beam_search
+from palmette.core.decode import Route, beam_search, best_path, top_down
 from palmette.core.expected_loss import EXPECTED_LOSSES, expected_by_matrix
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.space import LabelSpace
@@ -57,9 +57,16 @@ class RoutedDecoding(BaseEstimator, ABC):  # type: ignore[misc]
     def follow(self, route: Route, n_samples: int, space: LabelSpace) -> IntArray:
         """Choose a node for every row, of shape (n_samples,), by asking `route`."""
 
+    @abstractmethod
+    def numbers_a_row(self, space: LabelSpace) -> int:
+        """Numbers that following holds for a row at a time, so that memory can be bounded."""
 
-class BestPath(Decoding):
+
+class BestPath(Decoding, RoutedDecoding):
     """Choose the most probable label: always one of the labels seen in training.
+
+    Where a route is cheaper than the probabilities of all labels, it is searched; the answer is the
+    same.
 
     Examples
     --------
@@ -73,6 +80,15 @@ class BestPath(Decoding):
         """Choose a node for every row; see `Decoding.choose`."""
         return np.asarray(space.classes[proba.argmax(axis=1)], dtype=np.int32)
 
+    def follow(self, route: Route, n_samples: int, space: LabelSpace) -> IntArray:
+        """Choose a node for every row; see `RoutedDecoding.follow`."""
+        classes, _ = best_path(space, route, n_samples)
+        return space.classes[classes]
+
+    def numbers_a_row(self, space: LabelSpace) -> int:
+        """Return the families along a path; see `RoutedDecoding.numbers_a_row`."""
+        return len(space.levels) * space.largest_family
+
 
 class Confident(Decoding):
     """Choose the deepest node that is sure enough, so that an internal node is a real answer.
@@ -81,9 +97,12 @@ class Confident(Decoding):
     ----------
     threshold : float
         Least probability of an answer. Where no node below the root has it, the answer is the
-        root: nothing is known.
+        root: nothing is known. Of nodes that are sure enough the deepest is taken, of equally deep
+        ones the most probable.
     min_depth : int
-        Answer at least so deep, with the most probable node there, however unsure.
+        Answer at least so deep, however unsure: where the answer would be a shallower node with
+        others below it, it is the most probable of the nodes at this depth and of the leaves above
+        it.
 
     Examples
     --------
@@ -101,16 +120,29 @@ class Confident(Decoding):
         """Choose a node for every row; see `Decoding.choose`."""
         if not 0 <= self.threshold <= 1:
             raise PalmetteError(f"threshold={self.threshold!r}: expected a number from 0 to 1.")
-        marginals = space.marginals(proba)
-        # the root is always sure, though its sum may round to just below one
-        marginals[0] = 1.0
-        sure = marginals >= self.threshold
-        shallow = space.depth < self.min_depth
-        if shallow.any():
-            sure |= (space.depth == self.min_depth)[:, None]
+        marginals = space.sum_up(proba)
+        # as shares of the root's, which may round to just below one: what holds all is all
+        marginals /= np.where(marginals[0] > 0, marginals[0], 1.0)
         # deeper always wins; at one depth the more probable
-        value = np.where(sure, space.depth[:, None] + np.minimum(marginals, 1.0) * 0.5, -1.0)
-        return np.asarray(space.nodes[value.argmax(axis=0)], dtype=np.int32)
+        value = space.depth[:, None] + 0.5 * marginals
+        value[marginals < self.threshold] = -1.0
+        value[0] = np.maximum(value[0], 0.0)  # the root is always sure
+        places = value.argmax(axis=0)
+        return np.asarray(space.nodes[self._deepen(places, marginals, space)], dtype=np.int32)
+
+    def _deepen(
+        self, places: NDArray[np.intp], marginals: FloatArray, space: LabelSpace
+    ) -> NDArray[np.intp]:
+        shallow = np.flatnonzero(
+            (space.depth[places] < self.min_depth) & space.has_children[places]
+        )
+        if shallow.size:
+            front = (space.depth == self.min_depth) | (
+                (space.depth < self.min_depth) & ~space.has_children
+            )
+            options = np.flatnonzero(front)
+            places[shallow] = options[marginals[np.ix_(options, shallow)].argmax(axis=0)]
+        return places
 
 
 class MinExpectedLoss(Decoding):
@@ -119,9 +151,10 @@ class MinExpectedLoss(Decoding):
     Parameters
     ----------
     loss : str or callable
-        ``"tree_induced_error"``, ``"hierarchical_f1"`` (one less the score), ``"hmc_loss"``,
-        ``"h_loss"``, ``"zero_one"``; or a function of (hierarchy, answers, classes), node numbers
-        both, giving losses of shape (n_answers, n_classes).
+        ``"tree_induced_error"``, ``"hierarchical_f1"`` (one less the score), ``"hmc_loss"`` (with a
+        ratio of 1: missed and false nodes weigh the same), ``"h_loss"``, ``"zero_one"``; or a
+        function of (hierarchy, answers, classes), node numbers both, giving losses of shape
+        (n_answers, n_classes).
     candidates : {"nodes", "classes", "all"}
         Answers to choose from: every node but the root, the labels seen in training only, or every
         node.
@@ -184,6 +217,15 @@ class Beam(RoutedDecoding):
     ----------
     width : int
         Number of paths kept. A beam as wide as the number of classes equals `BestPath`.
+
+    Examples
+    --------
+    >>> from palmette.core.decode import RouteByMarginals
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> space = LabelSpace(h, h.leaves)
+    >>> route = RouteByMarginals(space, np.array([[0.3, 0.3, 0.4]]))
+    >>> h.path_strings[Beam(width=2).follow(route, 1, space)].tolist()
+    ['plant/oak']
     """
 
     def __init__(self, width: int = 5) -> None:
@@ -193,17 +235,35 @@ class Beam(RoutedDecoding):
         """Choose a node for every row; see `RoutedDecoding.follow`."""
         if self.width < 1:
             raise PalmetteError(f"width={self.width!r}: expected a positive integer.")
-        classes, _ = beam_search(space, route, n_samples, self.width)
+        classes, _ = beam_search(space, route, n_samples, min(self.width, space.n_classes))
         return space.classes[classes[:, 0]]
+
+    def numbers_a_row(self, space: LabelSpace) -> int:
+        """Return a family of every path kept; see `RoutedDecoding.numbers_a_row`."""
+        return 4 * min(self.width, space.n_classes) * space.largest_family
 
 
 class TopDown(RoutedDecoding):
-    """Take the most probable option at every step from the root: quick, and final at each step."""
+    """Take the most probable option at every step from the root: quick, and final at each step.
+
+    Examples
+    --------
+    >>> from palmette.core.decode import RouteByMarginals
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> space = LabelSpace(h, h.leaves)
+    >>> route = RouteByMarginals(space, np.array([[0.3, 0.3, 0.4]]))
+    >>> h.path_strings[TopDown().follow(route, 1, space)].tolist()
+    ['animal/cat']
+    """
 
     def follow(self, route: Route, n_samples: int, space: LabelSpace) -> IntArray:
         """Choose a node for every row; see `RoutedDecoding.follow`."""
-        classes, _ = beam_search(space, route, n_samples, width=1)
-        return space.classes[classes[:, 0]]
+        classes, _, _ = top_down(space, route, n_samples)
+        return space.classes[classes]
+
+    def numbers_a_row(self, space: LabelSpace) -> int:
+        """Return a family; see `RoutedDecoding.numbers_a_row`."""
+        return 2 * space.largest_family
 
 
 _BY_NAME: dict[str, Callable[[], Decoding | RoutedDecoding]] = {

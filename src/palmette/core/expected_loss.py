@@ -69,12 +69,9 @@ def h_loss(space: LabelSpace, proba: FloatArray) -> FloatArray:
     parent = np.maximum(space.parent, 0)
     # on the path: wrong though the parent was right; beside it: true children not answered
     wrong = costs * (marginals[parent] - marginals)
-    wrong[0] = 0.0
-    missed = np.zeros_like(marginals)
-    np.add.at(missed, parent[1:], (costs * marginals)[1:])
-    answered = costs * marginals
-    answered[0] = 0.0
-    return space.sum_down(wrong + missed - answered)
+    true = costs * marginals
+    missed = space.sum_children(true)
+    return space.sum_down(wrong + missed - true)
 
 
 EXPECTED_LOSSES: dict[str, ExpectedLoss] = {

@@ -70,6 +70,13 @@ class LabelSpace:
         return flags
 
     @cached_property
+    def has_children(self) -> NDArray[np.bool_]:
+        """Whether each active node has active children."""
+        flags = np.zeros(self.n_active, dtype=bool)
+        flags[self.parent[1:]] = True
+        return flags
+
+    @cached_property
     def class_range(self) -> IntArray:
         """Classes at or below each active node, ``[first, stop)``: shape (n_active, 2)."""
         ends = self.hierarchy.subtree_end[self.nodes]
@@ -79,9 +86,8 @@ class LabelSpace:
     @cached_property
     def levels(self) -> list[IntArray]:
         """Places of the active nodes at depth 0, 1, ..."""
-        return [
-            np.flatnonzero(self.depth == d).astype(np.int32) for d in range(self.depth.max() + 1)
-        ]
+        by_depth = np.argsort(self.depth, kind="stable").astype(np.int32)
+        return np.split(by_depth, np.cumsum(np.bincount(self.depth))[:-1])
 
     @cached_property
     def families(self) -> list[tuple[int, IntArray]]:
@@ -93,11 +99,16 @@ class LabelSpace:
         children = np.argsort(self.parent[1:], kind="stable").astype(np.int32) + 1
         parents = self.parent[children]
         first = np.flatnonzero(np.diff(parents, prepend=-1))
-        groups = np.split(children, first[1:])
+        groups = np.split(children, first[1:]) if len(children) else []
         return [
             (parent, np.r_[np.int32(parent), group] if self.is_class[parent] else group)
             for parent, group in zip(parents[first].tolist(), groups, strict=True)
         ]
+
+    @cached_property
+    def largest_family(self) -> int:
+        """Largest number of options that a parent has; 1 where there are no parents."""
+        return max((len(options) for _, options in self.families), default=1)
 
     @cached_property
     def class_at(self) -> IntArray:
@@ -128,14 +139,35 @@ class LabelSpace:
         totals = np.zeros((self.n_active, len(values)))
         totals[self.class_place] = values.T
         for level in reversed(self.levels[1:]):
-            parents = self.parent[level]
-            first = np.flatnonzero(np.diff(parents, prepend=-1))
-            totals[parents[first]] += np.add.reduceat(totals[level], first, axis=0)
+            self._add_to_parents(totals, totals, level)
         return totals
 
     def marginals(self, proba: Any) -> FloatArray:
         """Probability of every active node, (n_active, n_samples), from those of the classes."""
-        return self.sum_up(proba)
+        totals = self.sum_up(proba)
+        return np.minimum(totals, 1.0, out=totals)  # sums may round to just above one
+
+    def sum_children(self, at_nodes: FloatArray) -> FloatArray:
+        """Sum values of nodes over the children of every active node, not over the grandchildren.
+
+        Parameters
+        ----------
+        at_nodes : array of shape (n_active, n_samples)
+
+        Returns
+        -------
+        array of shape (n_active, n_samples)
+        """
+        sums = np.zeros_like(at_nodes)
+        for level in self.levels[1:]:
+            self._add_to_parents(sums, at_nodes, level)
+        return sums
+
+    def _add_to_parents(self, sums: FloatArray, values: FloatArray, level: IntArray) -> None:
+        """Add the values of one level's nodes to the sums of their parents, in place."""
+        parents = self.parent[level]  # siblings stand together, in preorder
+        first = np.flatnonzero(np.diff(parents, prepend=-1))
+        sums[parents[first]] += np.add.reduceat(values[level], first, axis=0)
 
     def sum_down(self, at_nodes: FloatArray) -> FloatArray:
         """Sum values of nodes along the path from the root to every active node.

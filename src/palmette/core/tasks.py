@@ -24,7 +24,7 @@ IntArray = NDArray[np.int32]
 REST = -1  # the option that stands for "none of the others"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays do not compare to a single bool
 class Task:
     """One local problem.
 

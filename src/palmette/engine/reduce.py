@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.parallel import Parallel, delayed
 
 from palmette.core.rows import take_rows
 from palmette.core.tasks import Task, TaskRows, TaskTable
-from palmette.exceptions import PalmetteError
+from palmette.engine.weights import weight_keyword
 
-__all__ = ["fit_tasks", "weight_keyword"]
+__all__ = ["fit_tasks", "seed_each"]
 
 EstimatorFor = Callable[[Task], Any]
 
@@ -59,51 +57,29 @@ def fit_tasks(
     """
     rows = TaskRows(codes, table.n_classes)
     estimators = [clone(estimator_for(task)) for task in table.tasks]
+    names = [] if sample_weight is None else [weight_keyword(est) for est in estimators]
     if random_state is not None:
         seed_each(estimators, random_state)
-    jobs = zip(table.tasks, estimators, strict=True)
+
+    def jobs() -> Iterator[tuple[Any, Any, NDArray[np.int32], dict[str, Any]]]:
+        # rows are cut out here, one task ahead of the work: a worker gets no more than it needs
+        for t, task in enumerate(table.tasks):
+            seen, options = rows.select(task)
+            weights = {} if sample_weight is None else {names[t]: sample_weight[seen]}
+            yield estimators[t], take_rows(X, seen), options, weights
+
     if effective_n_jobs(n_jobs) == 1 or len(table) == 1:
-        return [_fit_one(est, X, *rows.select(task), sample_weight) for task, est in jobs]
+        return [_fit_one(*job) for job in jobs()]
     fitted: list[Any] = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(_fit_one)(est, X, *rows.select(task), sample_weight) for task, est in jobs
+        delayed(_fit_one)(*job) for job in jobs()
     )
     return fitted
 
 
 def _fit_one(
-    estimator: Any,
-    X: Any,
-    rows: NDArray[np.int32],
-    options: NDArray[np.int32],
-    sample_weight: NDArray[np.float64] | None,
+    estimator: Any, X: Any, options: NDArray[np.int32], weights: dict[str, NDArray[np.float64]]
 ) -> Any:
-    keywords = {}
-    if sample_weight is not None:
-        keywords[weight_keyword(estimator)] = sample_weight[rows]
-    return estimator.fit(take_rows(X, rows), options, **keywords)
-
-
-def weight_keyword(estimator: Any) -> str:
-    """Name under which an estimator's `fit` takes sample weights; an error where it takes none.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> weight_keyword(make_pipeline(StandardScaler(), LogisticRegression()))
-    'logisticregression__sample_weight'
-    """
-    # with metadata routing a pipeline hands the plain name on to whoever requested it
-    if isinstance(estimator, Pipeline) and not get_config()["enable_metadata_routing"]:
-        name, last = estimator.steps[-1]
-        return f"{name}__{weight_keyword(last)}"
-    if isinstance(estimator, Pipeline) or has_fit_parameter(estimator, "sample_weight"):
-        return "sample_weight"
-    raise PalmetteError(
-        f"sample_weight was given, but {type(estimator).__name__}.fit does not take it. Use an "
-        "estimator that does, or leave the weights out."
-    )
+    return estimator.fit(X, options, **weights)
 
 
 def seed_each(estimators: Sequence[Any], random_state: Any) -> None:

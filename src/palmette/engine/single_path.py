@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,13 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, validat
 
 from palmette.core.containers import row_index
 from palmette.core.decode import Route, RouteByMarginals, top_classes
-from palmette.core.decoding import RoutedDecoding, resolve_decoding
+from palmette.core.decoding import Decoding, RoutedDecoding, resolve_decoding
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.label_forms import sorted_labels
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import count_rows, is_text, row_chunks, take_rows
 from palmette.core.space import LabelSpace
-from palmette.exceptions import HierarchyError, LabelError
+from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 
 __all__ = ["SinglePathClassifier"]
 
@@ -35,6 +36,8 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
     A subclass sets the parameters ``hierarchy`` and ``decoding``, calls `_read_target` in its
     `fit`, and gives `_class_proba_of` and, if it can do so cheaply, `_route_of`.
     """
+
+    _routes_cheaply = False  # whether a route costs less than the probabilities of all classes
 
     # ------------------------------------------------------------------ for subclasses
 
@@ -68,9 +71,23 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
             ensure_all_finite="allow-nan" if tags.allow_nan else True,
         )
 
-    def _read_target(self, X: Any, y: Any) -> NodeLabels:
-        """Encode y, and set ``hierarchy_``, ``space_``, ``classes_`` and ``label_form_``."""
+    def _read_target(self, X: Any, y: Any, used: NDArray[np.bool_] | None = None) -> IntArray:
+        """Encode y, and set ``hierarchy_``, ``space_``, ``classes_`` and ``label_form_``.
+
+        Parameters
+        ----------
+        X : rows
+        y : labels of n_samples rows
+        used : bool array of shape (n_samples,), optional
+            Rows whose labels are to be learnt; all by default.
+
+        Returns
+        -------
+        int array of shape (n_used,)
+            Class of every row that is used, as a position in ``space_.classes``.
+        """
         labels = NodeLabels.encode(_check_target(y), self._given_hierarchy())
+        labels.hierarchy.require_tree(type(self).__name__)
         check_consistent_length(X, labels.given)
         terminals = labels.terminals
         unlabelled = np.flatnonzero(terminals == 0)
@@ -79,15 +96,18 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
                 f"y[{unlabelled[0]}] names no node below the root ({unlabelled.size} such rows). "
                 "Give it a label or drop the row."
             )
+        classes, codes = np.unique(
+            terminals if used is None else terminals[used], return_inverse=True
+        )
         self.hierarchy_ = labels.hierarchy
-        self.space_ = LabelSpace(labels.hierarchy, np.unique(terminals))
+        self.space_ = LabelSpace(labels.hierarchy, classes)
         self.label_form_ = labels.form.as_answer()
         names = labels.form.class_labels(self.space_.classes, labels.hierarchy)
         # 1-D labels sorted, as scikit-learn's tools expect; paths in the order of the hierarchy
         by_path = isinstance(names[0], tuple)
         self._class_order = np.arange(len(names)) if by_path else _sorting_order(names)
         self.classes_ = names[self._class_order]
-        return labels
+        return codes.astype(np.int32)
 
     def _given_hierarchy(self) -> Hierarchy | None:
         if self.hierarchy is None or isinstance(self.hierarchy, Hierarchy):
@@ -110,17 +130,32 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
         -------
         labels of n_samples rows
         """
-        nodes = self.predict_nodes(X)
-        return self.label_form_.write_nodes(nodes, self.hierarchy_, row_index(X))
+        return self._write(self.predict_nodes(X), row_index(X))
+
+    def _write(self, nodes: IntArray, index: Any) -> Any:
+        """Write one node a row in the form of `y`, with its ancestors if `y` listed them."""
+        form, hierarchy = self.label_form_, self.hierarchy_
+        if not form.lists_ancestors:
+            return form.write_nodes(nodes, hierarchy, index)
+        closed = hierarchy.closure[nodes]
+        listed = np.ones(closed.nnz, dtype=bool)
+        if form.kind == "sets":
+            listed = closed.indices > 0  # sets never name the root
+        starts = np.concatenate([[0], np.cumsum(listed)])[closed.indptr]
+        return form.write_sets(starts, closed.indices[listed], hierarchy, index)
 
     def predict_nodes(self, X: Any) -> IntArray:
         """Predict node numbers of ``hierarchy_``, of shape (n_samples,)."""
         check_is_fitted(self)
         X = self._read_features(X, reset=False)
         rule = self._decision_rule()
+        by_route = isinstance(rule, RoutedDecoding) and (
+            self._routes_cheaply or not isinstance(rule, Decoding)
+        )
+        lean = by_route and self._routes_cheaply
         answers = []
-        for part in self._parts(X):
-            if isinstance(rule, RoutedDecoding):
+        for part in self._parts(X, rule.numbers_a_row(self.space_) if lean else None):
+            if by_route:
                 chosen = rule.follow(self._route_of(part), count_rows(part), self.space_)
             else:
                 chosen = rule.choose(self._class_proba_of(part), self.space_)
@@ -137,7 +172,7 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = self._read_features(X, reset=False)
         hierarchy, space = self.hierarchy_, self.space_
-        wanted = np.arange(hierarchy.n_nodes) if nodes is None else hierarchy.index(list(nodes))
+        wanted = np.arange(hierarchy.n_nodes) if nodes is None else hierarchy.index(_listed(nodes))
         place = np.searchsorted(space.nodes, wanted).clip(max=space.n_active - 1)
         active = space.nodes[place] == wanted
         proba = np.zeros((count_rows(X), len(wanted)))
@@ -151,6 +186,8 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
     def _predict_top_k(self, X: Any, k: int) -> tuple[list[Any], FloatArray]:
         check_is_fitted(self)
         X = self._read_features(X, reset=False)
+        if k < 1:
+            raise PalmetteError(f"k={k!r}: expected a positive integer.")
         best, values = [], []
         for part in self._parts(X):
             proba = self._class_proba_of(part)
@@ -158,15 +195,15 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
             best.append(self.space_.classes[chosen])
             values.append(np.take_along_axis(proba, chosen, axis=1))
         nodes = np.concatenate(best)
-        write = self.label_form_.write_nodes
-        answers = [write(nodes[:, i], self.hierarchy_, row_index(X)) for i in range(nodes.shape[1])]
+        answers = [self._write(column, row_index(X)) for column in nodes.T]
         return answers, np.concatenate(values)
 
-    def _parts(self, X: Any) -> list[Any]:
-        """Chunks of rows whose tables over nodes fit in memory."""
+    def _parts(self, X: Any, numbers_a_row: int | None = None) -> Iterator[Any]:
+        """Chunks of rows that fit in memory with the numbers of each: tables over all nodes."""
         n_rows = count_rows(X)
-        chunks = list(row_chunks(n_rows, 2 * self.space_.n_active + self.space_.n_classes))
-        return [X] if len(chunks) == 1 else [take_rows(X, chunk) for chunk in chunks]
+        over_nodes = 2 * self.space_.n_active + self.space_.n_classes
+        for chunk in row_chunks(n_rows, over_nodes if numbers_a_row is None else numbers_a_row):
+            yield X if chunk == slice(0, n_rows) else take_rows(X, chunk)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose most specific node is predicted exactly.
@@ -181,8 +218,20 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
         -------
         float
         """
-        truth = NodeLabels.encode(y, self.hierarchy_).terminals
-        return float(np.average(self.predict_nodes(X) == truth, weights=sample_weight))
+        check_is_fitted(self)
+        check_consistent_length(X, y, sample_weight)
+        right = self.predict_nodes(X) == self._true_nodes(y)
+        return float(np.average(right, weights=sample_weight))
+
+    def _true_nodes(self, y: Any) -> IntArray:
+        """Node of every row of y; -1 for labels that a hierarchy taken from y never saw."""
+        if self.hierarchy is not None:
+            return NodeLabels.encode(y, self.hierarchy_).terminals
+        labels = NodeLabels.encode(y)
+        seen, codes = np.unique(labels.terminals, return_inverse=True)
+        names = labels.form.class_labels(seen, labels.hierarchy).tolist()
+        known = [self.hierarchy_.index(n) if n in self.hierarchy_ else -1 for n in names]
+        return np.asarray(known, dtype=np.int32)[codes]
 
 
 def _check_target(y: Any) -> Any:
@@ -196,10 +245,15 @@ def _check_target(y: Any) -> Any:
             DataConversionWarning,
             stacklevel=4,
         )
-    if isinstance(y, np.ndarray) and y.dtype.kind == "f" and y.ndim == 1:
+    if getattr(getattr(y, "dtype", None), "kind", "") == "f" and y.ndim == 1:
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
     return y
+
+
+def _listed(nodes: Any) -> list[Any]:
+    """Nodes as a list; a single one, a string or a path tuple, is a list of one."""
+    return [nodes] if isinstance(nodes, str | tuple) else list(nodes)
 
 
 def _sorting_order(names: NDArray[Any]) -> NDArray[np.intp]:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight
 
 from palmette.core.decode import Route, path_product
-from palmette.core.decoding import Decoding, RoutedDecoding, resolve_decoding
+from palmette.core.decoding import (
+    BestPath,
+    Decoding,
+    MinExpectedLoss,
+    RoutedDecoding,
+    TopDown,
+)
 from palmette.core.hierarchy import Hierarchy
-from palmette.core.rows import count_rows
+from palmette.core.rows import count_rows, take_rows
 from palmette.core.space import LabelSpace
 from palmette.core.tasks import Task, TaskTable
 from palmette.engine.reduce import fit_tasks
 from palmette.engine.single_path import SinglePathClassifier
-from palmette.exceptions import PalmetteError
+from palmette.engine.weights import check_weights
+from palmette.local.choice import TaskKey, estimator_chooser, known_estimators
 from palmette.local.scores import gives_proba
 
 __all__ = ["BaseLocalClassifier"]
@@ -30,10 +36,9 @@ Estimators = Any | dict[Any, Any] | Callable[[Any], Any] | None
 
 
 def _has_proba(self: BaseLocalClassifier) -> bool:
-    if hasattr(self, "estimators_"):
-        return all(gives_proba(estimator) for estimator in self.estimators_.values())
-    estimator = self._example_estimator()
-    return estimator is None or gives_proba(estimator)
+    fitted = hasattr(self, "estimators_")
+    estimators = self._fitted_estimators() if fitted else known_estimators(self.estimator)
+    return all(gives_proba(estimator) for estimator in estimators)
 
 
 class BaseLocalClassifier(SinglePathClassifier):
@@ -41,6 +46,9 @@ class BaseLocalClassifier(SinglePathClassifier):
 
     A subclass gives `_make_tasks` and `_route_of` or `_class_proba_of`.
     """
+
+    _tasks_are_nodes = True
+    _routes_cheaply = True
 
     def __init__(
         self,
@@ -74,28 +82,32 @@ class BaseLocalClassifier(SinglePathClassifier):
         y : labels of n_samples rows
             In any form that `NodeLabels.encode` reads, one path a row.
         sample_weight : array-like of shape (n_samples,), optional
-            Given to every estimator; an error where one does not take weights.
+            Given to every estimator; an error where one does not take weights. Rows of weight 0
+            are left out.
 
         Returns
         -------
         self
         """
         X = self._read_features(X, reset=True)
-        labels = self._read_target(X, y)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight,
-                np.empty((count_rows(X), 0)),
-                dtype=np.float64,
-                ensure_non_negative=True,
-            )
+        weights = check_weights(sample_weight, count_rows(X))
+        used = None if weights is None or weights.all() else weights > 0
+        codes = self._read_target(X, y, used)
+        if weights is not None and used is not None:  # a weight of zero is no copy of a row
+            X, weights = take_rows(X, np.flatnonzero(used).astype(np.int32)), weights[used]
+        choose = estimator_chooser(
+            self.estimator,
+            self.hierarchy_,
+            by_node=self._tasks_are_nodes,
+            is_given=self.hierarchy is not None,
+        )
         table = self._make_tasks(self.space_)
         fitted = fit_tasks(
             table,
             X,
-            np.searchsorted(self.space_.classes, labels.terminals).astype(np.int32),
-            self._estimator_at,
-            sample_weight=sample_weight,
+            codes,
+            lambda task: choose(self._task_key(task)),
+            sample_weight=weights,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
@@ -106,56 +118,27 @@ class BaseLocalClassifier(SinglePathClassifier):
     def _keep(self, table: TaskTable, fitted: list[Any]) -> None:
         self.estimators_ = {task.key: est for task, est in zip(table.tasks, fitted, strict=True)}
 
-    def _estimator_at(self, task: Task) -> Any:
-        """Return the unfitted estimator of a task: the one, that of a dict, or a factory's."""
-        given = self.estimator
-        if given is None:
-            return LogisticRegression(max_iter=1000)
-        if isinstance(given, dict):
-            return self._estimator_from_dict(given, task)
-        if hasattr(given, "fit"):
-            return given
-        if callable(given):
-            return given(self._task_name(task))
-        raise PalmetteError(
-            f"estimator is a {type(given).__name__}: expected a scikit-learn classifier, a dict of "
-            "them by node or depth, or a function that makes one."
-        )
+    def _task_key(self, task: Task) -> TaskKey:
+        """What a dict of estimators or a factory calls a task; by default that of a node."""
+        name, depth = self.hierarchy_.path_strings[task.key], self.hierarchy_.depth[task.key]
+        return TaskKey(name, int(depth), task.key)
 
-    def _estimator_from_dict(self, given: dict[Any, Any], task: Task) -> Any:
-        for key in (self._task_name(task), self._task_depth(task), "default"):
-            if key in given:
-                return given[key]
-        for key, estimator in given.items():
-            named = isinstance(key, str | tuple) and key in self.hierarchy_
-            if named and self.hierarchy_.index(key) == task.key:
-                return estimator
-        raise PalmetteError(
-            f"estimator has no entry for {self._task_name(task)!r} (depth "
-            f"{self._task_depth(task)}) among {sorted(map(str, given))}. Add it, or a 'default'."
-        )
-
-    def _task_name(self, task: Task) -> Any:
-        return self.hierarchy_.path_strings[task.key]
-
-    def _task_depth(self, task: Task) -> int:
-        return int(self.hierarchy_.depth[task.key])
-
-    def _example_estimator(self) -> Any:
-        """Return some estimator, for what can be known before fitting; None if there is none."""
-        if self.estimator is None:
-            return LogisticRegression()
-        if isinstance(self.estimator, dict):
-            return next(iter(self.estimator.values()), None)
-        return self.estimator if hasattr(self.estimator, "fit") else None
+    def _fitted_estimators(self) -> list[Any]:
+        return list(self.estimators_.values())
 
     # ------------------------------------------------------------------ answering
 
     def _decision_rule(self) -> Any:
-        if self.decoding == "auto":
-            # margins are no probabilities: their products along paths mean little
-            return resolve_decoding("best_path" if _has_proba(self) else "top_down")
-        return super()._decision_rule()
+        if self.decoding != "auto":
+            return super()._decision_rule()
+        if not _has_proba(self):
+            return self._rule_for_margins()
+        if self.space_.depth.max() <= 1:
+            return BestPath()  # what the expected F1 comes to on a star
+        return MinExpectedLoss("hierarchical_f1", candidates="classes")
+
+    def _rule_for_margins(self) -> Any:
+        return TopDown()  # margins are no probabilities: their products along paths mean little
 
     def _class_proba_of(self, X: Any) -> FloatArray:
         return path_product(self.space_, self._route_of(X), count_rows(X))
@@ -213,7 +196,9 @@ class BaseLocalClassifier(SinglePathClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        example = self._example_estimator()
-        if example is not None:
-            tags.input_tags = get_tags(example).input_tags
+        inputs = [get_tags(estimator).input_tags for estimator in known_estimators(self.estimator)]
+        if inputs:
+            tags.input_tags = replace(inputs[0], sparse=all(tag.sparse for tag in inputs))
+        # estimators that cannot stand NaN will say so: here it is refused if none of them can
+        tags.input_tags.allow_nan = any(tag.allow_nan for tag in inputs) or not inputs
         return tags

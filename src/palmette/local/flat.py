@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette.core.decode import Route, RouteByMarginals
+from palmette.core.decoding import BestPath
 from palmette.core.rows import count_rows
 from palmette.core.space import LabelSpace
 from palmette.core.tasks import TaskTable
@@ -27,7 +28,10 @@ class FlatClassifier(BaseLocalClassifier):
     ----------
     estimator : scikit-learn classifier, optional
         Logistic regression by default.
-    hierarchy, decoding, n_jobs, random_state, verbose
+    decoding : str or object of `palmette.decoding`
+        As in `LocalPerParentClassifier`, but for an estimator that gives margins ``"auto"`` is
+        the label that it would answer itself, as ``"best_path"`` is for any estimator.
+    hierarchy, n_jobs, random_state, verbose
         As in `LocalPerParentClassifier`.
 
     Attributes
@@ -47,13 +51,18 @@ class FlatClassifier(BaseLocalClassifier):
     array([[0.9]])
     """
 
+    _routes_cheaply = False
+
     def _make_tasks(self, space: LabelSpace) -> TaskTable:
         return TaskTable.flat(space)
 
     def _class_proba_of(self, X: Any) -> NDArray[np.float64]:
         if not self.estimators_:
             return np.ones((count_rows(X), 1))
-        return option_scores(self.estimators_[0], X, self.space_.classes)
+        return option_scores(self.estimators_[0], X, self.space_.classes).shares()
+
+    def _rule_for_margins(self) -> Any:
+        return BestPath()  # the largest margin of all is what the estimator itself would answer
 
     def _route_of(self, X: Any) -> Route:
         return RouteByMarginals(self.space_, self._class_proba_of(X))

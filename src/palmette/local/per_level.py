@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.core.decode import normalize_rows
 from palmette.core.space import LabelSpace
 from palmette.core.tasks import Task, TaskTable
 from palmette.local.base import BaseLocalClassifier
-from palmette.local.scores import option_scores
+from palmette.local.choice import TaskKey
+from palmette.local.scores import Scores, option_scores
 
 __all__ = ["LocalPerLevelClassifier"]
 
@@ -46,14 +46,14 @@ class LocalPerLevelClassifier(BaseLocalClassifier):
     [['animal', 'cat'], ['animal', 'dog'], ['plant'], ['plant']]
     """
 
+    _tasks_are_nodes = False
+    _routes_cheaply = False  # a level answers for all of its nodes at once
+
     def _make_tasks(self, space: LabelSpace) -> TaskTable:
         return TaskTable.per_level(space)
 
-    def _task_name(self, task: Task) -> int:
-        return task.key
-
-    def _task_depth(self, task: Task) -> int:
-        return task.key
+    def _task_key(self, task: Task) -> TaskKey:
+        return TaskKey(task.key, task.key, None)
 
     def _route_of(self, X: Any) -> _LevelRoute:
         return _LevelRoute(self.space_, self.estimators_, X)
@@ -64,16 +64,22 @@ class _LevelRoute:
 
     def __init__(self, space: LabelSpace, estimators: dict[int, Any], X: Any) -> None:
         self._space, self._estimators, self._X = space, estimators, X
-        self._scores: dict[int, NDArray[np.float64]] = {}
+        self._scores: dict[int, Scores] = {}
 
     def __call__(
         self, parent: int, options: NDArray[np.int32], rows: NDArray[np.int32] | None
     ) -> NDArray[np.float64]:
         depth = int(self._space.depth[parent]) + 1
-        estimator = self._estimators[depth]
-        known = np.asarray(estimator.classes_)
+        nodes = self._level(depth)
         if depth not in self._scores:
-            self._scores = {depth: option_scores(estimator, self._X, known)}
-        columns = np.searchsorted(known, self._space.nodes[options])
+            self._scores[depth] = option_scores(self._estimators[depth], self._X, nodes)
+        columns = np.searchsorted(nodes, self._space.nodes[options])
         scores = self._scores[depth]
-        return normalize_rows(scores[:, columns] if rows is None else scores[rows][:, columns])
+        return scores.among((slice(None), columns) if rows is None else np.ix_(rows, columns))
+
+    def _level(self, depth: int) -> NDArray[np.int32]:
+        """Options of a level: its nodes, and the labels above them where a path may end."""
+        space = self._space
+        may_end = space.is_class & space.has_children & (space.depth == depth - 1)
+        options: NDArray[np.int32] = space.nodes[may_end | (space.depth == depth)]
+        return options

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.core.decode import normalize_rows
 from palmette.core.decoding import Decoding, RoutedDecoding
 from palmette.core.hierarchy import Hierarchy
-from palmette.core.rows import count_rows, take_rows
+from palmette.core.rows import take_rows
 from palmette.core.space import LabelSpace
 from palmette.core.tasks import REST, TaskTable
 from palmette.local.base import BaseLocalClassifier, Estimators
-from palmette.local.scores import option_scores
+from palmette.local.scores import Scores, option_scores
 
 __all__ = ["LocalPerNodeClassifier"]
 
@@ -40,10 +39,9 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
     hierarchy_ : Hierarchy
     classes_ : array of shape (n_classes,)
     estimators_ : dict of int to estimator
-        By node number. The estimator under an inner node that is a label itself and has children
-        is found by `end_estimators_`.
+        By node number: whether a path goes through this node. Only children need none.
     end_estimators_ : dict of int to estimator
-        By node number: whether a path ends at this inner node.
+        By node number, for inner nodes that are labels themselves: whether a path ends there.
 
     Examples
     --------
@@ -79,10 +77,14 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
         return TaskTable.per_node(space, self.negatives)
 
     def _keep(self, table: TaskTable, fitted: list[Any]) -> None:
-        self.estimators_, self.end_estimators_ = {}, {}
+        self.estimators_: dict[int, Any] = {}
+        self.end_estimators_: dict[int, Any] = {}
         for task, estimator in zip(table.tasks, fitted, strict=True):
             kept = self.end_estimators_ if task.ends else self.estimators_
             kept[task.key] = estimator
+
+    def _fitted_estimators(self) -> list[Any]:
+        return [*self.estimators_.values(), *self.end_estimators_.values()]
 
     def _route_of(self, X: Any) -> _NodeRoute:
         return _NodeRoute(self.space_, self.estimators_, self.end_estimators_, X)
@@ -98,10 +100,13 @@ class _NodeRoute:
         self, parent: int, options: NDArray[np.int32], rows: NDArray[np.int32] | None
     ) -> NDArray[np.float64]:
         X = self._X if rows is None else take_rows(self._X, rows)
-        scores = np.empty((count_rows(X), len(options)))
-        for i, option in enumerate(options):
-            node = int(self._space.nodes[option])
-            estimator = (self._ends if option == parent else self._estimators)[node]
-            sides = np.array([REST, node], dtype=np.int32)
-            scores[:, i] = option_scores(estimator, X, sides)[:, 1]
-        return normalize_rows(scores)
+        answers = [self._ask(int(option), option == parent, X) for option in options]
+        by_margin = all(answer.are_margins for answer in answers)
+        columns = [answer.values if by_margin else answer.shares() for answer in answers]
+        siblings = Scores(np.column_stack([column[:, 1] for column in columns]), by_margin)
+        return siblings.among(slice(None))
+
+    def _ask(self, option: int, ends: bool, X: Any) -> Scores:
+        node = int(self._space.nodes[option])
+        estimator = (self._ends if ends else self._estimators)[node]
+        return option_scores(estimator, X, np.array([REST, node], dtype=np.int32))

@@ -1,0 +1,1 @@
+"""Kernels: arrays in, arrays out, seeds explicit. None is needed yet."""

@@ -1,0 +1,31 @@
+"""Laws that every public classifier with one path a row obeys, whatever it is made of.
+
+A law takes an unfitted estimator and asserts. `laws_of` yields those that apply to an estimator by
+what it is and can; a new law is written once and holds for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+from tests.laws.fitted import ON_FITTED
+from tests.laws.inputs import ON_INPUT, sparse_rows_are_dense_rows
+from tests.laws.labels import ON_LABELS
+from tests.laws.probabilities import ON_PROBABILITIES
+
+from palmette.engine.single_path import SinglePathClassifier
+
+__all__ = ["laws_of"]
+
+
+def laws_of(estimator: BaseEstimator) -> Iterator[Callable[[BaseEstimator], None]]:
+    """Laws that apply to an estimator."""
+    if not isinstance(estimator, SinglePathClassifier):
+        return
+    yield from ON_LABELS + ON_INPUT + ON_FITTED
+    if hasattr(estimator, "predict_proba"):
+        yield from ON_PROBABILITIES
+    if get_tags(estimator).input_tags.sparse:
+        yield sparse_rows_are_dense_rows

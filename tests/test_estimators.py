@@ -1,0 +1,35 @@
+"""Every public estimator obeys scikit-learn's rules and ours."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.instances import PARAMETERS, instances, label, public_estimators
+from tests.laws import laws_of
+
+import palmette
+
+
+@parametrize_with_checks([*instances(), *(estimator() for estimator in public_estimators())])
+def test_scikit_learn_takes_it_for_its_own(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "law"),
+    [(estimator, law) for estimator in instances() for law in laws_of(estimator)],
+    ids=label,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_law(estimator, law):
+    law(clone(estimator))
+
+
+def test_the_table_of_parameters_names_public_estimators_only():
+    assert set(PARAMETERS) <= set(palmette.__all__)
+
+
+@pytest.mark.parametrize("estimator", public_estimators(), ids=label)
+def test_a_public_estimator_has_laws_to_obey(estimator):
+    assert list(laws_of(estimator()))
