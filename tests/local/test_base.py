@@ -155,7 +155,8 @@ def test_texts_go_to_a_pipeline(classifier, wrap):
 def test_columns_go_to_a_column_transformer(classifier):
     kinds = [text.split()[1] for text in TEXTS]
     frame = pd.DataFrame({"size": np.arange(24.0), "kind": kinds})
-    columns = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["kind"]), (StandardScaler(), ["size"]))
+    kind = OneHotEncoder(handle_unknown="ignore")
+    columns = make_column_transformer((kind, ["kind"]), (StandardScaler(), ["size"]))
     local = classifier(make_pipeline(columns, LogisticRegression(C=100.0))).fit(frame, THINGS)
     assert local.predict(frame) == THINGS
     assert local.n_features_in_ == 2

@@ -2,168 +2,30 @@
 
 from __future__ import annotations
 
-import json
-import os
+import gc
+import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
+from threadpoolctl import threadpool_limits
 
-from palmette.bench.measure import hardware, measure
-from palmette.bench.models import ModelContext, find_model
+from palmette.bench.comparison import COSTS, Comparison
+from palmette.bench.fingerprint import describe_estimator, fingerprint
+from palmette.bench.measure import environment, measure
+from palmette.bench.models import ModelContext, ModelSpec, find_models
 from palmette.bench.preparing import prepare
-from palmette.bench.scores import DEFAULT_SCORES, SCORES, Score, find_scores
+from palmette.bench.scores import DEFAULT_SCORES, Score, find_scores
 from palmette.bench.splits import Problem, Split, make_splits
 from palmette.bench.store import ResultStore
-from palmette.core.files import atomic_write
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import is_text
 from palmette.exceptions import PalmetteError
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["compare"]
 
-COSTS = ("fit_cpu_s", "predict_cpu_s", "peak_mib")
 Watch = Callable[[str, str, str], None]
 Receive = Callable[[Split, str, Any], None]
-
-
-@dataclass
-class Comparison:
-    """Results of a comparison.
-
-    Attributes
-    ----------
-    rows : list of dict
-        Tidy: one dict for each data set, split and model, with ``dataset``, ``split``, ``model``,
-        every score, ``fit_cpu_s``, ``predict_cpu_s`` and ``peak_mib``.
-    scores : tuple of str
-    models, datasets : list of str
-    facts : dict
-        The machine and versions that the times belong to.
-    """
-
-    rows: list[dict[str, Any]]
-    scores: tuple[str, ...]
-    models: list[str]
-    datasets: list[str]
-    facts: dict[str, Any] = field(default_factory=dict)
-
-    def means(self, dataset: str) -> list[dict[str, Any]]:
-        """Mean and standard deviation of every column over the splits of a data set, by model.
-
-        Returns
-        -------
-        list of dict
-            ``model``, ``n_splits``, and for every column its mean, and its deviation as
-            ``<column>_sd`` where there are two splits at least.
-        """
-        table = []
-        for model in self.models:
-            rows = [r for r in self.rows if r["dataset"] == dataset and r["model"] == model]
-            entry: dict[str, Any] = {"model": model, "n_splits": len(rows)}
-            for column in (*self.scores, *COSTS):
-                values = [row[column] for row in rows if row[column] is not None]
-                entry[column] = float(np.mean(values)) if values else None
-                if len(values) > 1:
-                    entry[f"{column}_sd"] = float(np.std(values, ddof=1))
-            table.append(entry)
-        return table
-
-    def matrix(self, score: str) -> np.ndarray:
-        """Mean scores of shape (n_datasets, n_models)."""
-        return np.array(
-            [[entry[score] for entry in self.means(name)] for name in self.datasets], dtype=float
-        )
-
-    def significance(self, score: str, **options: Any) -> Any:
-        """Test over data sets whether models differ: see `metrics.compare_over_datasets`."""
-        from palmette.metrics import compare_over_datasets
-
-        return compare_over_datasets(
-            self.matrix(score),
-            methods=self.models,
-            higher_is_better=SCORES[score].greater_is_better,
-            **options,
-        )
-
-    # ------------------------------------------------------------------ out
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values."""
-        return {
-            "facts": self.facts,
-            "scores": list(self.scores),
-            "models": self.models,
-            "datasets": self.datasets,
-            "rows": self.rows,
-            "means": {name: self.means(name) for name in self.datasets},
-        }
-
-    def to_pandas(self) -> Any:
-        """Return the tidy rows as a pandas DataFrame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows)
-
-    def to_markdown(self) -> str:
-        """Return one Markdown table a data set; the best of every score in bold."""
-        return "\n\n".join(f"### {name}\n\n{self._markdown_of(name)}" for name in self.datasets)
-
-    def _markdown_of(self, dataset: str) -> str:
-        table = self.means(dataset)
-        titles = [SCORES[s].title for s in self.scores]
-        lines = [
-            "| model | " + " | ".join([*titles, "fit CPU s", "predict CPU s", "peak MiB"]) + " |",
-            "|---|" + "---|" * (len(titles) + 3),
-        ]
-        best = {s: best_value([e[s] for e in table], SCORES[s]) for s in self.scores}
-        for entry in table:
-            cells = [format_score(entry, s, best[s]) for s in self.scores]
-            cells += [format_cost(entry[c]) for c in COSTS]
-            lines.append(f"| {entry['model']} | " + " | ".join(cells) + " |")
-        return "\n".join(lines)
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write JSON (.json), Markdown (.md) or a table of the tidy rows (.csv), by suffix."""
-        name = os.fspath(path)
-        if name.endswith(".json"):
-            text = json.dumps(self.to_dict(), indent=1) + "\n"
-        elif name.endswith(".md"):
-            text = self.to_markdown() + "\n"
-        elif name.endswith(".csv"):
-            text = self.to_pandas().to_csv(index=False)
-        else:
-            raise PalmetteError(f"cannot write {name!r}: expected a name in .json, .md or .csv.")
-        with atomic_write(path) as stream:
-            stream.write(text)
-
-
-def best_value(values: Sequence[float | None], score: Score) -> float | None:
-    """Return the best of some values of a score."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return None
-    return max(known) if score.greater_is_better else min(known)
-
-
-def format_score(entry: dict[str, Any], score: str, best: float | None) -> str:
-    """Write a mean with its deviation, in bold where it is the best."""
-    value = entry[score]
-    if value is None:
-        return "–"
-    text = f"{value:.3f}"
-    if best is not None and text == f"{best:.3f}":
-        text = f"**{text}**"
-    deviation = entry.get(f"{score}_sd")
-    return text if deviation is None else f"{text} ± {deviation:.3f}"
-
-
-def format_cost(value: float | None) -> str:
-    """Write seconds or MiB with three digits or so."""
-    if value is None:
-        return "–"
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
 
 
 def compare(
@@ -181,6 +43,8 @@ def compare(
 ) -> Comparison:
     """Fit and score every model on every split of every problem.
 
+    Numerical libraries are held to one thread meanwhile, so that CPU seconds can be compared.
+
     Parameters
     ----------
     problems : iterable of Problem
@@ -188,15 +52,15 @@ def compare(
         Names in the registry.
     scores : sequence of str
     n_splits : int, optional
-        Random splits; by default the published split where there is one.
+        Random splits; by default the published split where there is one, else three.
     test_size : float
     seed : int
         For splits and models.
     n_jobs : int, optional
-        For the models. CPU seconds cover worker processes only once they have ended, so compare
-        times with one job.
+        For the models; changes no score. The peak of memory leaves worker processes out.
     store : ResultStore, optional
-        Cells found in it are not computed again.
+        Cells found in it are not computed again, unless something that they depend on has
+        changed: data, split, model, versions, machine or number of jobs.
     watch : callable, optional
         Called with (data set, split, model) before each cell is computed.
     receive : callable, optional
@@ -205,62 +69,133 @@ def compare(
     Returns
     -------
     Comparison
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from palmette.core.hierarchy import Hierarchy
+    >>> X, y = np.repeat(np.eye(4), 10, axis=0), np.repeat(["a/x", "a/y", "b/x", "b/y"], 10)
+    >>> h = Hierarchy.from_paths([("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")])
+    >>> found = compare([Problem("toy", h, X, y)], ["flat-naive-bayes"], n_splits=2)
+    >>> [row["hierarchical_f1"] for row in found.rows]
+    [1.0, 1.0]
     """
-    specs = [find_model(name) for name in models]
-    chosen = find_scores(scores)
-    store = ResultStore() if store is None else store
-    rows, names = [], []
+    run = _Run(find_models(models), find_scores(scores), n_jobs, store, watch, receive)
     for problem in problems:
-        names.append(problem.name)
-        _require_fit(problem, specs)
+        run.add(problem, n_splits, test_size, seed)
+    return run.comparison
+
+
+class _Run:
+    """A comparison under way."""
+
+    def __init__(
+        self,
+        specs: list[ModelSpec],
+        scores: dict[str, Score],
+        n_jobs: int | None,
+        store: ResultStore | None,
+        watch: Watch | None,
+        receive: Receive | None,
+    ) -> None:
+        self._specs, self._scores, self._n_jobs = specs, scores, n_jobs
+        self._store = ResultStore() if store is None else store
+        self._watch, self._receive = watch, receive
+        facts = {**environment(), "n_jobs": 1 if n_jobs is None else n_jobs}
+        self.comparison = Comparison([], tuple(scores), [spec.name for spec in specs], [], facts)
+
+    def add(self, problem: Problem, n_splits: int | None, test_size: float, seed: int) -> None:
+        """Do all cells of a problem."""
+        if problem.name in self.comparison.datasets:
+            raise PalmetteError(f"there are two data sets called {problem.name!r}: rename one.")
+        _require_fit(problem, self._specs)
+        data = fingerprint(problem)
+        self.comparison.datasets.append(problem.name)
+        self.comparison.estimators[problem.name] = {}
         for split in make_splits(problem, n_splits, test_size, seed):
-            for spec in specs:
-                cell = {
-                    "dataset": problem.name,
-                    "split": split.name,
-                    "test_size": None if split.name == "published" else test_size,
-                    "model": spec.name,
-                }
-                results = store.get(cell)
-                if results is None or any(name not in results for name in chosen):
-                    if watch is not None:
-                        watch(problem.name, split.name, spec.name)
-                    results, predicted = _run_cell(problem, split, spec, chosen, n_jobs)
-                    store.put(cell, results)
-                    if receive is not None:
-                        receive(split, spec.name, predicted)
-                kept = {key: results[key] for key in (*chosen, *COSTS)}
-                rows.append({**cell, **kept})
-    return Comparison(rows, tuple(chosen), list(models), names, hardware())
+            for spec in self._specs:
+                self._do(problem, data, split, spec)
+
+    def _do(self, problem: Problem, data: str, split: Split, spec: ModelSpec) -> None:
+        place = {"dataset": problem.name, "split": split.name}
+        row = {**place, "seed": split.seed, "test_size": split.test_size, "model": spec.name}
+        described = describe_estimator(_make(problem, split, spec, bare=True))
+        self.comparison.estimators[problem.name].setdefault(spec.name, described)
+        cell = {**row, "data": data, "estimator": described, "made_with": self.comparison.facts}
+        results = self._store.get(cell)
+        if results is None or any(name not in results for name in self._scores):
+            changes = self._store.changes(cell)
+            if changes:
+                note = f"computed again, as these have changed: {', '.join(changes)}"
+                self.comparison.notes.append({**place, "model": spec.name, "note": note})
+            results = self._compute(problem, split, spec)
+            self._store.put(cell, results)
+        self.comparison.notes += [
+            {**place, "model": spec.name, "note": note} for note in results["notes"]
+        ]
+        self.comparison.rows.append({**row, **{k: results[k] for k in (*self._scores, *COSTS)}})
+
+    def _compute(self, problem: Problem, split: Split, spec: ModelSpec) -> dict[str, Any]:
+        if self._watch is not None:
+            self._watch(problem.name, split.name, spec.name)
+        with _named_errors(problem, split, spec), threadpool_limits(1):
+            model = _make(problem, split, spec, self._n_jobs)
+            gc.collect()  # what the model before has left behind
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("default")
+                with measure() as fitting:
+                    model.fit(split.X_train, split.y_train)
+                with measure() as predicting:
+                    predicted = model.predict(split.X_test)
+        if self._receive is not None:
+            self._receive(split, spec.name, predicted)
+        results: dict[str, Any] = {
+            name: score(split.y_test, predicted, problem.hierarchy)
+            for name, score in self._scores.items()
+        }
+        peaks = [u.peak_mib for u in (fitting, predicting) if u.peak_mib is not None]
+        results["fit_cpu_s"] = fitting.cpu_seconds
+        results["predict_cpu_s"] = predicting.cpu_seconds
+        results["peak_mib"] = max(peaks) if peaks else None
+        results["notes"] = _first_lines(caught)
+        return results
 
 
-def _run_cell(
-    problem: Problem, split: Split, spec: Any, scores: dict[str, Score], n_jobs: int | None
-) -> tuple[dict[str, Any], Any]:
-    context = ModelContext(problem.hierarchy, split.seed, n_jobs, is_text(split.X_train))
-    model = prepare(spec.make(context), spec, split.X_train)
-    with measure() as fitting:
-        model.fit(split.X_train, split.y_train)
-    with measure() as predicting:
-        predicted = model.predict(split.X_test)
-    results: dict[str, Any] = {
-        name: score.function(split.y_test, predicted, problem.hierarchy)
-        for name, score in scores.items()
-    }
-    peaks = [u.peak_mib for u in (fitting, predicting) if u.peak_mib is not None]
-    results["fit_cpu_s"] = fitting.cpu_seconds
-    results["predict_cpu_s"] = predicting.cpu_seconds
-    results["peak_mib"] = max(peaks) if peaks else None
-    return results, predicted
+def _make(
+    problem: Problem, split: Split, spec: ModelSpec, n_jobs: int | None = None, bare: bool = False
+) -> Any:
+    """Return the pipeline of a model; a bare one does not know the hierarchy, and is short."""
+    hierarchy = None if bare else problem.hierarchy
+    context = ModelContext(hierarchy, split.seed, n_jobs, is_text(split.X_train))
+    parts = (split.X_train, split.X_test)
+    return prepare(spec.make(context), spec, *parts, categorical=problem.categorical)
 
 
-def _require_fit(problem: Problem, specs: Sequence[Any]) -> None:
+@contextmanager
+def _named_errors(problem: Problem, split: Split, spec: ModelSpec) -> Any:
+    """Say which model on which data could not do with what it was given."""
+    try:
+        yield
+    except ValueError as error:
+        reason = (str(error).strip() or repr(error)).splitlines()[0]
+        raise PalmetteError(f"{spec.name} on {problem.name}, {split.name}: {reason}") from error
+
+
+def _first_lines(caught: Sequence[warnings.WarningMessage]) -> list[str]:
+    """Return the first line of every warning, once each."""
+    texts = [str(warning.message).strip() or warning.category.__name__ for warning in caught]
+    return list(dict.fromkeys(text.splitlines()[0] for text in texts))
+
+
+def _require_fit(problem: Problem, specs: Sequence[ModelSpec]) -> None:
     """Refuse models that cannot take the labels of a problem, before hours of work."""
-    if NodeLabels.encode(problem.y_train, problem.hierarchy).is_single_path:
-        return
     unfit = [spec.name for spec in specs if not spec.several_paths]
-    if unfit:
-        raise PalmetteError(
-            f"{problem.name} has several paths a row, which {', '.join(unfit)} cannot learn. Leave "
-            "them out, or choose a data set with one path a row."
-        )
+    if not unfit:
+        return
+    for y in (problem.y_train, problem.y_test):
+        if y is not None and not NodeLabels.encode(y, problem.hierarchy).is_single_path:
+            raise PalmetteError(
+                f"{problem.name} has several paths a row, or rows without a label, which "
+                f"{', '.join(unfit)} cannot learn. Leave them out, or choose a data set with one "
+                "path a row."
+            )

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
-import resource
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-__all__ = ["Usage", "hardware", "measure"]
+__all__ = ["Usage", "environment", "measure"]
 
+_PROCESSES = Path("/proc")
 _STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")
 
@@ -24,11 +27,11 @@ class Usage:
     Attributes
     ----------
     cpu_seconds : float
-        Of this process and of child processes that have ended.
+        Of this process and of its children: those that have ended, and on Linux those at work.
     wall_seconds : float
     peak_mib : float or None
-        How far the resident memory of this process rose above where it stood before, in MiB; None
-        where the system does not tell (elsewhere than on Linux).
+        How far the resident memory of this process, without its children, rose above where it
+        stood before, in MiB; None where the system does not tell (elsewhere than on Linux).
     """
 
     cpu_seconds: float = 0.0
@@ -51,25 +54,61 @@ def measure() -> Iterator[Usage]:
     resident = _start_peak()
     wall, cpu = time.perf_counter(), _cpu_seconds()
     yield usage
-    usage.cpu_seconds = _cpu_seconds() - cpu
+    usage.cpu_seconds = max(0.0, _cpu_seconds() - cpu)
     usage.wall_seconds = time.perf_counter() - wall
     peak = _read_kib("VmHWM")
     if resident is not None and peak is not None:
         usage.peak_mib = max(0.0, (peak - resident) / 1024)
 
 
+# ---------------------------------------------------------------------- time
+
+
 def _cpu_seconds() -> float:
-    children = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return time.process_time() + children.ru_utime + children.ru_stime
+    ended = os.times()
+    total = time.process_time() + ended.children_user + ended.children_system
+    return total + sum(_cpu_seconds_of(child) for child in _children(os.getpid()))
+
+
+def _children(process: int) -> Iterator[int]:
+    """Processes started by this one, and by those in turn; none where the system does not tell."""
+    try:
+        threads = list((_PROCESSES / str(process) / "task").iterdir())
+        found = " ".join((thread / "children").read_text() for thread in threads)
+    except OSError:  # not Linux, or it has just ended
+        return
+    for child in map(int, found.split()):
+        yield child
+        yield from _children(child)
+
+
+def _cpu_seconds_of(process: int) -> float:
+    """CPU seconds of another process and of those children of it that have ended."""
+    try:
+        # the name in the second field may hold anything, brackets and blanks included
+        fields = (_PROCESSES / str(process) / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+# ---------------------------------------------------------------------- memory
 
 
 def _start_peak() -> int | None:
     """Set the kernel's high-water mark back to what is resident now; None where that fails."""
+    _trim_heap()
     try:
         _CLEAR.write_text("5")
     except OSError:
         return None
     return _read_kib("VmRSS")
+
+
+def _trim_heap() -> None:
+    """Return freed memory to the system: work that could use it again would seem to need none."""
+    with suppress(OSError, AttributeError, TypeError):  # another C library than glibc
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _read_kib(field: str) -> int | None:
@@ -82,13 +121,47 @@ def _read_kib(field: str) -> int | None:
     return None
 
 
-def hardware() -> dict[str, str | int]:
-    """Facts about the machine that figures belong to."""
+# ---------------------------------------------------------------------- where
+
+
+@cache
+def _processor() -> str:
     import platform
+
+    try:
+        for line in (_PROCESSES / "cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def environment() -> dict[str, Any]:
+    """Facts that figures belong to: the machine and the versions of what computes.
+
+    Examples
+    --------
+    >>> list(environment())
+    ['machine', 'processor', 'cores', 'system', 'python', 'palmette', 'numpy', 'scipy',
+     'scikit-learn']
+    """
+    import platform
+
+    import numpy
+    import scipy
+    import sklearn
+
+    import palmette
 
     return {
         "machine": platform.machine(),
+        "processor": _processor(),
         "cores": os.cpu_count() or 0,
         "system": platform.system(),
         "python": sys.version.split()[0],
+        "palmette": palmette.__version__,
+        "numpy": numpy.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
     }

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
 
-__all__ = ["ModelContext", "ModelSpec", "find_model", "list_models", "make_model", "register_model"]
+__all__ = [
+    "ModelContext",
+    "ModelSpec",
+    "find_model",
+    "find_models",
+    "list_models",
+    "make_model",
+    "register_model",
+]
 
 
 @dataclass(frozen=True)
@@ -50,6 +58,10 @@ class ModelSpec:
         Whether features should be standardized before it.
     takes_missing : bool
         Whether it can do with missing values.
+    takes_codes : bool
+        Whether it can do with categories as numbers, as trees can; else they become columns of 0/1.
+    takes_sparse : bool
+        Whether it can do with sparse matrices of numbers; all models take those of texts.
     several_paths : bool
         Whether it takes several paths a row.
     """
@@ -59,6 +71,8 @@ class ModelSpec:
     summary: str
     scale: bool = False
     takes_missing: bool = False
+    takes_codes: bool = False
+    takes_sparse: bool = True
     several_paths: bool = False
 
 
@@ -81,10 +95,23 @@ def find_model(name: str) -> ModelSpec:
     """Return the model of a name."""
     if name in _MODELS:
         return _MODELS[name]
-    near = difflib.get_close_matches(name, _MODELS, n=3, cutoff=0.4) or sorted(_MODELS)[:3]
+    near = difflib.get_close_matches(name, _MODELS, n=3, cutoff=0.5)
+    hint = f" Did you mean {', '.join(near)}?" if near else ""
     raise PalmetteError(
-        f"there is no model {name!r}. Did you mean {', '.join(near)}? All names: palmette models."
+        f"there is no model {name!r} among the {len(_MODELS)} registered.{hint} "
+        "`palmette models` names them all."
     )
+
+
+def find_models(names: Iterable[str]) -> list[ModelSpec]:
+    """Return the models of some names, in their order; each can be named once."""
+    specs = [find_model(name) for name in names]
+    twice = [spec.name for i, spec in enumerate(specs) if spec in specs[:i]]
+    if not specs or twice:
+        raise PalmetteError(
+            f"the model {twice[0]!r} is named twice." if twice else "no model is named."
+        )
+    return specs
 
 
 def make_model(
@@ -92,6 +119,7 @@ def make_model(
     hierarchy: Hierarchy | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
+    text: bool = False,
 ) -> Any:
     """Return the unfitted estimator of a name.
 
@@ -101,13 +129,19 @@ def make_model(
     hierarchy : Hierarchy, optional
     random_state : int
     n_jobs : int, optional
+    text : bool
+        Whether it will see tf-idf weights of words.
+
+    Returns
+    -------
+    estimator
 
     Examples
     --------
     >>> make_model("flat-forest").estimator.n_estimators
     100
     """
-    return find_model(name).make(ModelContext(hierarchy, random_state, n_jobs))
+    return find_model(name).make(ModelContext(hierarchy, random_state, n_jobs, text))
 
 
 # ---------------------------------------------------------------------- local and flat models
@@ -133,38 +167,41 @@ def _extra_trees(context: ModelContext) -> Any:
 
 
 def _naive_bayes(context: ModelContext) -> Any:
-    from sklearn.naive_bayes import GaussianNB
+    from sklearn.naive_bayes import GaussianNB, MultinomialNB
 
-    return GaussianNB()
+    # weights of words are no bell curves, and their matrix must not be made dense
+    return MultinomialNB(alpha=0.01) if context.text else GaussianNB()
 
 
 def _svm(context: ModelContext) -> Any:
     from sklearn.svm import LinearSVC
 
-    return LinearSVC(random_state=context.random_state)
+    return LinearSVC(max_iter=10_000, random_state=context.random_state)
 
 
 @dataclass(frozen=True)
 class _Base:
     make: Make
     words: str
-    scale: bool = False
-    takes_missing: bool = False
+    needs: dict[str, bool]
 
 
+_TREES = {"takes_missing": True, "takes_codes": True}
 _BASES = {
-    "logistic": _Base(_logistic, "logistic regression on standardized features", scale=True),
-    "forest": _Base(_forest, "a random forest of 100 trees", takes_missing=True),
-    "extra-trees": _Base(_extra_trees, "100 extremely randomized trees", takes_missing=True),
-    "naive-bayes": _Base(_naive_bayes, "Gaussian naive Bayes"),
-    "svm": _Base(_svm, "a linear support vector machine on standardized features", scale=True),
+    "logistic": _Base(_logistic, "logistic regression", {"scale": True}),
+    "forest": _Base(_forest, "random forest (100)", _TREES),
+    "extra-trees": _Base(_extra_trees, "extra trees (100)", _TREES),
+    # its smoothing is a share of the largest variance: one column in seconds would drown the rest
+    "naive-bayes": _Base(_naive_bayes, "naive Bayes", {"scale": True, "takes_sparse": False}),
+    "svm": _Base(_svm, "linear SVM", {"scale": True}),
 }
+_PLAIN = "logistic"  # what a structure is named for when it is named alone
 
 _STRUCTURES = {
-    "flat": ("FlatClassifier", "flat, probabilities summed up the hierarchy"),
-    "local-per-node": ("LocalPerNodeClassifier", "one binary model at every node"),
-    "local-per-parent": ("LocalPerParentClassifier", "one model at every parent"),
-    "local-per-level": ("LocalPerLevelClassifier", "one model at every level"),
+    "flat": ("FlatClassifier", "one model of all labels"),
+    "local-per-node": ("LocalPerNodeClassifier", "a model at every node"),
+    "local-per-parent": ("LocalPerParentClassifier", "a model at every parent"),
+    "local-per-level": ("LocalPerLevelClassifier", "a model at every level"),
 }
 
 
@@ -181,17 +218,10 @@ def _maker(class_name: str, base: _Base) -> Make:
 def _register_local_models() -> None:
     for structure, (class_name, words) in _STRUCTURES.items():
         for suffix, base in _BASES.items():
-            # the plain name of a structure is the one with logistic regression
-            for name in {f"{structure}-{suffix}", structure if suffix == "logistic" else ""} - {""}:
-                register_model(
-                    ModelSpec(
-                        name,
-                        _maker(class_name, base),
-                        f"{words}; {base.words}",
-                        scale=base.scale,
-                        takes_missing=base.takes_missing,
-                    )
-                )
+            name, make = f"{structure}-{suffix}", _maker(class_name, base)
+            register_model(ModelSpec(name, make, f"{words}: {base.words}", **base.needs))
+            if suffix == _PLAIN:
+                register_model(ModelSpec(structure, make, f"the same as {name}", **base.needs))
 
 
 _register_local_models()

@@ -2,53 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from palmette import metrics
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
+from palmette.metrics.scorers import SCORERS, HierarchicalScorer
 
 __all__ = ["DEFAULT_SCORES", "SCORES", "Score", "find_scores"]
 
 
 @dataclass(frozen=True)
 class Score:
-    """A score, the title of its column, and whether more of it is better."""
+    """A score as a column of a table.
+
+    Parameters
+    ----------
+    title : str
+        Of the column.
+    scorer : HierarchicalScorer
+        The metric with its options. Losses are shown as they are, not with their sign flipped.
+    """
 
     title: str
-    function: Callable[[Any, Any, Hierarchy], float]
-    greater_is_better: bool = True
+    scorer: HierarchicalScorer
+
+    @property
+    def greater_is_better(self) -> bool:
+        """Whether more of it is better."""
+        return self.scorer.greater_is_better
+
+    def __call__(self, y_true: Any, y_pred: Any, hierarchy: Hierarchy) -> float:
+        """Score labels."""
+        options = self.scorer.options or {}
+        return float(self.scorer.metric(y_true, y_pred, hierarchy=hierarchy, **options))
 
 
-def _of(name: str, **options: Any) -> Callable[[Any, Any, Hierarchy], float]:
-    function = getattr(metrics, name)
+_TITLES = {
+    "hierarchical_f1": "hier. F1",
+    "hierarchical_f1_macro": "macro F1",
+    "hierarchical_f1_samples": "samples F1",
+    "hierarchical_precision": "hier. prec.",
+    "hierarchical_recall": "hier. recall",
+    "lca_f1": "LCA F1",
+    "leaf_accuracy": "leaf acc.",
+    "neg_h_loss": "H-loss",
+    "neg_hierarchical_hamming_loss": "hier. Hamming",
+    "neg_hmc_loss": "HMC-loss",
+    "neg_tree_induced_error": "tree error",
+}
 
-    def score(y_true: Any, y_pred: Any, hierarchy: Hierarchy) -> float:
-        return float(function(y_true, y_pred, hierarchy=hierarchy, **options))
-
-    return score
-
-
+# every scorer has a column, under its own name or, where it has none, under that of the metric
 SCORES: dict[str, Score] = {
-    "hierarchical_f1": Score("hier. F1", _of("hierarchical_f1_score")),
-    "hierarchical_precision": Score("hier. precision", _of("hierarchical_precision_score")),
-    "hierarchical_recall": Score("hier. recall", _of("hierarchical_recall_score")),
-    "hierarchical_f1_macro": Score("macro hier. F1", _of("hierarchical_f1_score", average="macro")),
-    "tree_induced_error": Score("tree error", _of("tree_induced_error"), False),
-    "leaf_accuracy": Score("leaf accuracy", _of("leaf_accuracy_score")),
-    "lca_f1": Score("LCA F1", _of("lca_f1_score")),
-    "hmc_loss": Score("HMC-loss", _of("hmc_loss"), False),
-    "h_loss": Score("H-loss", _of("h_loss"), False),
+    name.removeprefix("neg_"): Score(_TITLES.get(name, name.replace("_", " ")), scorer)
+    for name, scorer in SCORERS.items()
 }
 
 DEFAULT_SCORES = ("hierarchical_f1", "tree_induced_error", "leaf_accuracy")
 
 
-def find_scores(names: Any) -> dict[str, Score]:
-    """Return scores by name, in the order asked for."""
-    unknown = [name for name in names if name not in SCORES]
-    if unknown:
-        raise PalmetteError(f"unknown score {unknown[0]!r}: expected some of {', '.join(SCORES)}.")
+def find_scores(names: Iterable[str]) -> dict[str, Score]:
+    """Return scores by name, in the order asked for.
+
+    Examples
+    --------
+    >>> [score.title for score in find_scores(["leaf_accuracy", "h_loss"]).values()]
+    ['leaf acc.', 'H-loss']
+    """
+    names = list(names)
+    for name in names:
+        if name not in SCORES:
+            raise PalmetteError(
+                f"there is no score {name!r}: expected some of {', '.join(SCORES)}."
+            )
+    if not names or len(set(names)) < len(names):
+        raise PalmetteError(f"got the scores {names!r}: expected one at least, and each once.")
     return {name: SCORES[name] for name in names}

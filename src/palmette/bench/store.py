@@ -11,61 +11,115 @@ from palmette.exceptions import ReadError
 
 __all__ = ["ResultStore"]
 
+Cell = dict[str, Any]
+Results = dict[str, Any]
+
+_NAMES = ("dataset", "split", "model")
+_BEGINNING = b'{"cell": '
+
 
 class ResultStore:
     """Cells of a comparison, kept in memory and, where a file is named, on disk.
 
-    A line is written at once and forced to disk, so a kill loses at most the cell that was being
-    computed; a last line cut short by it is dropped when the file is opened again.
+    A cell is a dict of everything that its results depend on: results are found only where all of
+    it is the same. A line is written at once and forced to disk, so a kill loses at most the cell
+    that was being computed; a last line cut short by it is dropped when the file is opened again.
 
     Parameters
     ----------
     path : path-like, optional
-        A file of JSON lines.
+        A file of JSON lines; made where there is none.
+
+    Examples
+    --------
+    >>> store = ResultStore()
+    >>> store.put({"dataset": "iris", "split": "random-0", "model": "flat"}, {"score": 0.9})
+    >>> store.get({"dataset": "iris", "split": "random-0", "model": "flat"})
+    {'score': 0.9}
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
         self.path = None if path is None else Path(path)
-        self._cells: dict[str, dict[str, Any]] = {}
-        if self.path is not None and self.path.exists():
-            self._load(self.path)
+        self._results: dict[str, Results] = {}
+        self._by_name: dict[tuple[Any, ...], Cell] = {}
+        if self.path is not None:
+            with self.path.open("ab+") as stream:  # a mistake in the name shows before any work
+                stream.seek(0)
+                end = self._load(stream.read(), self.path)
+                stream.truncate(end)
 
-    def _load(self, path: Path) -> None:
-        lines = path.read_bytes().split(b"\n")
-        whole, rest = lines[:-1], lines[-1]
-        for number, line in enumerate(whole, start=1):
+    def _load(self, content: bytes, path: Path) -> int:
+        """Keep the cells of all whole lines; return where the last of them ends."""
+        lines = content.split(b"\n")
+        cut = lines.pop()  # the line that was being written when a run was killed, or nothing
+        for number, line in enumerate(lines, start=1):
             try:
-                cell = json.loads(line)
-                self._cells[_key(cell["cell"])] = cell
-            except (ValueError, KeyError, TypeError) as error:
-                raise ReadError(
-                    "this is no line of comparison results; move the file away to start anew",
-                    path=path,
-                    line=number,
-                    text=line.decode("utf-8", "replace"),
-                ) from error
-        if rest:  # the line that was being written when the run was killed
-            with path.open("rb+") as stream:
-                stream.truncate(sum(len(line) + 1 for line in whole))
+                record = json.loads(line)
+                self._keep(dict(record["cell"]), dict(record["results"]))
+            except (ValueError, KeyError, TypeError, RecursionError) as error:
+                raise _bad_line(path, number, line) from error
+        if not cut.startswith(_BEGINNING[: len(cut)]):  # not ours: nothing of it may be dropped
+            raise _bad_line(path, len(lines) + 1, cut)
+        return len(content) - len(cut)
 
-    def get(self, cell: dict[str, Any]) -> dict[str, Any] | None:
+    def _keep(self, cell: Cell, results: Results) -> Results:
+        merged = {**self._results.get(_key(cell), {}), **results}
+        self._results[_key(cell)] = merged
+        self._by_name[_names(cell)] = cell
+        return merged
+
+    def get(self, cell: Cell) -> Results | None:
         """Return the results of a cell, None where it was not computed yet."""
-        found = self._cells.get(_key(cell))
-        return None if found is None else found["results"]
+        return self._results.get(_key(cell))
 
-    def put(self, cell: dict[str, Any], results: dict[str, Any]) -> None:
-        """Keep the results of a cell."""
-        record = {"cell": cell, "results": results}
-        self._cells[_key(cell)] = record
+    def changes(self, cell: Cell) -> list[str]:
+        """Say what is different in the cell that was kept last for the same names.
+
+        Returns
+        -------
+        list of str
+            Keys of `cell`, or of the dicts in it; empty where there is none, or nothing differs.
+        """
+        kept = self._by_name.get(_names(cell))
+        return [] if kept is None else _differences(kept, cell)
+
+    def put(self, cell: Cell, results: Results) -> None:
+        """Keep the results of a cell, beside others of it such as more scores."""
+        merged = self._keep(cell, results)
         if self.path is not None:
             with self.path.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps(record) + "\n")
+                stream.write(json.dumps({"cell": cell, "results": merged}) + "\n")
                 stream.flush()
                 os.fsync(stream.fileno())
 
     def __len__(self) -> int:
-        return len(self._cells)
+        return len(self._results)
 
 
-def _key(cell: dict[str, Any]) -> str:
+def _bad_line(path: Path, number: int, line: bytes) -> ReadError:
+    return ReadError(
+        "this is no line of comparison results; name another file, or move this one away to start "
+        "anew",
+        path=path,
+        line=number,
+        text=line.decode("utf-8", "replace"),
+    )
+
+
+def _key(cell: Cell) -> str:
     return json.dumps(cell, sort_keys=True)
+
+
+def _names(cell: Cell) -> tuple[Any, ...]:
+    return tuple(cell.get(name) for name in _NAMES)
+
+
+def _differences(first: Cell, second: Cell) -> list[str]:
+    found = []
+    for key in sorted({*first, *second}):
+        a, b = first.get(key), second.get(key)
+        if isinstance(a, dict) and isinstance(b, dict):
+            found += _differences(a, b)
+        elif a != b:
+            found.append(key)
+    return found

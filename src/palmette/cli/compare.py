@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+if TYPE_CHECKING:
+    from palmette.bench.comparison import Comparison
+
 __all__ = ["command", "run_compare"]
+
+_REPORTS = (".json", ".md", ".csv")
+_PICTURES = (".png", ".svg", ".pdf")
 
 
 def command(
@@ -25,7 +33,8 @@ def command(
         str, typer.Option(help="Scores, joined by commas; the first one ranks.")
     ] = "hierarchical_f1,tree_induced_error,leaf_accuracy",
     target: Annotated[
-        str | None, typer.Option(help="Column of a table to predict; several columns are a path.")
+        list[str] | None,
+        typer.Option(help="Column of a table to predict; repeat it for the levels of a path."),
     ] = None,
     separator: Annotated[
         str | None, typer.Option(help="Splits the target column into a path, such as ' > '.")
@@ -34,18 +43,18 @@ def command(
         int | None, typer.Option(min=1, help="Random splits, in place of the published one.")
     ] = None,
     test_size: Annotated[float, typer.Option(help="Share of rows in a random test part.")] = 0.3,
-    seed: Annotated[int, typer.Option(help="Seed of splits and models.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Local models fitted at a time.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of splits and models.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Local models fitted at a time; -1 for all cores.")] = 1,
     resume: Annotated[
         Path | None,
-        typer.Option(help="File that keeps finished cells: a killed run goes on from it."),
+        typer.Option(help="File that keeps finished fits: a killed run goes on from it."),
     ] = None,
     out: Annotated[
         list[Path] | None, typer.Option(help="Write results: .json, .md or .csv; may be repeated.")
     ] = None,
     diagram: Annotated[
         Path | None,
-        typer.Option(help="Write a critical-difference diagram (.png, .svg or .pdf)."),
+        typer.Option(help="Write a critical-difference diagram: .png, .svg or .pdf."),
     ] = None,
 ) -> None:
     """Compare models on data sets: scores, CPU seconds and memory, with tests of significance."""
@@ -53,7 +62,7 @@ def command(
         data,
         _words(models),
         _words(metrics),
-        target=_words(target) if target else None,
+        target=target,
         separator=separator,
         n_splits=splits,
         test_size=test_size,
@@ -84,18 +93,15 @@ def run_compare(
     from rich.console import Console
 
     from palmette.bench.compare import compare
-    from palmette.bench.models import find_model
     from palmette.bench.problems import find_problem
-    from palmette.bench.scores import find_scores
     from palmette.bench.store import ResultStore
-    from palmette.cli.leaderboard import leaderboard, print_significance
+    from palmette.cli.leaderboard import print_leaderboard, print_notes, print_ranking
 
-    for name in models:  # mistakes in names before any data are read
-        find_model(name)
-    find_scores(metrics)
-    console = Console()
+    _check(data, models, metrics, target, n_jobs, out or [], diagram)
+    store = ResultStore(resume)
     column = target[0] if target and len(target) == 1 else target
-    with console.status("reading data ...") as status:
+    progress = Console(stderr=True)
+    with _hint_at(resume), progress.status("reading data ...") as status:
         comparison = compare(
             (find_problem(name, column, separator) for name in data),
             models,
@@ -104,31 +110,82 @@ def run_compare(
             test_size=test_size,
             seed=seed,
             n_jobs=n_jobs,
-            store=ResultStore(resume),
-            watch=lambda name, split, model: status.update(f"{name}, {split}: fitting {model} ..."),
+            store=store,
+            watch=lambda name, split, model: status.update(f"{name}, {split}: {model} ..."),
         )
+    console = Console()
     for name in comparison.datasets:
-        console.print(leaderboard(comparison, name))
-    if len(data) > 1 and len(models) > 1:
-        print_significance(console, comparison, metrics[0])
-    if diagram is not None:
-        _write_diagram(comparison, metrics[0], diagram)
-        console.print(f"wrote {diagram}")
+        print_leaderboard(console, comparison, name)
+    ranking = comparison.ranking()
+    if ranking is not None:
+        print_ranking(console, ranking)
+    print_notes(console, comparison)
     for path in out or []:
         comparison.write(path)
-        console.print(f"wrote {path}")
+        typer.echo(f"wrote {path}")
+    if diagram is not None:
+        _write_diagram(comparison, diagram)
+        typer.echo(f"wrote {diagram}")
 
 
-def _write_diagram(comparison: object, score: str, path: Path) -> None:
-    import matplotlib
+@contextmanager
+def _hint_at(resume: Path | None) -> Iterator[None]:
+    """Say, when interrupted, where the finished fits are."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if resume is not None:
+            typer.echo(f"{resume} has what is finished: the same command goes on", err=True)
+        raise
 
-    matplotlib.use("Agg")
+
+def _check(
+    data: list[str],
+    models: list[str],
+    metrics: list[str],
+    target: list[str] | None,
+    n_jobs: int,
+    out: list[Path],
+    diagram: Path | None,
+) -> None:
+    """Find mistakes before anything is read or fitted."""
+    from palmette.bench.models import find_models
+    from palmette.bench.problems import check_problem
+    from palmette.bench.scores import find_scores
+    from palmette.cli.outputs import require_writable
+    from palmette.exceptions import PalmetteError
+
+    find_models(models)
+    find_scores(metrics)
+    for place, name in enumerate(data):
+        check_problem(name, target)
+        if name in data[:place]:
+            raise PalmetteError(f"the data set {name!r} is named twice.")
+    if n_jobs == 0:
+        raise PalmetteError("got --jobs 0: expected a number of jobs, or -1 for all cores.")
+    for path in out:
+        require_writable(path, _REPORTS)
+    if diagram is not None:
+        require_writable(diagram, _PICTURES)
+        if len(data) < 2 or len(models) < 2:
+            raise PalmetteError(
+                f"--diagram compares models over data sets: expected two of both at least, got "
+                f"{len(models)} and {len(data)}."
+            )
+        import matplotlib.figure  # noqa: F401
+        import scikit_posthocs  # noqa: F401
+
+
+def _write_diagram(comparison: Comparison, path: Path) -> None:
+    from matplotlib.figure import Figure
+
     from palmette.core.files import atomic_write
     from palmette.metrics import plot_critical_difference
 
-    axes = plot_critical_difference(comparison.significance(score))  # type: ignore[attr-defined]
+    figure = Figure(figsize=(7, 1.5 + 0.25 * len(comparison.models)))
+    plot_critical_difference(comparison.significance(), figure.subplots())
     with atomic_write(path, "wb") as stream:
-        axes.figure.savefig(stream, format=path.suffix[1:] or "png", bbox_inches="tight")
+        figure.savefig(stream, format=path.suffix[1:].lower(), bbox_inches="tight")
 
 
 def _words(text: str) -> list[str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from palmette.datasets.home import DatasetEntry
 
 __all__ = ["command", "run_datasets"]
 
@@ -15,7 +18,7 @@ def command(
     ] = None,
 ) -> None:
     """List the embedded data sets and those of the data home."""
-    run_datasets(group)
+    run_datasets(group=group)
 
 
 def run_datasets(group: str | None = None) -> None:
@@ -26,24 +29,39 @@ def run_datasets(group: str | None = None) -> None:
     group : str, optional
     """
     from rich.console import Console
-    from rich.table import Table
 
     from palmette.bench.problems import EMBEDDED
     from palmette.datasets import list_datasets
+    from palmette.datasets.home import data_home, find_dataset
     from palmette.exceptions import DataHomeError
 
     console = Console()
-    console.print(f"embedded: {', '.join(EMBEDDED)}")
+    console.print(f"embedded: {', '.join(EMBEDDED)}", highlight=False)
     try:
-        entries = list_datasets(group)
+        home = data_home()
     except DataHomeError as error:
-        console.print(f"no data home: {error}")
+        if group is not None:
+            raise
+        console.print(f"no more: {error}", highlight=False, markup=False)
         return
-    table = Table("name", "group", "train", "test", "features", "nodes or labels")
+    entries = [find_dataset(name) for name in list_datasets(group)]
+    for title in dict.fromkeys(entry.group for entry in entries):
+        console.print(f"\n{title}", style="bold", markup=False)
+        console.print(_table([entry for entry in entries if entry.group == title]))
+    console.print(f"\nin the data home {home}", highlight=False, markup=False)
+
+
+def _table(entries: list[DatasetEntry]) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    table.add_column("name", no_wrap=True, min_width=26)
+    for column in ("train", "test", "features", "nodes"):
+        table.add_column(column, justify="right", no_wrap=True, min_width=8)
     for entry in entries:
         facts = entry.facts
         size = next((facts[k] for k in ("n_nodes", "n_labels", "n_classes") if facts.get(k)), None)
         cells = [facts.get("n_train"), facts.get("n_test"), facts.get("n_features"), size]
-        shown = ["–" if cell is None else f"{cell:,}" for cell in cells]
-        table.add_row(entry.name, entry.group, *shown)
-    console.print(table)
+        table.add_row(entry.name, *("–" if cell is None else f"{cell:,}" for cell in cells))
+    return table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,11 +11,18 @@ import typer
 __all__ = ["command", "run_demo"]
 
 MODELS = ("flat", "local-per-node", "local-per-parent", "local-per-level")
+_WIDTH = 80  # of the picture, in characters
+_LINES = 32  # of the drawing
+_FONT_FACES = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # a picture must not call home
+# a line of the drawing: the node, its score, its rows, and how many children are left out
+_LINE = re.compile(r"(?P<node>.*)  (?P<score>\d\.\d\d|–) of (?P<rows>\d+)(?P<more>.*)")
 
 
 def command(
-    svg: Annotated[Path | None, typer.Option(help="Write what is shown as a picture, too.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the models.")] = 0,
+    svg: Annotated[
+        Path | None, typer.Option(help="Write what is shown as a picture, too: .svg.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the models.")] = 0,
 ) -> None:
     """Train on Python's own docstrings and show who wins, and where in the hierarchy."""
     run_demo(svg=svg, seed=seed)
@@ -33,18 +41,17 @@ def run_demo(svg: Path | None = None, seed: int = 0) -> None:
 
     from palmette.bench.compare import compare
     from palmette.bench.problems import find_problem
-    from palmette.cli.leaderboard import leaderboard
-    from palmette.core.drawing import summarize
+    from palmette.cli.leaderboard import best_first, print_leaderboard, print_notes
+    from palmette.cli.outputs import require_writable
 
-    console = Console(record=svg is not None, width=96 if svg is not None else None)
+    if svg is not None:
+        require_writable(svg, [".svg"])
+    console = Console(record=svg is not None, width=None if svg is None else _WIDTH)
     problem = find_problem("stdlib")
-    console.print("[bold]palmette demo[/]: which part of Python's library is a docstring from?")
-    console.print(
-        f"{len(problem.X_train):,} docstrings to learn from, {len(problem.X_test):,} to test on; "
-        f"{summarize(problem.hierarchy)}\n"
-    )
+    _print_task(console, problem)
     answers: dict[str, Any] = {}
-    with console.status("") as status:
+    # on its own stream, so that it is neither in the picture nor in a pipe
+    with Console(stderr=True).status("") as status:
         comparison = compare(
             [problem],
             MODELS,
@@ -52,20 +59,38 @@ def run_demo(svg: Path | None = None, seed: int = 0) -> None:
             watch=lambda _, __, model: status.update(f"fitting {model} ..."),
             receive=lambda _, model, predicted: answers.__setitem__(model, predicted),
         )
-    console.print(leaderboard(comparison, problem.name))
-    entries = comparison.means(problem.name)
-    winner = max(entries, key=lambda entry: entry["hierarchical_f1"])["model"]
-    console.print(f"\n[bold]F1 of {winner} at every node[/] (of so many test rows)")
+    print_leaderboard(console, comparison, problem.name)
+    print_notes(console, comparison)
+    winner = best_first(comparison, problem.name)[0]["model"]
+    console.print(f"[bold]{winner}, node by node[/]: F1 and number of test rows", highlight=False)
     console.print(_draw_scores(problem, answers[winner]), highlight=False)
-    console.print(
-        "\nNext: [bold]palmette compare digits --models flat-forest,local-per-parent-forest[/]"
-        "\nor your own table: [bold]palmette compare products.csv --target category[/]"
-    )
+    _print_next(console)
     if svg is not None:
         from palmette.core.files import atomic_write
 
+        picture = console.export_svg(title="palmette demo")
         with atomic_write(svg) as stream:
-            stream.write(console.export_svg(title="palmette demo"))
+            stream.write(_FONT_FACES.sub("", picture))
+
+
+def _print_task(console: Any, problem: Any) -> None:
+    hierarchy = problem.hierarchy
+    levels = ", ".join(str(size) for size in hierarchy.level_sizes[1:])
+    console.print("[bold]From which part of Python's library is a docstring?[/]")
+    console.print(
+        f"{len(problem.X_train):,} docstrings to learn from, {len(problem.X_test):,} to test on; "
+        f"packages, modules and classes are a tree of {levels} nodes by level.\n",
+        highlight=False,
+    )
+
+
+def _print_next(console: Any) -> None:
+    console.print("\nNext, other models on another set, or your own table:")
+    for line in (
+        "palmette compare digits --models flat-forest,local-per-parent-forest",
+        "palmette compare products.csv --target category --separator ' > '",
+    ):
+        console.print(f"  [bold cyan]{line}[/]", highlight=False)
 
 
 def _draw_scores(problem: Any, predicted: Any) -> Any:
@@ -78,17 +103,32 @@ def _draw_scores(problem: Any, predicted: Any) -> Any:
     hierarchy = problem.hierarchy
     counts = node_counts(problem.y_test, predicted, hierarchy=hierarchy)
     support = counts.tp + counts.fn
-    f1 = 2 * counts.tp / np.maximum(2 * counts.tp + counts.fp + counts.fn, 1)
-    notes = [f"{f:.2f} ({n:.0f})" for f, n in zip(f1, support, strict=True)]
+    with np.errstate(invalid="ignore"):  # nodes that are neither true nor predicted have no F1
+        f1 = 2 * counts.tp / (2 * counts.tp + counts.fp + counts.fn)
+    notes = [
+        f"{'–' if np.isnan(f) else f'{f:.2f}'} of {n:.0f}" for f, n in zip(f1, support, strict=True)
+    ]
     notes[0] = ""
-    text = Text()
-    for line in hierarchy.draw(max_lines=36, annotations=notes).splitlines():
-        name, gap, note = line.rpartition("  ")
-        if gap and "(" in note:
-            score = float(note.split()[0])
-            colour = "green" if score >= 0.75 else "yellow" if score >= 0.5 else "red"
-            text.append(name + gap).append(note, style=colour).append("\n")
-        else:
-            text.append(line + "\n")
-    text.rstrip()
-    return text
+    # a node has a part of its parent's rows: by rows alone, few would show below the top
+    weights = support * 3.0**hierarchy.depth
+    drawing = hierarchy.draw(max_lines=_LINES, annotations=notes, weights=weights)
+    return Text("\n").join(_aligned(drawing.splitlines()))
+
+
+def _aligned(lines: list[str]) -> list[Any]:
+    """Put the scores of a drawing below each other, in colour."""
+    from rich.text import Text
+
+    found = [_LINE.fullmatch(line) for line in lines]
+    width = max((len(match["node"]) for match in found if match), default=0) + 2
+    texts = []
+    for line, match in zip(lines, found, strict=True):
+        if match is None:
+            texts.append(Text(line))
+            continue
+        value = 0.0 if match["score"] == "–" else float(match["score"])
+        colour = "green" if value >= 0.75 else "yellow" if value >= 0.5 else "red"
+        score = (f"{match['score']:>4}", f"bold {colour}")
+        rest = (f"{match['rows']:>6}{match['more']}", "dim")
+        texts.append(Text.assemble(match["node"].ljust(width), score, rest))
+    return texts

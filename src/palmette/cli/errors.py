@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from typing import NoReturn
 
 from palmette.exceptions import PalmetteError
 
@@ -28,21 +30,32 @@ def exit_on_error() -> Iterator[None]:
         yield
     except PalmetteError as error:
         _stop(f"error: {error}", ExitCode.BAD_INPUT)
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        _stop(f"error: {error}", ExitCode.BAD_INPUT)
-    except ModuleNotFoundError as error:
+    except BrokenPipeError:
+        _leave_quietly()
+    except OSError as error:
+        _stop(f"error: {_words_of(error)}", ExitCode.BAD_INPUT)
+    except ImportError as error:
         _stop(
-            f"error: this needs the package {error.name!r}. Install it, or palmette with the extra "
-            "that has it: pip install 'palmette[table,plot,stats]'.",
+            f"error: {error}. Install what is missing: pip install 'palmette[table,plot,stats]'",
             ExitCode.FAILED,
         )
-    except BrokenPipeError:  # the reader of our output has gone, as `| head` does
-        sys.stderr.close()
-        sys.exit(ExitCode.OK)
     except KeyboardInterrupt:
         _stop("interrupted", ExitCode.INTERRUPTED)
 
 
-def _stop(message: str, code: ExitCode) -> None:
+def _words_of(error: OSError) -> str:
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror}"
+
+
+def _leave_quietly() -> NoReturn:
+    """End without a word: the reader of our output has gone, as `| head` does."""
+    # what is still in the buffer would raise again when Python flushes it at its end
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(ExitCode.OK)
+
+
+def _stop(message: str, code: ExitCode) -> NoReturn:
     print(message, file=sys.stderr)
     sys.exit(code)

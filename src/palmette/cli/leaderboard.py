@@ -2,71 +2,121 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from palmette.bench.compare import COSTS, Comparison, best_value, format_cost, format_score
+from palmette.bench.comparison import COSTS, Comparison
+from palmette.bench.markdown import best_value, format_cost, format_score, is_best
+from palmette.bench.ranking import ranking_sentences, ranking_title
 from palmette.bench.scores import SCORES
 
-__all__ = ["leaderboard", "print_significance"]
+__all__ = ["best_first", "print_leaderboard", "print_notes", "print_ranking"]
 
-_COST_TITLES = {"fit_cpu_s": "fit s", "predict_cpu_s": "predict s", "peak_mib": "peak MiB"}
+_COST_TITLES = {
+    "fit_cpu_s": "fit\nCPU s",
+    "predict_cpu_s": "predict\nCPU s",
+    "peak_mib": "peak\nMiB",
+}
 
 
-def leaderboard(comparison: Comparison, dataset: str) -> Table:
-    """Make a table of one data set: models as rows, the best one first, best scores in bold."""
+def print_leaderboard(console: Console, comparison: Comparison, dataset: str) -> None:
+    """Print a table of one data set: models as rows, the best one first, best scores in green.
+
+    Parameters
+    ----------
+    console : Console
+    comparison : Comparison
+    dataset : str
+    """
+    table = _leaderboard(comparison, dataset, deviation=True)
+    unbounded = console.options.update(width=10_000)
+    if Measurement.get(console, unbounded, table).maximum > console.width:
+        table = _leaderboard(comparison, dataset, deviation=False)  # else figures would be cut
+    console.print(Text(_title(comparison, dataset), style="bold"))
+    console.print(table)
+    console.print()
+
+
+def best_first(comparison: Comparison, dataset: str) -> list[dict[str, Any]]:
+    """Return the means of a data set sorted by the first score; what has none comes last."""
     first = comparison.scores[0]
-    entries = comparison.means(dataset)
+    sign = -1.0 if SCORES[first].greater_is_better else 1.0
+
+    def place(entry: dict[str, Any]) -> float:
+        return float("inf") if entry[first] is None else sign * entry[first]
+
+    return sorted(comparison.means(dataset), key=place)
+
+
+def _leaderboard(comparison: Comparison, dataset: str, deviation: bool) -> Table:
+    entries = best_first(comparison, dataset)
+    table = _table()
+    table.add_column("\nmodel", no_wrap=True)
+    for name in comparison.scores:
+        # headers of two lines leave room for long names of models
+        title = SCORES[name].title.replace(" ", "\n", 1)
+        arrow = "↑" if SCORES[name].greater_is_better else "↓"
+        table.add_column(f"{title} {arrow}", justify="right", no_wrap=True)
+    for cost in COSTS:
+        table.add_column(_COST_TITLES[cost], justify="right", no_wrap=True, style="dim")
     best = {
         name: best_value([e[name] for e in entries], SCORES[name]) for name in comparison.scores
     }
-    sign = -1.0 if SCORES[first].greater_is_better else 1.0
-    entries.sort(key=lambda entry: sign * entry[first])
-    splits = entries[0]["n_splits"] if entries else 0
-    table = Table(
-        title=f"{dataset}, {splits} split{'s' if splits != 1 else ''}",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-    )
-    table.add_column("model", no_wrap=True)
-    for name in comparison.scores:
-        arrow = "↑" if SCORES[name].greater_is_better else "↓"
-        table.add_column(f"{SCORES[name].title} {arrow}", justify="right")
-    for cost in COSTS:
-        table.add_column(_COST_TITLES[cost], justify="right", style="dim")
     for entry in entries:
-        cells = [_styled(entry, name, best[name]) for name in comparison.scores]
-        table.add_row(entry["model"], *cells, *(format_cost(entry[cost]) for cost in COSTS))
+        cells = [
+            Text(
+                format_score(entry, name, deviation),
+                style="bold green" if is_best(entry[name], best[name]) else "",
+            )
+            for name in comparison.scores
+        ]
+        table.add_row(Text(entry["model"]), *cells, *(format_cost(entry[cost]) for cost in COSTS))
     return table
 
 
-def _styled(entry: dict[str, Any], score: str, best: float | None) -> Text:
-    text = format_score(entry, score, best)
-    return Text(text.replace("**", ""), style="bold green" if "**" in text else "")
+def _table() -> Table:
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
 
 
-def print_significance(console: Console, comparison: Comparison, score: str) -> None:
-    """Print average ranks over data sets and which differences are significant."""
-    result = comparison.significance(score)
-    table = Table(
-        title=f"over {len(comparison.datasets)} data sets, by {SCORES[score].title}",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-    )
-    table.add_column("model", no_wrap=True)
-    table.add_column("average rank", justify="right")
-    for place in result.order:
-        table.add_row(str(result.methods[place]), f"{result.average_ranks[place]:.2f}")
-    console.print(table)
-    if len(result.methods) > 2:
-        console.print(f"Friedman: p = {result.friedman_pvalue:.3g}", highlight=False)
-    groups = "; ".join(", ".join(map(str, group)) for group in result.groups)
-    console.print(
-        f"{result.posthoc} test at {result.alpha:g}: "
-        + (f"no significant difference within ({groups})" if groups else "all pairs differ"),
-        highlight=False,
-    )
+def _title(comparison: Comparison, dataset: str) -> str:
+    splits = {row["split"] for row in comparison.rows if row["dataset"] == dataset}
+    if splits == {"published"}:
+        return f"{dataset}, published split"
+    return f"{dataset}, {len(splits)} random split{'s' if len(splits) > 1 else ''}"
+
+
+def print_ranking(console: Console, ranking: dict[str, Any]) -> None:
+    """Print average ranks over data sets and which differences are significant.
+
+    Parameters
+    ----------
+    console : Console
+    ranking : dict
+        As `Comparison.ranking` gives it.
+    """
+    if "average_ranks" in ranking:
+        console.print(Text(ranking_title(ranking), style="bold"))
+        table = _table()
+        table.add_column("model", no_wrap=True)
+        table.add_column("average rank", justify="right")
+        for name, rank in ranking["average_ranks"].items():
+            table.add_row(Text(name), f"{rank:.2f}")
+        console.print(table)
+        console.print()
+    for sentence in ranking_sentences(ranking):
+        console.print(sentence, highlight=False, markup=False)
+
+
+def print_notes(console: Console, comparison: Comparison) -> None:
+    """Print warnings, equal ones once with the number of fits that gave them."""
+    counts = Counter((note["model"], note["dataset"], note["note"]) for note in comparison.notes)
+    for (model, dataset, note), count in counts.items():
+        times = f" ({count} times)" if count > 1 else ""
+        line = f"note: {model} on {dataset}: {note}{times}"
+        console.print(line, style="dim", highlight=False, markup=False)

@@ -41,13 +41,12 @@ def _common(
 
 
 for _module in (demo, compare, models, datasets, hierarchy):
-    app.command(_module.__name__.rpartition(".")[2])(_module.command)
+    app.command(_module.__name__.rpartition(".")[2])(exit_on_error()(_module.command))
 
 
 def main() -> None:
     """Run the command line; an error of the user's making is one line and exit code 2."""
-    with exit_on_error():
-        app()
+    app(prog_name="palmette")
 
 
 if __name__ == "__main__":

@@ -12,12 +12,15 @@ def command() -> None:
 
 def run_models() -> None:
     """Print the registry of models."""
+    from rich import box
     from rich.console import Console
     from rich.table import Table
 
     from palmette.bench.models import list_models
 
-    table = Table("model", "what it is")
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    table.add_column("model", no_wrap=True)
+    table.add_column("what it is")
     for spec in list_models():
         table.add_row(spec.name, spec.summary)
     Console().print(table)

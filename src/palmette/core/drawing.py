@@ -2,41 +2,66 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from palmette.exceptions import HierarchyError
 
 if TYPE_CHECKING:
     from palmette.core.hierarchy import Hierarchy
 
 __all__ = ["draw", "summarize"]
 
+Shown = dict[int, list[int]]  # by node, those of its children that are drawn, in their order
+
 
 def draw(
     hierarchy: Hierarchy,
     max_lines: int | None = 40,
     annotations: Sequence[str] | None = None,
+    weights: ArrayLike | None = None,
 ) -> str:
     """Draw a tree with box characters; a node of a DAG appears once under each parent.
 
     Lines are shared out from the root downwards: every level is shown as long as it fits, and
-    what is left out is counted.
+    the children that are left out are counted. With `weights` the heaviest nodes are shown,
+    wherever they are.
 
     Parameters
     ----------
     hierarchy : Hierarchy
     max_lines : int or None
-        Lines to use, about; None draws everything.
+        Lines to use at most, but for a minimum of 3; None draws everything.
     annotations : sequence of str of length n_nodes, optional
         Text to put behind each node's name.
+    weights : array-like of shape (n_nodes,), optional
+        How much each node matters, such as a number of rows; the lines go to the heaviest nodes
+        first, and children are listed by weight. NaN is lighter than any number.
 
     Returns
     -------
     str
+
+    Examples
+    --------
+    >>> from palmette.core.hierarchy import Hierarchy
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("fungus",), ("plant",)])
+    >>> print(draw(h, max_lines=5, weights=[9, 6, 1, 5, 2, 1]))
+    root
+    ├─ animal
+    │  ├─ dog
+    │  └─ cat
+    └─ … 2 more
     """
-    budget = hierarchy.n_nodes if max_lines is None else max(max_lines, 3)
-    shown = _choose(hierarchy, budget)
+    if annotations is not None and len(annotations) != hierarchy.n_nodes:
+        raise HierarchyError(
+            f"got {len(annotations)} annotations for {hierarchy.n_nodes} nodes: expected one each."
+        )
+    shown = _choose_all(hierarchy, weights, max_lines)
     lines: list[str] = []
     # (node, prefix of its line, prefix of its children's lines)
     stack = [(0, "", "")]
@@ -46,44 +71,106 @@ def draw(
         if node < 0:
             lines.append(f"{prefix}… {-node} more")
             continue
-        note = f"  {annotations[node]}" if annotations is not None and annotations[node] else ""
-        lines.append(f"{prefix}{hierarchy.names[node]}{note}")
+        text = _one_line(hierarchy.names[node])
+        if annotations is not None and annotations[node]:
+            text += f"  {annotations[node]}"
         if node not in expanded:  # in a DAG a node is drawn again, but not what lies below it
             expanded.add(node)
             stack.extend(reversed(_entries(hierarchy, node, indent, shown)))
+            if not shown[node] and not hierarchy.is_leaf[node]:
+                text += f"  … {len(hierarchy.children(node))} more"
+        lines.append(prefix + text)
     return "\n".join(lines)
 
 
-def _choose(hierarchy: Hierarchy, budget: int) -> dict[int, int]:
-    """How many children of each node to show: breadth first, larger families cut first."""
-    counts = {0: 0}
+def _one_line(name: object) -> str:
+    return "".join(c if c.isprintable() else "·" for c in str(name))
+
+
+def _choose_all(hierarchy: Hierarchy, weights: ArrayLike | None, max_lines: int | None) -> Shown:
+    # drawn whole, a DAG has a line for every edge
+    budget = len(hierarchy.edges) + 1 if max_lines is None else max(max_lines, 3)
+    if weights is None:
+        return _choose_by_level(hierarchy, budget)
+    numbers = np.asarray(weights, dtype=np.float64)
+    if numbers.shape != (hierarchy.n_nodes,):
+        raise HierarchyError(
+            f"weights have shape {numbers.shape}: expected a number for each of the "
+            f"{hierarchy.n_nodes} nodes."
+        )
+    return _choose_by_weight(hierarchy, budget, np.nan_to_num(numbers, nan=-np.inf))
+
+
+def _choose_by_level(hierarchy: Hierarchy, budget: int) -> Shown:
+    """Choose children to show: breadth first, larger families cut first."""
+    shown: Shown = {0: []}
     frontier = [0]
-    spent = 1
-    while frontier and spent < budget:
-        wanting = [node for node in frontier if not hierarchy.is_leaf[node]]
-        share = max(2, (budget - spent) // max(len(wanting), 1))
+    left = budget - 1
+    while frontier and left > 0:
+        families = [(node, hierarchy.children(node)) for node in frontier]
+        families = sorted(families, key=lambda family: len(family[1]))
         frontier = []
-        for node in wanting:
-            if spent >= budget:
-                break
-            children = hierarchy.children(node)
+        for i, (node, children) in enumerate(families):
+            # what small families leave over goes to the larger ones
+            share = min(max(3, left // (len(families) - i)), left)
             # one line more costs as much as the line that says "1 more"
-            n_shown = len(children) if len(children) <= share + 1 else share
-            counts[node] = n_shown
-            new = [int(c) for c in children[:n_shown] if int(c) not in counts]
-            counts.update(dict.fromkeys(new, 0))
+            n_shown = len(children) if len(children) <= share else max(share - 1, 0)
+            shown[node] = children[:n_shown].tolist()
+            left -= min(n_shown + 1, len(children)) if n_shown else 0
+            new = [child for child in shown[node] if child not in shown]
+            shown.update((child, []) for child in new)
             frontier.extend(new)
-            spent += n_shown + (n_shown < len(children))
-    return counts
+    return shown
+
+
+def _choose_by_weight(hierarchy: Hierarchy, budget: int, weights: NDArray[np.float64]) -> Shown:
+    """Choose children to show: the heaviest node next to what is shown comes first."""
+    shown: Shown = {0: []}
+    waiting = {0: _by_weight(hierarchy.children(0), weights)}  # by parent, the lightest first
+    heap = [(-weights[children[-1]], parent) for parent, children in waiting.items() if children]
+    spent = 1
+    while heap:
+        _, parent = heapq.heappop(heap)
+        siblings = waiting[parent]
+        child = siblings[-1]
+        is_new = child not in shown
+        # its own line, and "n more" below it while it is neither the first nor the last
+        cost = 1 + (len(siblings) > 1) - bool(shown[parent])
+        if spent + cost > budget:
+            continue  # nor may a lighter sibling come before it
+        spent += cost
+        shown[parent].append(siblings.pop())
+        if is_new:
+            shown[child] = []
+            waiting[child] = _by_weight(hierarchy.children(child), weights)
+            _push(heap, child, waiting, weights)
+        _push(heap, parent, waiting, weights)
+    return shown
+
+
+def _by_weight(children: NDArray[np.int32], weights: NDArray[np.float64]) -> list[int]:
+    """Children from the lightest to the heaviest, to be popped; equals keep their order."""
+    order = np.argsort(-weights[children], kind="stable")
+    found: list[int] = children[order[::-1]].tolist()
+    return found
+
+
+def _push(
+    heap: list[tuple[float, int]],
+    parent: int,
+    waiting: dict[int, list[int]],
+    weights: NDArray[np.float64],
+) -> None:
+    if waiting[parent]:
+        heapq.heappush(heap, (-weights[waiting[parent][-1]], parent))
 
 
 def _entries(
-    hierarchy: Hierarchy, node: int, indent: str, shown: dict[int, int]
+    hierarchy: Hierarchy, node: int, indent: str, shown: Shown
 ) -> list[tuple[int, str, str]]:
-    children = hierarchy.children(node)
-    visible = children[: shown.get(node, 0)].tolist()
-    hidden = len(children) - len(visible)
-    if hidden:
+    visible = list(shown[node])
+    hidden = len(hierarchy.children(node)) - len(visible)
+    if hidden and visible:
         visible.append(-hidden)
     last = len(visible) - 1
     return [
@@ -104,9 +191,9 @@ def summarize(hierarchy: Hierarchy) -> str:
     str
     """
     kind = "tree" if hierarchy.is_tree else "DAG"
-    levels = "/".join(str(n) for n in np.bincount(hierarchy.depth)[1:][:8])
-    more = "/..." if hierarchy.max_depth > 8 else ""
+    sizes = hierarchy.level_sizes[1:].tolist()
+    levels = "/".join(map(str, sizes[:8])) + ("/..." if len(sizes) > 8 else "")
     return (
         f"{kind}, {hierarchy.n_nodes:,} nodes with the root, {hierarchy.n_leaves:,} leaves, "
-        f"depth {hierarchy.max_depth} ({levels}{more} by level)"
+        f"depth {hierarchy.max_depth}{f' ({levels} by level)' if levels else ''}"
     )

@@ -1,0 +1,32 @@
+"""Files that commands write: mistakes in their names show before hours of work."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from palmette.exceptions import PalmetteError
+
+__all__ = ["require_writable"]
+
+
+def require_writable(path: Path, suffixes: Sequence[str]) -> None:
+    """Refuse the name of a file that cannot be written.
+
+    Parameters
+    ----------
+    path : Path
+    suffixes : sequence of str
+        Such as ".json": the formats that there are.
+    """
+    if path.suffix.lower() not in suffixes:
+        raise PalmetteError(f"cannot write {path}: expected a name in {', '.join(suffixes)}.")
+    if path.is_dir():
+        raise PalmetteError(f"cannot write {path}: it is a folder. Name a file.")
+    if not path.parent.is_dir():
+        raise PalmetteError(
+            f"cannot write {path}: there is no folder {path.parent}. Make it first."
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise PalmetteError(f"cannot write {path}: the folder {path.parent} is read-only for you.")

@@ -1,0 +1,89 @@
+"""The registry: every model can be made, fitted and named; mistakes in names are told."""
+
+from __future__ import annotations
+
+import pytest
+
+from palmette.bench import models
+from palmette.bench.models import (
+    ModelContext,
+    ModelSpec,
+    find_model,
+    find_models,
+    list_models,
+    make_model,
+    register_model,
+)
+from palmette.bench.preparing import prepare
+from palmette.exceptions import PalmetteError
+
+NAMES = [spec.name for spec in list_models()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_model_learns_numbers(name, toy):
+    spec = find_model(name)
+    model = prepare(spec.make(ModelContext(toy.hierarchy)), spec, toy.X_train)
+    predicted = model.fit(toy.X_train, toy.y_train).predict(toy.X_train)
+    assert len(predicted) == len(toy.y_train)
+    assert set(predicted) <= set(toy.y_train)
+    right = sum(p == t for p, t in zip(predicted, toy.y_train, strict=True))
+    assert right > len(toy.y_train) / 2
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("flat")])
+def test_every_base_learns_texts(name, texts):
+    spec = find_model(name)
+    context = ModelContext(texts.hierarchy, text=True)
+    model = prepare(spec.make(context), spec, texts.X_train)
+    assert model.fit(texts.X_train, texts.y_train).predict(texts.X_train) == texts.y_train
+
+
+@pytest.mark.parametrize("name", ["flat", "local-per-node", "local-per-parent", "local-per-level"])
+def test_a_structure_alone_is_the_one_with_logistic_regression(name):
+    assert repr(make_model(name)) == repr(make_model(f"{name}-logistic"))
+    assert find_model(name).summary == f"the same as {name}-logistic"
+
+
+def test_context_reaches_the_model(toy):
+    model = make_model("local-per-parent-forest", toy.hierarchy, random_state=7, n_jobs=2)
+    assert model.hierarchy is toy.hierarchy
+    assert model.n_jobs == 2
+    assert model.estimator.random_state == 7
+
+
+def test_texts_are_shrunk_less():
+    assert make_model("flat", text=True).estimator.C > make_model("flat").estimator.C
+
+
+def test_unknown_name_suggests_near_ones():
+    with pytest.raises(PalmetteError, match=r"no model 'flat-forrest'.*Did you mean flat-forest"):
+        find_model("flat-forrest")
+    with pytest.raises(PalmetteError, match="palmette models") as caught:
+        find_model("qqqq")
+    assert "Did you mean" not in str(caught.value)
+
+
+def test_names_are_found_in_order_and_once():
+    assert [spec.name for spec in find_models(["local-per-node", "flat"])] == [
+        "local-per-node",
+        "flat",
+    ]
+    with pytest.raises(PalmetteError, match="'flat' is named twice"):
+        find_models(["flat", "local-per-node", "flat"])
+    with pytest.raises(PalmetteError, match="no model is named"):
+        find_models([])
+
+
+def test_register_adds_a_model_once(monkeypatch):
+    monkeypatch.setattr(models, "_MODELS", dict(models._MODELS))
+    spec = ModelSpec("mine", lambda context: context.random_state, "made here")
+    register_model(spec)
+    assert spec in list_models()
+    assert make_model("mine", random_state=5) == 5
+    with pytest.raises(PalmetteError, match="'mine' is registered already"):
+        register_model(spec)
+
+
+def test_models_are_listed_by_name():
+    assert sorted(NAMES) == NAMES

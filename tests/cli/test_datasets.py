@@ -1,0 +1,68 @@
+"""`palmette datasets`: what can be compared on."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    records = [
+        {"name": "birds", "group": "small", "files": [], "n_train": 1200, "n_test": 30,
+         "n_features": 7, "n_nodes": 12},
+        {"name": "tunes", "group": "small", "files": [], "n_train": 5, "n_labels": 4},
+        {"name": "kinds", "group": "taxonomies", "files": [], "n_nodes": 99},
+    ]  # fmt: skip
+    (tmp_path / "manifest.json").write_text(json.dumps(records))
+    monkeypatch.setenv("PALMETTE_DATA", str(tmp_path))
+    return tmp_path
+
+
+def test_every_option_is_passed_on(palmette, called):
+    calls = called("palmette.cli.datasets.run_datasets")
+    assert palmette("datasets", "--group", "small").exit_code == 0
+    palmette("datasets")
+    assert calls == [((), {"group": "small"}), ((), {"group": None})]
+
+
+def test_all_sets_by_group(palmette, home):
+    result = palmette("datasets")
+    assert result.exit_code == 0, result.output
+    cells = [line.split() for line in result.stdout.splitlines()]
+    assert ["embedded:", "stdlib,", "digits"] in cells
+    assert ["small"] in cells
+    assert ["birds", "1,200", "30", "7", "12"] in cells
+    assert ["tunes", "5", "–", "–", "4"] in cells
+    assert ["taxonomies"] in cells
+    assert ["kinds", "–", "–", "–", "99"] in cells
+
+
+def test_one_group(palmette, home):
+    result = palmette("datasets", "--group", "taxonomies")
+    assert "kinds" in result.stdout
+    assert "birds" not in result.stdout
+
+
+def test_unknown_group(palmette, home):
+    result = palmette("datasets", "--group", "large")
+    assert result.exit_code == 2
+    assert result.stderr == "error: there is no group 'large'. The groups are: small, taxonomies.\n"
+
+
+def test_without_a_data_home_the_embedded_sets_are_there(palmette, monkeypatch):
+    monkeypatch.delenv("PALMETTE_DATA", raising=False)
+    result = palmette("datasets")
+    assert result.exit_code == 0
+    assert "embedded: stdlib, digits" in result.stdout
+    assert "export PALMETTE_DATA=" in result.stdout
+    assert palmette("datasets", "--group", "small").exit_code == 2
+
+
+@pytest.mark.data
+def test_the_real_data_home(palmette, data_home):
+    result = palmette("datasets")
+    assert result.exit_code == 0, result.output
+    assert max(map(len, result.stdout.splitlines()[:-2])) <= 80
+    assert "imclef07a" in result.stdout

@@ -1,0 +1,123 @@
+"""The library as its users write it: the snippets of the README, run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.svm import LinearSVC
+
+import palmette as pm
+
+PATHS = [("animal", "cat"), ("animal", "dog"), ("plant", "oak")]
+
+
+@pytest.fixture(scope="module")
+def problem():
+    bunch = pm.datasets.make_hierarchical_classification(
+        n_samples=300, n_features=8, branching=(2, 3), class_sep=3.0, random_state=0
+    )
+    return bunch.X, bunch.y
+
+
+def test_a_hierarchy(tmp_path):
+    file = tmp_path / "taxonomy.txt"
+    file.write_text("\n".join(" > ".join(path) for path in PATHS))
+    h = pm.Hierarchy.from_paths(PATHS)
+    assert pm.Hierarchy.read(file) == h
+    assert h.n_nodes == 6
+    assert h.leaves.tolist() == [2, 3, 5]
+    assert h.depth.tolist() == [0, 1, 2, 2, 1, 2]
+    assert h.parents.tolist() == [-1, 0, 1, 1, 0, 4]
+    assert h.lca("animal/cat", "animal/dog") == "animal"
+    assert h.distance("animal/cat", "plant/oak") == 4
+    assert str(h).splitlines()[0] == "root"
+    assert h.to_networkx().number_of_edges() == 5
+    assert h.to_newick().endswith(";")
+    h.write(tmp_path / "tree.json")
+    assert pm.Hierarchy.read(tmp_path / "tree.json") == h
+
+
+def test_any_estimator_along_a_given_hierarchy(problem):
+    X, y = problem
+    clf = pm.LocalPerParentClassifier(LogisticRegression(), n_jobs=2)
+    clf.fit(X, y)
+    assert np.shape(clf.predict(X)) == np.shape(y)
+    np.testing.assert_allclose(clf.predict_proba(X).sum(axis=1), 1)
+    proba = clf.predict_node_proba(X)
+    parents = clf.hierarchy_.parents
+    assert (proba[:, 1:] <= proba[:, parents[1:]]).all()
+    sure = clf.set_params(decoding=pm.decoding.Confident(0.8)).predict_nodes(X)
+    assert (proba[np.arange(len(X)), sure] >= 0.8 - 1e-12).all()
+    clf.set_params(decoding=pm.decoding.MinExpectedLoss("tree_induced_error")).predict(X)
+    clf.set_params(decoding="auto")
+    assert cross_val_score(clf, X, y, scoring="hierarchical_f1").mean() > 0.8
+
+
+def test_parts_are_objects(problem):
+    X, y = problem
+    search = GridSearchCV(
+        pm.LocalPerLevelClassifier(LogisticRegression(), decoding=pm.decoding.Confident()),
+        {"estimator__C": [0.1, 1.0], "decoding__threshold": [0.3, 0.6]},
+        cv=2,
+        scoring="hierarchical_f1",
+    ).fit(X, y)
+    assert set(search.best_params_) == {"estimator__C", "decoding__threshold"}
+    pm.LocalPerParentClassifier(LinearSVC()).fit(X, y).predict(X)
+
+
+def test_frames_go_in_and_come_out(problem):
+    X, y = problem
+    frame = pd.DataFrame(X, index=[f"row{i}" for i in range(len(X))])
+    frame.columns = [f"x{i}" for i in range(X.shape[1])]
+    target = pd.DataFrame(np.asarray(y), columns=["group", "kind"])
+    answers = pm.LocalPerNodeClassifier().fit(frame, target).predict(frame[::2])
+    assert list(answers.columns) == ["group", "kind"]
+    assert answers.index.equals(frame.index[::2])
+
+
+def test_trees_can_be_compared():
+    h = pm.Hierarchy.from_paths(PATHS)
+    assert pm.metrics.tree_mse(h, h) == 0
+    assert pm.metrics.triplet_accuracy(h, h) == 1
+
+
+def test_an_unknown_label_says_what_to_do():
+    h = pm.Hierarchy.from_paths(PATHS)
+    clf = pm.LocalPerParentClassifier(hierarchy=h)
+    with pytest.raises(pm.HierarchyError) as caught:
+        clf.fit(np.zeros((2, 1)), [("animal", "cat"), ("animal", "wolf")])
+    assert str(caught.value) == (
+        "y[1] = 'animal/wolf' is not in the hierarchy (6 nodes, e.g. 'animal/cat', 'animal/dog'). "
+        "Add the node or drop the row."
+    )
+
+
+def test_importing_palmette_leaves_heavy_libraries_alone():
+    heavy = [
+        "sklearn",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "matplotlib",
+        "numba",
+        "networkx",
+        "scipy.stats",
+        "rich",
+    ]
+    code = f"import sys, palmette; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_is_there():
+    for name in pm.__all__:
+        assert getattr(pm, name) is not None
+    assert set(pm.__all__) <= set(dir(pm))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        pm.nothing  # noqa: B018
