@@ -78,7 +78,7 @@ class ReadError(PalmetteError):
     def _format(self) -> str:
         place = self.path or ""
         if self.line is not None:
-            place += f":{self.line}"
+            place = f"{place}:{self.line}" if place else f"line {self.line}"
         lines = [f"{place}: {self.message}" if place else self.message]
         if self.text is not None:
             shown, column = _cut_around(self.text, self.column)
@@ -100,10 +100,15 @@ def _rebuild_read_error(
 
 def _cut_around(text: str, column: int | None) -> tuple[str, int | None]:
     """Cut a long line to the part around `column`, with control characters made visible."""
-    text = "".join(c if c.isprintable() else "·" for c in text.rstrip("\r\n"))
-    if len(text) <= _SHOWN:
-        return text, column
-    if column is None or column < _SHOWN - 10:
-        return text[: _SHOWN - 3] + "...", column
-    start = min(column - _SHOWN // 2, len(text) - _SHOWN + 6)
-    return "..." + text[start : start + _SHOWN - 6] + "...", column - start + 3
+    text = text.rstrip("\r\n")
+    column = None if column is None else min(max(column, 0), len(text))
+    start = 0
+    if column is not None and column >= _SHOWN - 10:
+        start = max(0, min(column - _SHOWN // 2, len(text) - _SHOWN))
+    cut = text[start : start + _SHOWN]
+    shown = "".join(c if c.isprintable() else "·" for c in cut)
+    if start + _SHOWN < len(text):
+        shown += "..."
+    if start:
+        return "..." + shown, None if column is None else column - start + 3
+    return shown, column

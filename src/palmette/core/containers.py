@@ -5,6 +5,7 @@ No library is imported unless an object of it came in.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette.core.graph import is_padding
+from palmette.core import columns as one_column
+from palmette.core.values import shown
+from palmette.exceptions import LabelError
 
 __all__ = ["Container", "column_names", "row_index", "unwrap"]
 
@@ -24,21 +27,27 @@ class Container:
     Parameters
     ----------
     library : {"numpy", "list", "sparse", "pandas", "polars", "pyarrow"}
+    kind : type or None
+        Class of the object, where the library has several for the same thing.
     columns : tuple or None
         Column names of a table; None for a single column.
+    is_numbered : bool
+        Whether the column names are mere running numbers that nobody chose.
     name : object
         Name of a single column.
     dtype : object
-        The column's type in its own library, where it must be restored.
+        Type of the column in its own library, or tuple of the types of a table's columns.
     """
 
     library: str
+    kind: Any = None
     columns: tuple[Any, ...] | None = None
+    is_numbered: bool = False
     name: Any = None
     dtype: Any = None
 
-    def wrap(self, values: Any, index: Any = None) -> Any:
-        """Put plain values (array, list or sparse matrix) into such an object again."""
+    def wrap(self, values: NDArray[Any], index: Any = None) -> Any:
+        """Put an array, 1-D or 2-D, into such an object again."""
         if self.library == "pandas":
             return self._wrap_pandas(values, index)
         if self.library == "polars":
@@ -46,39 +55,47 @@ class Container:
         if self.library == "pyarrow":
             return self._wrap_pyarrow(values)
         if self.library == "list":
-            return values.tolist() if isinstance(values, np.ndarray) else list(values)
+            return (self.kind or list)(values.tolist())
         return values
 
-    def _wrap_pandas(self, values: Any, index: Any) -> Any:
+    def _wrap_pandas(self, values: NDArray[Any], index: Any) -> Any:
         import pandas as pd
 
-        if self.columns is not None:
-            columns = _fit_columns(self.columns, values.shape[1])
-            return pd.DataFrame(values, columns=columns, index=index)
-        series = pd.Series(_as_objects(values), name=self.name, index=index)
-        if self.dtype is None:
-            return series
-        try:
-            return series.astype(self.dtype)
-        except (TypeError, ValueError):  # an internal node's name in a column of integers
-            return series
+        if self.columns is None:
+            return one_column.to_pandas(values, self.dtype, index, self.name)
+        names, dtypes = self._fit_columns(values.shape[1])
+        if all(dtype == values.dtype for dtype in dtypes):
+            frame = pd.DataFrame(values, index=index, dtype=values.dtype)
+        else:
+            series = [one_column.to_pandas(values[:, i], d, index) for i, d in enumerate(dtypes)]
+            frame = pd.DataFrame(dict(enumerate(series)), index=index)
+        frame.columns = pd.RangeIndex(len(names)) if self.is_numbered else pd.Index(names)
+        return frame
 
-    def _wrap_polars(self, values: Any) -> Any:
+    def _wrap_polars(self, values: NDArray[Any]) -> Any:
         import polars as pl
 
-        if self.columns is not None:
-            columns = _fit_columns(self.columns, values.shape[1])
-            data = {str(c): _plain(values[:, i]) for i, c in enumerate(columns)}
-            return pl.DataFrame(data)
-        return pl.Series(name=self.name, values=_plain(values))
+        if self.columns is None:
+            return one_column.to_polars(values, self.dtype, self.name)
+        names, dtypes = self._fit_columns(values.shape[1])
+        parts = zip(values.T, dtypes, names, strict=True)
+        return pl.DataFrame([one_column.to_polars(*part) for part in parts])
 
-    def _wrap_pyarrow(self, values: Any) -> Any:
+    def _wrap_pyarrow(self, values: NDArray[Any]) -> Any:
         import pyarrow as pa
 
-        if self.columns is not None:
-            columns = _fit_columns(self.columns, values.shape[1])
-            return pa.table({str(c): pa.array(_plain(values[:, i])) for i, c in enumerate(columns)})
-        return pa.array(_plain(values))
+        if self.columns is None:
+            array = one_column.to_pyarrow(values, self.dtype)
+            return pa.chunked_array([array]) if self.kind is pa.ChunkedArray else array
+        names, dtypes = self._fit_columns(values.shape[1])
+        arrays = [one_column.to_pyarrow(c, d) for c, d in zip(values.T, dtypes, strict=True)]
+        return self.kind.from_arrays(arrays, names=names)
+
+    def _fit_columns(self, width: int) -> tuple[list[Any], list[Any]]:
+        """Names and types of columns of a table, which may be wider than the one that came."""
+        columns = self.columns or ()
+        more = range(len(columns), width)
+        return [*columns, *map("level_{}".format, more)], [*(self.dtype or ()), *[None] * len(more)]
 
 
 def unwrap(y: Any) -> tuple[Any, Container]:
@@ -86,55 +103,91 @@ def unwrap(y: Any) -> tuple[Any, Container]:
 
     Returns
     -------
-    values : array, list or sparse matrix
-        Missing cells of tables are None.
+    values : array, list or sparse array
+        Columns as in `palmette.core.columns`.
     container : Container
     """
     if sparse.issparse(y):
-        return sparse.csr_array(y), Container("sparse")
-    library = type(y).__module__.partition(".")[0]
-    if library == "pandas":
-        return _unwrap_pandas(y)
-    if library in ("polars", "pyarrow"):
-        return _unwrap_arrow_like(y, library)
-    if isinstance(y, np.ndarray):
-        return y, Container("numpy")
+        if y.ndim != 2:
+            raise LabelError(f"y is a sparse array of shape {y.shape}: expected 2 dimensions.")
+        return sparse.csr_array(y), Container("sparse", kind=type(y))
+    read = _READERS.get(type(y).__module__.partition(".")[0])
+    found = None if read is None else read(y)
+    if found is not None:
+        return found
+    if isinstance(y, np.ma.MaskedArray):
+        values = np.array(y.data, dtype=object)
+        values[np.ma.getmaskarray(y)] = None
+        return values, Container("numpy")
     if isinstance(y, list | tuple):
-        return list(y), Container("list")
+        return list(y), Container("list", kind=tuple if isinstance(y, tuple) else list)
     if hasattr(y, "__array__"):
-        return np.asarray(y), Container("numpy")
-    return y, Container("list")
+        try:
+            return np.asarray(y), Container("numpy")
+        except Exception as error:  # code of any other library runs here
+            raise LabelError(f"y of type {type(y).__name__} gives no array: {error}") from error
+    if isinstance(y, Sequence) and not isinstance(y, str | bytes | bytearray | memoryview):
+        return list(y), Container("list", kind=list)
+    raise LabelError(
+        f"y is {shown(y)} of type {type(y).__name__}: expected the labels of many rows, such as a "
+        "list, an array or a column of a table."
+    )
 
 
-def _unwrap_pandas(y: Any) -> tuple[Any, Container]:
-    if hasattr(y, "columns"):
-        if all(dtype.kind in "biuf" for dtype in y.dtypes if hasattr(dtype, "kind")):
-            values = y.to_numpy()
-        else:
-            values = y.astype(object).where(y.notna(), None).to_numpy(dtype=object)
-        return values, Container("pandas", columns=tuple(y.columns))
-    if hasattr(y, "to_series") and not hasattr(y, "iloc"):  # an Index
-        return np.asarray(y), Container("numpy")
-    dtype = y.dtype
-    if isinstance(dtype, np.dtype):
-        return y.to_numpy(), Container("pandas", name=y.name, dtype=None)
-    values = y.astype(object).where(y.notna(), None).to_numpy(dtype=object)
-    return values, Container("pandas", name=y.name, dtype=dtype)
+# ---------------------------------------------------------------------- one reader a library
 
 
-def _unwrap_arrow_like(y: Any, library: str) -> tuple[Any, Container]:
-    names = column_names(y)
-    if names is None:
-        values = y.to_list() if library == "polars" else y.to_pylist()
-        return _as_objects(values), Container(library, name=getattr(y, "name", None))
-    columns = [y[c].to_list() if library == "polars" else y[c].to_pylist() for c in names]
-    flat = {type(v) for column in columns for v in column}
-    if flat <= {int, bool}:
-        return np.column_stack([np.asarray(c) for c in columns]), Container(library, tuple(names))
-    table = np.empty((len(columns[0]) if columns else 0, len(columns)), dtype=object)
-    for i, column in enumerate(columns):
-        table[:, i] = column
-    return table, Container(library, columns=tuple(names))
+def _unwrap_pandas(y: Any) -> tuple[NDArray[Any], Container] | None:
+    import pandas as pd
+
+    if isinstance(y, pd.DataFrame):
+        columns = [one_column.from_pandas(y.iloc[:, i]) for i in range(y.shape[1])]
+        container = Container(
+            "pandas",
+            columns=tuple(y.columns),
+            is_numbered=isinstance(y.columns, pd.RangeIndex),
+            dtype=tuple(y.dtypes),
+        )
+        return one_column.stack_columns(columns, len(y)), container
+    if isinstance(y, pd.Series):
+        return one_column.from_pandas(y), Container("pandas", name=y.name, dtype=y.dtype)
+    return None  # an index or an extension array, for which an array will do
+
+
+def _unwrap_polars(y: Any) -> tuple[NDArray[Any], Container] | None:
+    import polars as pl
+
+    if isinstance(y, pl.DataFrame):
+        columns = [one_column.from_polars(column) for column in y.get_columns()]
+        container = Container("polars", columns=tuple(y.columns), dtype=tuple(y.dtypes))
+        return one_column.stack_columns(columns, y.height), container
+    if isinstance(y, pl.Series):
+        return one_column.from_polars(y), Container("polars", name=y.name, dtype=y.dtype)
+    return None
+
+
+def _unwrap_pyarrow(y: Any) -> tuple[NDArray[Any], Container] | None:
+    import pyarrow as pa
+
+    if isinstance(y, pa.Table | pa.RecordBatch):
+        columns = [one_column.from_pyarrow(column) for column in y.columns]
+        container = Container(
+            "pyarrow", type(y), columns=tuple(y.column_names), dtype=tuple(y.schema.types)
+        )
+        return one_column.stack_columns(columns, y.num_rows), container
+    if isinstance(y, pa.Array | pa.ChunkedArray):
+        return one_column.from_pyarrow(y), Container("pyarrow", type(y), dtype=y.type)
+    return None
+
+
+_READERS: dict[str, Callable[[Any], tuple[Any, Container] | None]] = {
+    "pandas": _unwrap_pandas,
+    "polars": _unwrap_polars,
+    "pyarrow": _unwrap_pyarrow,
+}
+
+
+# ---------------------------------------------------------------------- what a table says
 
 
 def column_names(table: Any) -> list[Any] | None:
@@ -146,25 +199,7 @@ def column_names(table: Any) -> list[Any] | None:
 
 
 def row_index(table: Any) -> Any:
-    """Return the row index of a pandas object, None for anything else."""
-    if type(table).__module__.partition(".")[0] == "pandas":
+    """Return the row index of a pandas table or column, None for anything else."""
+    if type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "iloc"):
         return table.index
     return None
-
-
-def _fit_columns(columns: tuple[Any, ...], width: int) -> list[Any]:
-    """Column names for a table that may have become wider than the one that came."""
-    return [*columns[:width], *(f"level_{i}" for i in range(len(columns), width))]
-
-
-def _as_objects(values: Any) -> NDArray[Any]:
-    if isinstance(values, np.ndarray):
-        return values
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
-
-
-def _plain(values: Any) -> list[Any]:
-    cells = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    return [None if is_padding(cell) else cell for cell in cells]

@@ -22,6 +22,8 @@ __all__ = ["MAX_UNPACKED", "atomic_write", "open_bytes", "open_text", "plain_suf
 # A packed file of a few kB can unpack to terabytes; nothing that we read comes near this.
 MAX_UNPACKED = 2 * 1024**3
 
+_PIECE = 2**20  # bytes read at a time
+
 _PACKED = {".xz", ".gz", ".bz2", ".zip"}
 _BROKEN = (lzma.LZMAError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, EOFError)
 
@@ -56,10 +58,14 @@ def open_bytes(path: str | os.PathLike[str]) -> BinaryIO:
         if suffix == ".zip":
             return _open_zip(path)
         return open(path, "rb")
+    except ReadError:
+        raise
     except FileNotFoundError:
         raise ReadError("there is no such file", path=path) from None
     except _BROKEN as error:
         raise ReadError(f"the packed file is broken ({error})", path=path) from error
+    except (OSError, ValueError) as error:  # no right to read it, or no possible name of a file
+        raise ReadError(f"the file cannot be opened ({error})", path=path) from error
 
 
 def _open_zip(path: Path) -> BinaryIO:
@@ -72,20 +78,26 @@ def _open_zip(path: Path) -> BinaryIO:
             )
         if members[0].file_size > MAX_UNPACKED:
             raise ReadError(_too_large(MAX_UNPACKED), path=path)
-    # The member keeps the archive's own handle alive, so the archive object may go.
-    return cast(BinaryIO, zipfile.ZipFile(path).open(members[0]))
+        try:
+            # The member keeps the archive's own handle alive, so the archive may be closed.
+            return cast(BinaryIO, archive.open(members[0]))
+        except (RuntimeError, NotImplementedError) as error:  # a password, an unknown packing
+            raise ReadError(f"the archive cannot be unpacked ({error})", path=path) from error
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int = MAX_UNPACKED) -> bytes:
     """Read a whole file, unpacked, refusing more than `limit` bytes."""
+    content = bytearray()
     with open_bytes(path) as stream:
         try:
-            content = stream.read(limit + 1)
+            # by pieces: to ask for the limit at once would claim that much memory
+            while len(content) <= limit and (piece := stream.read(_PIECE)):
+                content += piece
         except (*_BROKEN, OSError) as error:
             raise ReadError(f"the file is broken or cut short ({error})", path=path) from error
     if len(content) > limit:
         raise ReadError(_too_large(limit), path=path)
-    return content
+    return bytes(content)
 
 
 def open_text(path: str | os.PathLike[str], limit: int = MAX_UNPACKED) -> IO[str]:
@@ -122,13 +134,15 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[s
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; give the name of a file to write.")
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is no plain file: it cannot be replaced.")  # a device, a pipe
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path.parent} is not a folder: make it first to write {path}.")
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        # mkstemp gives 0600: a file that replaces another keeps its mode, a new one the user's
-        os.chmod(temporary, path.stat().st_mode if path.exists() else 0o666 & ~_umask())
         with os.fdopen(handle, mode, encoding=None if "b" in mode else "utf-8") as stream:
+            # mkstemp gives 0600: a file that replaces another keeps its mode, a new one the user's
+            os.chmod(temporary, path.stat().st_mode if path.exists() else 0o666 & ~_umask())
             yield cast(IO[str], stream)
             stream.flush()
             os.fsync(stream.fileno())

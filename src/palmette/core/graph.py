@@ -1,152 +1,22 @@
-"""Arrays behind `Hierarchy`: edges from every form, closure, depth, common ancestors."""
+"""Arrays behind `Hierarchy`: neighbours, depth, closure, common ancestors, distances."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
 from palmette.exceptions import HierarchyError
 
 IntArray = NDArray[np.int32]
+LongArray = NDArray[np.int64]
 
-_MAX_CLOSURE = 2**31 - 1  # entries of a closure with 32-bit indices
-_SOURCES_AT_ONCE = 256  # rows of the distance table held at a time
-
-
-def is_padding(value: Any) -> bool:
-    """Whether a cell of a path is padding: None, NaN, NA or an empty string."""
-    if value is None or (isinstance(value, str) and value == ""):
-        return True
-    if isinstance(value, float):
-        return value != value
-    return type(value).__name__ in ("NAType", "NaTType")
-
-
-# ---------------------------------------------------------------------- edges from every form
-
-
-def strip_padding(path: Sequence[Any], where: Callable[[], str]) -> tuple[Any, ...]:
-    """Cut trailing padding off a path; padding in the midst of it is an error."""
-    length = len(path)
-    while length and is_padding(path[length - 1]):
-        length -= 1
-    kept = tuple(path[:length])
-    if any(is_padding(name) for name in kept):
-        raise HierarchyError(
-            f"{where()} = {tuple(path)!r} has an empty name in the midst of the path. Fill it in: "
-            "only the end of a path may be padding."
-        )
-    return kept
-
-
-def edges_of_paths(paths: Iterable[Sequence[Any]], root: Hashable) -> tuple[list[Any], IntArray]:
-    """Number the nodes of paths in order of appearance."""
-    names: list[Any] = [root]
-    parents: list[int] = [-1]
-    known: dict[tuple[int, Any], int] = {}
-    for row, path in enumerate(paths):
-        if isinstance(path, str | bytes):
-            raise HierarchyError(
-                f"paths[{row}] = {path!r} is a string, expected a sequence of names such as "
-                f"{tuple(str(path).split('/'))!r}."
-            )
-        node = 0
-        for name in strip_padding(path, partial("paths[{}]".format, row)):
-            child = known.get((node, name))
-            if child is None:
-                child = len(names)
-                known[(node, name)] = child
-                names.append(name)
-                parents.append(node)
-            node = child
-    children = np.arange(1, len(names), dtype=np.int32)
-    return names, np.column_stack([np.asarray(parents[1:], dtype=np.int32), children])
-
-
-def edges_by_name(
-    edges: Iterable[Any], root: Hashable | None, more_nodes: Iterable[Hashable] = ()
-) -> tuple[list[Any], IntArray]:
-    """Number the nodes of named edges; put parentless ones under `root` where it is given."""
-    number: dict[Any, int] = {}
-    pairs: list[tuple[int, int]] = []
-    for row, edge in enumerate(edges):
-        if isinstance(edge, str) or len(edge) != 2:
-            raise HierarchyError(f"edges[{row}] = {edge!r}: expected a (parent, child) pair.")
-        parent, child = edge
-        if parent == child:
-            raise HierarchyError(f"edges[{row}] makes {child!r} its own parent: drop it.")
-        pairs.append(
-            (number.setdefault(parent, len(number)), number.setdefault(child, len(number)))
-        )
-    for node in more_nodes:
-        number.setdefault(node, len(number))
-    if root is not None:
-        has_parent = {child for _, child in pairs}
-        tops = [i for i in range(len(number)) if i not in has_parent]
-        top = number.setdefault(root, len(number))
-        if top in has_parent:
-            raise HierarchyError(f"root={root!r} has a parent in the edges: name another root.")
-        pairs.extend((top, i) for i in tops if i != top)
-    return list(number), np.asarray(pairs, dtype=np.int32).reshape(-1, 2)
-
-
-def edges_of_parent_mapping(
-    parents: Mapping[Hashable, Hashable | None],
-) -> tuple[list[Any], IntArray]:
-    """Number the nodes of a mapping from name to parent's name."""
-    number = {name: i for i, name in enumerate(parents)}
-    pairs = []
-    for name, parent in parents.items():
-        if parent is None:
-            continue
-        if parent not in number:
-            raise HierarchyError(
-                f"{name!r} is an orphan: its parent {parent!r} is not among the {len(number)} "
-                f"nodes. Add {parent!r} with its own parent, or None for the root."
-            )
-        pairs.append((number[parent], number[name]))
-    return list(number), np.asarray(pairs, dtype=np.int32).reshape(-1, 2)
-
-
-def edges_of_parent_array(
-    parents: ArrayLike, names: Sequence[Hashable] | None
-) -> tuple[list[Any], IntArray]:
-    """Check an array of parent numbers."""
-    array = np.asarray(parents)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise HierarchyError(
-            f"parents has shape {array.shape} and type {array.dtype}: expected one integer a node, "
-            "-1 for the root, or a mapping from name to parent's name."
-        )
-    node_names = list(range(len(array))) if names is None else list(names)
-    if len(node_names) != len(array):
-        raise HierarchyError(f"got {len(node_names)} names for {len(array)} parents.")
-    array = array.astype(np.int64)
-    orphans = np.flatnonzero((array < -1) | (array >= len(array)))
-    if orphans.size:
-        i = orphans[0]
-        raise HierarchyError(
-            f"{node_names[i]!r} is an orphan: its parent {array[i]} is no node number "
-            f"(expected -1 for the root, or 0 to {len(array) - 1})."
-        )
-    children = np.flatnonzero(array >= 0)
-    return node_names, np.column_stack([array[children], children]).astype(np.int32)
-
-
-def distinct_edges(pairs: IntArray) -> IntArray:
-    """Drop repeated edges, keeping the order of first appearance."""
-    if not len(pairs):
-        return pairs
-    key = pairs[:, 0].astype(np.int64) * (int(pairs.max()) + 1) + pairs[:, 1]
-    _, first = np.unique(key, return_index=True)
-    return pairs if len(first) == len(pairs) else pairs[np.sort(first)]
+_MAX_CLOSURE = 2**28  # entries: 1.3 GB, where 100,000 nodes of depth 20 need 10 MB
+_PAIRS_AT_ONCE = 2**16  # pairs of nodes whose ancestors are held at a time
 
 
 # ---------------------------------------------------------------------- walking
@@ -172,47 +42,44 @@ class Adjacency:
     def __getitem__(self, node: int) -> IntArray:
         return self.targets[self.starts[node] : self.starts[node + 1]]
 
+    def of_many(self, nodes: NDArray[np.integer]) -> tuple[IntArray, LongArray]:
+        """Neighbours of several nodes, one group after another, and the sizes of the groups."""
+        starts = self.starts[nodes].astype(np.int64)
+        sizes = self.starts[nodes + 1] - starts
+        return self.targets[ragged_ranges(starts, sizes)], sizes
 
-def reach_up(node: int, parents: Adjacency) -> IntArray:
-    """Return a node and all above it, ascending, so the root first and the node itself last."""
+
+def ragged_ranges(starts: LongArray, sizes: LongArray) -> LongArray:
+    """Concatenate the ranges ``start : start + size``."""
+    offsets = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+    return offsets + np.arange(len(offsets))
+
+
+def reach(node: int, neighbours: Adjacency) -> IntArray:
+    """Return a node and all that can be reached from it, ascending."""
     seen = {node}
     frontier = [node]
     while frontier:
-        above = parents[frontier.pop()].tolist()
-        frontier.extend(p for p in above if p not in seen)
-        seen.update(above)
+        found = neighbours[frontier.pop()].tolist()
+        frontier.extend(n for n in found if n not in seen)
+        seen.update(found)
     return np.asarray(sorted(seen), dtype=np.int32)
 
 
-def reach_down(node: int, children: Adjacency) -> IntArray:
-    """Return a node and all below it."""
-    return reach_up(node, children)
-
-
 def longest_depth(n_nodes: int, edges: IntArray) -> IntArray:
-    """Depth by the longest way, one pass a level over the edges that still matter."""
-    depth = np.zeros(n_nodes, dtype=np.int32)
-    parents, children = edges[:, 0], edges[:, 1]
-    if len(edges) == n_nodes - 1:  # a tree: parents stand before children
-        above = np.empty(n_nodes, dtype=np.int64)
-        above[children] = parents
-        levels = [0] * n_nodes
-        for child, parent in enumerate(above[1:].tolist(), start=1):
-            levels[child] = levels[parent] + 1
-        return np.asarray(levels, dtype=np.int32)
-    moved = np.ones(1, dtype=bool)
-    while moved.any():
-        below = depth[parents] + 1
-        moved = below > depth[children]
-        np.maximum.at(depth, children[moved], below[moved])
-    return depth
+    """Depth by the longest way; edges are ordered by child, and parents stand before children."""
+    depth = [0] * n_nodes
+    for parent, child in edges.tolist():
+        if depth[child] <= depth[parent]:
+            depth[child] = depth[parent] + 1
+    return np.asarray(depth, dtype=np.int32)
 
 
-def subtree_ends(parents: IntArray) -> IntArray:
+def subtree_ends(parents: list[int]) -> IntArray:
     """End of every preorder slice: a node's start plus its number of descendants and itself."""
     ends = list(range(1, len(parents) + 1))
     for node in range(len(parents) - 1, 0, -1):
-        parent = int(parents[node])
+        parent = parents[node]
         if ends[node] > ends[parent]:
             ends[parent] = ends[node]
     return np.asarray(ends, dtype=np.int32)
@@ -235,20 +102,33 @@ def tree_closure(parents: IntArray, depth: IntArray) -> sparse.csr_array:
         kept = node >= 0
         node, place = node[kept], place[kept] - 1
     starts = np.concatenate([[0], stops]).astype(np.int32)
-    return _bool_csr(indices, starts, n_nodes)
+    return frozen_csr(indices, starts, n_nodes)
 
 
-def dag_closure(n_nodes: int, edges: IntArray, max_depth: int) -> sparse.csr_array:
-    """Reflexive and transitive closure by repeated products, one a level."""
-    ones = np.ones(len(edges), dtype=bool)
-    up = sparse.csr_array((ones, (edges[:, 1], edges[:, 0])), shape=(n_nodes, n_nodes))
-    itself = sparse.eye_array(n_nodes, dtype=bool, format="csr")
-    closed = itself
-    for _ in range(max_depth):
-        closed = itself + up @ closed
-        _check_closure_size(closed.nnz, n_nodes)
-    closed.sort_indices()
-    return _bool_csr(closed.indices.astype(np.int32), closed.indptr.astype(np.int32), n_nodes)
+def dag_closure(n_nodes: int, edges: IntArray, depth: IntArray) -> sparse.csr_array:
+    """Reflexive and transitive closure, one level after another.
+
+    All parents of a node are less deep than it, so its row is the union of rows that are there.
+    """
+    parents = Adjacency.of(edges[:, 1], edges[:, 0], n_nodes)
+    starts, sizes = np.zeros(n_nodes, dtype=np.int64), np.zeros(n_nodes, dtype=np.int64)
+    flat, used = np.empty(4 * n_nodes, dtype=np.int32), 0  # rows in order of depth
+    for level in np.split(np.argsort(depth, kind="stable"), np.cumsum(np.bincount(depth))[:-1]):
+        above, n_parents = parents.of_many(level)
+        owner = np.repeat(np.repeat(np.arange(len(level)), n_parents), sizes[above])
+        ancestors = flat[ragged_ranges(starts[above], sizes[above])]
+        key = np.concatenate([owner * n_nodes + ancestors, np.arange(len(level)) * n_nodes + level])
+        key.sort()
+        key = key[np.diff(key, prepend=-1) > 0]
+        _check_closure_size(used + len(key), n_nodes)
+        if used + len(key) > len(flat):
+            flat = np.concatenate([flat[:used], np.empty(used + len(key), dtype=np.int32)])
+        flat[used : used + len(key)] = key % n_nodes
+        sizes[level] = np.bincount(key // n_nodes, minlength=len(level))
+        starts[level] = used + np.cumsum(sizes[level]) - sizes[level]
+        used += len(key)
+    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    return frozen_csr(flat[ragged_ranges(starts, sizes)], indptr, n_nodes)
 
 
 def _check_closure_size(n_entries: int, n_nodes: int) -> None:
@@ -259,14 +139,20 @@ def _check_closure_size(n_entries: int, n_nodes: int) -> None:
         )
 
 
-def _bool_csr(indices: IntArray, starts: IntArray, n_nodes: int) -> sparse.csr_array:
+def frozen_csr(indices: IntArray, starts: IntArray, n_nodes: int) -> sparse.csr_array:
+    """Make a square boolean matrix whose arrays cannot be written to."""
     data = np.ones(len(indices), dtype=bool)
     for array in (data, indices, starts):
         array.setflags(write=False)
-    matrix = sparse.csr_array((data, indices, starts), shape=(n_nodes, n_nodes))
-    matrix.has_sorted_indices = True
-    matrix.has_canonical_format = True
-    return matrix
+    return share_csr(sparse.csr_array((data, indices, starts), shape=(n_nodes, n_nodes)))
+
+
+def share_csr(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Make another matrix object on the same arrays, whose rows are sorted and without repeats."""
+    shared = sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    shared.has_sorted_indices = True
+    shared.has_canonical_format = True
+    return shared
 
 
 # ---------------------------------------------------------------------- common ancestors
@@ -305,26 +191,49 @@ def tree_lca(a: IntArray, b: IntArray, table: list[IntArray]) -> IntArray:
 
 def dag_lca(a: IntArray, b: IntArray, closure: sparse.csr_array, depth: IntArray) -> IntArray:
     """Deepest common ancestors in a DAG, elementwise; of equally deep ones the first."""
-    flat_a, flat_b = np.atleast_1d(a).ravel(), np.atleast_1d(b).ravel()
-    common = sparse.csr_array(closure[flat_a].multiply(closure[flat_b]))
-    common.sort_indices()
-    # the root is common to all, so no row is empty; a key orders by depth, then first node
-    key = depth[common.indices].astype(np.int64) * len(depth) + (len(depth) - 1 - common.indices)
-    best = np.maximum.reduceat(key, common.indptr[:-1]) if len(flat_a) else key
-    found = (len(depth) - 1 - best % len(depth)).astype(np.int32)
-    return found.reshape(np.shape(a))
+    n_nodes = len(depth)
+    pairs, which = np.unique(a.astype(np.int64) * n_nodes + b, return_inverse=True)
+    # a rank orders by depth, then the first node; the root is common to all, so no row is empty
+    rank = np.lexsort((-np.arange(n_nodes), depth)).argsort()
+    found = np.empty(len(pairs), dtype=np.int32)
+    for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+        chunk = slice(start, start + _PAIRS_AT_ONCE)
+        left, right = np.divmod(pairs[chunk], n_nodes)
+        common = sparse.csr_array(closure[left].multiply(closure[right]))
+        found[chunk] = np.maximum.reduceat(rank[common.indices], common.indptr[:-1])
+    by_rank = np.argsort(rank).astype(np.int32)
+    return by_rank[found][which].reshape(np.shape(a))
 
 
 def dag_distance(a: IntArray, b: IntArray, n_nodes: int, edges: IntArray) -> IntArray:
     """Fewest edges between nodes of a DAG, going up and down freely."""
-    flat_a, flat_b = np.atleast_1d(a).ravel(), np.atleast_1d(b).ravel()
-    ones = np.ones(len(edges), dtype=np.int8)
-    links = sparse.csr_array((ones, (edges[:, 0], edges[:, 1])), shape=(n_nodes, n_nodes))
-    sources, which = np.unique(flat_a, return_inverse=True)
-    hops = np.empty(len(flat_a), dtype=np.int32)
-    for start in range(0, len(sources), _SOURCES_AT_ONCE):
-        chunk = sources[start : start + _SOURCES_AT_ONCE]
-        table = csgraph.shortest_path(links, directed=False, unweighted=True, indices=chunk)
-        here = (which >= start) & (which < start + len(chunk))
-        hops[here] = table[which[here] - start, flat_b[here]]
-    return hops.reshape(np.shape(a))
+    if len(np.unique(a)) > len(np.unique(b)):
+        a, b = b, a  # one walk through the graph for every distinct node on the left
+    up, down = (edges[:, 1], edges[:, 0]), (edges[:, 0], edges[:, 1])
+    ends = np.concatenate([up, down], axis=1)
+    ones = np.ones(ends.shape[1], dtype=np.int8)
+    links = sparse.csr_array((ones, (ends[0], ends[1])), shape=(n_nodes, n_nodes))
+    order = np.argsort(a, axis=None, kind="stable")
+    targets = b.ravel()[order]
+    sources, starts = np.unique(a.ravel()[order], return_index=True)
+    bounds = [*starts.tolist(), a.size]
+    hops = np.empty(a.size, dtype=np.int32)
+    for source, (first, stop) in zip(sources.tolist(), pairwise(bounds), strict=True):
+        hops[order[first:stop]] = _hops_from(source, links)[targets[first:stop]]
+    return hops.reshape(a.shape)
+
+
+def _hops_from(source: int, links: sparse.csr_array) -> IntArray:
+    """Fewest edges from a node to every other."""
+    order, before = csgraph.breadth_first_order(links, source)
+    place = np.empty(len(order), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    # nodes stand in order of distance, and so do the places of those that they are reached from
+    reached_from = place[before[order[1:]]]
+    hops = np.zeros(len(order), dtype=np.int32)
+    start, stop, distance = 0, 1, 0
+    while stop < len(order):
+        distance += 1
+        start, stop = stop, 1 + int(np.searchsorted(reached_from, stop))
+        hops[order[start:stop]] = distance
+    return hops

@@ -6,15 +6,17 @@ import hashlib
 import os
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
+from palmette.core import edges as edge_forms
 from palmette.core import graph, lookup
 from palmette.core.drawing import draw, summarize
 from palmette.core.ordering import order_nodes
+from palmette.core.structure import Structure, read_only
+from palmette.core.values import shown
 from palmette.exceptions import HierarchyError
 
 if TYPE_CHECKING:
@@ -23,10 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["Hierarchy"]
 
 IntArray = NDArray[np.int32]
-_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
-class Hierarchy:
+class Hierarchy(Structure):
     """An immutable hierarchy of classes: a tree, or a DAG where a node has several parents.
 
     Build one with `from_paths`, `from_edges`, `from_parents`, `from_networkx`, `star` or `read`.
@@ -69,26 +70,27 @@ class Hierarchy:
     _frozen = False
 
     def __init__(self, names: Sequence[Hashable], edges: ArrayLike, *, _ordered: bool = False):
-        pairs = np.asarray(edges, dtype=np.int32).reshape(-1, 2)
         checked = lookup.check_names(names)
         if not len(checked):
             raise HierarchyError("the hierarchy is empty: expected at least a root.")
+        pairs = edge_forms.check_pairs(edges, len(checked))
         if not _ordered:
-            pairs = graph.distinct_edges(pairs)
-            order, is_tree = order_nodes(checked, pairs[:, 0], pairs[:, 1])
+            pairs = edge_forms.distinct_edges(pairs)
+            order = order_nodes(checked, pairs[:, 0], pairs[:, 1])
             checked = checked[order]
             place = np.empty_like(order)
             place[order] = np.arange(len(order), dtype=np.int32)
             pairs = place[pairs]
-        else:
-            is_tree = len(pairs) == len(checked) - 1
-        if not is_tree:
-            lookup.require_distinct(checked)
         # ordered by child, then parent, so that equal hierarchies have equal arrays
         pairs = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
-        self.names: NDArray[np.object_] = _read_only(checked)
-        self.edges: IntArray = _read_only(pairs)
-        self.is_tree: bool = is_tree
+        # every node but the root has a parent, so that one edge more means a second parent
+        self.is_tree: bool = len(pairs) == len(checked) - 1
+        if self.is_tree:
+            lookup.require_distinct_siblings(checked, pairs)
+        else:
+            lookup.require_distinct(checked)
+        self.names: NDArray[np.object_] = read_only(checked)
+        self.edges: IntArray = read_only(pairs)
         self._frozen = True
 
     # ------------------------------------------------------------------ builders
@@ -114,7 +116,7 @@ class Hierarchy:
         >>> Hierarchy.from_paths([("a", "b"), ("c",)]).names.tolist()
         ['root', 'a', 'b', 'c']
         """
-        names, edges = graph.edges_of_paths(paths, root)
+        names, edges = edge_forms.edges_of_paths(paths, root)
         return cls(names, edges)
 
     @classmethod
@@ -139,7 +141,7 @@ class Hierarchy:
         >>> Hierarchy.from_edges([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]).is_tree
         False
         """
-        names, pairs = graph.edges_by_name(edges, root)
+        names, pairs = edge_forms.edges_by_name(edges, root)
         return cls(names, pairs)
 
     @classmethod
@@ -168,21 +170,35 @@ class Hierarchy:
         (['animal', 'cat'], [-1, 0])
         """
         if isinstance(parents, Mapping):
-            node_names, pairs = graph.edges_of_parent_mapping(parents)
+            node_names, pairs = edge_forms.edges_of_parent_mapping(parents)
         else:
-            node_names, pairs = graph.edges_of_parent_array(parents, names)
+            node_names, pairs = edge_forms.edges_of_parent_array(parents, names)
         return cls(node_names, pairs)
 
     @classmethod
     def from_networkx(cls, digraph: networkx.DiGraph, root: Hashable | None = None) -> Hierarchy:
-        """Build from a networkx directed graph whose edges go from parent to child."""
+        """Build from a networkx directed graph whose edges go from parent to child.
+
+        Parameters
+        ----------
+        digraph : networkx.DiGraph
+            Its nodes are the names; attributes are not looked at.
+        root : hashable, optional
+            As in `from_edges`.
+
+        Returns
+        -------
+        Hierarchy
+        """
+        if not hasattr(digraph, "is_directed"):
+            raise HierarchyError(f"expected a networkx.DiGraph, got {shown(digraph)}.")
         if not digraph.is_directed():
             raise HierarchyError(
                 "the graph is undirected: expected a networkx.DiGraph with edges from parent to "
                 "child. networkx.bfs_tree(graph, root) directs a tree."
             )
-        lone = [node for node in digraph.nodes if digraph.degree(node) == 0]
-        names, pairs = graph.edges_by_name(digraph.edges, root, more_nodes=lone)
+        lone = [node for node, degree in digraph.degree() if degree == 0]
+        names, pairs = edge_forms.edges_by_name(digraph.edges(), root, more_nodes=lone)
         return cls(names, pairs)
 
     @classmethod
@@ -194,9 +210,9 @@ class Hierarchy:
         >>> Hierarchy.star(["a", "b"]).parents.tolist()
         [-1, 0, 0]
         """
+        if not isinstance(names, Iterable):
+            raise HierarchyError(f"names is {shown(names)}: expected a list of names.")
         children = list(names)
-        if len(set(children)) < len(children):
-            lookup.require_distinct(lookup.check_names(children))
         edges = np.column_stack(
             [np.zeros(len(children), np.int32), np.arange(1, len(children) + 1, dtype=np.int32)]
         )
@@ -228,106 +244,6 @@ class Hierarchy:
 
         return read_hierarchy(path, format=format, root=root)
 
-    # ------------------------------------------------------------------ shape
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes, the root among them."""
-        return len(self.names)
-
-    @cached_property
-    def parents(self) -> IntArray:
-        """Parent of every node of a tree, -1 for the root."""
-        self.require_tree("Hierarchy.parents")
-        parents = np.full(self.n_nodes, -1, dtype=np.int32)
-        parents[self.edges[:, 1]] = self.edges[:, 0]
-        return _read_only(parents)
-
-    @cached_property
-    def depth(self) -> IntArray:
-        """Edges from the root to every node, by the longest way."""
-        return _read_only(graph.longest_depth(self.n_nodes, self.edges))
-
-    @cached_property
-    def max_depth(self) -> int:
-        """Largest depth."""
-        return int(self.depth.max())
-
-    @cached_property
-    def is_leaf(self) -> NDArray[np.bool_]:
-        """Whether each node has no children."""
-        leaf = np.ones(self.n_nodes, dtype=bool)
-        leaf[self.edges[:, 0]] = False
-        return _read_only(leaf)
-
-    @cached_property
-    def leaves(self) -> IntArray:
-        """Nodes without children, ascending."""
-        return _read_only(np.flatnonzero(self.is_leaf).astype(np.int32))
-
-    @property
-    def n_leaves(self) -> int:
-        """Number of nodes without children."""
-        return len(self.leaves)
-
-    @cached_property
-    def level_sizes(self) -> NDArray[np.int64]:
-        """Number of nodes at depth 0, 1, ..."""
-        return _read_only(np.bincount(self.depth))
-
-    @cached_property
-    def subtree_end(self) -> IntArray:
-        """End of each node's slice ``node : end`` of descendants in a tree, itself included."""
-        self.require_tree("Hierarchy.subtree_end")
-        return _read_only(graph.subtree_ends(self.parents))
-
-    # ------------------------------------------------------------------ relatives
-
-    @cached_property
-    def _children(self) -> graph.Adjacency:
-        return graph.Adjacency.of(self.edges[:, 0], self.edges[:, 1], self.n_nodes)
-
-    @cached_property
-    def _parents(self) -> graph.Adjacency:
-        return graph.Adjacency.of(self.edges[:, 1], self.edges[:, 0], self.n_nodes)
-
-    def children(self, node: Any) -> IntArray:
-        """Children of a node, ascending."""
-        return self._children[self._number(node)]
-
-    def parents_of(self, node: Any) -> IntArray:
-        """Parents of a node: one in a tree, none for the root."""
-        return self._parents[self._number(node)]
-
-    def siblings(self, node: Any) -> IntArray:
-        """Other children of a node's parents, ascending."""
-        number = self._number(node)
-        families = [self._children[parent] for parent in self._parents[number]]
-        if not families:
-            return np.empty(0, dtype=np.int32)
-        return np.setdiff1d(np.concatenate(families), [number])
-
-    def ancestors(self, node: Any, include_self: bool = False) -> IntArray:
-        """Nodes above a node, the root first."""
-        number = self._number(node)
-        closed = graph.reach_up(number, self._parents)
-        return closed if include_self else closed[:-1]
-
-    def descendants(self, node: Any, include_self: bool = False) -> IntArray:
-        """Nodes below a node, ascending."""
-        number = self._number(node)
-        if self.is_tree:
-            return np.arange(number + (not include_self), self.subtree_end[number], dtype=np.int32)
-        below = np.sort(graph.reach_down(number, self._children))
-        return below if include_self else below[1:]
-
-    @cached_property
-    def closure(self) -> sparse.csr_array:
-        """Boolean matrix of shape (n_nodes, n_nodes): [i, j] where j is i or an ancestor of i."""
-        if self.is_tree:
-            return graph.tree_closure(self.parents, self.depth)
-        return graph.dag_closure(self.n_nodes, self.edges, self.max_depth)
-
     # ------------------------------------------------------------------ measures
 
     @cached_property
@@ -346,7 +262,7 @@ class Hierarchy:
         -------
         int, str or array of them
         """
-        (left, right), by_name = self._pair(a, b)
+        left, right, by_name = self._pair(a, b)
         if self.is_tree:
             found = graph.tree_lca(left, right, self._range_minima)
         else:
@@ -366,7 +282,7 @@ class Hierarchy:
         -------
         int or int array
         """
-        (left, right), _ = self._pair(a, b)
+        left, right, _ = self._pair(a, b)
         if self.is_tree:
             meeting = graph.tree_lca(left, right, self._range_minima)
             hops = self.depth[left] + self.depth[right] - 2 * self.depth[meeting]
@@ -379,13 +295,13 @@ class Hierarchy:
     def path(self, node: Any) -> tuple[Any, ...]:
         """Names from below the root down to a node; ``()`` for the root. Trees only."""
         self.require_tree("Hierarchy.path")
-        return tuple(self.names[self.ancestors(node, include_self=True)[1:]].tolist())
+        return tuple(self.names[self._path_to(self._number(node))[1:]].tolist())
 
     @cached_property
     def path_strings(self) -> NDArray[np.object_]:
         """Every node's path joined by ``/``; in a DAG, and for the root, its name."""
-        parents = self.parents if self.is_tree else None
-        return _read_only(lookup.join_paths(self.names, parents))
+        parents = self._parent_list if self.is_tree else None
+        return read_only(lookup.join_paths(self.names, parents))
 
     @cached_property
     def _lookup(self) -> lookup.NodeLookup:
@@ -400,61 +316,39 @@ class Hierarchy:
         >>> h.index(2020), h.index((2020, 1)), h.index(["2019/1", "2020"]).tolist()
         (3, 4, [2, 3])
         """
-        if isinstance(node, list | np.ndarray):
-            return np.asarray([self._lookup.find(item) for item in node], dtype=np.int32)
+        if hasattr(node, "__array__") and np.ndim(node) > 0:
+            if np.ndim(node) > 1:
+                raise HierarchyError(f"nodes have shape {np.shape(node)}: expected 1-D.")
+            node = np.asarray(node).tolist()
+        if isinstance(node, list):
+            return np.fromiter(map(self._lookup.find, node), dtype=np.int32, count=len(node))
         return self._lookup.find(node)
 
     def _number(self, node: Any) -> int:
-        if isinstance(node, str | tuple):
-            return self._lookup.find(node)
-        number = int(node)
-        if not 0 <= number < self.n_nodes:
+        return self._lookup.number(node)
+
+    def _pair(self, a: Any, b: Any) -> tuple[IntArray, IntArray, bool]:
+        """Numbers of two arrays of nodes, of one shape, and whether any came as names."""
+        (left, named_left), (right, named_right) = self._lookup.numbers(a), self._lookup.numbers(b)
+        try:
+            left, right = np.broadcast_arrays(left, right)
+        except ValueError:
             raise HierarchyError(
-                f"node number {number} is out of range: expected 0 to {self.n_nodes - 1}. "
-                "Use index() to look up an integer name."
-            )
-        return number
-
-    def _pair(self, a: Any, b: Any) -> tuple[tuple[IntArray, IntArray], bool]:
-        (left, named_left), (right, named_right) = self._numbers(a), self._numbers(b)
-        left, right = np.broadcast_arrays(left, right)
-        return (left, right), named_left or named_right
-
-    def _numbers(self, nodes: Any) -> tuple[IntArray, bool]:
-        if isinstance(nodes, str | tuple):
-            return np.int32(self._lookup.find(nodes)), True  # type: ignore[return-value]
-        array = np.asarray(nodes)
-        if array.dtype.kind in "OUS":
-            return np.asarray(self.index(array.ravel().tolist())).reshape(array.shape), True
-        if array.dtype.kind not in "iu" and array.size:
-            raise HierarchyError(f"expected node numbers or names, got {array.dtype} values.")
-        if array.size and (array.min() < 0 or array.max() >= self.n_nodes):
-            raise HierarchyError(
-                f"node numbers reach from {array.min()} to {array.max()}: expected 0 to "
-                f"{self.n_nodes - 1}."
-            )
-        return array.astype(np.int32), False
-
-    # ------------------------------------------------------------------ demands
-
-    def require_tree(self, who: str) -> None:
-        """Raise, naming the algorithm `who`, unless this is a tree."""
-        if self.is_tree:
-            return
-        n_parents = np.bincount(self.edges[:, 1], minlength=self.n_nodes)
-        several = np.flatnonzero(n_parents > 1)
-        example = several[0]
-        raise HierarchyError(
-            f"{who} needs a tree, but {len(several)} of {self.n_nodes} nodes have several parents "
-            f"(e.g. {self.names[example]!r} has {n_parents[example]}). Use a method for DAGs, or "
-            "keep one parent of each."
-        )
+                f"got nodes of shapes {left.shape} and {right.shape}: expected as many of both, or "
+                "one of either."
+            ) from None
+        return left, right, named_left or named_right
 
     # ------------------------------------------------------------------ out
 
-    def draw(self, max_lines: int | None = 40, annotations: Sequence[str] | None = None) -> str:
+    def draw(
+        self,
+        max_lines: int | None = 40,
+        annotations: Sequence[str] | None = None,
+        weights: ArrayLike | None = None,
+    ) -> str:
         """Draw the hierarchy as text; see `palmette.core.drawing.draw`."""
-        return draw(self, max_lines=max_lines, annotations=annotations)
+        return draw(self, max_lines=max_lines, annotations=annotations, weights=weights)
 
     def to_networkx(self) -> networkx.DiGraph:
         """Return a networkx.DiGraph with node numbers as nodes and their names as ``name``."""
@@ -542,8 +436,3 @@ class Hierarchy:
 
 def _rebuild(names: list[Any], edges: IntArray) -> Hierarchy:
     return Hierarchy(names, edges, _ordered=True)
-
-
-def _read_only(array: NDArray[_Scalar]) -> NDArray[_Scalar]:
-    array.setflags(write=False)
-    return array

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -12,11 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.core.containers import Container
+from palmette.core.values import distinct, object_array, sorted_labels
 
 if TYPE_CHECKING:
     from palmette.core.hierarchy import Hierarchy
 
-__all__ = ["LabelForm", "distinct", "sorted_labels"]
+__all__ = ["LabelForm", "as_dtype", "distinct", "sorted_labels"]
 
 IntArray = NDArray[np.int32]
 
@@ -32,14 +32,15 @@ class LabelForm:
     container : Container
     dtype : numpy dtype or None
         Of the values, for arrays.
-    padding : object
-        What fills short rows of a table.
+    padding : tuple
+        What fills short rows: a value for every column. Empty for rows of unequal length.
     width : int
-        Columns of a table or indicator.
+        Columns of a table or indicator, or of names that came as a single column; 0 for 1-D names
+        and for rows of unequal length.
     row_type : type or None
         Type of a row of the list forms.
     spelling : dict of int to object
-        How the user spelled each node that occurred.
+        How the user spelled each node that occurred; the first way, where there are several.
     style : {"name", "path", "tuple"}
         How to spell the other nodes.
     columns : int array or None
@@ -51,7 +52,7 @@ class LabelForm:
     kind: str
     container: Container
     dtype: Any = None
-    padding: Any = None
+    padding: tuple[Any, ...] = ()
     width: int = 0
     row_type: Any = None
     spelling: dict[int, Any] = field(default_factory=dict)
@@ -67,13 +68,13 @@ class LabelForm:
     def class_labels(self, nodes: IntArray, hierarchy: Hierarchy) -> NDArray[Any]:
         """Labels of nodes as a plain 1-D array: names as they are spelled, or path tuples."""
         if self.kind in ("table", "paths"):
-            return _typed([hierarchy.path(n) for n in nodes.tolist()], object)
-        return _typed([self.spell(n, hierarchy) for n in nodes.tolist()], self.dtype)
+            return object_array([hierarchy.path(n) for n in nodes.tolist()])
+        return as_dtype(self._spell_all(nodes, hierarchy), self.dtype)
 
     def as_answer(self) -> LabelForm:
-        """Return the form of predictions: a list of names is answered by an array."""
-        if self.kind == "names" and self.container.library == "list":
-            return replace(self, container=Container("numpy"))
+        """Return the form of predictions: names in a list or a numpy column give a 1-D array."""
+        if self.kind == "names" and self.container.library in ("list", "numpy"):
+            return replace(self, container=Container("numpy"), width=0)
         return self
 
     # ------------------------------------------------------------------ writing
@@ -85,112 +86,99 @@ class LabelForm:
             return self.write_sets(starts, nodes, hierarchy, index)
         unique, inverse = np.unique(nodes, return_inverse=True)
         if self.kind == "names":
-            values = _typed([self.spell(n, hierarchy) for n in unique.tolist()], self.dtype)
-            return self.container.wrap(values[inverse], index)
+            spelled = self._spell_all(unique, hierarchy)
+            if self.container.library != "list":
+                spelled = as_dtype(spelled, self.dtype)
+            values = spelled[inverse]
+            return self.container.wrap(values[:, None] if self.width else values, index)
         paths = [hierarchy.path(n) for n in unique.tolist()]
         if self.kind == "table":
             return self.container.wrap(self._table(paths)[inverse], index)
-        rows = [paths[i] if self.row_type is tuple else list(paths[i]) for i in inverse.tolist()]
-        return self._wrap_rows(rows, index)
+        rows = object_array([self._row(path) for path in paths])[inverse]
+        if self.row_type is list:
+            rows = object_array([row.copy() for row in rows])  # equal rows, not the same one
+        return self.container.wrap(rows, index)
 
     def write_sets(self, starts: Any, nodes: IntArray, hierarchy: Hierarchy, index: Any) -> Any:
         """Write several nodes a row: those of row i are ``nodes[starts[i] : starts[i + 1]]``."""
         if self.kind == "indicator":
             return self._write_indicator(starts, nodes, hierarchy, index)
         unique, inverse = np.unique(nodes, return_inverse=True)
-        spelled = _typed([self.spell(n, hierarchy) for n in unique.tolist()], object)[inverse]
-        members = spelled.tolist()
+        members = self._spell_all(unique, hierarchy)[inverse].tolist()
         bounds = np.asarray(starts).tolist()
         rows = [self.row_type(members[a:b]) for a, b in pairwise(bounds)]
-        return self._wrap_rows(rows, index)
+        return self.container.wrap(object_array(rows), index)
 
     def spell(self, node: int, hierarchy: Hierarchy) -> Any:
-        """Write one node as the user does."""
+        """Write one node as the user does, so that it is found again."""
         if node in self.spelling:
             return self.spelling[node]
-        if self.style == "tuple" and hierarchy.is_tree:
-            return hierarchy.path(node)
         name, path = hierarchy.names[node], hierarchy.path_strings[node]
-        if self.style == "name" and hierarchy._lookup.get(name) == node:
-            return name
-        return path
+        if self.style != "tuple" or not hierarchy.is_tree:
+            for label in (name, path) if self.style == "name" else (path, name):
+                if hierarchy._lookup.get(label) == node:
+                    return label
+        return hierarchy.path(node)
+
+    def _spell_all(self, nodes: IntArray, hierarchy: Hierarchy) -> NDArray[np.object_]:
+        return object_array([self.spell(n, hierarchy) for n in nodes.tolist()])
+
+    def _row(self, path: tuple[Any, ...]) -> Any:
+        return self.row_type((*path, *self.padding[len(path) :]))
 
     def _table(self, paths: list[tuple[Any, ...]]) -> NDArray[Any]:
         width = max([self.width, *map(len, paths)])
-        table = np.full((len(paths), width), self.padding, dtype=object)
+        padding = [*self.padding, *self.padding[-1:] * (width - self.width)]
+        table = np.empty((len(paths), width), dtype=object)
         for i, path in enumerate(paths):
-            table[i, : len(path)] = path
-        full = all(len(path) == width for path in paths)
-        return _cast_table(table, self.dtype, full)
+            for j in range(width):  # a cell at a time: a name may be a tuple
+                table[i, j] = path[j] if j < len(path) else padding[j]
+        return as_dtype(table, self.dtype)
 
     def _write_indicator(
         self, starts: Any, nodes: IntArray, hierarchy: Hierarchy, index: Any
     ) -> Any:
-        assert self.columns is not None
         ones = np.ones(len(nodes), dtype=np.int8)
         shape = (len(starts) - 1, hierarchy.n_nodes)
         matrix = sparse.csr_array((ones, np.asarray(nodes), np.asarray(starts)), shape=shape)
-        kept = matrix[:, self.columns].astype(self.dtype)
+        kept = matrix[:, self.columns]
         if self.container.library == "sparse":
-            return kept
-        return self.container.wrap(kept.toarray(), index)
-
-    def _wrap_rows(self, rows: list[Any], index: Any) -> Any:
-        if self.container.library == "list":
-            return rows
-        array = np.empty(len(rows), dtype=object)
-        for i, row in enumerate(rows):  # elementwise: numpy would make a table of equal lengths
-            array[i] = row
-        return self.container.wrap(array, index)
+            return self.container.kind(kept.astype(self.dtype))
+        return self.container.wrap(kept.toarray().astype(self.dtype), index)
 
 
-def _typed(values: list[Any], dtype: Any) -> NDArray[Any]:
-    """Make an array of the user's type where the values allow it, else of objects."""
-    kind = None if dtype is None else np.dtype(dtype).kind
-    if kind == "U" and all(isinstance(v, str) for v in values):
-        return np.asarray(values, dtype=str)
-    if kind in ("i", "u", "b", "f") and all(isinstance(v, int | float) for v in values):
-        return np.asarray(values, dtype=dtype)
-    array = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):
-        array[i] = value
-    return array
+# types of Python values that an array of each kind holds as they are
+_HELD = {
+    "U": (str,),
+    "T": (str,),
+    "S": (bytes,),
+    "b": (bool,),
+    "i": (int,),
+    "u": (int,),
+    "f": (int, float),
+    "c": (int, float, complex),
+    "M": (np.datetime64,),
+    "m": (np.timedelta64,),
+}
 
 
-def _cast_table(table: NDArray[np.object_], dtype: Any, full: bool) -> NDArray[Any]:
-    kind = None if dtype is None else np.dtype(dtype).kind
-    if kind == "U":
-        return table.astype(str)
-    if kind == "f" or (kind in ("i", "u", "b") and full):
-        return table.astype(dtype)
-    return table
-
-
-def distinct(values: Iterable[Any]) -> tuple[list[Any], NDArray[np.int64]]:
-    """Distinct values in order of appearance, and the code of every value.
-
-    A dictionary is several times faster here than sorting, and keeps mixed types apart.
+def as_dtype(values: NDArray[np.object_], dtype: Any) -> NDArray[Any]:
+    """Return objects as an array of the user's type where it can hold them, else as they are.
 
     Examples
     --------
-    >>> distinct(["b", "a", "b"])
-    (['b', 'a'], array([0, 1, 0]))
+    >>> as_dtype(np.array(["cat", "dog"], dtype=object), np.dtype("<U1"))
+    array(['cat', 'dog'], dtype='<U3')
+    >>> as_dtype(np.array([1, "dog"], dtype=object), np.dtype(int))
+    array([1, 'dog'], dtype=object)
     """
-    table: dict[Any, int] = {}
-    codes = [table.setdefault(value, len(table)) for value in values]
-    return list(table), np.asarray(codes, dtype=np.int64)
-
-
-def sorted_labels(labels: Iterable[Any]) -> list[Any]:
-    """Sort labels; those of mixed types by type first, so that the order is always the same."""
-    items = list(labels)
+    kind = "O" if dtype is None else np.dtype(dtype).kind
+    types = set(map(type, values.ravel().tolist()))
+    if kind not in _HELD or not all(issubclass(t, _HELD[kind]) for t in types):
+        return values
+    if bool in types and kind != "b":
+        return values  # True would become 1
     try:
-        return sorted(items)
-    except TypeError:
-        return sorted(items, key=_type_then_value)
-
-
-def _type_then_value(label: Any) -> Any:
-    if isinstance(label, tuple):
-        return ("tuple", tuple(_type_then_value(part) for part in label))
-    return (type(label).__name__, str(label))
+        return values.astype(kind if kind in "US" else dtype)
+    except OverflowError:  # an integer too large for the type
+        return values

@@ -3,47 +3,62 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.core.graph import is_padding
+from palmette.core.values import is_hashable, is_padding, object_array, shown
 from palmette.exceptions import HierarchyError
 
 if TYPE_CHECKING:
     from palmette.core.hierarchy import Hierarchy
 
-__all__ = ["SEPARATOR", "NodeLookup", "check_names", "join_paths", "require_distinct"]
+__all__ = [
+    "SEPARATOR",
+    "NodeLookup",
+    "check_names",
+    "join_paths",
+    "require_distinct",
+    "require_distinct_siblings",
+]
+
+IntArray = NDArray[np.int32]
 
 SEPARATOR = "/"
 _AMBIGUOUS = -1
-_MAX_JOINED = 2**30  # characters of all path strings: a chain of 100,000 nodes would need 10**10
+_MAX_JOINED = 2**28  # characters of all path strings: a chain of 100,000 nodes would need 10**10
 _SEARCHED = 5_000  # names compared for a suggestion: more would make an error slow
 
 
 def check_names(names: Sequence[Any]) -> NDArray[np.object_]:
     """Return names as an object array of plain Python values, all hashable and not missing."""
-    array = np.empty(len(names), dtype=object)
-    array[:] = [name.item() if isinstance(name, np.generic) else name for name in names]
-    for i, name in enumerate(array):
+    plain = [name.item() if _is_numpy_scalar(name) else name for name in names]
+    if set(map(type, plain)) <= {str, int} and "" not in plain:
+        return object_array(plain)  # the common case, without a look at every name
+    for i, name in enumerate(plain):
         if is_padding(name):
             raise HierarchyError(f"node {i} has the name {name!r}: every node needs a name.")
-        try:
-            hash(name)
-        except TypeError:
+        if not is_hashable(name):
             raise HierarchyError(
-                f"node {i} has the name {name!r} of type {type(name).__name__}: expected a string, "
-                "a number or another hashable value."
-            ) from None
-    return array
+                f"node {i} has the name {shown(name)} of type {type(name).__name__}: expected a "
+                "string, a number or another hashable value."
+            )
+    return object_array(plain)
 
 
-def require_distinct(names: NDArray[np.object_]) -> None:
+def _is_numpy_scalar(name: Any) -> bool:
+    # item() would make a bare number of a date with nanoseconds
+    return isinstance(name, np.generic) and not isinstance(name, np.datetime64 | np.timedelta64)
+
+
+def require_distinct(names: Iterable[Any]) -> None:
     """Raise where a name occurs twice: outside of paths the name is a node's identity."""
     seen: set[Any] = set()
-    for name in names.tolist():
+    for name in names:
         if name in seen:
             raise HierarchyError(
                 f"the name {name!r} stands for two nodes. Here names are identities: rename one, "
@@ -52,41 +67,92 @@ def require_distinct(names: NDArray[np.object_]) -> None:
         seen.add(name)
 
 
-def join_paths(
-    names: NDArray[np.object_], parents: NDArray[np.int32] | None
-) -> NDArray[np.object_]:
+def require_distinct_siblings(names: NDArray[np.object_], edges: IntArray) -> None:
+    """Raise where two children of a node share a name: then they would share their path."""
+    steps = list(zip(edges[:, 0].tolist(), names[edges[:, 1]].tolist(), strict=True))
+    if len(set(steps)) == len(steps):
+        return
+    seen: set[tuple[int, Any]] = set()
+    for parent, name in steps:
+        if (parent, name) in seen:
+            raise HierarchyError(
+                f"the name {name!r} stands for two children of {names[parent]!r}, which would have "
+                "the same path. Rename one or join them."
+            )
+        seen.add((parent, name))
+
+
+def join_paths(names: NDArray[np.object_], parents: list[int] | None) -> NDArray[np.object_]:
     """Join names along every path; without `parents` (a DAG) a name stands for itself."""
-    joined = [str(name) for name in names]
-    length = 0
-    for node, parent in enumerate([] if parents is None else parents.tolist()):
+    joined = [str(name) for name in names.tolist()]
+    if parents is None:
+        return object_array(joined)
+    lengths = [len(name) + 1 for name in joined]
+    for node, parent in enumerate(parents):
+        if parent > 0:
+            lengths[node] += lengths[parent]
+    if sum(lengths) > _MAX_JOINED:
+        raise HierarchyError(
+            f"the paths of this hierarchy of {len(names):,} nodes are too long to be spelled out. "
+            "Cut long chains of single children."
+        )
+    for node, parent in enumerate(parents):
         if parent > 0:
             joined[node] = joined[parent] + SEPARATOR + joined[node]
-            length += len(joined[node])
-            if length > _MAX_JOINED:
-                raise HierarchyError(
-                    f"the paths of this hierarchy of {len(names):,} nodes are too long to be "
-                    "spelled out. Cut long chains of single children."
-                )
-    result = np.empty(len(names), dtype=object)
-    result[:] = joined
-    return result
+    return object_array(joined)
 
 
 class NodeLookup:
-    """Find nodes by path string, by name where it is unique, or by path tuple."""
+    """Find nodes by number, path string, name where it is unique, or path tuple."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self._hierarchy = hierarchy
-        self._by_path = _unique(hierarchy.path_strings)
-        self._by_name = _unique(hierarchy.names)
-        self._by_step: dict[tuple[int, Any], int] = {
-            (parent, hierarchy.names[child]): child for parent, child in hierarchy.edges.tolist()
-        }
+
+    # ------------------------------------------------------------------ numbers or names
+
+    def number(self, node: Any) -> int:
+        """Return the number of a node that is given by number, string or tuple."""
+        if isinstance(node, str | tuple):
+            return self.find(node)
+        try:
+            number = operator.index(node)
+        except TypeError:
+            raise HierarchyError(
+                f"{shown(node)} of type {type(node).__name__} is no node: expected a number, a "
+                "name or a path tuple. Use index() to look up a name that is no string."
+            ) from None
+        n_nodes = self._hierarchy.n_nodes
+        if not 0 <= number < n_nodes:
+            raise HierarchyError(
+                f"node number {number} is out of range: expected 0 to {n_nodes - 1}. "
+                "Use index() to look up an integer name."
+            )
+        return number
+
+    def numbers(self, nodes: Any) -> tuple[IntArray, bool]:
+        """Return an array of node numbers, of any shape, and whether any came as a name."""
+        if isinstance(nodes, str | tuple):
+            return np.asarray(self.number(nodes), dtype=np.int32), True
+        if isinstance(nodes, list) and any(isinstance(node, str | tuple) for node in nodes):
+            nodes = object_array(nodes)  # numpy would make a table of tuples
+        try:
+            array = np.asarray(nodes)
+        except ValueError:  # rows of unequal length
+            array = np.asarray(nodes, dtype=object)
+        if array.dtype.kind in "iu" and array.size:
+            self.number(array.min())
+            self.number(array.max())
+            return array.astype(np.int32), False
+        flat = array.ravel().tolist()
+        numbers = np.asarray([self.number(node) for node in flat], dtype=np.int32)
+        return numbers.reshape(array.shape), any(isinstance(node, str | tuple) for node in flat)
+
+    # ------------------------------------------------------------------ names
 
     def get(self, node: Any) -> int | None:
         """Return the number of a node, None where there is no such node or name is ambiguous."""
         found = self._search(node)
-        return None if found is None or found == _AMBIGUOUS else found
+        return None if found == _AMBIGUOUS else found
 
     def find(self, node: Any) -> int:
         """Return the number of a node, or raise an error that says what would have been found."""
@@ -94,17 +160,20 @@ class NodeLookup:
         if found == _AMBIGUOUS:
             raise HierarchyError(self._describe_ambiguity(node))
         if found is None:
-            raise HierarchyError(self.describe_missing(node))
+            raise HierarchyError(self._describe_missing(node))
         return found
 
     def _search(self, node: Any) -> int | None:
-        if isinstance(node, tuple):
-            found = self._walk(node)
-            return self._by_name.get(node) if found is None else found
         try:
-            if isinstance(node, str) and node in self._by_path:
-                return self._by_path[node]
-            return self._by_name.get(node)
+            if isinstance(node, tuple):
+                found = self._walk(node)
+                return self._by_name.get(node) if found is None else found
+            found = self._by_path.get(node) if isinstance(node, str) else None
+            if found is None:
+                found = self._by_name.get(node)
+            if found is None and isinstance(node, str):
+                found = self._by_look.get(node)
+            return found
         except TypeError:  # unhashable
             return None
 
@@ -114,32 +183,78 @@ class NodeLookup:
             node = self._by_step.get((node, name)) if node is not None else None
         return node
 
-    def describe_missing(self, node: Any) -> str:
+    @cached_property
+    def _by_step(self) -> dict[tuple[int, Any], int]:
+        parents, children = self._hierarchy.edges.T
+        steps = zip(parents.tolist(), self._hierarchy.names[children].tolist(), strict=True)
+        return dict(zip(steps, children.tolist(), strict=True))
+
+    @cached_property
+    def _by_name(self) -> dict[Any, int]:
+        return _unique((name, i) for i, name in enumerate(self._hierarchy.names.tolist()))
+
+    @cached_property
+    def _by_path(self) -> dict[str, int]:
+        """Nodes by path string, where all names on the path are strings.
+
+        The root has none: its path is empty, and a child may bear its name.
+        """
+        paths = self._hierarchy.path_strings.tolist()
+        return _unique((paths[i], i) for i in np.flatnonzero(self._is_spelled).tolist())
+
+    @cached_property
+    def _by_look(self) -> dict[str, int]:
+        """Nodes by path string, where some name is no string and merely looks so: 1 for ``"1"``."""
+        paths = self._hierarchy.path_strings.tolist()
+        return _unique((paths[i], i) for i in np.flatnonzero(~self._is_spelled).tolist())
+
+    @cached_property
+    def _is_spelled(self) -> NDArray[np.bool_]:
+        """Whether each node has a path of strings; in a DAG none has, names being identities."""
+        hierarchy = self._hierarchy
+        spelled = [hierarchy.is_tree and isinstance(n, str) for n in hierarchy.names.tolist()]
+        if hierarchy.is_tree:
+            for node, parent in enumerate(hierarchy.parents.tolist()):
+                if parent > 0:
+                    spelled[node] &= spelled[parent]
+        spelled[0] = False
+        return np.asarray(spelled)
+
+    # ------------------------------------------------------------------ errors
+
+    def _describe_missing(self, node: Any) -> str:
         """Say that a node is not there, with examples or near misses of those that are."""
         hierarchy = self._hierarchy
-        shown = SEPARATOR.join(map(str, node)) if isinstance(node, tuple) else node
-        known = hierarchy.path_strings
-        near = difflib.get_close_matches(str(shown), known[:_SEARCHED].tolist(), n=2, cutoff=0.75)
-        examples = sorted([*near, *known[hierarchy.leaves[:2]].tolist()[: 2 - len(near)]])
+        label = SEPARATOR.join(map(str, node)) if isinstance(node, tuple) else node
+        known = hierarchy.path_strings[:_SEARCHED].tolist()
+        near = difflib.get_close_matches(str(label)[:200], known, n=2, cutoff=0.75)
+        examples = [known.index(path) for path in near]
+        examples += [leaf for leaf in hierarchy.leaves[:2].tolist() if leaf not in examples]
         return (
-            f"{shown!r} is not in the hierarchy ({hierarchy.n_nodes} nodes, e.g. "
-            f"{', '.join(map(repr, examples))}). Add the node or drop the row."
+            f"{shown(label)} is not in the hierarchy ({hierarchy.n_nodes} nodes, e.g. "
+            f"{', '.join(self._example(i) for i in sorted(examples[:2]))}). Add the node or drop "
+            "the row."
         )
+
+    def _example(self, node: int) -> str:
+        name = self._hierarchy.names[node]
+        is_top = not self._hierarchy.is_tree or self._hierarchy.parents[node] <= 0
+        return shown(name if is_top else self._hierarchy.path_strings[node])
 
     def _describe_ambiguity(self, node: Any) -> str:
         hierarchy = self._hierarchy
         same = [i for i, name in enumerate(hierarchy.names.tolist()) if name == node]
-        if len(same) > 1:
-            paths = ", ".join(repr(hierarchy.path_strings[i]) for i in same[:3])
-            return f"the name {node!r} is ambiguous: {paths}. Give the path."
+        paths = [hierarchy.path_strings[i] for i in same]
+        if len(set(paths)) > 1:
+            return f"{shown(node)} is ambiguous: {', '.join(map(repr, paths[:3]))}. Give the path."
         return (
-            f"the path string {node!r} is ambiguous, since a name holds {SEPARATOR!r}. Give the "
-            "path as a tuple of names."
+            f"{shown(node)} is ambiguous: it is the path string of several nodes, since a name "
+            f"holds {SEPARATOR!r} or is no string. Give the path as a tuple of names."
         )
 
 
-def _unique(names: NDArray[np.object_]) -> dict[Any, int]:
+def _unique(pairs: Iterable[tuple[Any, int]]) -> dict[Any, int]:
     numbers: dict[Any, int] = {}
-    for i, name in enumerate(names.tolist()):
-        numbers[name] = _AMBIGUOUS if name in numbers else i
+    for key, number in pairs:
+        numbers[key] = _AMBIGUOUS if key in numbers else number
     return numbers

@@ -14,7 +14,7 @@ IntArray = NDArray[np.int32]
 
 def order_nodes(
     names: NDArray[np.object_], edge_parents: IntArray, edge_children: IntArray
-) -> tuple[IntArray, bool]:
+) -> IntArray:
     """Order nodes root first: preorder for a tree, parents before children for a DAG.
 
     Parameters
@@ -26,24 +26,22 @@ def order_nodes(
 
     Returns
     -------
-    order : int array of shape (n_nodes,)
+    int array of shape (n_nodes,)
         The node that comes at each place.
-    is_tree : bool
     """
     n_nodes = len(names)
     n_parents = np.bincount(edge_children, minlength=n_nodes)
     root = _only_root(names, n_parents, edge_parents, edge_children)
-    is_tree = bool((n_parents <= 1).all())
     by_parent = np.argsort(edge_parents, kind="stable")
     stops = np.cumsum(np.bincount(edge_parents, minlength=n_nodes)).tolist()
     children = edge_children[by_parent].tolist()
-    if is_tree:
+    if (n_parents <= 1).all():
         order = _preorder(root, children, stops)
     else:
         order = _parents_first(root, children, stops, n_parents.tolist())
     if len(order) < n_nodes:
         raise HierarchyError(_describe_cycle(names, order, edge_parents, edge_children))
-    return np.asarray(order, dtype=np.int32), is_tree
+    return np.asarray(order, dtype=np.int32)
 
 
 def _only_root(
@@ -57,7 +55,8 @@ def _only_root(
     shown = ", ".join(repr(names[i]) for i in roots[:4]) + (", ..." if len(roots) > 4 else "")
     raise HierarchyError(
         f"found {len(roots)} nodes without a parent ({shown}), expected one root. "
-        "Add the missing edges, or pass root='some name' to join them under a new root."
+        "Add the missing edges, or join them under a new root: root='some name' in from_edges, "
+        "from_networkx and read."
     )
 
 

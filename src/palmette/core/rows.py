@@ -19,13 +19,15 @@ def count_rows(X: Any) -> int:
 
 
 def take_rows(X: Any, rows: NDArray[np.int32] | slice) -> Any:
-    """Return some rows of an array, CSR matrix, pandas or polars table, or list."""
+    """Return some rows of an array, CSR matrix, pandas, polars or pyarrow table, or list."""
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return X[rows]
     if hasattr(X, "iloc"):
         return X.iloc[rows]
     if isinstance(X, list | tuple):
         return X[rows] if isinstance(rows, slice) else [X[i] for i in rows.tolist()]
+    if hasattr(X, "column_names") and not isinstance(rows, slice):
+        return X.take(rows)  # pyarrow has no index arrays
     return X[rows]  # polars takes slices and index arrays alike
 
 
@@ -42,6 +44,6 @@ def is_text(X: Any) -> bool:
         return X.ndim == 1 and X.size > 0 and isinstance(X[0], str)
     if isinstance(X, list | tuple):
         return len(X) > 0 and isinstance(X[0], str)
-    if getattr(X, "ndim", 0) == 1 and hasattr(X, "iloc"):
-        return len(X) > 0 and isinstance(X.iloc[0], str)
+    if len(getattr(X, "shape", ())) == 1:  # a column of pandas or polars
+        return len(X) > 0 and isinstance(next(iter(X)), str)
     return False

@@ -1,0 +1,84 @@
+"""Rows of every kind of X."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from palmette.core.rows import count_rows, is_text, row_chunks, take_rows
+
+TABLE = np.arange(12.0).reshape(6, 2)
+FORMS = {
+    "numpy": (TABLE, np.asarray),
+    "csr": (sparse.csr_array(TABLE), lambda X: X.toarray()),
+    "csr matrix": (sparse.csr_matrix(TABLE), lambda X: X.toarray()),
+    "pandas": (pd.DataFrame(TABLE, index=list("fedcba")), lambda X: X.to_numpy()),
+    "polars": (pl.DataFrame(TABLE), lambda X: X.to_numpy()),
+    "pyarrow": (
+        pa.table({"a": TABLE[:, 0], "b": TABLE[:, 1]}),
+        lambda X: np.column_stack([column.to_numpy() for column in X.columns]),
+    ),
+    "list": ([*map(list, TABLE)], np.array),
+    "tuple": (tuple(map(tuple, TABLE)), np.array),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_are_counted_and_taken(form):
+    X, plain = FORMS[form]
+    assert count_rows(X) == 6
+    rows = np.array([4, 0, 4], dtype=np.int32)
+    np.testing.assert_array_equal(plain(take_rows(X, rows)), TABLE[rows])
+    np.testing.assert_array_equal(plain(take_rows(X, slice(1, 3))), TABLE[1:3])
+    assert count_rows(take_rows(X, slice(0, 0))) == 0
+
+
+@given(st.integers(0, 1000), st.integers(0, 100), st.integers(1, 500))
+def test_chunks_cover_all_rows_once_and_keep_to_their_size(n_rows, numbers_a_row, at_once):
+    chunks = list(row_chunks(n_rows, numbers_a_row, at_once))
+    assert [row for chunk in chunks for row in range(n_rows)[chunk]] == list(range(n_rows))
+    sizes = [chunk.stop - chunk.start for chunk in chunks]
+    assert all(size == 1 or size * numbers_a_row <= at_once for size in sizes)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        ["a", "b"],
+        ("a",),
+        np.array(["a", "b"]),
+        np.array(["a"], dtype=object),
+        pd.Series(["a", "b"], index=[5, 6]),
+        pl.Series(["a", "b"]),
+    ],
+)
+def test_texts(X):
+    assert is_text(X)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [],
+        [1.0],
+        [["a"]],
+        TABLE,
+        np.array([["a"]]),
+        np.array([1]),
+        pd.DataFrame({"a": ["x"]}),
+        pd.Series([1]),
+        pd.Series([], dtype=object),
+        pl.DataFrame({"a": ["x"]}),
+        sparse.csr_array(TABLE),
+        "a text",
+        None,
+    ],
+)
+def test_no_texts(X):
+    assert not is_text(X)
