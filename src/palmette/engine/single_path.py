@@ -11,12 +11,19 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_consistent_length
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from palmette.core.containers import row_index
 from palmette.core.decode import Route, RouteByMarginals, top_classes
-from palmette.core.decoding import Decoding, RoutedDecoding, resolve_decoding
+from palmette.core.decoding import (
+    BestPath,
+    Decoding,
+    MinExpectedLoss,
+    RoutedDecoding,
+    resolve_decoding,
+)
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.label_forms import sorted_labels
 from palmette.core.labels import NodeLabels
@@ -28,6 +35,10 @@ __all__ = ["SinglePathClassifier"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
+
+
+def _asked_for_proba(self: SinglePathClassifier) -> bool:
+    return self._gives_proba()
 
 
 class SinglePathClassifier(ClassifierMixin, BaseEstimator):
@@ -49,8 +60,16 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
         """Route over the rows of X; by default what the class probabilities imply."""
         return RouteByMarginals(self.space_, self._class_proba_of(X))
 
+    def _gives_proba(self) -> bool:
+        """Whether there are probabilities; margins, say, are none."""
+        return True
+
     def _decision_rule(self) -> Any:
-        return resolve_decoding(self.decoding)
+        if self.decoding != "auto":
+            return resolve_decoding(self.decoding)
+        if self.space_.depth.max() <= 1:
+            return BestPath()  # what the expected F1 comes to on a star
+        return MinExpectedLoss("hierarchical_f1", candidates="classes")
 
     # ------------------------------------------------------------------ reading
 
@@ -162,13 +181,38 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
             answers.append(chosen)
         return np.concatenate(answers)
 
-    def _predict_proba(self, X: Any) -> FloatArray:
+    @available_if(_asked_for_proba)
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Probabilities of the labels seen in training.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Columns as in ``classes_``; rows sum to one.
+        """
         check_is_fitted(self)
         X = self._read_features(X, reset=False)
         proba = [self._class_proba_of(part)[:, self._class_order] for part in self._parts(X)]
         return np.concatenate(proba)
 
-    def _predict_node_proba(self, X: Any, nodes: Any = None) -> FloatArray:
+    @available_if(_asked_for_proba)
+    def predict_node_proba(self, X: Any, nodes: Any = None) -> FloatArray:
+        """Probabilities of nodes: a child never exceeds its parent, siblings sum to it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        nodes : list of names or paths, optional
+            Nodes wanted; all of ``hierarchy_`` by default.
+
+        Returns
+        -------
+        array of shape (n_samples, n_nodes)
+        """
         check_is_fitted(self)
         X = self._read_features(X, reset=False)
         hierarchy, space = self.hierarchy_, self.space_
@@ -183,7 +227,21 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
             start += count_rows(part)
         return proba
 
-    def _predict_top_k(self, X: Any, k: int) -> tuple[list[Any], FloatArray]:
+    @available_if(_asked_for_proba)
+    def predict_top_k(self, X: Any, k: int = 5) -> tuple[list[Any], FloatArray]:
+        """Return the `k` most probable labels of every row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        k : int
+
+        Returns
+        -------
+        labels : list of k answers
+            The best label of every row, the second best, ...: each in the form of `y`.
+        proba : array of shape (n_samples, k)
+        """
         check_is_fitted(self)
         X = self._read_features(X, reset=False)
         if k < 1:

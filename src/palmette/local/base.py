@@ -9,16 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 
 from palmette.core.decode import Route, path_product
-from palmette.core.decoding import (
-    BestPath,
-    Decoding,
-    MinExpectedLoss,
-    RoutedDecoding,
-    TopDown,
-)
+from palmette.core.decoding import Decoding, RoutedDecoding, TopDown
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.rows import count_rows, take_rows
 from palmette.core.space import LabelSpace
@@ -33,12 +26,6 @@ __all__ = ["BaseLocalClassifier"]
 
 FloatArray = NDArray[np.float64]
 Estimators = Any | dict[Any, Any] | Callable[[Any], Any] | None
-
-
-def _has_proba(self: BaseLocalClassifier) -> bool:
-    fitted = hasattr(self, "estimators_")
-    estimators = self._fitted_estimators() if fitted else known_estimators(self.estimator)
-    return all(gives_proba(estimator) for estimator in estimators)
 
 
 class BaseLocalClassifier(SinglePathClassifier):
@@ -128,14 +115,15 @@ class BaseLocalClassifier(SinglePathClassifier):
 
     # ------------------------------------------------------------------ answering
 
+    def _gives_proba(self) -> bool:
+        fitted = hasattr(self, "estimators_")
+        estimators = self._fitted_estimators() if fitted else known_estimators(self.estimator)
+        return all(gives_proba(estimator) for estimator in estimators)
+
     def _decision_rule(self) -> Any:
-        if self.decoding != "auto":
-            return super()._decision_rule()
-        if not _has_proba(self):
+        if self.decoding == "auto" and not self._gives_proba():
             return self._rule_for_margins()
-        if self.space_.depth.max() <= 1:
-            return BestPath()  # what the expected F1 comes to on a star
-        return MinExpectedLoss("hierarchical_f1", candidates="classes")
+        return super()._decision_rule()
 
     def _rule_for_margins(self) -> Any:
         return TopDown()  # margins are no probabilities: their products along paths mean little
@@ -145,54 +133,6 @@ class BaseLocalClassifier(SinglePathClassifier):
 
     def _route_of(self, X: Any) -> Route:
         raise NotImplementedError
-
-    @available_if(_has_proba)
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Probabilities of the labels seen in training, by the chain rule over the local models.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            Columns as in ``classes_``; rows sum to one.
-        """
-        return self._predict_proba(X)
-
-    @available_if(_has_proba)
-    def predict_node_proba(self, X: Any, nodes: Any = None) -> FloatArray:
-        """Probabilities of nodes: a child never exceeds its parent, siblings sum to it.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        nodes : list of names or paths, optional
-            Nodes wanted; all of ``hierarchy_`` by default.
-
-        Returns
-        -------
-        array of shape (n_samples, n_nodes)
-        """
-        return self._predict_node_proba(X, nodes)
-
-    @available_if(_has_proba)
-    def predict_top_k(self, X: Any, k: int = 5) -> tuple[list[Any], FloatArray]:
-        """Return the `k` most probable labels of every row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        k : int
-
-        Returns
-        -------
-        labels : list of k answers
-            The best label of every row, the second best, ...: each in the form of `y`.
-        proba : array of shape (n_samples, k)
-        """
-        return self._predict_top_k(X, k)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
