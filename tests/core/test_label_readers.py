@@ -44,7 +44,6 @@ nan = float("nan")
         (np.array([["a", "b"]]), "table"),
         (np.array([[0, 1], [2, 0]]), "table"),
         (np.array([[0.0, nan], [1.0, 1.0]]), "table"),
-        (np.matrix([[0, 2], [1, 0]]), "table"),
         ([["a", "b"]], "paths"),
         ([("a", "b"), ("c",)], "paths"),
         ([[0, 1], [1, 0]], "paths"),
@@ -66,6 +65,12 @@ nan = float("nan")
 )
 def test_kinds(y, kind):
     assert NodeLabels.encode(y).form.kind == kind
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_numpys_matrices_are_arrays():
+    assert NodeLabels.encode(np.matrix([[0, 2], [1, 0]])).form.kind == "table"
+    assert NodeLabels.encode(np.matrix([["a"], ["b"]])).decode().tolist() == [["a"], ["b"]]
 
 
 def test_a_star_over_names_and_a_tree_from_paths():

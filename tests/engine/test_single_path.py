@@ -35,12 +35,6 @@ class Oracle(SinglePathClassifier):
         self.asked_.append("proba")
         return np.asarray(X, dtype=float)
 
-    def predict_proba(self, X):
-        return self._predict_proba(X)
-
-    def predict_node_proba(self, X, nodes=None):
-        return self._predict_node_proba(X, nodes)
-
 
 class RoutedOracle(Oracle):
     _routes_cheaply = True
