@@ -26,6 +26,7 @@ BASES = (
 
 PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
     "FlatClassifier": BASES,
+    "HierarchicalBoostingClassifier": ({"n_estimators": 30, "random_state": 0},),
     "LocalPerLevelClassifier": BASES,
     "LocalPerNodeClassifier": (*BASES, {"estimator": GaussianNB(), "negatives": "all"}),
     "LocalPerParentClassifier": (*BASES, {"estimator": LogisticRegression(C=10.0, max_iter=200)}),

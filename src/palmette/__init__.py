@@ -17,6 +17,7 @@ from palmette.exceptions import (
 
 if TYPE_CHECKING:
     from palmette import bench, datasets, decoding, metrics
+    from palmette.boosting import HierarchicalBoostingClassifier
     from palmette.core.statistics import ClassStatistics
     from palmette.local import (
         FlatClassifier,
@@ -31,6 +32,7 @@ __all__ = [
     "ClassStatistics",
     "DataHomeError",
     "FlatClassifier",
+    "HierarchicalBoostingClassifier",
     "Hierarchy",
     "HierarchyError",
     "LabelError",
@@ -51,6 +53,7 @@ _MODULES = {"bench", "datasets", "decoding", "metrics"}
 _HOMES = {
     "ClassStatistics": "palmette.core.statistics",
     "FlatClassifier": "palmette.local",
+    "HierarchicalBoostingClassifier": "palmette.boosting",
     "LocalPerLevelClassifier": "palmette.local",
     "LocalPerNodeClassifier": "palmette.local",
     "LocalPerParentClassifier": "palmette.local",

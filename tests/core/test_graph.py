@@ -117,6 +117,8 @@ def test_by_hand():
     assert diamond.distance("b", "c") == 2
     assert diamond.distance("a", "e") == 3
     assert diamond.depth.tolist() == [0, 1, 1, 2, 3]
+    crossed = Hierarchy.from_edges([*zip("aabcbc", "bcddee", strict=True)])
+    assert crossed.lca("d", "e") == "b"  # c is as deep, but comes later
 
 
 @pytest.mark.parametrize("is_tree", [True, False])

@@ -72,6 +72,9 @@ def test_a_name_that_is_a_tuple():
     h = Hierarchy.from_paths([("a", ("b", "c"))])
     assert h.index(("a", ("b", "c"))) == 2
     assert h.index(("b", "c")) == 2  # no such path, but a name that occurs once
+    h = Hierarchy.from_edges([("r", "a"), ("a", "b"), ("r", "b"), ("r", ("a", "b"))])
+    assert h.names[h.index(("a", "b"))] == ("a", "b")  # names are the identities of a DAG
+    assert h.names[h.index(("a",))] == "a"
 
 
 @quick

@@ -224,4 +224,18 @@ def _register_local_models() -> None:
                 register_model(ModelSpec(structure, make, f"the same as {name}", **base.needs))
 
 
+def _hierarchical_boosting(context: ModelContext) -> Any:
+    from palmette.boosting import HierarchicalBoostingClassifier
+
+    return HierarchicalBoostingClassifier(context.hierarchy, random_state=context.random_state)
+
+
 _register_local_models()
+register_model(
+    ModelSpec(
+        "hierarchical-boosting",
+        _hierarchical_boosting,
+        "800 rounds of trees that all labels share, boosted on a softmax",
+        **_TREES,
+    )
+)

@@ -295,7 +295,7 @@ class Hierarchy(Structure):
     def path(self, node: Any) -> tuple[Any, ...]:
         """Names from below the root down to a node; ``()`` for the root. Trees only."""
         self.require_tree("Hierarchy.path")
-        return tuple(self.names[self._path_to(self._number(node))[1:]].tolist())
+        return tuple(self.names[above] for above in self._path_to(self._number(node))[1:])
 
     @cached_property
     def path_strings(self) -> NDArray[np.object_]:

@@ -166,8 +166,11 @@ class NodeLookup:
     def _search(self, node: Any) -> int | None:
         try:
             if isinstance(node, tuple):
-                found = self._walk(node)
-                return self._by_name.get(node) if found is None else found
+                # the path is a node's identity in a tree, the name, which may be a tuple, in a DAG
+                ways = (self._walk, self._by_name.get)
+                first, second = ways if self._hierarchy.is_tree else ways[::-1]
+                found = first(node)
+                return second(node) if found is None else found
             found = self._by_path.get(node) if isinstance(node, str) else None
             if found is None:
                 found = self._by_name.get(node)

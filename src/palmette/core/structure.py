@@ -139,16 +139,20 @@ class Structure:
     def ancestors(self, node: Any, include_self: bool = False) -> IntArray:
         """Nodes above a node, the root first."""
         number = self._number(node)
-        closed = self._path_to(number) if self.is_tree else graph.reach(number, self._parents)
+        if self.is_tree:
+            closed = np.asarray(self._path_to(number), dtype=np.int32)
+        else:
+            closed = graph.reach(number, self._parents)
         return closed if include_self else closed[:-1]
 
-    def _path_to(self, node: int) -> IntArray:
+    def _path_to(self, node: int) -> list[int]:
         """Nodes from the root down to a node of a tree."""
+        parents = self._parent_list
         upwards = []
         while node >= 0:
             upwards.append(node)
-            node = self._parent_list[node]
-        return np.asarray(upwards[::-1], dtype=np.int32)
+            node = parents[node]
+        return upwards[::-1]
 
     def descendants(self, node: Any, include_self: bool = False) -> IntArray:
         """Nodes below a node, ascending."""
