@@ -6,8 +6,8 @@
 
 Both get the same estimators with the same seeds, the same training rows and the same test rows, in
 one process with one job. `accuracy` needs the data home (PALMETTE_DATA). Ours is scored with three
-decision rules: "auto" is the default, "best_path" the most probable label, and "top_down" the rule
-that HiClass uses.
+decision rules: the most probable label, top-down as HiClass decides, and the best expected F1, our
+default.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
 import palmette as pm
-from palmette.bench.measure import hardware
+from palmette.bench.measure import environment
 from palmette.metrics import hierarchical_f1_score
 
 RULES = {
@@ -157,7 +157,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    print(hardware())
+    print(environment())
     if options.part == "accuracy":
         accuracy(options.sets.split(","), options.estimators.split(","), options.seed)
     else:

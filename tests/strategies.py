@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 # enough to meet every shape of a small hierarchy, on machines of any speed
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=30, deadline=None)
 
 # ---------------------------------------------------------------------- names
 

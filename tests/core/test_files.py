@@ -60,6 +60,22 @@ def test_a_bomb_is_refused(tmp_path, suffix):
     assert str(path) in str(caught.value)
 
 
+def test_no_more_is_read_than_the_limit_and_a_piece(monkeypatch):
+    class Endless(io.BytesIO):
+        n_read = 0
+
+        def read(self, size):
+            self.n_read += size
+            assert self.n_read < 10**9
+            return bytes(size)
+
+    stream = Endless()
+    monkeypatch.setattr(files, "open_bytes", lambda path: stream)
+    with pytest.raises(ReadError, match="more than 5 bytes"):
+        read_bytes("a.gz", limit=5)
+    assert stream.n_read <= 2**20
+
+
 def test_a_zip_that_declares_too_much_is_refused_unread(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "MAX_UNPACKED", 100)
     path = tmp_path / "a.zip"

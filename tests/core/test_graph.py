@@ -131,6 +131,7 @@ def test_a_closure_too_large_is_refused_before_it_is_made(monkeypatch, is_tree):
         _ = h.closure
 
 
+@quick
 @given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 4)), max_size=6))
 def test_ragged_ranges_are_ranges_in_a_row(pairs):
     starts = np.array([start for start, _ in pairs], dtype=np.int64)

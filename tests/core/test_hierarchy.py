@@ -54,6 +54,7 @@ def test_builders_of_dags_agree(h):
         assert Hierarchy.from_parents({**parents, names[0]: None}) == h
 
 
+@quick
 @given(st.lists(any_names, unique=True, max_size=6))
 def test_a_star_is_a_set_of_paths_of_one_name(names):
     star = Hierarchy.star(names)
@@ -161,6 +162,7 @@ def test_a_name_finds_its_node_where_it_occurs_once(h):
                 h.index(name)
 
 
+@quick
 @given(dags(names=any_names))
 def test_in_a_dag_names_are_identities(h):
     if not h.is_tree:

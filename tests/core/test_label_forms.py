@@ -19,7 +19,7 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.label_forms import as_dtype
 from palmette.core.labels import NodeLabels
 
-few = settings(quick, max_examples=25)
+few = settings(quick, max_examples=8)
 PETS = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
 YEARS = Hierarchy.from_paths([(2019, 1), (2019, 2), (2020, 1), ("later", 3)])
 EVERY = np.arange(1, 6, dtype=np.int32)

@@ -231,13 +231,13 @@ def encodes_or_raises(y):
             assert labels.specific.nnz <= labels.given.nnz
 
 
-@settings(quick, max_examples=300)
+@settings(quick, max_examples=100)
 @given(junk)
 def test_junk_raises_our_errors_only(y):
     encodes_or_raises(y)
 
 
-@settings(quick, max_examples=150)
+@settings(quick, max_examples=100)
 @given(st.lists(junk, max_size=4))
 def test_rows_of_junk_raise_our_errors_only(rows):
     encodes_or_raises(rows)
@@ -250,7 +250,7 @@ def test_rows_of_junk_raise_our_errors_only(rows):
     encodes_or_raises(pd.Series(array, dtype=object))
 
 
-@settings(quick, max_examples=150)
+@settings(quick, max_examples=100)
 @given(
     hnp.arrays(
         hnp.scalar_dtypes() | hnp.unicode_string_dtypes() | hnp.byte_string_dtypes(),

@@ -26,7 +26,7 @@ from palmette.core.labels import NodeLabels
 from palmette.exceptions import HierarchyError, LabelError
 
 PETS = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
-few = settings(quick, max_examples=25)
+few = settings(quick, max_examples=8)
 
 
 # ---------------------------------------------------------------------- out as it came in
@@ -144,9 +144,8 @@ def test_names_of_any_type_in_lists_and_object_arrays(y):
 
 
 @pytest.mark.parametrize("form", SETS)
-@pytest.mark.parametrize("written", ["path", "tuple", "name"])
-@few
-@given(st.data())
+@quick
+@given(st.sampled_from(["path", "tuple", "name"]), st.data())
 def test_sets(form, written, data):
     h = data.draw(trees(max_nodes=8))
     if written == "name":
@@ -181,9 +180,8 @@ def test_lists_of_paths_keep_their_order(row_type, data):
 
 
 @pytest.mark.parametrize("form", INDICATORS)
-@pytest.mark.parametrize("which", ["all", "below the root", "leaves", "shuffled"])
-@few
-@given(st.data())
+@settings(quick, max_examples=25)
+@given(st.sampled_from(["all", "below the root", "leaves", "shuffled"]), st.data())
 def test_indicators(form, which, data):
     h = data.draw(trees(max_nodes=8).filter(lambda h: h.n_nodes > 3))
     columns = {

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from tests.strategies import quick
 
 from palmette.core.rows import count_rows, is_text, row_chunks, take_rows
 
@@ -39,6 +40,7 @@ def test_rows_are_counted_and_taken(form):
     assert count_rows(take_rows(X, slice(0, 0))) == 0
 
 
+@quick
 @given(st.integers(0, 1000), st.integers(0, 100), st.integers(1, 500))
 def test_chunks_cover_all_rows_once_and_keep_to_their_size(n_rows, numbers_a_row, at_once):
     chunks = list(row_chunks(n_rows, numbers_a_row, at_once))

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.strategies import any_names
+from tests.strategies import any_names, quick
 
 from palmette.core.values import distinct, is_padding, object_array, shown, sorted_labels
 from palmette.exceptions import LabelError
@@ -43,6 +43,7 @@ def test_not_missing(value):
     assert is_padding(value) is False
 
 
+@quick
 @given(st.lists(any_names))
 def test_distinct_values_in_order_with_their_codes(values):
     unique, codes = distinct(values)
@@ -57,6 +58,7 @@ def test_what_cannot_be_a_label_is_named_with_its_place():
         distinct(["a", "b", (1, {})], "there {}".format)
 
 
+@quick
 @given(st.lists(any_names, max_size=6), st.randoms())
 def test_sorting_does_not_depend_on_the_order_that_came(values, random):
     values = list(dict.fromkeys(values))

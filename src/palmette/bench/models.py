@@ -235,7 +235,7 @@ register_model(
     ModelSpec(
         "hierarchical-boosting",
         _hierarchical_boosting,
-        "800 rounds of trees that all labels share, boosted on a softmax",
+        "800 boosted trees that all labels share",
         **_TREES,
     )
 )

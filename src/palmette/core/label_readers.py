@@ -73,8 +73,8 @@ def _read_column(
     if others or row_type is None:
         raise LabelError(_describe_mixture(items))
     if row_type is set or _holds_paths(items):
-        kept_type = type(items[0]) if row_type is set else row_type
-        return _read_sets(items, kept_type, container, hierarchy)
+        is_frozen = isinstance(items[0], frozenset)
+        return _read_sets(items, frozenset if is_frozen else row_type, container, hierarchy)
     return _read_paths(items, row_type, container, hierarchy)
 
 
@@ -211,7 +211,10 @@ def _read_sets(
     if list in set(map(type, members)):
         members = [tuple(member) if isinstance(member, list) else member for member in members]
     listed, codes = distinct(members, lambda i: f"a label of y[{owner[i]}]")
-    name_row = lambda i: f"y[{owner[_first(codes, i)]}]"  # noqa: E731
+
+    def name_row(i: int) -> str:
+        return f"y[{owner[_first(codes, i)]}]"
+
     unique = [_member(label, partial(name_row, i)) for i, label in enumerate(listed)]
     if hierarchy is None:
         hierarchy = _hierarchy_of_members(unique)

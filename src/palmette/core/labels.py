@@ -140,10 +140,8 @@ class NodeLabels:
             return self.given
         itself = sparse.eye_array(self.hierarchy.n_nodes, dtype=np.int8, format="csr")
         above = sparse.csr_array(self.hierarchy.closure.astype(np.int8) - itself).astype(bool)
-        above.eliminate_zeros()
         implied = self.given.multiply(self.given @ above)
         kept = sparse.csr_array(self.given.astype(np.int8) - implied.astype(np.int8)).astype(bool)
-        kept.eliminate_zeros()
         kept.sort_indices()
         return kept
 

@@ -97,7 +97,7 @@ def sorted_labels(labels: Iterable[Any]) -> list[Any]:
     items = list(labels)
     try:
         return sorted(items)
-    except (TypeError, ValueError):  # not comparable, or not to a single truth
+    except TypeError:
         return sorted(items, key=_type_then_value)
 
 
