@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from palmette.datasets.archives import read_packed, tar_members, zip_members
+from palmette.core.files import read_bytes
+from palmette.datasets.archives import tar_members, zip_members
 from palmette.exceptions import ReadError
 
 
@@ -34,11 +35,11 @@ def test_a_zip_gives_its_files_and_no_litter(tmp_path: Path) -> None:
 
 def test_one_file_in_a_zip_is_the_file(tmp_path: Path) -> None:
     path = make_zip(tmp_path / "f.arff.zip", {"f.arff": b"data", "__MACOSX/._f.arff": b"x"})
-    assert read_packed(path) == b"data"
-    with pytest.raises(ReadError, match="several files"):
-        read_packed(make_zip(tmp_path / "two.zip", {"a": b"", "b": b""}))
-    with pytest.raises(ReadError, match="no file"):
-        read_packed(make_zip(tmp_path / "none.zip", {}))
+    assert read_bytes(path) == b"data"
+    with pytest.raises(ReadError, match="holds 2 files"):
+        read_bytes(make_zip(tmp_path / "two.zip", {"a": b"", "b": b""}))
+    with pytest.raises(ReadError, match="holds 0 files"):
+        read_bytes(make_zip(tmp_path / "none.zip", {}))
 
 
 def test_bombs_are_cut_off(tmp_path: Path) -> None:
@@ -48,7 +49,7 @@ def test_bombs_are_cut_off(tmp_path: Path) -> None:
     packed = tmp_path / "f.xz"
     packed.write_bytes(lzma.compress(b"\0" * 10_000))
     with pytest.raises(ReadError, match="more than"):
-        read_packed(packed, limit=9_999)
+        read_bytes(packed, limit=9_999)
 
 
 def test_a_tar_gives_plain_files_only(tmp_path: Path) -> None:

@@ -17,7 +17,15 @@ from typing import IO, BinaryIO, cast
 
 from palmette.exceptions import ReadError
 
-__all__ = ["MAX_UNPACKED", "atomic_write", "open_bytes", "open_text", "plain_suffix", "read_bytes"]
+__all__ = [
+    "MAX_UNPACKED",
+    "atomic_write",
+    "is_litter",
+    "open_bytes",
+    "open_text",
+    "plain_suffix",
+    "read_bytes",
+]
 
 # A packed file of a few kB can unpack to terabytes; nothing that we read comes near this.
 MAX_UNPACKED = 2 * 1024**3
@@ -70,7 +78,7 @@ def open_bytes(path: str | os.PathLike[str]) -> BinaryIO:
 
 def _open_zip(path: Path) -> BinaryIO:
     with zipfile.ZipFile(path) as archive:
-        members = [m for m in archive.infolist() if not m.is_dir()]
+        members = [m for m in archive.infolist() if not m.is_dir() and not is_litter(m.filename)]
         if len(members) != 1:
             raise ReadError(
                 f"the archive holds {len(members)} files, expected one; unpack it, name the file",
@@ -83,6 +91,11 @@ def _open_zip(path: Path) -> BinaryIO:
             return cast(BinaryIO, archive.open(members[0]))
         except (RuntimeError, NotImplementedError) as error:  # a password, an unknown packing
             raise ReadError(f"the archive cannot be unpacked ({error})", path=path) from error
+
+
+def is_litter(name: str) -> bool:
+    """Whether a member of an archive is what macOS adds to it (``__MACOSX/``, ``._name``)."""
+    return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith("._")
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int = MAX_UNPACKED) -> bytes:

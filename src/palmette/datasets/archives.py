@@ -7,12 +7,11 @@ import os
 import tarfile
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
 
-from palmette.core.files import MAX_UNPACKED, read_bytes
+from palmette.core.files import MAX_UNPACKED, is_litter, read_bytes
 from palmette.exceptions import ReadError
 
-__all__ = ["read_packed", "tar_members", "zip_members"]
+__all__ = ["tar_members", "zip_members"]
 
 
 def zip_members(
@@ -32,7 +31,7 @@ def zip_members(
     try:
         with zipfile.ZipFile(path) as archive:
             for member in archive.infolist():
-                if member.is_dir() or _is_litter(member.filename):
+                if member.is_dir() or is_litter(member.filename):
                     continue
                 if not member.filename.lower().endswith(suffix):
                     continue
@@ -55,37 +54,15 @@ def tar_members(
 
     Links and devices are left out, and a name is only a name: nothing is written anywhere.
     """
-    packed = io.BytesIO(read_packed(path, limit))
+    packed = io.BytesIO(read_bytes(path, limit))
     try:
         with tarfile.open(fileobj=packed, mode="r:") as archive:
             for member in archive:
-                if member.isreg() and not member.issparse() and not _is_litter(member.name):
+                if member.isreg() and not member.issparse() and not is_litter(member.name):
                     stream = archive.extractfile(member)
                     yield member.name, stream.read() if stream is not None else b""
     except Exception as error:  # tarfile reports damage by whatever it trips over
         raise ReadError(f"the archive is broken ({error!r})", path=path) from error
-
-
-def read_packed(path: str | os.PathLike[str], limit: int = MAX_UNPACKED) -> bytes:
-    """Read a whole file, unpacked; a zip archive must hold one file.
-
-    What macOS adds to archives (``__MACOSX/``) does not count.
-    """
-    if Path(path).suffix.lower() != ".zip" or Path(path).is_dir():
-        return read_bytes(path, limit)
-    found = zip_members(path, limit=limit)
-    first = next(found, None)
-    if first is None or next(found, None) is not None:
-        raise ReadError(
-            f"the archive holds {'no file' if first is None else 'several files'}, expected one; "
-            "unpack it and name the file",
-            path=path,
-        )
-    return first[1]
-
-
-def _is_litter(name: str) -> bool:
-    return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith("._")
 
 
 def _spend(left: int, content: bytes, path: str | os.PathLike[str], limit: int) -> int:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import Bunch
 
+from palmette.core.files import read_bytes
 from palmette.core.hierarchy import Hierarchy
-from palmette.datasets.archives import read_packed
 from palmette.datasets.bunch_parts import INDICATOR, NODES, flat_target, object_array
 from palmette.exceptions import ReadError
 
@@ -63,7 +63,7 @@ def read_libsvm(
     """
     from sklearn.datasets import load_svmlight_file
 
-    content = read_packed(path)
+    content = read_bytes(path)
     several = _has_several_labels(content) if multilabel is None else multilabel
     try:
         matrix, labels = load_svmlight_file(

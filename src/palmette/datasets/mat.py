@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import Bunch
 
+from palmette.core.files import read_bytes
 from palmette.core.hierarchy import Hierarchy
-from palmette.datasets.archives import read_packed
 from palmette.datasets.bunch_parts import INDICATOR, NODES, numbered_names, object_array
 from palmette.datasets.mat5 import Mat5Error, read_mat5
 from palmette.exceptions import HierarchyError, ReadError
@@ -55,7 +55,7 @@ def read_mat(path: str | os.PathLike[str]) -> Bunch:
     >>> bunch.y.tolist(), bunch.hierarchy.names.tolist()
     ([1, 2], [3, 1, 2])
     """
-    content = read_packed(path)
+    content = read_bytes(path)
     if content[:8] == _HDF5 or content[512:520] == _HDF5:
         raise ReadError(
             "this is a MATLAB 7.3 file (HDF5), which is not read here. Save it again in MATLAB "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from palmette.datasets.archives import read_packed
+from palmette.core.files import read_bytes
 from palmette.exceptions import ReadError
 
 __all__ = ["read_text"]
@@ -17,7 +17,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
     Here the whole text is wanted at once, at two copies less, and a NUL byte anywhere is an
     error: the number parsers below would stop at it.
     """
-    content = read_packed(path)
+    content = read_bytes(path)
     where = content.find(b"\0")
     if where >= 0:
         raise ReadError(

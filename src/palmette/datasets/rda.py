@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from palmette.core.files import MAX_UNPACKED
+from palmette.core.files import MAX_UNPACKED, read_bytes
 from palmette.core.hierarchy import Hierarchy
-from palmette.datasets.archives import read_packed
 from palmette.datasets.bunch_parts import INDICATOR, object_array
 from palmette.exceptions import PalmetteError, ReadError
 
@@ -59,7 +58,7 @@ def read_rda(path: str | os.PathLike[str]) -> Bunch:
     ...
     palmette.exceptions.ReadError: nowhere.rda: there is no such file
     """
-    content = _unpack(read_packed(path), path)
+    content = _unpack(read_bytes(path), path)
     frame, label_columns, feature_columns = _mldr_parts(_parse(content, path), path)
     names = object_array(str(name) for name in frame.columns)
     features = _matrix(frame, feature_columns, path)

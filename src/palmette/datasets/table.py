@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from palmette.core.files import plain_suffix
+from palmette.core.files import plain_suffix, read_bytes
 from palmette.core.hierarchy import Hierarchy
-from palmette.datasets.archives import read_packed
 from palmette.datasets.bunch_parts import NODES, flat_target, object_array
 from palmette.exceptions import ReadError
 
@@ -113,7 +112,7 @@ def _load(path: str | os.PathLike[str]) -> pd.DataFrame:
         raise ReadError(
             f"the suffix {suffix!r} is not known: expected .csv, .tsv or .parquet", path=path
         )
-    content = read_packed(path)
+    content = read_bytes(path)
     if b"\0" in content:
         raise ReadError("this is a binary file, a table in text was expected", path=path)
     _bound_cells(content, separator, path)
@@ -157,7 +156,7 @@ def _load_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
         ) from error
 
     try:
-        with pq.ParquetFile(io.BytesIO(read_packed(path))) as file:
+        with pq.ParquetFile(io.BytesIO(read_bytes(path))) as file:
             cells = file.metadata.num_rows * file.metadata.num_columns
             if cells > MAX_CELLS:
                 raise ReadError(f"the table claims {cells:,} cells: more than read", path=path)
