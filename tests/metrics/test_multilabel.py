@@ -109,22 +109,22 @@ def test_micro_auprc_is_average_precision_over_the_cells_that_are_left():
     order = h.index(["a", "b", "c", "d"])
     closed = np.array([[1, 1, 1, 0], [0, 1, 0, 1], [1, 1, 0, 1], [0, 0, 0, 0]])
     everything = peer.average_precision_score(closed.ravel(), scores[:, order].ravel())
-    assert metrics.micro_auprc_score(rows, scores, hierarchy=h) == pytest.approx(everything)
-    without_root = metrics.micro_auprc_score(rows, scores[:, 1:], hierarchy=h)
+    assert metrics.micro_auprc(rows, scores, hierarchy=h) == pytest.approx(everything)
+    without_root = metrics.micro_auprc(rows, scores[:, 1:], hierarchy=h)
     assert without_root == pytest.approx(everything)
     left = peer.average_precision_score(closed[:, 2:].ravel(), scores[:, order[2:]].ravel())
-    found = metrics.micro_auprc_score(rows, scores, hierarchy=h, exclude=["a", "b"])
+    found = metrics.micro_auprc(rows, scores, hierarchy=h, exclude=["a", "b"])
     assert found == pytest.approx(left)
     weighted = peer.average_precision_score(
         np.repeat(closed, [1, 2, 3, 4], axis=0).ravel(),
         np.repeat(scores[:, order], [1, 2, 3, 4], axis=0).ravel(),
     )
-    found = metrics.micro_auprc_score(rows, scores, hierarchy=h, sample_weight=[1, 2, 3, 4])
+    found = metrics.micro_auprc(rows, scores, hierarchy=h, sample_weight=[1, 2, 3, 4])
     assert found == pytest.approx(weighted)
     with pytest.raises(LabelError, match=r"y_score has shape \(4, 2\)"):
-        metrics.micro_auprc_score(rows, scores[:, :2], hierarchy=h)
+        metrics.micro_auprc(rows, scores[:, :2], hierarchy=h)
     with pytest.raises(HierarchyError, match="'q' is not in the hierarchy"):
-        metrics.micro_auprc_score(rows, scores, hierarchy=h, exclude=["q"])
+        metrics.micro_auprc(rows, scores, hierarchy=h, exclude=["q"])
 
 
 @pytest.mark.data
@@ -140,9 +140,7 @@ def test_micro_auprc_of_the_label_frequencies_of_yeast_genes(data_home, name, ex
     parts = [NodeLabels.encode(y, data.hierarchy).closed for y in (data.y_train, data.y_valid)]
     frequency = sum(part.sum(axis=0) for part in parts) / sum(part.shape[0] for part in parts)
     scores = np.tile(frequency, (NodeLabels.encode(data.y_test, data.hierarchy).n_samples, 1))
-    found = metrics.micro_auprc_score(
-        data.y_test, scores, hierarchy=data.hierarchy, exclude=exclude
-    )
+    found = metrics.micro_auprc(data.y_test, scores, hierarchy=data.hierarchy, exclude=exclude)
     assert found == pytest.approx(expected, abs=5e-4)
 
 

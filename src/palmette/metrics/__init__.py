@@ -31,7 +31,7 @@ from palmette.metrics.losses import (
     tree_induced_error,
 )
 from palmette.metrics.multilabel import (
-    micro_auprc_score,
+    micro_auprc,
     multilabel_auc_score,
     multilabel_average_precision_score,
     multilabel_f1_score,
@@ -76,7 +76,7 @@ __all__ = [
     "lca_precision_recall_fscore",
     "leaf_accuracy_score",
     "level_accuracy_score",
-    "micro_auprc_score",
+    "micro_auprc",
     "multilabel_auc_score",
     "multilabel_average_precision_score",
     "multilabel_f1_score",

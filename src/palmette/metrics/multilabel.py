@@ -17,7 +17,7 @@ from palmette.metrics._pairs import check_weight
 from palmette.metrics.hierarchical import hierarchical_f1_score
 
 __all__ = [
-    "micro_auprc_score",
+    "micro_auprc",
     "multilabel_auc_score",
     "multilabel_average_precision_score",
     "multilabel_f1_score",
@@ -210,7 +210,7 @@ def multilabel_average_precision_score(
     )
 
 
-def micro_auprc_score(
+def micro_auprc(
     y_true: Any,
     y_score: Any,
     *,
@@ -245,7 +245,7 @@ def micro_auprc_score(
     Examples
     --------
     >>> h = Hierarchy.from_paths([("a", "x"), ("b",)])
-    >>> micro_auprc_score(["x", "b"], np.array([[0.9, 0.8, 0.1], [0.3, 0.2, 0.7]]), hierarchy=h)
+    >>> micro_auprc(["x", "b"], np.array([[0.9, 0.8, 0.1], [0.3, 0.2, 0.7]]), hierarchy=h)
     1.0
     """
     from sklearn.metrics import average_precision_score
