@@ -63,6 +63,13 @@ def test_other_labels_cannot_be_added_to_a_warm_start(problem):
         clf.fit(X, [path[:1] for path in y])
 
 
+def test_rounds_cannot_be_taken_away_by_a_warm_start(problem):
+    X, y = problem
+    clf = boosting(n_estimators=3, warm_start=True).fit(X, y)
+    with pytest.raises(PalmetteError, match="n_estimators=2 is less than the 3 rounds"):
+        clf.set_params(n_estimators=2).fit(X, y)
+
+
 def test_seeds_matter_and_repeat(problem):
     X, y = problem
     one, again, other = (

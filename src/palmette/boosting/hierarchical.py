@@ -178,6 +178,11 @@ class HierarchicalBoostingClassifier(SinglePathClassifier):
                 f"warm_start=True goes on with {len(classes_before)} labels, but y has other ones "
                 f"({len(self.classes_)}). Fit on the same data, or set warm_start=False."
             )
+        if self.n_estimators < len(self.trees_):
+            raise PalmetteError(
+                f"n_estimators={self.n_estimators} is less than the {len(self.trees_)} rounds that "
+                "warm_start=True would go on from. Ask for more, or set warm_start=False."
+            )
         return True
 
     def _check_parameters(self) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
-import io
 import lzma
 import os
 import tempfile
@@ -20,11 +20,12 @@ from palmette.exceptions import ReadError
 __all__ = [
     "MAX_UNPACKED",
     "atomic_write",
+    "decode_text",
     "is_litter",
     "open_bytes",
-    "open_text",
     "plain_suffix",
     "read_bytes",
+    "require_text",
 ]
 
 # A packed file of a few kB can unpack to terabytes; nothing that we read comes near this.
@@ -113,20 +114,37 @@ def read_bytes(path: str | os.PathLike[str], limit: int = MAX_UNPACKED) -> bytes
     return bytes(content)
 
 
-def open_text(path: str | os.PathLike[str], limit: int = MAX_UNPACKED) -> IO[str]:
-    """Open a file as text: UTF-8 (with or without a mark), else Latin-1; refuse binary files.
+def decode_text(content: bytes, path: str | os.PathLike[str]) -> str:
+    r"""Return the text of a file: UTF-8 (with or without a mark), else Latin-1; refuse binary files.
 
-    The whole file is unpacked first, so a broken packing shows here and not in the midst of
-    parsing, and lines can be counted on.
+    Parameters
+    ----------
+    content : bytes
+        The whole file, unpacked.
+    path : path-like
+        For the error.
+
+    Examples
+    --------
+    >>> decode_text(b"\xef\xbb\xbfcaf\xc3\xa9", "a.txt") == decode_text(b"caf\xe9", "a.txt")
+    True
     """
-    content = read_bytes(path, limit)
-    if b"\0" in content[:65536]:
-        raise ReadError("this is a binary file, text was expected", path=path)
+    require_text(content, path)
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        text = content.decode("latin-1")
-    return io.StringIO(text, newline=None)
+        return content.removeprefix(codecs.BOM_UTF8).decode("latin-1")
+
+
+def require_text(content: bytes, path: str | os.PathLike[str]) -> None:
+    """Refuse a file that holds a zero byte: parsers of text would stop at it."""
+    place = content.find(b"\0")
+    if place >= 0:
+        raise ReadError(
+            "this is a binary file, text was expected (there is a NUL byte in this line)",
+            path=path,
+            line=content.count(b"\n", 0, place) + 1,
+        )
 
 
 def _too_large(limit: int) -> str:

@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
+from palmette import metrics  # noqa: F401 (makes scoring="hierarchical_f1" known to scikit-learn)
 from palmette.core.containers import row_index
 from palmette.core.decode import Route, RouteByMarginals, top_classes
 from palmette.core.decoding import (

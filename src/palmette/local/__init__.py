@@ -1,6 +1,5 @@
 """Local classifiers over a given hierarchy, with any scikit-learn estimator, and the flat one."""
 
-import palmette.metrics  # noqa: F401 (makes scoring="hierarchical_f1" known to scikit-learn)
 from palmette.local.flat import FlatClassifier
 from palmette.local.per_level import LocalPerLevelClassifier
 from palmette.local.per_node import LocalPerNodeClassifier

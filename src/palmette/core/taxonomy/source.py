@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from palmette.core.files import plain_suffix, read_bytes
+from palmette.core.files import decode_text, plain_suffix, read_bytes, require_text
 from palmette.exceptions import ReadError
 
 __all__ = ["MAX_LINE", "MAX_TEXT", "Source"]
@@ -48,10 +48,7 @@ class Source:
     def raw_text(self) -> str:
         """The text with its line ends as they are: UTF-8 with or without a mark, else Latin-1."""
         self.require_text()
-        try:
-            return self.data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            return self.data.removeprefix(codecs.BOM_UTF8).decode("latin-1")
+        return decode_text(self.data, self.path)
 
     def require_text(self) -> None:
         """Refuse files that are binary or too large to be parsed as text."""
@@ -59,9 +56,7 @@ class Source:
             raise self.error(
                 f"the file has {len(self.data):,} bytes, expected at most {MAX_TEXT:,}: split it"
             )
-        place = self.data.find(b"\0")
-        if place >= 0:
-            raise self.error(f"this is a binary file (byte {place} is zero), text was expected")
+        require_text(self.data, self.path)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield (number from 1, line without its end), one at a time."""
