@@ -115,7 +115,7 @@ def read_bytes(path: str | os.PathLike[str], limit: int = MAX_UNPACKED) -> bytes
 
 
 def decode_text(content: bytes, path: str | os.PathLike[str]) -> str:
-    r"""Return the text of a file: UTF-8 (with or without a mark), else Latin-1; refuse binary files.
+    r"""Return the text of a file: UTF-8, with or without a mark, else Latin-1; refuse binary ones.
 
     Parameters
     ----------
