@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import palmette
+from palmette.weak import TreePerClass
 
 __all__ = ["PARAMETERS", "instances", "label", "public_estimators"]
 
@@ -24,9 +25,28 @@ BASES = (
     {"estimator": GaussianNB()},
 )
 
+FEW = {"n_estimators": 20, "random_state": 0}
+
 PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
+    "AdaBoostECCClassifier": (
+        {**FEW, "weak_learner": TreePerClass(max_features=None)},
+        {**FEW, "weak_learner": "stump"},
+    ),
+    "AdaBoostMHClassifier": (
+        FEW,
+        {**FEW, "weak_learner": TreePerClass(max_features=None)},
+        {**FEW, "weak_learner": GaussianNB()},
+    ),
+    "AdaBoostMIClassifier": (FEW,),
     "FlatClassifier": BASES,
-    "HierarchicalBoostingClassifier": ({"n_estimators": 30, "random_state": 0},),
+    "HierarchicalAdaBoostClassifier": (
+        {**FEW, "n_estimators": 40, "learning_rate": 1.0},
+        {**FEW, "weak_learner": "stump", "mask": "search", "coefficient": "per_class"},
+    ),
+    "HierarchicalBoostingClassifier": (
+        {**FEW, "n_estimators": 30},
+        {**FEW, "loss": ("leaf_softmax", "path_softmax"), "n_bags": 2},
+    ),
     "LocalPerLevelClassifier": BASES,
     "LocalPerNodeClassifier": (*BASES, {"estimator": GaussianNB(), "negatives": "all"}),
     "LocalPerParentClassifier": (*BASES, {"estimator": LogisticRegression(C=10.0, max_iter=200)}),

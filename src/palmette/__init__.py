@@ -16,9 +16,16 @@ from palmette.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from palmette import bench, datasets, decoding, metrics
-    from palmette.boosting import HierarchicalBoostingClassifier
+    from palmette import bench, datasets, decoding, metrics, weak
+    from palmette.boosting import (
+        AdaBoostECCClassifier,
+        AdaBoostMHClassifier,
+        AdaBoostMIClassifier,
+        HierarchicalAdaBoostClassifier,
+        HierarchicalBoostingClassifier,
+    )
     from palmette.core.statistics import ClassStatistics
+    from palmette.engine.checkpoint import Checkpoint
     from palmette.local import (
         FlatClassifier,
         LocalPerLevelClassifier,
@@ -29,9 +36,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AdaBoostECCClassifier",
+    "AdaBoostMHClassifier",
+    "AdaBoostMIClassifier",
+    "Checkpoint",
     "ClassStatistics",
     "DataHomeError",
     "FlatClassifier",
+    "HierarchicalAdaBoostClassifier",
     "HierarchicalBoostingClassifier",
     "Hierarchy",
     "HierarchyError",
@@ -46,13 +58,19 @@ __all__ = [
     "datasets",
     "decoding",
     "metrics",
+    "weak",
 ]
 
 # scikit-learn takes over a second to import; what stands on it is loaded when first used
-_MODULES = {"bench", "datasets", "decoding", "metrics"}
+_MODULES = {"bench", "datasets", "decoding", "metrics", "weak"}
 _HOMES = {
+    "AdaBoostECCClassifier": "palmette.boosting",
+    "AdaBoostMHClassifier": "palmette.boosting",
+    "AdaBoostMIClassifier": "palmette.boosting",
+    "Checkpoint": "palmette.engine.checkpoint",
     "ClassStatistics": "palmette.core.statistics",
     "FlatClassifier": "palmette.local",
+    "HierarchicalAdaBoostClassifier": "palmette.boosting",
     "HierarchicalBoostingClassifier": "palmette.boosting",
     "LocalPerLevelClassifier": "palmette.local",
     "LocalPerNodeClassifier": "palmette.local",

@@ -1,4 +1,4 @@
-"""Laws that every public classifier with one path a row obeys, whatever it is made of.
+"""Laws that every public classifier obeys, whatever it is made of.
 
 A law takes an unfitted estimator and asserts. `laws_of` yields those that apply to an estimator by
 what it is and can; a new law is written once and holds for all.
@@ -12,8 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from tests.laws.fitted import ON_FITTED
 from tests.laws.inputs import ON_INPUT, sparse_rows_are_dense_rows
-from tests.laws.labels import ON_LABELS
+from tests.laws.labels import ON_LABELS, several_paths_and_dags_are_refused
 from tests.laws.probabilities import ON_PROBABILITIES
+from tests.laws.several import ON_SEVERAL_PATHS, ON_SEVERAL_PROBABILITIES
 
 from palmette.engine.single_path import SinglePathClassifier
 
@@ -25,7 +26,15 @@ def laws_of(estimator: BaseEstimator) -> Iterator[Callable[[BaseEstimator], None
     if not isinstance(estimator, SinglePathClassifier):
         return
     yield from ON_LABELS + ON_INPUT + ON_FITTED
-    if hasattr(estimator, "predict_proba"):
+    has_proba = hasattr(estimator, "predict_proba")
+    if has_proba:
         yield from ON_PROBABILITIES
-    if get_tags(estimator).input_tags.sparse:
+    tags = get_tags(estimator)
+    if tags.input_tags.sparse:
         yield sparse_rows_are_dense_rows
+    if not tags.classifier_tags.multi_label:
+        yield several_paths_and_dags_are_refused
+        return
+    yield from ON_SEVERAL_PATHS
+    if has_proba:
+        yield from ON_SEVERAL_PROBABILITIES

@@ -14,7 +14,7 @@ from tests.laws.problems import PATHS, well_apart
 
 from palmette import Hierarchy, HierarchyError, LabelError, NodeLabels
 
-__all__ = ["ON_LABELS"]
+__all__ = ["ON_LABELS", "same_labels", "several_paths_and_dags_are_refused"]
 
 
 def every_form_of_y_is_answered_in_its_form(estimator: BaseEstimator) -> None:
@@ -119,21 +119,25 @@ def labels_outside_of_the_hierarchy_are_named(estimator: BaseEstimator) -> None:
         estimator.fit(X, [*paths[:3], ("a", "wolf"), *paths[4:]])
 
 
-def several_paths_and_rows_without_labels_are_refused(estimator: BaseEstimator) -> None:
+def paths_without_labels_are_refused(estimator: BaseEstimator) -> None:
+    X, paths = well_apart()
+    with pytest.raises(LabelError, match=r"y\[0\] names no node below the root"):
+        clone(estimator).fit(X, [(), *paths[1:]])
+
+
+def several_paths_and_dags_are_refused(estimator: BaseEstimator) -> None:
     X, paths = well_apart()
     with pytest.raises(LabelError, match="expected one path a row, but 1 of 48 rows differ"):
         clone(estimator).fit(X, [{("a", "x"), ("b", "x")}, *({path} for path in paths[1:])])
-    with pytest.raises(LabelError, match=r"y\[0\] names no node below the root"):
-        clone(estimator).fit(X, [(), *paths[1:]])
+    dag = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x")])
+    with pytest.raises(HierarchyError, match=f"{type(estimator).__name__} needs a tree"):
+        clone(estimator).set_params(hierarchy=dag).fit(X, ["x"] * len(X))
 
 
 def a_hierarchy_of_another_kind_is_refused(estimator: BaseEstimator) -> None:
     X, paths = well_apart()
     with pytest.raises(HierarchyError, match=r"hierarchy is a dict: expected a palmette.Hierarchy"):
         clone(estimator).set_params(hierarchy={"x": "a"}).fit(X, paths)
-    dag = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x")])
-    with pytest.raises(HierarchyError, match=f"{type(estimator).__name__} needs a tree"):
-        clone(estimator).set_params(hierarchy=dag).fit(X, ["x"] * len(X))
 
 
 def scores_count_labels_never_seen_as_wrong(estimator: BaseEstimator) -> None:
@@ -151,7 +155,7 @@ ON_LABELS: list[Callable[[BaseEstimator], None]] = [
     inner_labels_are_predicted,
     an_only_child_and_a_single_class_need_no_model,
     labels_outside_of_the_hierarchy_are_named,
-    several_paths_and_rows_without_labels_are_refused,
+    paths_without_labels_are_refused,
     a_hierarchy_of_another_kind_is_refused,
     scores_count_labels_never_seen_as_wrong,
 ]

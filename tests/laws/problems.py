@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["PATHS", "problem", "well_apart"]
+from palmette import Hierarchy
+
+__all__ = [
+    "DAG",
+    "DAG_SETS",
+    "PATHS",
+    "PATH_SETS",
+    "problem",
+    "several",
+    "several_apart",
+    "well_apart",
+]
 
 # unequal depths, an only child, an inner label ("b"), a name under two parents
 PATHS = [
@@ -33,3 +44,38 @@ def well_apart() -> tuple[np.ndarray, list[tuple[str, ...]]]:
     """Labels so far apart that every sane model gets them right: a feature for each."""
     codes = np.repeat(np.arange(len(PATHS)), 6)
     return 10.0 * np.eye(len(PATHS))[codes], [PATHS[c] for c in codes]
+
+
+# several paths, some of them ending inside; none; one
+PATH_SETS = [
+    {("a", "x")},
+    {("a", "x"), ("b", "z")},
+    {("b",)},
+    set(),
+    {("c",), ("a", "y", "deep")},
+    {("a", "y", "deep"), ("a", "y", "deeper"), ("d", "only")},
+    {("b", "x"), ("b", "z")},
+]
+
+# "x" has two parents at one depth, "deep" two at different depths, "y" the root and another
+DAG = Hierarchy.from_edges(
+    [
+        *[("r", "a"), ("r", "b"), ("r", "c"), ("r", "y"), ("a", "x"), ("b", "x"), ("c", "y")],
+        *[("x", "deep"), ("c", "deep"), ("a", "z"), ("y", "end")],
+    ]
+)
+DAG_SETS = [{"x"}, {"deep"}, {"z", "b"}, {"end"}, set(), {"y", "x"}, {"c", "z"}, {"b"}]
+
+
+def several_apart(sets: list[set]) -> tuple[np.ndarray, list[set]]:
+    """Label sets so far apart that every sane model gets them right: a feature for each."""
+    codes = np.repeat(np.arange(len(sets)), 6)
+    return 10.0 * np.eye(len(sets))[codes], [sets[c] for c in codes]
+
+
+def several(sets: list[set], n_each: int = 12, seed: int = 0) -> tuple[np.ndarray, list[set]]:
+    """Rows scattered around a centre for each label set, so that no model is sure of all."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(scale=2.0, size=(len(sets), 4))
+    codes = rng.permutation(np.repeat(np.arange(len(sets)), n_each))
+    return centres[codes] + rng.normal(size=(len(codes), 4)), [sets[c] for c in codes]

@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from palmette._kernels.random import next_below
 
-__all__ = ["add_leaf_values", "add_tree_scores", "grow_random_tree", "sum_leaf"]
+__all__ = ["add_leaf_values", "add_tree_scores", "grow_random_tree", "newton_sums"]
 
-_NODE_STRIDE = np.uint64(0xD1B54A32D192ED03)  # odd, far from the stride of the generator
+NODE_STRIDE = np.uint64(0xD1B54A32D192ED03)  # odd, far from the stride of the generator
 
 _CLEARLY = 1.00001  # float32 sums agree to six digits or so
+
+_MISSING = 255  # code of missing values, which lie above all others
 
 Codes: TypeAlias = NDArray[np.uint8]
 Rows: TypeAlias = NDArray[np.int32]
@@ -46,6 +48,12 @@ def _draw_split(
             code = codes[row, feature]
             low = min(low, code)
             high = max(high, code)
+        if low < high == _MISSING:
+            # counts as the next to the largest, or most cuts would only part missing values
+            high = low + 1
+            for row in rows:
+                code = codes[row, feature]
+                high = max(high, code + 1 if code < _MISSING else 0)
         if low < high:
             return feature, low + next_below(state, high - low), n_left
     return -1, 0, 0
@@ -59,12 +67,14 @@ def _best_split(
     rows: Rows,
     features: NDArray[np.int32],
     cuts: Codes,
+    absolute: bool,
     total: Floats,
     left: Floats,
 ) -> tuple[int, int]:
-    """Return the split with the largest squared sums of gradients over weight, and its left size.
+    """Return the split with the largest sums of gradients on its sides, and its left size.
 
-    `total` (n_labels,) and `left` (n_drawn, n_labels) are room to work in.
+    Sums count by their squares over the weight of the side, or by their absolute values. `total`
+    (n_labels,) and `left` (n_drawn, n_labels) are room to work in.
     """
     n_drawn, n_labels = len(features), gradients.shape[1]
     size_left = np.zeros(n_drawn, dtype=np.int64)
@@ -85,10 +95,16 @@ def _best_split(
     best, best_gain = 0, 0.0
     for q in range(n_drawn):
         gain_left, gain_right = 0.0, 0.0
-        for k in range(n_labels):
-            gain_left += left[q, k] * left[q, k]
-            gain_right += (total[k] - left[q, k]) * (total[k] - left[q, k])
-        gain = gain_left / weight_left[q] + gain_right / (weight - weight_left[q])
+        if absolute:
+            for k in range(n_labels):
+                gain_left += abs(left[q, k])
+                gain_right += abs(total[k] - left[q, k])
+            gain = gain_left + gain_right
+        else:
+            for k in range(n_labels):
+                gain_left += left[q, k] * left[q, k]
+                gain_right += (total[k] - left[q, k]) * (total[k] - left[q, k])
+            gain = gain_left / weight_left[q] + gain_right / (weight - weight_left[q])
         # two features may part the rows alike: the first one drawn wins, whatever rounding says
         if gain > best_gain * _CLEARLY:
             best, best_gain = q, gain
@@ -116,6 +132,7 @@ def grow_random_tree(
     weights: Floats,
     n_draws: int,
     min_leaf: int,
+    absolute: bool,
     seed: NDArray[np.uint64],
     rows: Rows,
     bounds: NDArray[np.int64],
@@ -125,12 +142,14 @@ def grow_random_tree(
     Parameters
     ----------
     codes : uint8 array of shape (n_samples, n_features), in
-    gradients : float32 array of shape (n_samples, n_labels), in
+    gradients : float32 or float64 array of shape (n_samples, n_labels), in
     weights : float32 array of shape (n_samples,), in
     n_draws : int
         Features drawn at a node, of those that vary there.
     min_leaf : int
         Least rows on a side of a split.
+    absolute : bool
+        Whether splits are judged by absolute sums of gradients, or by squares over weights.
     seed : uint64 array of shape (1,), in
         Every node draws from numbers of its own, so that what one draws does not depend on how
         many another needed.
@@ -150,8 +169,8 @@ def grow_random_tree(
     cuts = np.zeros(n_places, dtype=np.uint8)
     drawn_features = np.zeros(n_draws, dtype=np.int32)
     drawn_cuts = np.zeros(n_draws, dtype=np.uint8)
-    total = np.zeros(gradients.shape[1], dtype=np.float32)
-    left = np.zeros((n_draws, gradients.shape[1]), dtype=np.float32)
+    total = np.zeros(gradients.shape[1], dtype=gradients.dtype)
+    left = np.zeros((n_draws, gradients.shape[1]), dtype=gradients.dtype)
     buffer = np.empty(len(rows), dtype=np.int32)
     bounds[:] = 0
     bounds[1, 1] = len(rows)
@@ -160,7 +179,7 @@ def grow_random_tree(
         if stop - start < 2 * min_leaf or stop - start < 2:
             continue
         here = rows[start:stop]
-        state = seed + np.uint64(node) * _NODE_STRIDE
+        state = seed + np.uint64(node) * NODE_STRIDE
         perm = np.arange(n_features)
         n_drawn, n_left = 0, n_features
         while n_drawn < n_draws and n_left > 0:
@@ -178,6 +197,7 @@ def grow_random_tree(
             here,
             drawn_features[:n_drawn],
             drawn_cuts[:n_drawn],
+            absolute,
             total,
             left,
         )
@@ -191,8 +211,10 @@ def grow_random_tree(
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def sum_leaf(gradients: Floats, weights: Floats, rows: Rows, sums: Sums, curvature: Sums) -> None:
-    """Sum gradients, and the curvature that they imply, over the rows of a leaf.
+def newton_sums(
+    gradients: Floats, weights: Floats, leaf: Rows, sums: Sums, curvature: Sums
+) -> None:
+    """Sum gradients, and the curvature that they imply, over the rows of every leaf.
 
     For a probability p the gradient is ``y - p`` and the curvature ``p (1 - p)``, which is
     ``|g| (1 - |g|)`` whether y is 0 or 1: it need not be kept.
@@ -201,26 +223,28 @@ def sum_leaf(gradients: Floats, weights: Floats, rows: Rows, sums: Sums, curvatu
     ----------
     gradients : float32 array of shape (n_samples, n_labels), in
     weights : float32 array of shape (n_samples,), in
-    rows : int32 array, in
-    sums, curvature : float64 arrays of shape (n_labels,), out
+    leaf : int32 array of shape (n_samples,), in
+    sums, curvature : float64 arrays of shape (n_leaves, n_labels), in and out
     """
-    sums[:] = 0.0
-    curvature[:] = 0.0
-    for row in rows:
-        weight = weights[row]
+    for row in range(len(leaf)):
+        weight, at = weights[row], leaf[row]
         for k in range(gradients.shape[1]):
             g = gradients[row, k]
             size = abs(g)
-            sums[k] += g
-            curvature[k] += size * (np.float32(1.0) - size / weight)
+            sums[at, k] += g
+            curvature[at, k] += size * (np.float32(1.0) - size / weight)
 
 
 @njit(cache=True, nogil=True)
-def add_leaf_values(rows: Rows, values: Floats, scores: Floats) -> None:
-    """Add the values of a leaf, (n_labels,), to the scores, (n_samples, n_labels), of its rows."""
-    for row in rows:
+def add_leaf_values(leaf: Rows, values: Floats, scores: Floats) -> None:
+    """Add the values of leaves, (n_leaves, n_labels), to scores, (n_samples, n_labels).
+
+    `leaf` (n_samples,) names the leaf of every row.
+    """
+    for row in range(len(leaf)):
+        at = leaf[row]
         for k in range(scores.shape[1]):
-            scores[row, k] += values[k]
+            scores[row, k] += values[at, k]
 
 
 @njit(cache=True, nogil=True)

@@ -224,18 +224,58 @@ def _register_local_models() -> None:
                 register_model(ModelSpec(structure, make, f"the same as {name}", **base.needs))
 
 
-def _hierarchical_boosting(context: ModelContext) -> Any:
-    from palmette.boosting import HierarchicalBoostingClassifier
+def _boosted(name: str, preset: str | None = None) -> Make:
+    """Make a classifier of the boosting family by its name, with its defaults or a preset."""
 
-    return HierarchicalBoostingClassifier(context.hierarchy, random_state=context.random_state)
+    def make(context: ModelContext) -> Any:
+        from palmette import boosting
+
+        kind = getattr(boosting, name)
+        given = {"random_state": context.random_state, "n_jobs": context.n_jobs}
+        if preset is not None:
+            return kind.preset(preset, hierarchy=context.hierarchy, **given)
+        return kind(context.hierarchy, **given)
+
+    return make
 
 
 _register_local_models()
-register_model(
-    ModelSpec(
+for _name, _make, _words, _several in (
+    (
         "hierarchical-boosting",
-        _hierarchical_boosting,
+        _boosted("HierarchicalBoostingClassifier"),
         "800 boosted trees that all labels share",
-        **_TREES,
-    )
-)
+        True,
+    ),
+    (
+        "hierarchical-boosting-accurate",
+        _boosted("HierarchicalBoostingClassifier", "accurate"),
+        "two such models of labels and two of paths",
+        False,
+    ),
+    (
+        "h-ada-mh",
+        _boosted("HierarchicalAdaBoostClassifier"),
+        "AdaBoost over the nodes, eq. 5-6 weights, shared trees",
+        True,
+    ),
+    (
+        "adaboost-mh",
+        _boosted("AdaBoostMHClassifier"),
+        "AdaBoost.MH: stumps, all labels under one distribution",
+        True,
+    ),
+    (
+        "adaboost-mi",
+        _boosted("AdaBoostMIClassifier"),
+        "AdaBoost.MI: stumps, every label by itself",
+        True,
+    ),
+    (
+        "adaboost-ecc",
+        _boosted("AdaBoostECCClassifier"),
+        "AdaBoost.ECC: trees on random colourings",
+        False,
+    ),
+):
+    register_model(ModelSpec(_name, _make, _words, several_paths=_several, **_TREES))

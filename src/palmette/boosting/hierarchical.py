@@ -2,54 +2,86 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.utils import check_random_state
 
-from palmette.core.binning import MAX_BINS, BinMapper
-from palmette.core.decoding import Decoding, RoutedDecoding
+from palmette.boosting.base import BoostedClassifier
+from palmette.boosting.members import LOSSES, Member
+from palmette.boosting.parameters import check_boosting
+from palmette.core.binning import MAX_BINS
 from palmette.core.hierarchy import Hierarchy
-from palmette.core.rows import count_rows, take_rows
-from palmette.engine.boost import SharedTreeLearner, boost, tree_scores
-from palmette.engine.single_path import SinglePathClassifier
-from palmette.engine.weights import check_weights
+from palmette.core.marginal import Marginal
+from palmette.engine.boost import RowChoice
+from palmette.engine.bundle import BundledLearner, BundledObjective
+from palmette.engine.presets import Preset, PresetsMixin
+from palmette.engine.weak import SharedTreeLearner
 from palmette.exceptions import PalmetteError
 
 __all__ = ["HierarchicalBoostingClassifier"]
 
+FloatArray = NDArray[np.float64]
 
-class HierarchicalBoostingClassifier(SinglePathClassifier):
+_AUTO = Marginal(0.4, 1.0, partial=False)  # by cross-validation on three sets of images
+
+
+class HierarchicalBoostingClassifier(PresetsMixin, BoostedClassifier):
     """Boosting of trees that all labels share, with the hierarchy in the decision.
 
     Every round grows one shallow tree whose leaves hold a vote for every label. Its splits compete
     by how well they separate the gradients of all labels together; their thresholds are drawn at
-    random, which is as accurate as searching for the best ones and far cheaper. The scores pass
-    through a softmax over the labels, and the probability of a node is the sum of those below it.
+    random, which is as accurate as searching for the best ones and far cheaper. With one path a row
+    the scores pass through a softmax over the labels, and the probability of a node is the sum of
+    those below it; with several paths a row, or a DAG, every node has a probability of its own.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        A tree. By default taken from the paths in y, or a star.
+        A tree or DAG. By default taken from the paths in y, or a star.
+    loss : str, or tuple of str
+        "auto" is "leaf_softmax" with one path a row and "logistic" otherwise. "leaf_softmax" scores
+        labels, "path_softmax" nodes whose scores add up along paths, "logistic" every node for
+        itself, "exponential" is that of AdaBoost. Of several losses a model each is boosted, and
+        their log-probabilities are averaged.
+    n_bags : int
+        Models of every loss, from seeds of their own.
     n_estimators : int
         Rounds.
-    learning_rate : float
-        Share of each tree's step that is taken.
-    max_depth : int
-        Depth of the trees, 1 to 12.
+    learning_rate : float, optional
+        Share of each tree's step that is taken; by default 0.1, 0.07 for "path_softmax", 0.05 for
+        "logistic" (but 0.1 with more than 1,024 nodes) and 0.3 for "exponential".
+    max_depth : int, optional
+        Depth of the trees, 1 to 12; by default 5, 8 for "logistic" (but 5 with
+        more than 1,024 nodes) and 6 for "exponential".
     max_features : int, float, "sqrt" or None
         Features that compete at a node: a number, a share, the square root of all, or all.
+    thresholds : "random" or "best"
+        One threshold a feature, drawn evenly from the bins at a node, or the best one.
     min_samples_leaf : int
         Least rows of a leaf.
+    subsample : float
+        Share of the rows that a round looks at.
     max_bins : int
         Bins of a feature, at most 255. Missing values have a bin of their own and go right.
+    dag_rule : "all" or "any"
+        Whether a node of a DAG needs all of its parents to be true, or one.
     decoding : str or object of `palmette.decoding`
-        How to decide; ``"auto"`` is the label of best expected hierarchical F1.
+        How to decide; ``"auto"`` is the label on whose path the nodes' probabilities are most
+        above 0.4, ``Marginal(0.4, 1.0, partial=False)``; or with several paths a row the nodes of a
+        probability above 0.5.
+    n_iter_no_change : int, optional
+        Stop where the loss on rows kept aside has not improved for as many rounds.
+    validation_fraction : float
+        Share of the rows kept aside.
+    tol : float
+        Improvement that counts.
     warm_start : bool
         Whether `fit` adds rounds to those of the last call, on the same data; the result is that of
         one longer fit.
+    n_jobs : int, optional
+        Threads; each grows the tree of another model, so they serve bags.
     random_state : int, RandomState or None
 
     Attributes
@@ -57,16 +89,19 @@ class HierarchicalBoostingClassifier(SinglePathClassifier):
     hierarchy_ : Hierarchy
     classes_ : array of shape (n_classes,)
         Labels seen in training.
-    trees_ : list of SharedTree
-        One a round.
-    train_loss_ : array of shape (n_estimators,)
-        Mean negative log-likelihood before each round.
+    rounds_ : list
+        One hypothesis a round.
+    train_loss_ : array of shape (n_rounds,)
+        Mean loss before each round.
+    validation_loss_ : array of shape (n_rounds,)
+        After each round, with early stopping.
     bins_ : BinMapper
 
     Notes
     -----
     Holds the codes (one byte a value) and, while fitting, scores and gradients: two float32 arrays
-    of shape (n_samples, n_classes).
+    of shape (n_samples, n_columns), where columns are labels or nodes. The model holds as many
+    float32 numbers as rounds x leaves x columns.
 
     Examples
     --------
@@ -78,179 +113,151 @@ class HierarchicalBoostingClassifier(SinglePathClassifier):
     [('animal', 'cat'), ('animal', 'dog'), ('plant', 'oak'), ('plant', 'fern')]
     """
 
+    _presets: ClassVar = {
+        "accurate": Preset(
+            "two models of labels and two of paths, log-probabilities averaged",
+            {"loss": ("leaf_softmax", "path_softmax"), "n_bags": 2},
+        ),
+    }
+
     def __init__(
         self,
         hierarchy: Hierarchy | None = None,
         *,
+        loss: str | tuple[str, ...] = "auto",
+        n_bags: int = 1,
         n_estimators: int = 800,
-        learning_rate: float = 0.1,
-        max_depth: int = 5,
+        learning_rate: float | None = None,
+        max_depth: int | None = None,
         max_features: int | float | str | None = "sqrt",
+        thresholds: str = "random",
         min_samples_leaf: int = 1,
+        subsample: float = 1.0,
         max_bins: int = MAX_BINS,
-        decoding: str | Decoding | RoutedDecoding = "auto",
+        dag_rule: str = "all",
+        decoding: Any = "auto",
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-4,
         warm_start: bool = False,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.hierarchy = hierarchy
+        self.loss = loss
+        self.n_bags = n_bags
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_depth = max_depth
         self.max_features = max_features
+        self.thresholds = thresholds
         self.min_samples_leaf = min_samples_leaf
+        self.subsample = subsample
         self.max_bins = max_bins
+        self.dag_rule = dag_rule
         self.decoding = decoding
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
         self.warm_start = warm_start
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     # ------------------------------------------------------------------ fitting
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HierarchicalBoostingClassifier:
-        """Grow the trees.
+    def _check_parameters(self) -> None:
+        check_boosting(self, optional=("learning_rate",))
+        known, named = {"auto", *LOSSES}, self._losses()
+        if not named or not known.issuperset(named):
+            raise PalmetteError(
+                f"loss={self.loss!r}: expected 'auto', one of {sorted(LOSSES)}, or a tuple of "
+                "these."
+            )
+        if not isinstance(self.n_bags, int) or self.n_bags < 1:
+            raise PalmetteError(f"n_bags={self.n_bags!r}: expected a positive integer.")
+        self._tree(LOSSES["leaf_softmax"]).check()
 
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Numbers; NaN is missing.
-        y : labels of n_samples rows
-            In any form that `NodeLabels.encode` reads, one path a row.
-        sample_weight : array-like of shape (n_samples,), optional
+    def _losses(self) -> tuple[str, ...]:
+        return tuple(self.loss) if isinstance(self.loss, tuple | list) else (self.loss,)
 
-        Returns
-        -------
-        self
-        """
-        self._check_parameters()
-        X = self._numbers(self._read_features(X, reset=True))
-        weights = check_weights(sample_weight, count_rows(X))
-        used = None if weights is None else weights > 0
-        before = getattr(self, "classes_", None)
-        targets = self._read_target(X, y, used)
-        if used is not None:
-            X, weights = take_rows(X, np.flatnonzero(used)), weights[used]
-        else:
-            weights = np.ones(len(targets))
-        if not self._goes_on(before):
-            self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-            self.bins_ = BinMapper.fit(X, self.max_bins, self._seed)
-            self.start_, self.trees_, self.train_loss_ = None, [], np.empty(0)
-        self._run(self.bins_.transform(X), targets, weights)
-        return self
+    def _takes_several(self) -> bool:
+        """Whether all losses can do with several paths a row."""
+        named = [name for name in self._losses() if name in LOSSES]
+        return all(LOSSES[name].several for name in named)
 
-    def _run(self, codes: Any, targets: NDArray[np.int32], weights: NDArray[np.float64]) -> None:
-        loss = SoftmaxLoss(targets, weights, self.space_.n_classes)
-        if self.start_ is None:
-            self.start_ = loss.start()
-        rounds = boost(codes, loss, self._learner(), loss.weights, self._seed, self.trees_)
-        values = self.train_loss_.tolist()
-        # one label has nothing to be told from, and every tree would be a leaf of zeros
-        missing = self.n_estimators - len(self.trees_) if self.space_.n_classes > 1 else 0
-        for _ in range(missing):
-            tree, value = next(rounds)
-            self.trees_.append(tree)
-            values.append(value / weights.sum())
-        self.train_loss_ = np.asarray(values)
+    def _read_any_target(self, X: Any, y: Any, used: Any = None, **options: Any) -> Any:
+        if not self._takes_several():
+            return self._read_single_target(X, y, used)
+        return super()._read_any_target(X, y, used, **options)
 
-    def _learner(self) -> SharedTreeLearner:
-        n_features = self.n_features_in_
-        drawn = self.max_features
-        if drawn is None:
-            n_draws = n_features
-        elif drawn == "sqrt":
-            n_draws = int(np.sqrt(n_features))
-        elif isinstance(drawn, float):
-            n_draws = int(drawn * n_features)
-        else:
-            n_draws = int(drawn)
+    def _members(self) -> list[Member]:
+        """One member for every model: the losses, each as often as there are bags."""
+        auto = "logistic" if self.several_paths_ else "leaf_softmax"
+        kinds = [LOSSES[auto if name == "auto" else name] for name in self._losses()]
+        return [kind(self) for kind in kinds for _ in range(self.n_bags)]
+
+    def _objective(self, targets: Any, weights: FloatArray) -> Any:
+        objectives = [
+            member.objective(targets, weights, self.learning_rate or member.learning_rate)
+            for member in self._members()
+        ]
+        return objectives[0] if len(objectives) == 1 else BundledObjective(objectives)
+
+    def _learner(self) -> Any:
+        trees = [self._tree(member) for member in self._members()]
+        return trees[0] if len(trees) == 1 else BundledLearner(trees)
+
+    def _tree(self, kind: Member | type[Member]) -> SharedTreeLearner:
         return SharedTreeLearner(
-            self.max_depth,
-            min(max(n_draws, 1), n_features),
-            self.min_samples_leaf,
-            self.learning_rate,
+            kind.max_depth if self.max_depth is None else self.max_depth,
+            max_features=self.max_features,
+            thresholds=self.thresholds,
+            min_samples_leaf=self.min_samples_leaf,
+            criterion=kind.criterion,
         )
 
-    def _goes_on(self, classes_before: Any) -> bool:
-        """Whether rounds are added to those of an earlier fit, which must be of the same labels."""
-        if not self.warm_start or not getattr(self, "trees_", None):
-            return False
-        if classes_before.tolist() != self.classes_.tolist():
-            raise PalmetteError(
-                f"warm_start=True goes on with {len(classes_before)} labels, but y has other ones "
-                f"({len(self.classes_)}). Fit on the same data, or set warm_start=False."
-            )
-        if self.n_estimators < len(self.trees_):
-            raise PalmetteError(
-                f"n_estimators={self.n_estimators} is less than the {len(self.trees_)} rounds that "
-                "warm_start=True would go on from. Ask for more, or set warm_start=False."
-            )
-        return True
+    def _row_choice(self) -> RowChoice:
+        return RowChoice(self.subsample)
 
-    def _check_parameters(self) -> None:
-        checks = [
-            ("n_estimators", self.n_estimators >= 1, "a positive integer"),
-            ("learning_rate", self.learning_rate > 0, "a positive number"),
-            ("max_depth", 1 <= self.max_depth <= 12, "an integer from 1 to 12"),
-            ("min_samples_leaf", self.min_samples_leaf >= 1, "a positive integer"),
-            (
-                "max_features",
-                self.max_features in (None, "sqrt")
-                or (isinstance(self.max_features, int | float) and self.max_features > 0),
-                "a positive number or share, 'sqrt' or None",
-            ),
-        ]
-        for name, fine, wanted in checks:
-            if not fine:
-                raise PalmetteError(f"{name}={getattr(self, name)!r}: expected {wanted}.")
+    def _loss_on(self, targets: Any, weights: FloatArray) -> Any:
+        members = self._members()
+        losses = [member.mean_loss(targets, weights) for member in members]
+        return lambda scores: float(
+            np.mean(
+                [loss(part) for loss, part in zip(losses, _blocks(members, scores), strict=True)]
+            )
+        )
 
     # ------------------------------------------------------------------ answering
 
-    def _class_proba_of(self, X: Any) -> NDArray[np.float64]:
-        codes = self.bins_.transform(self._numbers(X))
-        return np.asarray(softmax(tree_scores(codes, self.trees_, self.start_), axis=1))
+    def _decision_rule(self) -> Any:
+        if self.decoding == "auto" and self.space_.depth.max() > 1:
+            return _AUTO
+        return super()._decision_rule()
 
-    def _numbers(self, X: Any) -> Any:
-        """Features as an array of numbers, or a sparse matrix."""
-        if hasattr(X, "nnz"):
-            return X
-        try:
-            return np.asarray(X, dtype=np.float64)
-        except ValueError:
-            raise PalmetteError(
-                f"{type(self).__name__} takes numbers only, but X holds texts or categories. "
-                "Encode them first, for example with skrub.TableVectorizer or TfidfVectorizer."
-            ) from None
+    def _class_proba_from(self, scores: FloatArray) -> FloatArray:
+        members = self._members()
+        logs = [
+            member.log_proba(part)
+            for member, part in zip(members, _blocks(members, scores), strict=True)
+        ]
+        return np.asarray(softmax(sum(logs) / len(logs), axis=1))
+
+    def _node_proba_from(self, scores: FloatArray) -> FloatArray:
+        members = self._members()
+        parts = [
+            member.node_proba(part)
+            for member, part in zip(members, _blocks(members, scores), strict=True)
+        ]
+        # never quite sure, as scikit-learn asks of probabilities of several labels
+        return np.clip(sum(parts) / len(parts), 1e-12, 1 - 1e-12)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = self._takes_several()
         return tags
 
 
-class SoftmaxLoss:
-    """Log-likelihood of a softmax over the labels.
-
-    Parameters
-    ----------
-    targets : int32 array of shape (n_samples,)
-    weights : float array of shape (n_samples,)
-        Positive.
-    n_labels : int
-    """
-
-    def __init__(
-        self, targets: NDArray[np.int32], weights: NDArray[np.float64], n_labels: int
-    ) -> None:
-        self._targets = targets
-        self._prior = np.bincount(targets, weights, minlength=n_labels) / weights.sum()
-        self.weights = weights.astype(np.float32)
-
-    def start(self) -> NDArray[np.float32]:
-        """Return the logarithms of the labels' shares."""
-        return np.log(self._prior).astype(np.float32)
-
-    def gradients(self, scores: NDArray[np.float32], out: NDArray[np.float32]) -> float:
-        """Write the gradients; see `BoostLoss`."""
-        from palmette._kernels.softmax import softmax_gradients
-
-        return float(softmax_gradients(scores, self._targets, self.weights, out))
+def _blocks(members: list[Member], scores: FloatArray) -> list[FloatArray]:
+    """Scores of every member, (n_samples, n_columns) each."""
+    return np.split(scores, np.cumsum([member.n_columns for member in members])[:-1], axis=1)

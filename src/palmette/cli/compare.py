@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -96,12 +94,13 @@ def run_compare(
     from palmette.bench.problems import find_problem
     from palmette.bench.store import ResultStore
     from palmette.cli.leaderboard import print_leaderboard, print_notes, print_ranking
+    from palmette.cli.outputs import hint_at
 
     _check(data, models, metrics, target, n_jobs, out or [], diagram)
     store = ResultStore(resume)
     column = target[0] if target and len(target) == 1 else target
     progress = Console(stderr=True)
-    with _hint_at(resume), progress.status("reading data ...") as status:
+    with hint_at(resume), progress.status("reading data ...") as status:
         comparison = compare(
             (find_problem(name, column, separator) for name in data),
             models,
@@ -126,17 +125,6 @@ def run_compare(
     if diagram is not None:
         _write_diagram(comparison, diagram)
         typer.echo(f"wrote {diagram}")
-
-
-@contextmanager
-def _hint_at(resume: Path | None) -> Iterator[None]:
-    """Say, when interrupted, where the finished fits are."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if resume is not None:
-            typer.echo(f"{resume} has what is finished: the same command goes on", err=True)
-        raise
 
 
 def _check(

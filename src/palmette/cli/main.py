@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from palmette.cli import compare, datasets, demo, hierarchy, models
+from palmette.cli import bench, compare, datasets, demo, hierarchy, models
 from palmette.cli.errors import exit_on_error
 
 __all__ = ["app", "main"]
@@ -40,7 +40,7 @@ def _common(
     pass
 
 
-for _module in (demo, compare, models, datasets, hierarchy):
+for _module in (demo, compare, bench, models, datasets, hierarchy):
     app.command(_module.__name__.rpartition(".")[2])(exit_on_error()(_module.command))
 
 

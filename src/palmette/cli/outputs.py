@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+
+import typer
 
 from palmette.exceptions import PalmetteError
 
-__all__ = ["require_writable"]
+__all__ = ["hint_at", "require_writable"]
 
 
 def require_writable(path: Path, suffixes: Sequence[str]) -> None:
@@ -30,3 +33,20 @@ def require_writable(path: Path, suffixes: Sequence[str]) -> None:
         )
     if not os.access(path.parent, os.W_OK):
         raise PalmetteError(f"cannot write {path}: the folder {path.parent} is read-only for you.")
+
+
+@contextmanager
+def hint_at(resume: Path | None) -> Iterator[None]:
+    """Say, when interrupted, where the finished fits are.
+
+    Parameters
+    ----------
+    resume : Path or None
+        File of a `ResultStore`.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        if resume is not None:
+            typer.echo(f"{resume} has what is finished: the same command goes on", err=True)
+        raise

@@ -10,7 +10,9 @@ from palmette.core.hierarchy import Hierarchy
 __all__ = ["hierarchical_costs"]
 
 
-def hierarchical_costs(hierarchy: Hierarchy, normalize: bool = True) -> NDArray[np.float64]:
+def hierarchical_costs(
+    hierarchy: Hierarchy, normalize: bool = True, nodes: NDArray[np.int32] | None = None
+) -> NDArray[np.float64]:
     """Share a parent's cost equally among its children, from 1 at the root.
 
     The weights of the H-Ada.MH paper (eq. 5-6): ``c_j = c_parent / number of its children``; a node
@@ -21,11 +23,14 @@ def hierarchical_costs(hierarchy: Hierarchy, normalize: bool = True) -> NDArray[
     hierarchy : Hierarchy
     normalize : bool
         Scale the costs to sum to one.
+    nodes : int array, optional
+        Nodes that count, with all of their ancestors but perhaps the root; all by default. Others
+        are as if they were not in the hierarchy.
 
     Returns
     -------
     array of shape (n_nodes,)
-        0 for the root.
+        0 for the root, and for nodes that do not count.
 
     Examples
     --------
@@ -34,7 +39,12 @@ def hierarchical_costs(hierarchy: Hierarchy, normalize: bool = True) -> NDArray[
     [0.0, 0.25, 0.125, 0.125, 0.25, 0.125, 0.125]
     """
     n_nodes = hierarchy.n_nodes
-    parents, children = hierarchy.edges[:, 0], hierarchy.edges[:, 1]
+    edges = hierarchy.edges
+    if nodes is not None:
+        counts = np.zeros(n_nodes, dtype=bool)
+        counts[nodes] = True
+        edges = edges[counts[edges[:, 1]]]
+    parents, children = edges[:, 0], edges[:, 1]
     n_children = np.bincount(parents, minlength=n_nodes)
     n_parents = np.maximum(np.bincount(children, minlength=n_nodes), 1)
     costs = np.zeros(n_nodes)

@@ -24,6 +24,7 @@ __all__ = [
     "MinExpectedLoss",
     "RoutedDecoding",
     "TopDown",
+    "register_decoding",
     "resolve_decoding",
 ]
 
@@ -273,6 +274,11 @@ _BY_NAME: dict[str, Callable[[], Decoding | RoutedDecoding]] = {
     "confident": Confident,
     "min_expected_loss": MinExpectedLoss,
 }
+
+
+def register_decoding(name: str, rule: Callable[[], Decoding | RoutedDecoding]) -> None:
+    """Make a rule known by name."""
+    _BY_NAME[name] = rule
 
 
 def resolve_decoding(decoding: str | Decoding | RoutedDecoding) -> Decoding | RoutedDecoding:

@@ -1,166 +1,161 @@
-"""The boosting loop: a loss gives gradients, a tree for all labels follows them, scores move."""
+"""The boosting loop: an objective gives signed weights, a learner follows them, votes are added."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.core.dtypes import BinArray
+from palmette.core.rows import row_chunks
+from palmette.engine.hypotheses import ClassTrees, Hypothesis, Samples, add_class_trees
+from palmette.engine.weak.base import TrainingRows, WeakLearner
 
-__all__ = ["BoostLoss", "SharedTree", "SharedTreeLearner", "boost", "tree_scores"]
-
-Floats = NDArray[np.float32]
-
-
-class BoostLoss(Protocol):
-    """What a loss gives to the loop."""
-
-    def start(self) -> Floats:
-        """Return the scores that all rows begin with, of shape (n_labels,)."""
-
-    def gradients(self, scores: Floats, out: Floats) -> float:
-        """Write weighted gradients of shape (n_samples, n_labels), and return the loss."""
+__all__ = ["Objective", "Round", "RowChoice", "boost", "scores_of", "staged_scores"]
 
 
-@dataclass(frozen=True)
-class SharedTree:
-    """One tree for all labels.
+class Objective(Protocol):
+    """What an objective gives to the loop."""
 
-    Parameters
-    ----------
-    features : int32 array of shape (n_places,)
-        Feature that splits each place of the heap; -1 at leaves.
-    cuts : uint8 array of shape (n_places,)
-        Codes up to the cut go left.
-    leaf_at : int32 array of shape (n_places,)
-        Row of `values` for leaves.
-    values : float32 array of shape (n_leaves, n_labels)
-        What a leaf adds to the scores.
-    """
+    start: NDArray[np.float32]
+    loss: float
+    edge: float
 
-    features: NDArray[np.int32]
-    cuts: BinArray
-    leaf_at: NDArray[np.int32]
-    values: Floats
+    def gradients(self, turn_seed: int) -> NDArray[np.float32]:
+        """Return signed weights of shape (n_samples, n_columns); `loss` is that of before."""
+
+    def take(self, grown: Any) -> Hypothesis | None:
+        """Give what was grown its votes, and move on by it; None where there is no edge left."""
+
+    def replay(self, hypothesis: Hypothesis, samples: Samples) -> None:
+        """Move on by a hypothesis of an earlier fit."""
 
 
 @dataclass(frozen=True)
-class SharedTreeLearner:
-    """Grows a tree for all labels, its thresholds drawn at random.
+class Round:
+    """One round.
 
     Parameters
     ----------
-    max_depth, n_draws, min_leaf : int
-        Depth; features drawn at a node; least rows of a leaf.
-    shrinkage : float
-        Step along a leaf's Newton direction.
-    max_step : float
-        Largest step of a leaf before shrinkage.
+    hypothesis : Hypothesis
+    loss : float
+        Of the training rows before the round.
+    edge : float
+        Of the hypothesis under the weights of the round; NaN for gradient boosting.
     """
 
-    max_depth: int
-    n_draws: int
-    min_leaf: int
-    shrinkage: float
-    max_step: float = 4.0
+    hypothesis: Hypothesis
+    loss: float
+    edge: float
 
-    def grow(
-        self, codes: BinArray, gradients: Floats, weights: Floats, seed: int, scores: Floats
-    ) -> SharedTree:
-        """Grow a tree and move the scores of the training rows by it.
 
-        Parameters
-        ----------
-        codes : uint8 array of shape (n_samples, n_features)
-        gradients : float32 array of shape (n_samples, n_labels)
-        weights : float32 array of shape (n_samples,)
-        seed : int
-        scores : float32 array of shape (n_samples, n_labels), in and out
+@dataclass(frozen=True)
+class RowChoice:
+    """Which rows a round looks at.
+
+    Parameters
+    ----------
+    subsample : float
+        Share of the rows, drawn anew every round.
+    weight_trim : float
+        Share of the weight that may be left out: rows of the smallest weights are.
+    """
+
+    subsample: float = 1.0
+    weight_trim: float = 0.0
+
+    def __call__(self, signed: Any, seed: int) -> NDArray[np.int32] | None:
+        """Return the rows of a round, ascending; None for all.
+
+        `signed` is an array of shape (n_samples, n_columns), or a list of such, side by side.
         """
-        from palmette._kernels.shared_tree import add_leaf_values, grow_random_tree, sum_leaf
-
-        n_samples, n_labels = gradients.shape
-        rows = np.arange(n_samples, dtype=np.int32)
-        bounds = np.zeros((2 ** (self.max_depth + 1), 2), dtype=np.int64)
-        features, cuts = grow_random_tree(
-            codes,
-            gradients,
-            weights,
-            self.n_draws,
-            self.min_leaf,
-            np.array([seed], np.uint64),
-            rows,
-            bounds,
-        )
-        leaves = np.flatnonzero((features < 0) & (bounds[:, 1] > bounds[:, 0]))
-        leaf_at = np.full(len(features), -1, dtype=np.int32)
-        leaf_at[leaves] = np.arange(len(leaves), dtype=np.int32)
-        values = np.empty((len(leaves), n_labels), dtype=np.float32)
-        sums, curvature = np.empty(n_labels), np.empty(n_labels)
-        for value, (start, stop) in zip(values, bounds[leaves], strict=True):
-            sum_leaf(gradients, weights, rows[start:stop], sums, curvature)
-            # one is added to the curvature, as of a prior row, so that pure leaves stay bounded
-            step = np.clip(sums / (curvature + 1.0), -self.max_step, self.max_step)
-            value[:] = self.shrinkage * step
-            add_leaf_values(rows[start:stop], value, scores)
-        return SharedTree(features, cuts, leaf_at, values)
+        blocks = signed if isinstance(signed, list) else [signed]
+        n_samples = len(blocks[0])
+        if self.subsample >= 1.0 and self.weight_trim <= 0.0:
+            return None
+        kept = np.arange(n_samples, dtype=np.int32)
+        if self.subsample < 1.0:
+            rng = np.random.default_rng([seed, 4])
+            size = max(1, round(self.subsample * n_samples))
+            kept = np.sort(rng.choice(kept, size, replace=False))
+        if self.weight_trim > 0.0:
+            weights = sum(np.abs(block[kept]).sum(axis=1, dtype=np.float64) for block in blocks)
+            order = np.argsort(weights, kind="stable")
+            left_out = np.cumsum(weights[order]) <= self.weight_trim * weights.sum()
+            kept = np.sort(kept[order[~left_out]])
+        return kept
 
 
 def boost(
-    codes: BinArray,
-    loss: BoostLoss,
-    learner: SharedTreeLearner,
-    weights: Floats,
+    objective: Objective,
+    learner: WeakLearner,
+    rows: TrainingRows,
     seed: int,
-    trees: list[SharedTree] | None = None,
-) -> Iterator[tuple[SharedTree, float]]:
-    """Yield one tree a round, with the training loss before it, for as long as it is asked.
+    done: Sequence[Hypothesis] = (),
+    choose_rows: RowChoice | None = None,
+) -> Iterator[Round]:
+    """Yield one round after the other, for as long as they are asked for and have an edge.
 
-    Round ``t`` uses a seed made of (seed, t) alone: going on from given trees leads to the same
+    Round ``t`` uses a seed made of (seed, t) alone: going on from given rounds leads to the same
     model as never having stopped.
 
     Parameters
     ----------
-    codes : uint8 array of shape (n_samples, n_features)
-    loss : BoostLoss
-    learner : SharedTreeLearner
-    weights : float32 array of shape (n_samples,)
+    objective : Objective
+    learner : WeakLearner
+    rows : TrainingRows
     seed : int
-    trees : list of SharedTree, optional
-        Rounds done before.
+    done : sequence of Hypothesis
+        Rounds of an earlier fit on the same rows.
+    choose_rows : RowChoice, optional
 
     Yields
     ------
-    tree : SharedTree
-    loss : float
+    Round
     """
-    done = list(trees or [])
-    start = loss.start()
-    scores = np.tile(start, (len(codes), 1))
-    for tree in done:
-        _add(codes, tree, scores)
-    gradients = np.empty_like(scores)
+    samples = Samples(rows.codes, rows.X)
+    for hypothesis in done:
+        objective.replay(hypothesis, samples)
+    choose = choose_rows or RowChoice()
     turn = len(done)
     while True:
-        value = loss.gradients(scores, gradients)
-        round_seed = int(np.random.SeedSequence([seed, turn]).generate_state(1, np.uint64)[0])
-        yield learner.grow(codes, gradients, weights, round_seed, scores), value
+        turn_seed = seed_of(seed, turn)
+        signed = objective.gradients(turn_seed)
+        loss = objective.loss
+        grown = learner.grow(rows, signed, choose(signed, turn_seed), turn_seed)
+        hypothesis = objective.take(grown)
+        if hypothesis is None:
+            return
+        yield Round(hypothesis, loss, objective.edge)
         turn += 1
 
 
-def tree_scores(codes: BinArray, trees: list[SharedTree], start: Floats) -> Any:
-    """Sum of the trees' scores of new rows: float64 array of shape (n_samples, n_labels)."""
-    scores = np.tile(start.astype(np.float64), (len(codes), 1))
-    for tree in trees:
-        _add(codes, tree, scores)
+def seed_of(seed: int, turn: int) -> int:
+    """Seed of a round: an unsigned integer of 63 bits."""
+    return int(np.random.SeedSequence([seed, turn]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def scores_of(
+    samples: Samples, rounds: Sequence[Hypothesis], start: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """Scores of new rows after all rounds: (n_samples, n_columns)."""
+    scores = np.tile(start.astype(np.float64), (len(samples.codes), 1))
+    if rounds and isinstance(rounds[0], ClassTrees):
+        for chunk in row_chunks(len(rounds), rounds[0].features.size, at_once=2**20):
+            add_class_trees(list(rounds[chunk]), samples, scores)
+        return scores
+    for hypothesis in rounds:
+        hypothesis.add_scores(samples, scores)
     return scores
 
 
-def _add(codes: BinArray, tree: SharedTree, scores: Any) -> None:
-    from palmette._kernels.shared_tree import add_tree_scores
-
-    add_tree_scores(codes, tree.features, tree.cuts, tree.leaf_at, tree.values, scores)
+def staged_scores(
+    samples: Samples, rounds: Sequence[Hypothesis], start: NDArray[np.float32]
+) -> Iterator[NDArray[np.float64]]:
+    """Scores after every round; the same array each time, moved on."""
+    scores = np.tile(start.astype(np.float64), (len(samples.codes), 1))
+    for hypothesis in rounds:
+        hypothesis.add_scores(samples, scores)
+        yield scores

@@ -28,6 +28,7 @@ from palmette.core.decoding import (
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.label_forms import sorted_labels
 from palmette.core.labels import NodeLabels
+from palmette.core.marginal import Marginal
 from palmette.core.rows import count_rows, is_text, row_chunks, take_rows
 from palmette.core.space import LabelSpace
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
@@ -67,7 +68,10 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
 
     def _decision_rule(self) -> Any:
         if self.decoding != "auto":
-            return resolve_decoding(self.decoding)
+            rule = resolve_decoding(self.decoding)
+            chosen = getattr(self, "decoding_", None)
+            is_open = isinstance(rule, Marginal) and rule.is_open
+            return chosen if is_open and chosen is not None else rule
         if self.space_.depth.max() <= 1:
             return BestPath()  # what the expected F1 comes to on a star
         return MinExpectedLoss("hierarchical_f1", candidates="classes")
@@ -109,6 +113,10 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
         labels = NodeLabels.encode(_check_target(y), self._given_hierarchy())
         labels.hierarchy.require_tree(type(self).__name__)
         check_consistent_length(X, labels.given)
+        return self._learn_paths(labels, used)
+
+    def _learn_paths(self, labels: NodeLabels, used: NDArray[np.bool_] | None) -> IntArray:
+        """Set what follows from labels of one path a row; see `_read_target`."""
         terminals = labels.terminals
         unlabelled = np.flatnonzero(terminals == 0)
         if unlabelled.size:
@@ -123,9 +131,7 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
         self.space_ = LabelSpace(labels.hierarchy, classes)
         self.label_form_ = labels.form.as_answer()
         names = labels.form.class_labels(self.space_.classes, labels.hierarchy)
-        # 1-D labels sorted, as scikit-learn's tools expect; paths in the order of the hierarchy
-        by_path = isinstance(names[0], tuple)
-        self._class_order = np.arange(len(names)) if by_path else _sorting_order(names)
+        self._class_order = _label_order(names)
         self.classes_ = names[self._class_order]
         return codes.astype(np.int32)
 
@@ -260,9 +266,14 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
     def _parts(self, X: Any, numbers_a_row: int | None = None) -> Iterator[Any]:
         """Chunks of rows that fit in memory with the numbers of each: tables over all nodes."""
         n_rows = count_rows(X)
-        over_nodes = 2 * self.space_.n_active + self.space_.n_classes
-        for chunk in row_chunks(n_rows, over_nodes if numbers_a_row is None else numbers_a_row):
+        if numbers_a_row is None:
+            numbers_a_row = self._numbers_over_nodes()
+        for chunk in row_chunks(n_rows, numbers_a_row):
             yield X if chunk == slice(0, n_rows) else take_rows(X, chunk)
+
+    def _numbers_over_nodes(self) -> int:
+        """Numbers that probabilities of all classes and nodes hold for a row."""
+        return 2 * self.space_.n_active + self.space_.n_classes
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of rows whose most specific node is predicted exactly.
@@ -315,7 +326,10 @@ def _listed(nodes: Any) -> list[Any]:
     return [nodes] if isinstance(nodes, str | tuple) else list(nodes)
 
 
-def _sorting_order(names: NDArray[Any]) -> NDArray[np.intp]:
+def _label_order(names: NDArray[Any]) -> NDArray[np.intp]:
+    """Order of labels: names sorted, as scikit-learn's tools expect; paths as they stand."""
+    if isinstance(names[0], tuple):
+        return np.arange(len(names))
     if names.dtype != object:
         return np.argsort(names, kind="stable")
     rank = {name: i for i, name in enumerate(sorted_labels(names.tolist()))}

@@ -1,0 +1,275 @@
+"""The kernels under boosting, at the size of ImCLEF07A: milliseconds, and how far from the floor.
+
+    OMP_NUM_THREADS=1 python benchmarks/bench_boosting_kernels.py
+    OMP_NUM_THREADS=1 python benchmarks/bench_boosting_kernels.py --data imclef07a
+
+A search for stumps adds every weight once for every feature: rows x features x columns additions to
+bins. Its floor is a plain loop ``bins[i] += values[i]`` with as many additions, over arrays that
+lie in the nearest cache. Times are the best of several; codes, weights and trees are random unless
+`--data` names a set of the data home (PALMETTE_DATA).
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+
+import numpy as np
+from numba import njit
+
+import palmette as pm
+from palmette._kernels import class_trees, histogram, votes
+from palmette.bench.measure import environment
+from palmette.core.binning import BinMapper
+from palmette.engine.threads import Threads
+
+
+@njit(nogil=True)
+def plain_loop(bins, values, n_passes):
+    for _ in range(n_passes):
+        for i in range(len(bins)):
+            bins[i] += values[i]
+
+
+def best_ms(repeats, function, *arguments):
+    function(*arguments)
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function(*arguments)
+        times.append(time.perf_counter() - start)
+    return 1000 * min(times)
+
+
+def measure_floor(n_additions, repeats):
+    """Try arrays of a few sizes: some pairs of addresses get in each other's way."""
+    times = []
+    for size in (1024, 1536, 2048, 4096):
+        bins, values = np.zeros(size, dtype=np.float32), np.ones(size, dtype=np.float32)
+        n_passes = n_additions // size
+        scale = n_additions / (n_passes * size)
+        times.append(scale * best_ms(repeats, plain_loop, bins, values, n_passes))
+    return min(times)
+
+
+def count_vector_additions():
+    """Additions of whole vectors, and of single numbers, in the code that sums bins."""
+    compiled = njit(nogil=True)(histogram._sum_bins.py_func)
+    compiled(
+        np.zeros((4, 1), dtype=np.uint8),
+        np.arange(4, dtype=np.int32),
+        np.zeros(16, dtype=np.float32),
+        np.zeros(4 * 4096, dtype=np.float32),
+    )
+    (code,) = compiled.inspect_asm().values()
+    vectors = re.findall(r"\tfadd\tv|\tv?addps\t", code)
+    singles = re.findall(r"\tfadd\ts|\tv?addss\t", code)
+    return len(vectors), len(singles)
+
+
+def random_problem(n_rows, n_features, n_columns, rng):
+    codes = rng.integers(0, 255, size=(n_rows, n_features)).astype(np.uint8)
+    # every column follows two of the features, with noise, so that trees have something to find
+    first, second = rng.integers(0, n_features, size=(2, n_columns))
+    noise = rng.random((n_rows, n_columns)) < 0.05
+    positive = (codes[:, first] > 200) ^ (codes[:, second] > 230) ^ noise
+    return codes, np.where(positive, 1.0, -1.0) * rng.random((n_rows, n_columns))
+
+
+def real_problem(name):
+    data = pm.datasets.fetch(name)
+    codes = BinMapper.fit(data.X_train).transform(data.X_train)
+    labels = pm.NodeLabels.encode(data.y_train, data.hierarchy).closed.toarray()[:, 1:]
+    labels = labels[:, labels.any(axis=0)]
+    return codes, np.where(labels > 0, 1.0, -1.0) / labels.size
+
+
+class Stumps:
+    """Search for the stumps of all columns, with features dealt out to threads."""
+
+    def __init__(self, codes, signed):
+        self.codes = np.ascontiguousarray(codes.T)
+        self.signed = signed
+        self.features = np.arange(codes.shape[1], dtype=np.int32)
+        shape = codes.shape[1], signed.shape[1]
+        self.cuts, self.edges = np.empty(shape, np.uint8), np.empty(shape, np.float32)
+
+    def search(self, threads):
+        totals = histogram.column_totals(self.signed)
+        bounds = np.linspace(0, len(self.features), threads.n_threads + 1).astype(int)
+
+        def block(number):
+            part = slice(bounds[number], bounds[number + 1])
+            histogram.stump_edges(
+                self.codes,
+                self.signed,
+                totals,
+                self.features[part],
+                self.cuts[part],
+                self.edges[part],
+            )
+
+        threads.map(block, range(threads.n_threads))
+        return histogram.pick_stumps(self.features, self.cuts, self.edges, totals)
+
+
+def report_histograms(codes, signed, repeats):
+    n_additions = codes.size * signed.shape[1]
+    floor = measure_floor(n_additions, repeats)
+    print(f"{n_additions / 1e6:.1f} million additions a round")
+    vectors, singles = count_vector_additions()
+    print(
+        f"sums of bins, as compiled: {vectors} additions of vectors, {singles} of single numbers\n"
+    )
+    print("| stumps of all columns | ms | beside the floor | beside one thread |")
+    print("|---|---|---|---|")
+    print(f"| floor: plain loop | {floor:.1f} | 1.00 | |")
+    for kind in (np.float32, np.float64):
+        stumps = Stumps(codes, signed.astype(kind))
+        one = None
+        for n_threads in (1, 2):
+            with Threads(n_threads) as threads:
+                found = best_ms(repeats, stumps.search, threads)
+            one = found if one is None else one
+            print(
+                f"| {np.dtype(kind).name}, {n_threads} thread{'s'[: n_threads - 1]} | {found:.1f} "
+                f"| {found / floor:.2f} | {one / found:.2f}x |"
+            )
+
+
+def grow_trees(codes, signed, max_depth, candidates, random_cuts):
+    by_feature, columns = np.ascontiguousarray(codes.T), signed.T.astype(np.float32, order="C")
+    n_places = 2 ** (max_depth + 1)
+    features = np.empty((len(columns), n_places), dtype=np.int32)
+    cuts = np.empty((len(columns), n_places), dtype=np.uint8)
+    bounds = np.empty((n_places, 2), dtype=np.int64)
+
+    def grow():
+        for k in range(len(columns)):
+            rows = np.arange(len(codes), dtype=np.int32)
+            features[k], cuts[k] = class_trees.grow_class_tree(
+                by_feature,
+                columns[k],
+                rows,
+                bounds,
+                candidates,
+                len(candidates),
+                random_cuts,
+                1,
+                np.array([k], dtype=np.uint64),
+            )
+
+    return grow, features, cuts
+
+
+def report_trees(codes, signed, repeats, rng):
+    n_rows, n_features = codes.shape
+    n_columns = signed.shape[1]
+    candidates = np.sort(rng.choice(n_features, n_features // 5, replace=False)).astype(np.int32)
+    print(f"\n| a round, trees of {len(candidates)} features | stumps, ms | depth 3, ms |")
+    print("|---|---|---|")
+    times = {}
+    for max_depth in (1, 3):
+        for random_cuts in (True, False):
+            grow, features, cuts = grow_trees(codes, signed, max_depth, candidates, random_cuts)
+            name = "random" if random_cuts else "best"
+            times[f"grow, {name} cuts", max_depth] = best_ms(3, grow)
+        places = np.empty((n_rows, n_columns), dtype=np.uint8)
+        shape = features.shape
+        positive, negative, mass = np.empty(shape), np.empty(shape), np.empty(n_columns)
+        values = 1e-6 * rng.normal(size=shape)
+        signs = rng.choice([-1, 1], size=shape).astype(np.int8)
+        starts = np.r_[0, np.arange(n_columns)].astype(np.int64)
+        parents = (np.arange(n_columns - 1) // 3).astype(np.int32)
+        moved = signed.copy()
+        steps = {
+            "walk": (class_trees.walk_class_trees, codes, features, cuts, places),
+            "sums of leaves": (votes.leaf_sums, moved, places, positive, negative),
+            "reweigh": (votes.reweigh, moved, places, values, mass),
+            "mask": (class_trees.mask_places, places, signs, starts, parents, True),
+        }
+        for name, step in steps.items():
+            times[name, max_depth] = best_ms(repeats, *step)
+    for name in dict.fromkeys(name for name, _ in times):
+        print(f"| {name} | {times[name, 1]:.1f} | {times[name, 3]:.1f} |")
+    return features, cuts
+
+
+def report_shared(codes, signed, features, cuts, repeats, rng):
+    n_columns, n_places = features.shape
+    every = np.arange(n_places, dtype=np.int32)
+    by_feature, floats = np.ascontiguousarray(codes.T), signed.astype(np.float32)
+    rows, ones = np.arange(len(codes), dtype=np.int32), np.ones(len(codes), dtype=np.float32)
+    candidates = np.arange(codes.shape[1], dtype=np.int32)
+    leaf = votes.shared_leaf(codes, features[0], cuts[0], every)
+    positive, negative = np.empty((n_places, n_columns)), np.empty((n_places, n_columns))
+    values, mass = 1e-6 * rng.normal(size=positive.shape), np.empty(n_columns)
+    split = histogram.best_shared_split
+    steps = {
+        "best split of all rows": (split, by_feature, floats, ones, rows, candidates, 0, 1),
+        "best split of 100 rows": (split, by_feature, floats, ones, rows[:100], candidates, 0, 1),
+        "leaves of rows": (votes.shared_leaf, codes, features[0], cuts[0], every),
+        "sums of leaves": (votes.shared_leaf_sums, signed, leaf, positive, negative),
+        "reweigh": (votes.reweigh_shared, signed.copy(), leaf, values, mass),
+    }
+    print("\n| a tree for all columns | ms |")
+    print("|---|---|")
+    for name, step in steps.items():
+        print(f"| {name} | {best_ms(repeats, *step):.1f} |")
+
+
+def report_prediction(codes, n_columns, n_rounds, repeats, rng):
+    codes = codes[:1006]
+    print(f"\n| {len(codes)} rows, {n_rounds} rounds, {n_columns} columns | s | s, masked |")
+    print("|---|---|---|")
+    starts = np.r_[0, np.arange(n_columns)].astype(np.int64)
+    parents = (np.arange(n_columns - 1) // 3).astype(np.int32)
+    for max_depth in (1, 3, 5):
+        shape = n_rounds, n_columns, 2 ** (max_depth + 1)
+        features = rng.integers(0, codes.shape[1], shape).astype(np.int32)
+        features[:, :, 2**max_depth :] = -1
+        cuts = rng.integers(0, 255, shape).astype(np.uint8)
+        values, scores = rng.normal(size=shape), np.zeros((len(codes), n_columns))
+        signs = np.where(values > 0, 1, -1).astype(np.int8)
+        forest = codes, features, cuts, values
+        plain = best_ms(repeats, class_trees.add_class_tree_scores, *forest, scores)
+        masked = best_ms(
+            repeats,
+            class_trees.add_masked_class_tree_scores,
+            *forest,
+            signs,
+            starts,
+            parents,
+            True,
+            scores,
+        )
+        print(f"| depth {max_depth} | {plain / 1000:.2f} | {masked / 1000:.2f} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", help="a set of the data home, such as imclef07a")
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--features", type=int, default=80)
+    parser.add_argument("--columns", type=int, default=96)
+    parser.add_argument("--rounds", type=int, default=600)
+    parser.add_argument("--repeats", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    rng = np.random.default_rng(options.seed)
+    print(environment())
+    if options.data is not None:
+        codes, signed = real_problem(options.data)
+    else:
+        codes, signed = random_problem(options.rows, options.features, options.columns, rng)
+    codes, signed = np.ascontiguousarray(codes), np.ascontiguousarray(signed)
+    print(f"{len(codes)} rows, {codes.shape[1]} features, {signed.shape[1]} columns")
+    report_histograms(codes, signed, options.repeats)
+    features, cuts = report_trees(codes, signed, options.repeats, rng)
+    report_shared(codes, signed, features, cuts, options.repeats, rng)
+    report_prediction(codes, signed.shape[1], options.rounds, 3, rng)
+
+
+if __name__ == "__main__":
+    main()

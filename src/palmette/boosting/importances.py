@@ -1,0 +1,176 @@
+"""Importances of features: how much of the variance of a model's votes their splits explain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.dummy import DummyClassifier
+
+from palmette.boosting.node_scores import column_scale, member_maps
+from palmette.core.rows import row_chunks
+from palmette.engine.hypotheses import Bundle, ClassModels, ClassTrees, Coloured, SharedTree
+from palmette.exceptions import PalmetteError
+
+__all__ = ["node_importances", "overall_importances"]
+
+FloatArray = NDArray[np.float64]
+
+_NUMBERS_AT_ONCE = 2**22  # of gains, (n_features, n_columns)
+
+
+def overall_importances(model: Any) -> FloatArray:
+    """Importances for all columns of a model together.
+
+    Parameters
+    ----------
+    model : BoostedClassifier
+        Fitted.
+
+    Returns
+    -------
+    array of shape (n_features,)
+        Sums to one, or to zero where nothing was split.
+    """
+    n_features = model.bins_.n_features
+    if not model.rounds_:
+        return np.zeros(n_features)
+    members, scales = _members(model)
+    sums = np.zeros((n_features, len(members)))
+    for i, (rounds, scale) in enumerate(zip(members, scales, strict=True)):
+        to_columns = sparse.csc_array(sparse.diags_array(scale))
+        for chunk in row_chunks(len(scale), n_features, _NUMBERS_AT_ONCE):
+            sums[:, i] += _gains(rounds, to_columns[:, chunk], n_features).sum(axis=1)
+    return _shares(_shares(sums).mean(axis=1))
+
+
+def node_importances(model: Any, nodes: NDArray[np.int32]) -> FloatArray:
+    """Importances for single nodes.
+
+    Parameters
+    ----------
+    model : BoostedClassifier
+        Fitted.
+    nodes : int array of shape (n_wanted,)
+
+    Returns
+    -------
+    array of shape (n_wanted, n_features)
+        Rows sum to one, or to zero where nothing was split for a node.
+    """
+    n_features = model.bins_.n_features
+    shares = np.zeros((len(nodes), n_features))
+    if not model.rounds_:
+        return shares
+    members, scales = _members(model)
+    for chunk in row_chunks(len(nodes), n_features, _NUMBERS_AT_ONCE):
+        maps = member_maps(model, nodes[chunk])
+        parts = [
+            _shares(_gains(rounds, sparse.csc_array(to_nodes * scale[:, None]), n_features))
+            for rounds, scale, to_nodes in zip(members, scales, maps, strict=True)
+        ]
+        shares[chunk] = _shares(np.mean(parts, axis=0)).T
+    return shares
+
+
+def _members(model: Any) -> tuple[list[Sequence[Any]], list[FloatArray]]:
+    """Rounds, and scales of the columns, of every member of a model."""
+    rounds, scale = model.rounds_, column_scale(model)
+    if not isinstance(rounds[0], Bundle):
+        return [rounds], [scale]
+    bounds = rounds[0].bounds
+    members = [[each.parts[i] for each in rounds] for i in range(len(rounds[0].parts))]
+    return members, np.split(scale, bounds[1:-1])
+
+
+def _shares(gains: FloatArray) -> FloatArray:
+    """Columns that sum to one; those of zeros stay."""
+    totals = gains.sum(axis=0)
+    return gains / np.where(totals > 0, totals, 1.0)
+
+
+def _gains(rounds: Sequence[Any], to_nodes: sparse.csc_array, n_features: int) -> FloatArray:
+    gains = np.zeros((n_features, to_nodes.shape[1]))
+    for hypothesis in rounds:
+        _add_gains(hypothesis, to_nodes, gains)
+    return gains
+
+
+@singledispatch
+def _add_gains(hypothesis: Any, to_nodes: sparse.csc_array, gains: FloatArray) -> None:
+    """Add what the splits of a round explain of the votes for nodes.
+
+    Parameters
+    ----------
+    hypothesis : Hypothesis
+    to_nodes : sparse array of shape (n_columns, n_wanted)
+        How columns make the scores of nodes.
+    gains : array of shape (n_features, n_wanted), in and out
+    """
+    raise TypeError(f"no importances are known of a {type(hypothesis).__name__}.")
+
+
+@_add_gains.register
+def _(hypothesis: SharedTree, to_nodes: sparse.csc_array, gains: FloatArray) -> None:
+    from palmette._kernels.tree_means import add_shared_gains, shared_means
+
+    tree, votes = hypothesis, np.ascontiguousarray(hypothesis.values @ to_nodes)
+    mass, means = shared_means(tree.features, tree.leaf_at, votes, tree.cover.astype(np.float64))
+    add_shared_gains(tree.features, mass, means, gains)
+
+
+@_add_gains.register
+def _(hypothesis: ClassTrees, to_nodes: sparse.csc_array, gains: FloatArray) -> None:
+    from palmette._kernels.tree_means import add_class_gains, class_means
+
+    nodes, columns = _single_columns(to_nodes)
+    features = hypothesis.features[columns]
+    votes = hypothesis.values[columns] * to_nodes.data[:, None]
+    mass, means = class_means(features, votes, hypothesis.cover[columns].astype(np.float64))
+    add_class_gains(features, mass, means, nodes, gains)
+
+
+@_add_gains.register
+def _(hypothesis: Coloured, to_nodes: sparse.csc_array, gains: FloatArray) -> None:
+    # a label votes as its colour does: a node by the mean colour of its labels
+    to_binary = sparse.csc_array((hypothesis.code @ to_nodes)[None, :])
+    _add_gains(hypothesis.binary, to_binary, gains)
+
+
+@_add_gains.register
+def _(hypothesis: ClassModels, to_nodes: sparse.csc_array, gains: FloatArray) -> None:
+    # how many rows have either answer is not known: the variance is that of halves
+    nodes, columns = _single_columns(to_nodes)
+    _, no, yes = (hypothesis.values[columns] * to_nodes.data[:, None]).T
+    sizes = (0.5 * (yes - no)) ** 2
+    for column in np.unique(columns).tolist():
+        own = np.flatnonzero(columns == column)
+        shares = _foreign_importances(hypothesis.models[column], len(gains))
+        gains[:, nodes[own]] += np.multiply.outer(shares, sizes[own])
+
+
+def _single_columns(to_nodes: sparse.csc_array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Nodes that have a column, and the column of each: hypotheses by column have one a node."""
+    nodes = np.repeat(np.arange(to_nodes.shape[1]), np.diff(to_nodes.indptr))
+    return nodes.astype(np.int32), to_nodes.indices.astype(np.int32)
+
+
+def _foreign_importances(model: Any, n_features: int) -> FloatArray:
+    """Importances by a model of another library, summing to one."""
+    if isinstance(model, DummyClassifier):
+        return np.zeros(n_features)  # a column with rows of one sign only
+    found = getattr(model, "feature_importances_", None)
+    if found is None:
+        found = getattr(model, "coef_", None)
+    if found is None:
+        raise PalmetteError(
+            f"the weak learner {type(model).__name__} has neither feature_importances_ nor coef_: "
+            "expected one of them. Use a weak learner of palmette.weak, or "
+            "sklearn.inspection.permutation_importance."
+        )
+    sizes = np.abs(found.toarray() if sparse.issparse(found) else np.asarray(found))
+    return _shares(sizes.reshape(-1, n_features).sum(axis=0, dtype=np.float64))

@@ -1,0 +1,82 @@
+"""Scores of nodes as scores of paths."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palmette.core.space import LabelSpace
+
+__all__ = ["best_positive_path", "path_scores"]
+
+_DEPTH_POWER = 0.75
+
+
+def path_scores(scores: NDArray[np.float64], space: LabelSpace) -> NDArray[np.float64]:
+    """Scores of the paths to all classes: sums over their nodes, brought to one length.
+
+    Sums favour short paths where scores are negative, as most are; a mean could not tell a label
+    from its parent where all scores on the way are alike. So sums are divided by a power of the
+    length between 0 and 1. Where all paths are of one length they are plain sums.
+
+    Parameters
+    ----------
+    scores : array of shape (n_samples, n_active - 1)
+        Of the active nodes, without the root.
+    space : LabelSpace
+
+    Returns
+    -------
+    array of shape (n_samples, n_classes)
+
+    Examples
+    --------
+    >>> from palmette.core.hierarchy import Hierarchy
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> path_scores(np.array([[1.0, -0.5, -0.1, -1.0, 3.0]]), LabelSpace(h, h.leaves)).tolist()
+    [[0.5, 0.9, 2.0]]
+    """
+    at_nodes = np.zeros((space.n_active, len(scores)))
+    at_nodes[1:] = scores.T
+    lengths = np.maximum(space.depth[space.class_place], 1)
+    scale = (lengths.mean() / lengths) ** _DEPTH_POWER
+    paths: NDArray[np.float64] = space.sum_down(at_nodes)[space.class_place] * scale[:, None]
+    return paths.T
+
+
+def best_positive_path(scores: NDArray[np.float64], space: LabelSpace) -> NDArray[np.int32]:
+    """Choose the end of the best path of positive nodes, for every row (eq. 12 with eq. 4).
+
+    Of the paths from the root on which every score is positive the one with the largest sum wins;
+    it may end at any node. Where no child of the root is positive, the best of them is chosen.
+
+    Parameters
+    ----------
+    scores : array of shape (n_samples, n_active - 1)
+        Of the active nodes, without the root.
+    space : LabelSpace
+
+    Returns
+    -------
+    int array of shape (n_samples,)
+        Node numbers of the hierarchy.
+
+    Examples
+    --------
+    >>> from palmette.core.hierarchy import Hierarchy
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> space = LabelSpace(h, h.leaves)
+    >>> chosen = best_positive_path(np.array([[1.0, -0.5, -0.1, -1.0, 3.0]]), space)
+    >>> h.path_strings[chosen].tolist()
+    ['animal']
+    """
+    at_nodes = np.zeros((space.n_active, len(scores)))
+    at_nodes[1:] = scores.T
+    at_nodes[1:][at_nodes[1:] <= 0] = -np.inf
+    sums = space.sum_down(at_nodes)
+    best = 1 + sums[1:].argmax(axis=0)
+    nowhere = ~np.isfinite(sums[best, np.arange(len(scores))])
+    if nowhere.any():
+        tops = space.levels[1]
+        best[nowhere] = tops[scores[nowhere][:, tops - 1].argmax(axis=1)]
+    return np.asarray(space.nodes[best], dtype=np.int32)

@@ -1,0 +1,119 @@
+"""Decision rules for several paths a row: which nodes are true, from their probabilities."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from palmette.core.coherence import FloatArray, NodeColumns, threshold_sets
+from palmette.exceptions import PalmetteError
+
+__all__ = ["Threshold", "is_threshold", "resolve_threshold"]
+
+IntArray = NDArray[np.int32]
+
+
+class Threshold(BaseEstimator):  # type: ignore[misc]
+    """Answer with every node whose probability is above a threshold.
+
+    Probabilities are coherent when they come here, and so the answers are.
+
+    Parameters
+    ----------
+    value : float or array of shape (n_nodes,)
+        From 0 to 1; one for all nodes, or one for each node of the hierarchy. A node's threshold
+        counts as no lower than those of its ancestors.
+
+    Examples
+    --------
+    >>> from palmette import Hierarchy
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> columns = NodeColumns(h, np.arange(1, h.n_nodes))
+    >>> proba = np.array([[0.9, 0.6, 0.7, 0.2, 0.1]])
+    >>> h.path_strings[columns.nodes[Threshold(0.5).choose(proba, columns).indices]].tolist()
+    ['animal', 'animal/cat', 'animal/dog']
+    """
+
+    def __init__(self, value: float | ArrayLike = 0.5) -> None:
+        self.value = value
+
+    def choose(self, proba: FloatArray, columns: NodeColumns) -> sparse.csr_array:
+        """Choose the nodes of every row.
+
+        Parameters
+        ----------
+        proba : array of shape (n_samples, n_columns)
+            Coherent probabilities.
+        columns : NodeColumns
+
+        Returns
+        -------
+        sparse bool array of shape (n_samples, n_columns)
+        """
+        return threshold_sets(proba, self._values(columns), columns)
+
+    def choose_labels(self, proba: FloatArray, columns: NodeColumns, labels: IntArray) -> IntArray:
+        """Choose one label a row: the one whose ancestors, itself included, are most worth naming.
+
+        A node is worth what its probability is above the threshold. With a threshold of one half
+        that is the label with the fewest missed and false nodes to be expected.
+
+        Parameters
+        ----------
+        proba : array of shape (n_samples, n_columns)
+            Coherent probabilities.
+        columns : NodeColumns
+        labels : int array of shape (n_labels,)
+            Nodes to choose from; of equal ones the first is taken.
+
+        Returns
+        -------
+        int array of shape (n_samples,)
+            Node numbers.
+        """
+        below = columns.hierarchy.closure[labels][:, columns.nodes].astype(proba.dtype)
+        worth = below @ (proba - self._values(columns)).T.astype(proba.dtype)
+        return np.asarray(labels[np.argmax(worth, axis=0)], dtype=np.int32)
+
+    def _values(self, columns: NodeColumns) -> Any:
+        values = np.asarray(self.value, dtype=np.float64)
+        n_nodes = columns.hierarchy.n_nodes
+        if values.shape not in ((), (n_nodes,)):
+            raise PalmetteError(
+                f"the threshold has shape {values.shape}: expected one number, or one for each of "
+                f"the {n_nodes} nodes of the hierarchy."
+            )
+        if not ((values >= 0) & (values <= 1)).all():
+            raise PalmetteError(f"Threshold({self.value!r}): expected numbers from 0 to 1.")
+        return values[columns.nodes] if values.ndim else float(values)
+
+
+def is_threshold(decoding: Any) -> bool:
+    """Whether a rule is one for several paths a row, given as an object or as a number."""
+    is_number = isinstance(decoding, Real) and not isinstance(decoding, bool | np.bool_)
+    return is_number or isinstance(decoding, Threshold)
+
+
+def resolve_threshold(decoding: Any) -> Threshold:
+    """Return the rule for several paths a row: that of a number, an object, or the default.
+
+    Examples
+    --------
+    >>> resolve_threshold(0.3)
+    Threshold(value=0.3)
+    """
+    if isinstance(decoding, Threshold):
+        return decoding
+    if is_threshold(decoding):
+        return Threshold(float(decoding))
+    if isinstance(decoding, str) and decoding == "auto":
+        return Threshold()
+    raise PalmetteError(
+        f"decoding={decoding!r} is no rule for several paths a row or a DAG: expected 'auto', a "
+        "number from 0 to 1, or palmette.decoding.Threshold."
+    )

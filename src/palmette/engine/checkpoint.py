@@ -1,0 +1,295 @@
+"""Checkpoint: a callback that keeps a fit on disk, so that it can go on after an interruption."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from palmette.engine.callbacks import callbacks_of, is_whole_fit, state_of, was_done_before
+from palmette.engine.checkpoint_file import read_checkpoint, read_fingerprint, write_checkpoint
+from palmette.exceptions import PalmetteError, ReadError
+
+__all__ = ["Checkpoint", "resume_from"]
+
+_LEAST_PAUSE = 20  # times as long as it takes to write one: checkpoints cost 5 % of a fit at most
+
+
+class Checkpoint:
+    """Callback that writes the state of a fit to a file, and lets the same fit go on from there.
+
+    Where a fit is killed, the same lines run again go on from the last checkpoint, and end in the
+    very model that an uninterrupted fit gives. A fit that was finished is read from its file.
+
+    Parameters
+    ----------
+    path : path-like
+        A file, which serves one fit. Or a folder, which holds one file for each fit, by what is
+        fitted on what: so that a search or a cross-validation that was killed can go on. A folder
+        is one that exists, or a name that ends with a slash; it is made if need be.
+    every_rounds : int, optional
+        Write a checkpoint after so many rounds.
+    every_seconds : float, optional
+        Write one at the end of a round when so much time has passed since the last; rarer if
+        writing takes more than a twentieth of it. One is always written when the fit ends.
+
+    Notes
+    -----
+    A file is written whole or not at all. It holds numbers and texts only, and reading one never
+    runs code from it.
+
+    A file of another fit is refused and left as it is: one of another estimator, of other
+    parameters, other data, another version of Palmette, and one that was cut short, was changed, or
+    is no checkpoint. So fits that run at the same time cannot share a file, but can share a folder.
+
+    With ``random_state=None`` a fit goes on with the seed that it drew when it began.
+
+    A disk that is full or gone away does not end a fit: there is a warning, and the next checkpoint
+    is tried at its time.
+
+    Examples
+    --------
+    >>> Checkpoint("run.ckpt", every_rounds=50)
+    Checkpoint('run.ckpt', every_rounds=50, every_seconds=60.0)
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        every_rounds: int | None = None,
+        every_seconds: float | None = 60.0,
+    ) -> None:
+        if every_rounds is not None and not (
+            isinstance(every_rounds, Integral) and every_rounds >= 1
+        ):
+            raise PalmetteError(
+                f"every_rounds={every_rounds!r}: expected a positive integer or None."
+            )
+        if every_seconds is not None and not (
+            isinstance(every_seconds, Real) and 0 < every_seconds < math.inf
+        ):
+            raise PalmetteError(
+                f"every_seconds={every_seconds!r}: expected a positive number or None."
+            )
+        self.path = os.fspath(path)
+        self.every_rounds = every_rounds
+        self.every_seconds = every_seconds
+        # of the fits under way, by id of their estimator: clones share their callbacks
+        self._paces: dict[int, _Pace] = {}
+
+    def __repr__(self) -> str:
+        return (
+            f"Checkpoint({self.path!r}, every_rounds={self.every_rounds}, "
+            f"every_seconds={self.every_seconds})"
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_paces": {}}
+
+    # ------------------------------------------------------------------ called by the fit
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        """Begin to count rounds and time."""
+        if state_of(estimator) is None:
+            raise PalmetteError(
+                f"a Checkpoint was set on {type(estimator).__name__}, whose fits cannot be "
+                "continued. Set it on a boosting classifier of Palmette, also where that is part "
+                "of a pipeline or a search."
+            )
+        self._paces[id(estimator)] = _Pace(time.monotonic())
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        """Nothing is to be done: a state is written when a round has ended."""
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> None:
+        """Write a checkpoint if it is time for one, or if the fit has ended."""
+        pace = self._paces[id(estimator)]
+        if is_whole_fit(estimator, context):
+            if pace.rounds or not pace.has_file:
+                self._write(estimator, pace)
+        elif was_done_before(context):
+            pace.has_file = True
+        else:
+            pace.rounds += 1
+            if self._is_time(pace):
+                self._write(estimator, pace)
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        """Forget the fit."""
+        self._paces.pop(id(estimator), None)
+
+    def _is_time(self, pace: _Pace) -> bool:
+        if self.every_rounds is not None and pace.rounds >= self.every_rounds:
+            return True
+        if self.every_seconds is None:
+            return False
+        pause = max(self.every_seconds, _LEAST_PAUSE * pace.cost)
+        return time.monotonic() - pace.last >= pause
+
+    def _write(self, estimator: Any, pace: _Pace) -> None:
+        began = time.monotonic()
+        give_state = state_of(estimator)
+        assert give_state is not None  # or `setup` had refused
+        fingerprint, arrays = give_state()
+        path = self.file_of(fingerprint)
+        try:
+            if not path.exists():
+                _write_new(path, fingerprint, arrays)
+            else:
+                _refuse_others(path, read_fingerprint(path), fingerprint)
+                write_checkpoint(path, fingerprint, arrays)
+        except OSError as error:
+            warnings.warn(
+                f"{path}: the checkpoint could not be written ({error}). The fit goes on, and the "
+                "last checkpoint stays. Make room, or end the fit and give another place.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        else:
+            pace.rounds, pace.has_file = 0, True
+        pace.last = time.monotonic()
+        pace.cost = pace.last - began
+
+    # ------------------------------------------------------------------ files
+
+    def file_of(self, fingerprint: Mapping[str, str]) -> Path:
+        """Return the file of a fit: the path, or the one in that folder that bears its name."""
+        path = Path(self.path)
+        if not self._names_folder() and not path.is_dir():
+            return path
+        text = json.dumps(dict(fingerprint), sort_keys=True)
+        return path / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.ckpt"
+
+    def resume(self, fingerprint: Mapping[str, str]) -> dict[str, NDArray[Any]] | None:
+        """Return the arrays of the last checkpoint of a fit, or None where there is none yet."""
+        path = self.file_of(fingerprint)
+        self._check_folder(path.parent)
+        if not path.exists():
+            return None
+        found, arrays = read_checkpoint(path)
+        _refuse_others(path, found, fingerprint)
+        return arrays
+
+    def _check_folder(self, folder: Path) -> None:
+        """See to it that files can be written: now, not when the first one is due."""
+        if self._names_folder():
+            with suppress(OSError):  # what is missing then is told below
+                folder.mkdir(exist_ok=True)
+        if not folder.is_dir() or not os.access(folder, os.W_OK):
+            why = "you may not write to it" if folder.is_dir() else "there is no such folder"
+            raise PalmetteError(
+                f"{self!r} cannot write to the folder {str(folder)!r}: {why}. Make it, or name "
+                "another place."
+            )
+
+    def _names_folder(self) -> bool:
+        return self.path.endswith(("/", os.sep))
+
+
+@dataclass
+class _Pace:
+    """What a fit under way has done since its last checkpoint."""
+
+    last: float  # when it was written, or the fit began
+    cost: float = 0.0  # seconds that it took
+    rounds: int = 0
+    has_file: bool = False  # written by this fit, or by the one that it goes on from
+
+
+def resume_from(estimator: Any, fingerprint: Mapping[str, str]) -> dict[str, NDArray[Any]] | None:
+    """Return the arrays that the last checkpoint of a fit holds.
+
+    Parameters
+    ----------
+    estimator : estimator
+        In the course of its `fit`.
+    fingerprint : mapping of str to str
+        What tells this fit from others. The differences of ``"estimator"``, ``"parameters"`` (a
+        JSON object), ``"data"`` and ``"palmette"`` (a version) are told in words of their own.
+
+    Returns
+    -------
+    dict of str to arrays, or None
+        None where the estimator has no `Checkpoint`, or that has no file yet.
+    """
+    found = [each for each in callbacks_of(estimator) if isinstance(each, Checkpoint)]
+    if len(found) > 1:
+        raise PalmetteError(f"{len(found)} checkpoints were set ({found}): expected one at most.")
+    return found[0].resume(fingerprint) if found else None
+
+
+def _write_new(path: Path, fingerprint: Mapping[str, str], arrays: Mapping[str, Any]) -> None:
+    """Write a file that was not there a moment ago; if another fit was faster, refuse its file."""
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
+        temporary = Path(folder, path.name)
+        write_checkpoint(temporary, fingerprint, arrays)
+        try:
+            os.link(temporary, path)  # in one step, and never over a file
+            return
+        except FileExistsError:
+            _refuse_others(path, read_fingerprint(path), fingerprint)
+        except OSError:
+            pass  # there are file systems without links
+        os.replace(temporary, path)
+
+
+# ---------------------------------------------------------------------- refusing
+
+
+def _refuse_others(path: Path, found: Mapping[str, str], expected: Mapping[str, str]) -> None:
+    differences = list(_differences(found, expected))
+    if differences:
+        raise ReadError(
+            f"the checkpoint is of another fit: {'; '.join(differences)}. Repeat that fit to go on "
+            "with it, or name another file, or delete this one to start over. A file serves one "
+            "fit; a search or a cross-validation needs a folder, "
+            f"Checkpoint({str(path.parent / 'checkpoints') + '/'!r}).",
+            path=path,
+        )
+
+
+def _differences(found: Mapping[str, str], expected: Mapping[str, str]) -> Iterator[str]:
+    """Say in words what differs, the most telling first."""
+    known = ["estimator", "parameters", "data", "palmette"]
+    for key in [*known, *sorted((found.keys() | expected.keys()) - set(known))]:
+        there, here = found.get(key), expected.get(key)
+        if there == here:
+            continue
+        if key == "parameters":
+            if found.get("estimator") == expected.get("estimator"):  # or all of them are others
+                yield f"its parameters are others ({_changed_parameters(there, here)})"
+        elif key == "data":
+            yield "its data are others (rows, labels or weights)"
+        elif key == "palmette":
+            yield f"it is by palmette {there}, and this is palmette {here}"
+        else:
+            yield f"its {key} is {there}, not {here}"
+
+
+def _changed_parameters(there: str | None, here: str | None) -> str:
+    before, now = _parameters(there), _parameters(here)
+    names = [n for n in sorted(before.keys() | now.keys()) if before.get(n) != now.get(n)]
+    changes = (f"{n}={before.get(n, 'unset')} there, {now.get(n, 'unset')} here" for n in names)
+    return ", ".join(changes)
+
+
+def _parameters(text: str | None) -> dict[str, str]:
+    try:
+        values = json.loads(text or "{}")
+        # as they are written, so that 1 differs from True, and nan does not from nan
+        return {name: json.dumps(value) for name, value in values.items()}
+    except (ValueError, AttributeError):
+        return {"all": str(text)}

@@ -1,0 +1,171 @@
+"""The weights of AdaBoost: exponential loss over (row, column) pairs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from palmette.engine.objectives.precision import working_dtype
+from palmette.engine.weak.base import regrow
+
+__all__ = ["NO_EDGE", "AdaBoostWeights", "coefficient_of"]
+
+NO_EDGE = 1e-6  # an edge up to this is none: its coefficient would be rounding
+
+_SMALL_MASS = 1e-15
+_PRIOR_PAIRS = 3.0
+_TINY = np.finfo(np.float64).tiny
+
+Sums = NDArray[np.float64]
+
+
+class AdaBoostWeights:
+    """Weights ``w(i, j)`` of AdaBoost.MH, with the signs of the labels.
+
+    One float64 array of shape (n_samples, n_columns) is all that is kept; the labels are its signs.
+    It is not scaled to sum to one every round (eq. 10 divides by Z): edges are taken relative to
+    what it sums to, and that sum is the exponential loss.
+
+    Parameters
+    ----------
+    positives : sparse bool array of shape (n_samples, n_columns)
+        The columns that are true of every row.
+    weights : array of shape (n_samples,)
+        Of the rows.
+    costs : array of shape (n_columns,)
+        Initial weights of the columns (eq. 5), in any scale.
+    coefficient : "global" or "per_class"
+        One coefficient a round (eq. 8-9), or one for every column, whose weights then sum to its
+        cost again after every round.
+    votes : "sign" or "confidence"
+        Votes of one size, or half the log-odds of the weights in a leaf.
+    learning_rate : float
+    by_column : bool
+        Whether the weak learner looks at every column by itself, whatever its scale: it is then
+        shown the weights themselves, and no copy is made.
+    needs_edge : bool
+        Whether a hypothesis without an edge is refused, which ends the boosting; else it is taken,
+        with votes that are as good as none. Votes by sign need one.
+    """
+
+    def __init__(
+        self,
+        positives: sparse.csr_array,
+        weights: Sums,
+        costs: Sums,
+        *,
+        coefficient: str = "global",
+        votes: str = "sign",
+        learning_rate: float = 1.0,
+        by_column: bool = False,
+        needs_edge: bool = True,
+    ) -> None:
+        self._costs = costs / costs.sum()
+        self._row_weights = weights.astype(np.float32)
+        self._per_class = coefficient == "per_class"
+        self._votes = votes
+        self._rate = learning_rate
+        self._needs_edge = needs_edge
+        self.signed = np.multiply.outer(-weights / weights.sum(), self._costs)
+        rows, columns = positives.nonzero()
+        self.signed[rows, columns] *= -1.0
+        self._mass = self._costs.copy()
+        self._scale = np.ones(len(costs))  # of the columns: what is kept times this is the weight
+        dtype = working_dtype(self.signed.size)
+        self._buffer = None if by_column else np.empty(self.signed.shape, dtype=dtype)
+        # a weight of k is k rows; weights of a small sum are no fewer rows than there are
+        self._n_rows = max(float(weights.sum()), float(len(weights)))
+        # eq. 8 is infinite for an edge of one
+        self._smoothing = 1.0 / (self._n_rows * len(costs))
+        self.edge = np.nan
+
+    @property
+    def loss(self) -> float:
+        """Weighted mean of ``exp(-y F)`` over all pairs, by the costs of the columns."""
+        return float(self._mass @ self._scale)
+
+    @property
+    def start(self) -> NDArray[np.float32]:
+        """Scores that rows begin with: zeros."""
+        return np.zeros(self.signed.shape[1], dtype=np.float32)
+
+    def gradients(self, turn_seed: int) -> NDArray[Any]:
+        """Return the signed weights, (n_samples, n_columns), in a scale of their own."""
+        if self._buffer is None:
+            return self.signed
+        if self._per_class:
+            scale = self._costs / np.maximum(self._mass, _TINY)
+        else:
+            scale = np.full(len(self._mass), 1.0 / self._mass.sum())
+        np.multiply(self.signed, scale, out=self._buffer, casting="same_kind")
+        return self._buffer
+
+    def take(self, grown: Any) -> Any:
+        """Give a hypothesis its coefficients, and move on by it; None where it has no edge."""
+        positive, negative = grown.sums(self.signed)
+        if self._votes == "confidence":
+            values = self._rate * self._log_odds(positive, negative)
+            self.edge = self._edge_of(np.abs(positive - negative).sum(axis=1))
+            if self._needs_edge and self.edge <= NO_EDGE:
+                return None
+        else:
+            signs = grown.signs(positive, negative)
+            edges = ((positive - negative) * signs).sum(axis=1)
+            self.edge = self._edge_of(edges)
+            values = self._coefficients(edges)
+            if values is None:
+                return None
+            values = values[:, None] * signs
+        hypothesis = grown.hypothesis(values, self._row_weights, positive + negative)
+        # by the votes as they are kept, so that replaying them leads to the same weights
+        self._move(grown, hypothesis.table())
+        return hypothesis
+
+    def _move(self, grown: Any, values: Sums) -> None:
+        """Multiply the weights by what the votes cost (eq. 10)."""
+        grown.reweigh(self.signed, values, self._mass)
+        if self._mass.min() > _SMALL_MASS:
+            return
+        # long before float32, in which they may be summed, ends
+        shrunk = self._mass / self._costs if self._per_class else self._mass.sum()
+        shrunk = np.broadcast_to(np.maximum(shrunk, _TINY), self._mass.shape)
+        self.signed /= shrunk
+        self._mass /= shrunk
+        self._scale *= shrunk
+
+    def _edge_of(self, edges: Sums) -> float:
+        """Edge of all columns together (eq. 9), from sums over weights in the scale of `_mass`."""
+        if self._per_class:  # every column is taken to weigh its cost again
+            return float(self._costs @ (edges / np.maximum(self._mass, _TINY)))
+        return float(edges.sum() / self._mass.sum())
+
+    def _coefficients(self, edges: Sums) -> Sums | None:
+        """Coefficient of every column; None where no edge is left."""
+        if not self._per_class:
+            if self.edge <= NO_EDGE:
+                return None
+            alpha = coefficient_of(self.edge, self._smoothing)
+            return np.full(len(edges), self._rate * alpha)
+        relative = edges / np.maximum(self._mass, _TINY)
+        if relative.max() <= NO_EDGE:
+            return None
+        relative[relative <= NO_EDGE] = 0.0
+        return np.asarray(self._rate * coefficient_of(relative, self._smoothing))
+
+    def _log_odds(self, positive: Sums, negative: Sums) -> Sums:
+        # as if every leaf held a few more average pairs of either sign, so that pure ones stay
+        # bounded; how many hardly matters (by cross-validation)
+        extra = _PRIOR_PAIRS * self._mass[:, None] / self._n_rows
+        return 0.5 * np.log((positive + extra) / (negative + extra))
+
+    def replay(self, hypothesis: Any, samples: Any) -> None:
+        """Move on by a hypothesis of an earlier fit, as `take` did when it was found."""
+        self._move(regrow(hypothesis, samples), hypothesis.table())
+
+
+def coefficient_of(edge: Any, smoothing: float) -> Any:
+    """Half the log-odds of an edge (eq. 8), smoothed where the edge is one."""
+    return 0.5 * np.log((1.0 + edge + smoothing) / (1.0 - edge + smoothing))

@@ -1,0 +1,282 @@
+"""What weak learners see and what they give back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from palmette.core.dtypes import BinArray
+from palmette.engine.hypotheses import (
+    ClassModels,
+    ClassTrees,
+    ColumnParents,
+    Samples,
+    SharedTree,
+    mask_by_parents,
+)
+from palmette.engine.threads import Threads
+from palmette.exceptions import PalmetteError
+
+__all__ = [
+    "ColumnMask",
+    "GrownColumns",
+    "GrownTree",
+    "TrainingRows",
+    "WeakLearner",
+    "count_features",
+    "majority",
+    "regrow",
+]
+
+Floats = NDArray[np.float32]
+Sums = NDArray[np.float64]
+
+_CLEARLY = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnMask:
+    """When children are masked by their parents' hypotheses.
+
+    Parameters
+    ----------
+    parents : ColumnParents
+    levels : list of int arrays
+        Columns by depth, parents before children.
+    in_search : bool
+        Whether a child is searched for on the rows only that its parents let through; else the
+        mask is put on what was found without it (eq. 7 to the letter).
+    """
+
+    parents: ColumnParents
+    levels: list[NDArray[np.int32]]
+    in_search: bool
+
+
+class TrainingRows:
+    """The rows that a model learns from, as weak learners need them.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n_samples, n_features)
+    n_bins : int array of shape (n_features,)
+    weights : float32 array of shape (n_samples,)
+    X : array or sparse matrix of shape (n_samples, n_features)
+    mask : ColumnMask, optional
+    threads : Threads
+    """
+
+    def __init__(
+        self,
+        codes: BinArray,
+        n_bins: NDArray[np.int64],
+        weights: Floats,
+        X: Any = None,
+        mask: ColumnMask | None = None,
+        threads: Threads | None = None,
+    ) -> None:
+        self.codes = codes
+        self.n_bins = n_bins
+        self.weights = weights
+        self.X = X
+        self.mask = mask
+        self.threads = threads or Threads(1)
+
+    @cached_property
+    def by_feature(self) -> BinArray:
+        """Codes with a contiguous row for every feature: (n_features, n_samples)."""
+        return np.ascontiguousarray(self.codes.T)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return len(self.codes)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.codes.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """A tree for all columns whose votes are still to be set.
+
+    Parameters
+    ----------
+    features, cuts, leaf_at : arrays of shape (n_places,)
+    leaf : int32 array of shape (n_samples,)
+        Leaf of every training row.
+    n_leaves : int
+    """
+
+    features: NDArray[np.int32]
+    cuts: BinArray
+    leaf_at: NDArray[np.int32]
+    leaf: NDArray[np.int32]
+    n_leaves: int
+
+    def sums(self, signed: Sums) -> tuple[Sums, Sums]:
+        """Positive and negative weight in every leaf: two arrays (n_columns, n_leaves)."""
+        from palmette._kernels.votes import shared_leaf_sums
+
+        positive = np.zeros((self.n_leaves, signed.shape[1]))
+        negative = np.zeros_like(positive)
+        shared_leaf_sums(signed, self.leaf, positive, negative)
+        return positive.T, negative.T
+
+    def signs(self, positive: Sums, negative: Sums) -> Sums:
+        """Votes by majority, (n_columns, n_leaves)."""
+        return majority(positive, negative).astype(np.float64)
+
+    def reweigh(self, signed: Sums, values: Sums, mass: Sums) -> None:
+        """Multiply weights by exp(-vote * sign), and sum them by column into `mass`."""
+        from palmette._kernels.votes import reweigh_shared
+
+        reweigh_shared(signed, self.leaf, np.ascontiguousarray(values.T), mass)
+
+    def votes(self, values: Sums) -> Sums:
+        """Votes for the training rows: (n_samples, n_columns)."""
+        return values.T[self.leaf]
+
+    def hypothesis(self, values: Sums, weights: Floats, mass: Sums | None = None) -> SharedTree:
+        """Make the hypothesis with votes `values`, (n_columns, n_leaves).
+
+        Its cover is the weight of the training rows in each leaf.
+        """
+        cover = np.bincount(self.leaf, weights, minlength=self.n_leaves).astype(np.float32)
+        votes = np.ascontiguousarray(values.T, dtype=np.float32)
+        return SharedTree(self.features, self.cuts, self.leaf_at, votes, cover)
+
+
+@dataclass(frozen=True, eq=False)
+class GrownColumns:
+    """A hypothesis for every column whose coefficients are still to be set.
+
+    Parameters
+    ----------
+    made_of : tuple of arrays (features, cuts), each (n_columns, n_places), or list of models
+    signs_at : int8 array of shape (n_columns, n_places)
+    places : uint8 array of shape (n_samples, n_columns)
+        Place of every training row, 0 where it is masked.
+    parents : ColumnParents, optional
+        If there is a mask.
+    """
+
+    made_of: Any
+    signs_at: NDArray[np.int8]
+    places: NDArray[np.uint8]
+    parents: ColumnParents | None
+
+    def sums(self, signed: Sums) -> tuple[Sums, Sums]:
+        """Positive and negative weight at every place: two arrays (n_columns, n_places)."""
+        from palmette._kernels.votes import leaf_sums
+
+        positive, negative = np.zeros(self.signs_at.shape), np.zeros(self.signs_at.shape)
+        leaf_sums(signed, self.places, positive, negative)
+        return positive, negative
+
+    def signs(self, positive: Sums, negative: Sums) -> Sums:
+        """The hypotheses, (n_columns, n_places)."""
+        return self.signs_at.astype(np.float64)
+
+    def reweigh(self, signed: Sums, values: Sums, mass: Sums) -> None:
+        """Multiply weights by exp(-vote * sign), and sum them by column into `mass`."""
+        from palmette._kernels.votes import reweigh
+
+        reweigh(signed, self.places, np.ascontiguousarray(values), mass)
+
+    def votes(self, values: Sums) -> Sums:
+        """Votes for the training rows: (n_samples, n_columns)."""
+        return values[np.arange(len(values)), self.places]
+
+    def hypothesis(self, values: Sums, weights: Floats, mass: Sums) -> ClassTrees | ClassModels:
+        """Make the hypothesis with votes `values`, (n_columns, n_places).
+
+        Its cover is the share of each place in the column's weight at this round, `mass`.
+        """
+        values = np.ascontiguousarray(values)
+        if isinstance(self.made_of, list):
+            return ClassModels(self.made_of, self.signs_at, values, self.parents)
+        totals = np.maximum(mass.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        features, cuts = self.made_of
+        cover = (mass / totals).astype(np.float32)
+        return ClassTrees(features, cuts, self.signs_at, values, cover, self.parents)
+
+
+def regrow(hypothesis: Any, samples: Samples) -> GrownTree | GrownColumns:
+    """Return what a hypothesis was made of, with the places of training rows found again."""
+    from palmette._kernels.class_trees import walk_class_trees
+    from palmette._kernels.votes import shared_leaf
+
+    if isinstance(hypothesis, SharedTree):
+        tree = (hypothesis.features, hypothesis.cuts, hypothesis.leaf_at)
+        leaf = shared_leaf(samples.codes, *tree)
+        return GrownTree(*tree, leaf, len(hypothesis.values))
+    if isinstance(hypothesis, ClassModels):
+        made_of: Any = hypothesis.models
+        places = hypothesis.places(samples.X)
+    else:
+        made_of = (hypothesis.features, hypothesis.cuts)
+        places = np.empty((len(samples.codes), len(hypothesis.features)), dtype=np.uint8)
+        walk_class_trees(samples.codes, *made_of, places)
+        if hypothesis.parents is not None:
+            mask_by_parents(places, hypothesis.signs, hypothesis.parents)
+    return GrownColumns(made_of, hypothesis.signs, places, hypothesis.parents)
+
+
+def majority(positive: Sums, negative: Sums) -> NDArray[np.int8]:
+    """Return +1 where the positive weight is larger, else -1; rounding does not decide a draw."""
+    lead = positive - negative > _CLEARLY * (positive + negative)
+    return np.where(lead, 1, -1).astype(np.int8)
+
+
+class WeakLearner(BaseEstimator, ABC):
+    """Grows a hypothesis from signed weights."""
+
+    votes: str
+    by_column = True  # whether every column has a hypothesis that does not look at the others
+
+    @abstractmethod
+    def grow(
+        self, rows: TrainingRows, signed: Floats, chosen: NDArray[np.int32] | None, seed: int
+    ) -> GrownTree | GrownColumns:
+        """Grow a hypothesis.
+
+        Parameters
+        ----------
+        rows : TrainingRows
+        signed : float array of shape (n_samples, n_columns)
+            Weight of every row for every column, with the sign of its label.
+        chosen : int array, optional
+            Rows to look at; all by default.
+        seed : int
+        """
+
+    def check(self) -> None:
+        """Refuse parameters that cannot be."""
+        if self.votes not in ("sign", "confidence"):
+            raise PalmetteError(f"votes={self.votes!r}: expected 'sign' or 'confidence'.")
+
+
+def count_features(wanted: int | float | str | None, n_features: int) -> int:
+    """Number of features that a share, a number, "sqrt" or None (all) comes to."""
+    if wanted is None:
+        return n_features
+    if wanted == "sqrt":
+        number = int(np.sqrt(n_features))
+    elif isinstance(wanted, int | np.integer) and not isinstance(wanted, bool) and wanted > 0:
+        number = int(wanted)
+    elif isinstance(wanted, float | np.floating) and wanted > 0:
+        number = int(wanted * n_features)
+    else:
+        raise PalmetteError(
+            f"max_features={wanted!r}: expected a positive number or share, 'sqrt' or None."
+        )
+    return min(max(number, 1), n_features)
