@@ -11,26 +11,7 @@ from tests.laws import laws_of
 import palmette
 
 
-def expected_failures(estimator):
-    """Checks that an estimator cannot pass, with the reason."""
-    if isinstance(estimator, palmette.HierarchicalBoostingClassifier) and (
-        estimator.n_estimators > 100
-    ):
-        reason = (
-            "scores are float32: after hundreds of rounds weights and copies differ by 1e-6, and "
-            "1e-7 is asked; with 30 rounds the check is passed"
-        )
-        return {
-            "check_sample_weight_equivalence_on_dense_data": reason,
-            "check_sample_weight_equivalence_on_sparse_data": reason,
-        }
-    return {}
-
-
-@parametrize_with_checks(
-    [*instances(), *(estimator() for estimator in public_estimators())],
-    expected_failed_checks=expected_failures,
-)
+@parametrize_with_checks([*instances(), *(estimator() for estimator in public_estimators())])
 def test_scikit_learn_takes_it_for_its_own(estimator, check):
     check(estimator)
 

@@ -80,3 +80,12 @@ def test_a_weight_of_k_is_k_copies():
     other = grow(codes[:, again].copy(), gradients[again], ones, 3, 3, 1, False, 9)
     assert one[0].tolist() == other[0].tolist()
     assert one[1].tolist() == other[1].tolist()
+
+
+def test_the_first_of_equal_features_wins_in_whatever_order_they_are_drawn():
+    codes, gradients, weights = make_problem(7)
+    twice = np.concatenate([codes, codes])
+    for seed in range(8):
+        features, *_ = grow(twice, gradients, weights, 3, len(twice), 1, False, seed)
+        assert 0 <= features[1] < len(codes)
+        assert features.max() < len(codes)

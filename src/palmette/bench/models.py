@@ -256,19 +256,19 @@ for _name, _make, _words, _several in (
     (
         "h-ada-mh",
         _boosted("HierarchicalAdaBoostClassifier"),
-        "AdaBoost over the nodes, eq. 5-6 weights, shared trees",
+        "AdaBoost over the nodes, shared trees",
         True,
     ),
     (
         "adaboost-mh",
         _boosted("AdaBoostMHClassifier"),
-        "AdaBoost.MH: stumps, all labels under one distribution",
+        "AdaBoost.MH: stumps, all labels at once",
         True,
     ),
     (
         "adaboost-mi",
         _boosted("AdaBoostMIClassifier"),
-        "AdaBoost.MI: stumps, every label by itself",
+        "AdaBoost.MI: stumps, one label at a time",
         True,
     ),
     (

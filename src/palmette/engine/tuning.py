@@ -57,7 +57,9 @@ def tune_marginal(
         )
     hierarchy = estimator.hierarchy_
     names = hierarchy.path_strings
-    plain = clone(estimator).set_params(hierarchy=hierarchy, decoding="best_path")
+    # made anew rather than cloned: callbacks belong to the whole fit, not to the folds
+    parameters = {**estimator.get_params(deep=False), "hierarchy": hierarchy}
+    plain = type(estimator)(**{**parameters, "decoding": "best_path"})
     held: list[tuple[Any, LabelSpace, Any, Any]] = []
     for train, test in KFold(rule.cv, shuffle=True, random_state=seed).split(nodes):
         with warnings.catch_warnings():

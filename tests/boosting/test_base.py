@@ -1,0 +1,163 @@
+"""What all boosted classifiers share: going on, stages, callbacks, jobs."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.callback import ProgressBar, ScoringMonitor
+from sklearn.ensemble import RandomForestClassifier
+from tests.boosting.models import ALL_FIVE, MODELS, MODELS_OF_SETS, StopAfter, bits, make
+from tests.boosting.problems import DAG, dag_problem, tree_problem
+
+import palmette as pm
+from palmette.exceptions import PalmetteError
+
+X, Y = tree_problem(n_samples=96)
+X_SETS, Y_SETS = dag_problem()
+
+
+@pytest.fixture(autouse=True)
+def no_other_warnings():
+    """A test fails by a warning that it does not expect."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
+# ---------------------------------------------------------------------- going on
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_warm_start_is_as_one_longer_fit(name):
+    whole = make(name).fit(X, Y)
+    grown = make(name, warm_start=True, n_estimators=1).fit(X, Y)
+    for n_estimators in (4, 4, 10):
+        grown.set_params(n_estimators=n_estimators).fit(X, Y)
+        assert len(grown.rounds_) == n_estimators
+    assert bits(grown) == bits(whole)
+    assert np.array_equal(grown.predict_proba(X), whole.predict_proba(X))
+
+
+def test_a_warm_start_of_forests_is_as_one_longer_fit():
+    forest = RandomForestClassifier(3, max_depth=2)
+    whole = pm.AdaBoostMHClassifier(weak_learner=forest, n_estimators=4, random_state=0).fit(X, Y)
+    grown = clone(whole).set_params(warm_start=True, n_estimators=2).fit(X, Y)
+    grown.set_params(n_estimators=4).fit(X, Y)
+    assert np.array_equal(grown.predict_proba(X), whole.predict_proba(X))
+    assert np.array_equal(grown.edges_, whole.edges_)
+
+
+def test_without_a_warm_start_a_fit_begins_anew():
+    clf = make("mh", n_estimators=5).fit(X, Y)
+    before = bits(clf)
+    assert bits(clf.fit(X, Y)) == before
+
+
+@pytest.mark.parametrize("kind", ALL_FIVE)
+def test_a_warm_start_refuses_other_labels_and_fewer_rounds(kind):
+    clf = kind(n_estimators=3, warm_start=True, random_state=0).fit(X, Y)
+    with pytest.raises(PalmetteError, match="warm_start=True goes on with 11 nodes"):
+        clf.fit(X, [path[:1] for path in Y])
+    # the same nodes, but one of them is no label any more
+    clf = kind(n_estimators=3, warm_start=True, random_state=0).fit(X, Y)
+    with pytest.raises(PalmetteError, match="other labels among them"):
+        clf.fit(X, [("b", "x") if path == ("b",) else path for path in Y])
+    clf = kind(n_estimators=3, warm_start=True, random_state=0).fit(X, Y)
+    with pytest.raises(PalmetteError, match="n_estimators=2 is less than the 3 rounds"):
+        clf.set_params(n_estimators=2).fit(X, Y)
+
+
+# ---------------------------------------------------------------------- stages
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_stages_are_what_shorter_fits_answer_and_end_at_the_model(name):
+    clf = make(name, n_estimators=6).fit(X, Y)
+    labels = list(clf.staged_predict(X))
+    proba = [stage.copy() for stage in clf.staged_predict_proba(X)]
+    scores = list(clf.staged_score(X, Y))
+    assert len(labels) == len(proba) == len(scores) == 6
+    assert labels[-1] == clf.predict(X)
+    np.testing.assert_allclose(proba[-1], clf.predict_proba(X), rtol=1e-12)
+    assert scores[-1] == clf.score(X, Y)
+    short = make(name, n_estimators=2).fit(X, Y)
+    assert labels[1] == short.predict(X)
+    np.testing.assert_allclose(proba[1], short.predict_proba(X), rtol=1e-12)
+    assert scores[1] == short.score(X, Y)
+    weights = np.arange(len(X))
+    assert list(clf.staged_score(X, Y, weights))[1] == short.score(X, Y, weights)
+
+
+@pytest.mark.parametrize("name", MODELS_OF_SETS)
+def test_stages_of_several_paths(name):
+    clf = make(name, n_estimators=4, hierarchy=DAG).fit(X_SETS, Y_SETS)
+    assert clf.several_paths_
+    labels = list(clf.staged_predict(X_SETS))
+    assert len(labels) == 4
+    assert labels[-1] == clf.predict(X_SETS)
+    proba = list(clf.staged_predict_proba(X_SETS))
+    np.testing.assert_allclose(proba[-1], clf.predict_proba(X_SETS), rtol=1e-12)
+    scores = list(clf.staged_score(X_SETS, Y_SETS))
+    assert scores[-1] == clf.score(X_SETS, Y_SETS)
+    short = make(name, n_estimators=2, hierarchy=DAG).fit(X_SETS, Y_SETS)
+    assert labels[1] == short.predict(X_SETS)
+
+
+@pytest.mark.parametrize("kind", ALL_FIVE)
+def test_stages_of_a_frame_keep_its_index(kind):
+    frame = pd.DataFrame(X, columns=list("wxyz"), index=np.arange(len(X)) * 10)
+    labels = pd.Series(["/".join(path) for path in Y], index=frame.index, name="kind")
+    clf = kind(n_estimators=3, random_state=0).fit(frame, labels)
+    stages = list(clf.staged_predict(frame.iloc[5:9]))
+    assert len(stages) == 3
+    for stage in stages:
+        assert stage.index.tolist() == [50, 60, 70, 80]
+    pd.testing.assert_series_equal(stages[-1], clf.predict(frame.iloc[5:9]))
+
+
+def test_stages_of_a_path_by_signs():
+    clf = make("ada stumps", decoding="sign").fit(X, Y)
+    assert list(clf.staged_predict(X))[-1] == clf.predict(X)
+
+
+# ---------------------------------------------------------------------- callbacks and jobs
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_scores_are_monitored_and_progress_is_shown(name, capsys):
+    names = np.array(["/".join(path) for path in Y])
+    monitor = ScoringMonitor(scoring="accuracy")
+    clf = make(name, n_estimators=4).set_callbacks(ProgressBar(), monitor).fit(X, names)
+    logs = [row for row in monitor.get_logs().data if row["task_name"] == "round"]
+    assert [row["accuracy"] for row in logs] == list(clf.staged_score(X, names))
+    assert "100%" in capsys.readouterr().out
+    assert bits(clf) == bits(make(name, n_estimators=4).fit(X, names))
+
+
+def test_a_callback_may_end_the_fit():
+    clf = make("mh").set_callbacks(StopAfter(3)).fit(X, Y)
+    assert len(clf.rounds_) == 4
+    assert bits(clf) == bits(make("mh", n_estimators=4).fit(X, Y))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_jobs_change_nothing(name):
+    one, two = (make(name, n_jobs=n, n_estimators=5).fit(X, Y) for n in (1, 3))
+    assert bits(one) == bits(two)
+    assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
+
+
+@pytest.mark.parametrize("kind", ALL_FIVE)
+@pytest.mark.parametrize("option", [{"subsample": 0.5}, {"weight_trim": 0.3}], ids=repr)
+def test_rounds_look_at_some_of_the_rows(kind, option):
+    """So they find other splits than from all of them, and still learn."""
+    if not option.keys() <= kind().get_params().keys():
+        return
+    names = np.array(["/".join(path) for path in Y])
+    whole, some = (kind(n_estimators=20, random_state=0, **given) for given in ({}, option))
+    assert bits(whole.fit(X, names)) != bits(some.fit(X, names))
+    assert some.score(X, names) > 0.5
