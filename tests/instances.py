@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 import palmette
 from palmette.weak import TreePerClass
 
-__all__ = ["PARAMETERS", "instances", "label", "public_estimators"]
+__all__ = ["PARAMETERS", "defaults", "instances", "label", "public_estimators"]
 
 BASES = (
     {"estimator": DecisionTreeClassifier(min_weight_fraction_leaf=0.04, random_state=0)},
@@ -35,7 +35,7 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
     "AdaBoostMHClassifier": (
         FEW,
         {**FEW, "weak_learner": TreePerClass(max_features=None)},
-        {**FEW, "weak_learner": GaussianNB()},
+        {**FEW, "n_estimators": 5, "weak_learner": GaussianNB()},
     ),
     "AdaBoostMIClassifier": (FEW,),
     "FlatClassifier": BASES,
@@ -50,6 +50,8 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
     "LocalPerLevelClassifier": BASES,
     "LocalPerNodeClassifier": (*BASES, {"estimator": GaussianNB(), "negatives": "all"}),
     "LocalPerParentClassifier": (*BASES, {"estimator": LogisticRegression(C=10.0, max_iter=200)}),
+    "MFTree": ({}, {"branching": 3, "leaf_size": 2}),
+    "RelaxedTree": ({"n_starts": 1, "max_iter": 3},),
 }
 
 
@@ -65,6 +67,19 @@ def instances() -> Iterator[BaseEstimator]:
     for estimator in public_estimators():
         for parameters in PARAMETERS.get(estimator.__name__, ({},)):
             yield estimator(**parameters)
+
+
+def defaults() -> Iterator[BaseEstimator]:
+    """Every public estimator that `instances` has with other parameters, as users first meet it.
+
+    Rounds are few: more of the same would only take longer.
+    """
+    for estimator in public_estimators():
+        if {} not in PARAMETERS.get(estimator.__name__, ({},)):
+            made = estimator()
+            if "n_estimators" in made.get_params():
+                made.set_params(n_estimators=20)
+            yield made
 
 
 def label(value: Any) -> str | None:

@@ -56,7 +56,7 @@ class SampledCentroids(IterativeFitMixin, SinglePathClassifier):
         X = self._numbers(self._read_features(X, reset=True))
         weights = check_weights(sample_weight, len(X))
         used = np.ones(len(X), dtype=bool) if weights is None else weights > 0
-        codes, X = self._read_target(X, y, used), X[used]
+        codes, X = self._read_target(X, y, weights), X[used]
         weights = np.ones(len(X)) if weights is None else weights[used]
         told_apart = fingerprint_of_parameters(
             self, without=("n_rounds", "pause", "interrupt_at", "leave_at")

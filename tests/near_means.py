@@ -28,7 +28,7 @@ class NearMeans(PathClassifier):
         X = numbers(self._read_features(X, reset=True))
         weights = check_weights(sample_weight, len(X))
         used = None if weights is None else weights > 0
-        targets = self._read_any_target(X, y, used, force_several=self.by_node)
+        targets = self._read_any_target(X, y, weights, force_several=self.by_node)
         X, weights = (X, np.ones(len(X))) if used is None else (X[used], weights[used])
         self.by_class_ = not sparse.issparse(targets)
         if self.by_class_:

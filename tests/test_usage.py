@@ -121,3 +121,18 @@ def test_every_public_name_is_there():
     assert set(pm.__all__) <= set(dir(pm))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         pm.nothing  # noqa: B018
+
+
+def test_a_learnt_hierarchy_feeds_anything(problem):
+    X, y = problem
+    paths = [tuple(map(str, path)) for path in np.asarray(y)]
+    h = pm.Hierarchy.from_paths(sorted(set(paths)))
+    labels = np.array([path[-1] for path in paths])
+    tree = pm.BHCTree().fit(X, labels).hierarchy_
+    assert pm.metrics.triplet_accuracy(tree, h) > 0.8
+    assert pm.metrics.tree_mse(tree, h) < 0.05
+    for clf in (
+        pm.HierarchicalBoostingClassifier(hierarchy=pm.MFTree(), n_estimators=20, random_state=0),
+        pm.LocalPerParentClassifier(LinearSVC(), hierarchy=pm.LabelEmbeddingTree()),
+    ):
+        assert clf.fit(X, labels).score(X, labels) > 0.8

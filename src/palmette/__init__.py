@@ -16,13 +16,24 @@ from palmette.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from palmette import bench, datasets, decoding, metrics, weak
+    from palmette import bench, datasets, decoding, metrics, partition, weak
     from palmette.boosting import (
         AdaBoostECCClassifier,
         AdaBoostMHClassifier,
         AdaBoostMIClassifier,
         HierarchicalAdaBoostClassifier,
         HierarchicalBoostingClassifier,
+    )
+    from palmette.class_tree import (
+        AgglomerativeTree,
+        BalancedTree,
+        BHCTree,
+        DependenceTree,
+        LabelEmbeddingTree,
+        MFTree,
+        NMFTree,
+        RandomTree,
+        RelaxedTree,
     )
     from palmette.core.statistics import ClassStatistics
     from palmette.engine.checkpoint import Checkpoint
@@ -39,42 +50,61 @@ __all__ = [
     "AdaBoostECCClassifier",
     "AdaBoostMHClassifier",
     "AdaBoostMIClassifier",
+    "AgglomerativeTree",
+    "BHCTree",
+    "BalancedTree",
     "Checkpoint",
     "ClassStatistics",
     "DataHomeError",
+    "DependenceTree",
     "FlatClassifier",
     "HierarchicalAdaBoostClassifier",
     "HierarchicalBoostingClassifier",
     "Hierarchy",
     "HierarchyError",
+    "LabelEmbeddingTree",
     "LabelError",
     "LocalPerLevelClassifier",
     "LocalPerNodeClassifier",
     "LocalPerParentClassifier",
+    "MFTree",
+    "NMFTree",
     "NodeLabels",
     "PalmetteError",
+    "RandomTree",
     "ReadError",
+    "RelaxedTree",
     "bench",
     "datasets",
     "decoding",
     "metrics",
+    "partition",
     "weak",
 ]
 
 # scikit-learn takes over a second to import; what stands on it is loaded when first used
-_MODULES = {"bench", "datasets", "decoding", "metrics", "weak"}
+_MODULES = {"bench", "datasets", "decoding", "metrics", "partition", "weak"}
 _HOMES = {
     "AdaBoostECCClassifier": "palmette.boosting",
     "AdaBoostMHClassifier": "palmette.boosting",
     "AdaBoostMIClassifier": "palmette.boosting",
+    "AgglomerativeTree": "palmette.class_tree",
+    "BHCTree": "palmette.class_tree",
+    "BalancedTree": "palmette.class_tree",
     "Checkpoint": "palmette.engine.checkpoint",
     "ClassStatistics": "palmette.core.statistics",
+    "DependenceTree": "palmette.class_tree",
     "FlatClassifier": "palmette.local",
     "HierarchicalAdaBoostClassifier": "palmette.boosting",
     "HierarchicalBoostingClassifier": "palmette.boosting",
+    "LabelEmbeddingTree": "palmette.class_tree",
     "LocalPerLevelClassifier": "palmette.local",
     "LocalPerNodeClassifier": "palmette.local",
     "LocalPerParentClassifier": "palmette.local",
+    "MFTree": "palmette.class_tree",
+    "NMFTree": "palmette.class_tree",
+    "RandomTree": "palmette.class_tree",
+    "RelaxedTree": "palmette.class_tree",
 }
 
 

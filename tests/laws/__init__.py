@@ -1,4 +1,4 @@
-"""Laws that every public classifier obeys, whatever it is made of.
+"""Laws that every public estimator of a kind obeys, whatever it is made of.
 
 A law takes an unfitted estimator and asserts. `laws_of` yields those that apply to an estimator by
 what it is and can; a new law is written once and holds for all.
@@ -13,16 +13,20 @@ from sklearn.utils import get_tags
 from tests.laws.fitted import ON_FITTED
 from tests.laws.inputs import ON_INPUT, sparse_rows_are_dense_rows
 from tests.laws.labels import ON_LABELS, several_paths_and_dags_are_refused
+from tests.laws.learners import ON_LEARNERS
 from tests.laws.probabilities import ON_PROBABILITIES
 from tests.laws.several import ON_SEVERAL_PATHS, ON_SEVERAL_PROBABILITIES
 
 from palmette.engine.single_path import SinglePathClassifier
+from palmette.engine.tree_learner import ClassTreeLearner
 
 __all__ = ["laws_of"]
 
 
 def laws_of(estimator: BaseEstimator) -> Iterator[Callable[[BaseEstimator], None]]:
     """Laws that apply to an estimator."""
+    if isinstance(estimator, ClassTreeLearner):
+        yield from ON_LEARNERS
     if not isinstance(estimator, SinglePathClassifier):
         return
     yield from ON_LABELS + ON_INPUT + ON_FITTED

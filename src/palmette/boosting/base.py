@@ -20,6 +20,7 @@ from palmette.boosting.validation import Validation, split_rows
 from palmette.core.binning import BinMapper
 from palmette.core.containers import row_index
 from palmette.core.decoding import resolve_decoding
+from palmette.core.hierarchy import Hierarchy
 from palmette.core.marginal import Marginal
 from palmette.core.rows import count_rows, take_rows
 from palmette.engine.boost import RowChoice, boost, scores_of, staged_scores
@@ -31,7 +32,7 @@ from palmette.engine.path_classifier import PathClassifier
 from palmette.engine.threads import Threads
 from palmette.engine.tuning import tune_marginal
 from palmette.engine.weak.base import ColumnMask, TrainingRows
-from palmette.engine.weights import check_weights
+from palmette.engine.weights import check_weights, used_rows
 from palmette.exceptions import PalmetteError
 
 __all__ = ["BoostedClassifier"]
@@ -76,9 +77,9 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
     def _check_parameters(self) -> None:
         raise NotImplementedError
 
-    def _read_single_target(self, X: Any, y: Any, used: Any) -> NDArray[np.int32]:
+    def _read_single_target(self, X: Any, y: Any, weights: Any) -> NDArray[np.int32]:
         """Read y where several paths a row are refused."""
-        codes = self._read_target(X, y, used)
+        codes = self._read_target(X, y, weights)
         self.several_paths_ = False
         self.nodes_ = self.space_.nodes[1:]
         return codes
@@ -104,13 +105,13 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
         self._check_parameters()
         numbers = self._numbers(self._read_features(X, reset=True))
         weights = check_weights(sample_weight, count_rows(numbers))
-        used = None if weights is None else weights > 0
         before = self._labels_learnt()
-        targets = self._read_any_target(numbers, y, used, force_several=self._by_node)
+        targets = self._read_any_target(numbers, y, weights, force_several=self._by_node)
         self._warn_of_unseen()
-        if used is None:
+        used = used_rows(weights)
+        if weights is None:
             weights = np.ones(targets.shape[0])
-        else:
+        elif used is not None:
             numbers, weights = take_rows(numbers, np.flatnonzero(used)), weights[used]
         if not self._goes_on(before):
             self.bins_ = BinMapper.fit(numbers, self.max_bins)
@@ -239,7 +240,7 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
             if self.several_paths_:  # said when y was read
                 return
             listed, where = form.columns[form.columns > 0], "columns of y"
-        elif self.hierarchy is not None:
+        elif isinstance(self.hierarchy, Hierarchy):
             listed, where = np.arange(1, hierarchy.n_nodes), "classes of the hierarchy"
         else:
             return

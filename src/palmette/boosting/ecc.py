@@ -124,8 +124,8 @@ class AdaBoostECCClassifier(PresetsMixin, BoostedClassifier):
         check_boosting(self)
         resolve_weak_learner(self.weak_learner)
 
-    def _read_any_target(self, X: Any, y: Any, used: Any = None, **options: Any) -> Any:
-        return self._read_single_target(X, y, used)
+    def _read_any_target(self, X: Any, y: Any, weights: Any = None, **options: Any) -> Any:
+        return self._read_single_target(X, y, weights)
 
     def _objective(self, targets: NDArray[np.int32], weights: FloatArray) -> ColouringWeights:
         return ColouringWeights(targets, weights, self.space_.n_classes, self.learning_rate)

@@ -185,10 +185,10 @@ class HierarchicalBoostingClassifier(PresetsMixin, BoostedClassifier):
         named = [name for name in self._losses() if name in LOSSES]
         return all(LOSSES[name].several for name in named)
 
-    def _read_any_target(self, X: Any, y: Any, used: Any = None, **options: Any) -> Any:
+    def _read_any_target(self, X: Any, y: Any, weights: Any = None, **options: Any) -> Any:
         if not self._takes_several():
-            return self._read_single_target(X, y, used)
-        return super()._read_any_target(X, y, used, **options)
+            return self._read_single_target(X, y, weights)
+        return super()._read_any_target(X, y, weights, **options)
 
     def _members(self) -> list[Member]:
         """One member for every model: the losses, each as often as there are bags."""

@@ -99,6 +99,24 @@ class LabelForm:
             rows = object_array([row.copy() for row in rows])  # equal rows, not the same one
         return self.container.wrap(rows, index)
 
+    def write_answers(self, nodes: IntArray, hierarchy: Hierarchy, index: Any = None) -> Any:
+        """Write one node a row, with its ancestors if the labels that came listed them.
+
+        Parameters
+        ----------
+        nodes : int array of shape (n_samples,)
+        hierarchy : Hierarchy
+        index : pandas.Index, optional
+        """
+        if not self.lists_ancestors:
+            return self.write_nodes(nodes, hierarchy, index)
+        closed = hierarchy.closure[nodes]
+        listed = np.ones(closed.nnz, dtype=bool)
+        if self.kind == "sets":
+            listed = closed.indices > 0  # sets never name the root
+        starts = np.concatenate([[0], np.cumsum(listed)])[closed.indptr]
+        return self.write_sets(starts, closed.indices[listed], hierarchy, index)
+
     def write_sets(self, starts: Any, nodes: IntArray, hierarchy: Hierarchy, index: Any) -> Any:
         """Write several nodes a row: those of row i are ``nodes[starts[i] : starts[i + 1]]``."""
         if self.kind == "indicator":

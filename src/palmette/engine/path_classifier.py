@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from palmette.core.coherence import NodeColumns, add_root, check_dag_rule, make_coherent
 from palmette.core.containers import row_index
 from palmette.core.decode import path_product, top_classes
+from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import count_rows
 from palmette.core.thresholds import Threshold, is_threshold, resolve_threshold
@@ -32,6 +33,7 @@ from palmette.engine.single_path import (
     _check_target,
     _listed,
 )
+from palmette.engine.weights import used_rows
 from palmette.exceptions import LabelError, PalmetteError
 
 __all__ = ["PathClassifier"]
@@ -104,7 +106,7 @@ class PathClassifier(SinglePathClassifier):
         self,
         X: Any,
         y: Any,
-        used: NDArray[np.bool_] | None = None,
+        weights: NDArray[np.float64] | None = None,
         *,
         force_several: bool = False,
     ) -> IntArray | sparse.csr_array:
@@ -114,8 +116,8 @@ class PathClassifier(SinglePathClassifier):
         ----------
         X : rows
         y : labels of n_samples rows
-        used : bool array of shape (n_samples,), optional
-            Rows whose labels are to be learnt; all by default. The others count for nothing.
+        weights : array of shape (n_samples,), optional
+            Labels of rows without weight are not learnt, and the rows count for nothing.
         force_several : bool
             Whether to ask for targets by node of data with one path a row too. Where y is written
             as sets or an indicator matrix, ``several_paths_`` is then True, as it is where a
@@ -128,11 +130,11 @@ class PathClassifier(SinglePathClassifier):
             ``nodes_`` that are true, their ancestors included.
         """
         check_dag_rule(self._dag_rule())
-        hierarchy = self._given_hierarchy()
+        hierarchy, y = self._hierarchy_for(X, y, weights)
         y = lists_as_matrix(y, hierarchy)
         labels = NodeLabels.encode(_check_target(y), hierarchy)
         check_consistent_length(X, labels.given)
-        learnt = labels
+        learnt, used = labels, used_rows(weights)
         if used is not None:
             learnt = NodeLabels(labels.hierarchy, labels.given[used], labels.form)
         asked_for = force_several or is_threshold(self.decoding)
@@ -387,7 +389,7 @@ class PathClassifier(SinglePathClassifier):
         if not self._answers_with_sets:
             return super().score(X, y, sample_weight)
         check_consistent_length(X, y, sample_weight)
-        if self.hierarchy is None:
+        if not isinstance(self.hierarchy, Hierarchy):
             true, known = closed_on(self.hierarchy_, y)
         else:
             true, known = NodeLabels.encode(y, self.hierarchy_).closed, True

@@ -8,12 +8,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    assert_all_finite,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
 
 from palmette import metrics  # noqa: F401 (makes scoring="hierarchical_f1" known to scikit-learn)
 from palmette.core.containers import row_index
@@ -31,6 +36,7 @@ from palmette.core.labels import NodeLabels
 from palmette.core.marginal import Marginal
 from palmette.core.rows import count_rows, is_text, row_chunks, take_rows
 from palmette.core.space import LabelSpace
+from palmette.engine.weights import used_rows
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 
 __all__ = ["SinglePathClassifier"]
@@ -95,25 +101,26 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
             ensure_all_finite="allow-nan" if tags.allow_nan else True,
         )
 
-    def _read_target(self, X: Any, y: Any, used: NDArray[np.bool_] | None = None) -> IntArray:
+    def _read_target(self, X: Any, y: Any, weights: FloatArray | None = None) -> IntArray:
         """Encode y, and set ``hierarchy_``, ``space_``, ``classes_`` and ``label_form_``.
 
         Parameters
         ----------
         X : rows
         y : labels of n_samples rows
-        used : bool array of shape (n_samples,), optional
-            Rows whose labels are to be learnt; all by default.
+        weights : array of shape (n_samples,), optional
+            Labels of rows without weight are not learnt.
 
         Returns
         -------
         int array of shape (n_used,)
             Class of every row that is used, as a position in ``space_.classes``.
         """
-        labels = NodeLabels.encode(_check_target(y), self._given_hierarchy())
+        hierarchy, y = self._hierarchy_for(X, y, weights)
+        labels = NodeLabels.encode(_check_target(y), hierarchy)
         labels.hierarchy.require_tree(type(self).__name__)
         check_consistent_length(X, labels.given)
-        return self._learn_paths(labels, used)
+        return self._learn_paths(labels, used_rows(weights))
 
     def _learn_paths(self, labels: NodeLabels, used: NDArray[np.bool_] | None) -> IntArray:
         """Set what follows from labels of one path a row; see `_read_target`."""
@@ -138,10 +145,41 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
     def _given_hierarchy(self) -> Hierarchy | None:
         if self.hierarchy is None or isinstance(self.hierarchy, Hierarchy):
             return self.hierarchy
+        if hasattr(self.hierarchy, "fit"):
+            return None  # to be learnt
         raise HierarchyError(
             f"hierarchy is a {type(self.hierarchy).__name__}: expected a palmette.Hierarchy (such "
-            "as Hierarchy.from_paths(...) or Hierarchy.read(file)) or None."
+            "as Hierarchy.from_paths(...) or Hierarchy.read(file)), a learner of one (such as "
+            "palmette.MFTree()) or None."
         )
+
+    def _hierarchy_for(
+        self, X: Any, y: Any, weights: FloatArray | None = None
+    ) -> tuple[Hierarchy | None, Any]:
+        """Hierarchy that y is read with: the one given, or the one that a learner finds here.
+
+        A learner sees the rows of this fit alone, so that cross-validation stays honest. Returns y
+        too: labels of rows that are not used may be unknown to the learner, and are replaced.
+        """
+        if self.hierarchy is None or not hasattr(self.hierarchy, "fit"):
+            return self._given_hierarchy(), y
+        labels = np.asarray(y)
+        if labels.ndim != 1 or (labels.size and isinstance(labels[0], tuple | list | set)):
+            raise LabelError(
+                f"hierarchy={self.hierarchy!r} is learnt over labels, but y holds paths or sets. "
+                "Give one label a row."
+            )
+        check_consistent_length(X, labels)
+        used = used_rows(weights)
+        if used is not None:
+            X, kept = take_rows(X, np.flatnonzero(used)), labels[used]
+            weights, y, labels = weights[used], np.where(used, labels, kept[0]), kept
+        learner = clone(self.hierarchy)
+        given = {}
+        if weights is not None and has_fit_parameter(learner, "sample_weight"):
+            given["sample_weight"] = weights
+        self.hierarchy_learner_ = learner.fit(X, labels, **given)
+        return self.hierarchy_learner_.hierarchy_, y
 
     # ------------------------------------------------------------------ answering
 
@@ -160,15 +198,7 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
 
     def _write(self, nodes: IntArray, index: Any) -> Any:
         """Write one node a row in the form of `y`, with its ancestors if `y` listed them."""
-        form, hierarchy = self.label_form_, self.hierarchy_
-        if not form.lists_ancestors:
-            return form.write_nodes(nodes, hierarchy, index)
-        closed = hierarchy.closure[nodes]
-        listed = np.ones(closed.nnz, dtype=bool)
-        if form.kind == "sets":
-            listed = closed.indices > 0  # sets never name the root
-        starts = np.concatenate([[0], np.cumsum(listed)])[closed.indptr]
-        return form.write_sets(starts, closed.indices[listed], hierarchy, index)
+        return self.label_form_.write_answers(nodes, self.hierarchy_, index)
 
     def predict_nodes(self, X: Any) -> IntArray:
         """Predict node numbers of ``hierarchy_``, of shape (n_samples,)."""
@@ -295,7 +325,7 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
 
     def _true_nodes(self, y: Any) -> IntArray:
         """Node of every row of y; -1 for labels that a hierarchy taken from y never saw."""
-        if self.hierarchy is not None:
+        if isinstance(self.hierarchy, Hierarchy):
             return NodeLabels.encode(y, self.hierarchy_).terminals
         labels = NodeLabels.encode(y)
         seen, codes = np.unique(labels.terminals, return_inverse=True)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from palmette.exceptions import PalmetteError
 
-__all__ = ["check_weights", "weight_keyword"]
+__all__ = ["check_weights", "used_rows", "weight_keyword"]
 
 
 def check_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
@@ -39,6 +39,17 @@ def check_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | N
     if not weights.any():
         raise PalmetteError("sample_weight is zero for every row: expected some positive weight.")
     return weights
+
+
+def used_rows(weights: NDArray[np.float64] | None) -> NDArray[np.bool_] | None:
+    """Return which rows have a weight, or None where all have.
+
+    Examples
+    --------
+    >>> used_rows(np.array([1.0, 0.0]))
+    array([ True, False])
+    """
+    return None if weights is None or weights.all() else weights > 0
 
 
 def weight_keyword(estimator: Any) -> str:

@@ -18,7 +18,7 @@ from palmette.core.space import LabelSpace
 from palmette.core.tasks import Task, TaskTable
 from palmette.engine.reduce import fit_tasks
 from palmette.engine.single_path import SinglePathClassifier
-from palmette.engine.weights import check_weights
+from palmette.engine.weights import check_weights, used_rows
 from palmette.local.choice import TaskKey, estimator_chooser, known_estimators
 from palmette.local.scores import gives_proba
 
@@ -78,15 +78,15 @@ class BaseLocalClassifier(SinglePathClassifier):
         """
         X = self._read_features(X, reset=True)
         weights = check_weights(sample_weight, count_rows(X))
-        used = None if weights is None or weights.all() else weights > 0
-        codes = self._read_target(X, y, used)
+        codes = self._read_target(X, y, weights)
+        used = used_rows(weights)
         if weights is not None and used is not None:  # a weight of zero is no copy of a row
             X, weights = take_rows(X, np.flatnonzero(used).astype(np.int32)), weights[used]
         choose = estimator_chooser(
             self.estimator,
             self.hierarchy_,
             by_node=self._tasks_are_nodes,
-            is_given=self.hierarchy is not None,
+            is_given=isinstance(self.hierarchy, Hierarchy),
         )
         table = self._make_tasks(self.space_)
         fitted = fit_tasks(

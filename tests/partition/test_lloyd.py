@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from sklearn.cluster import KMeans
+
+from palmette.partition.lloyd import k_means, two_means
+
+
+def spread(points, group):
+    return sum(
+        ((points[group == k] - points[group == k].mean(axis=0)) ** 2).sum() for k in set(group)
+    )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_two_means_is_the_best_of_its_starts(seed):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(40, 2))
+    starts = rng.random((40, 6)) > 0.5
+    found = two_means(points, starts)
+    single = []
+    for side in starts.T:
+        centres = np.stack([points[side].mean(axis=0), points[~side].mean(axis=0)])
+        single.append(KMeans(2, init=centres, n_init=1, tol=0).fit(points).inertia_)
+    assert spread(points, found) == pytest.approx(min(single))
+
+
+def test_two_means_of_starts_without_two_sides():
+    points = np.arange(4.0)[:, None]
+    assert two_means(points, np.zeros((4, 1), dtype=bool)) is None
+    both = np.array([[False, True]] * 2 + [[True, True]] * 2)
+    assert two_means(points, both).tolist() == [False, False, True, True]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_k_means_is_close_to_the_best_of_many_draws(seed):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(120, 4)) + 3 * rng.normal(size=(8, 4))[rng.integers(8, size=120)]
+    drawn = KMeans(8, n_init=20, random_state=0).fit(points).inertia_
+    assert spread(points, k_means(points, 8)) < 1.1 * drawn
+
+
+@given(
+    arrays(float, st.tuples(st.integers(3, 20), st.integers(1, 3)), elements=st.integers(-3, 3)),
+    st.integers(2, 5),
+)
+def test_k_means_of_any_points(points, n_groups):
+    group = k_means(points, n_groups)
+    assert len(group) == len(points)
+    numbers = group.tolist()
+    firsts = [numbers.index(k) for k in range(max(numbers) + 1)]  # fails where a number is missing
+    assert firsts == sorted(firsts)
+    assert max(numbers) < n_groups
+    _, same = np.unique(points, axis=0, return_inverse=True)
+    for k in set(same.tolist()):
+        assert len(set(group[same == k].tolist())) == 1, "equal points are in one group"
+
+
+def test_k_means_does_not_know_the_order_of_points():
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(60, 3))
+    order = rng.permutation(60)
+    as_sets = [
+        {frozenset(names[group == k].tolist()) for k in range(6)}
+        for names, group in (
+            (np.arange(60), k_means(points, 6)),
+            (order, k_means(points[order], 6)),
+        )
+    ]
+    assert as_sets[0] == as_sets[1]
