@@ -28,6 +28,10 @@ BASES = (
 FEW = {"n_estimators": 20, "random_state": 0}
 
 PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
+    "AdaBoostBHCClassifier": (
+        {**FEW, "n_estimators": 10},
+        {**FEW, "n_estimators": 10, "tree": palmette.RandomTree(), "n_trees": 2},
+    ),
     "AdaBoostECCClassifier": (
         {**FEW, "weak_learner": TreePerClass(max_features=None)},
         {**FEW, "weak_learner": "stump"},
@@ -38,6 +42,12 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
         {**FEW, "n_estimators": 5, "weak_learner": GaussianNB()},
     ),
     "AdaBoostMIClassifier": (FEW,),
+    "ClassTreeClassifier": (
+        {},
+        {"tree": palmette.BHCTree(), "router": "logistic", "random_state": 0},
+        {"router": GaussianNB(), "decoding": "exact"},
+    ),
+    "ClassTreeEnsemble": ({"n_trees": 2, "random_state": 0},),
     "FlatClassifier": BASES,
     "HierarchicalAdaBoostClassifier": (
         {**FEW, "n_estimators": 40, "learning_rate": 1.0},

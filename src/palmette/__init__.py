@@ -16,7 +16,7 @@ from palmette.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from palmette import bench, datasets, decoding, metrics, partition, weak
+    from palmette import bench, datasets, decoding, metrics, partition, routing, weak
     from palmette.boosting import (
         AdaBoostECCClassifier,
         AdaBoostMHClassifier,
@@ -25,12 +25,17 @@ if TYPE_CHECKING:
         HierarchicalBoostingClassifier,
     )
     from palmette.class_tree import (
+        AdaBoostBHCClassifier,
         AgglomerativeTree,
         BalancedTree,
         BHCTree,
+        ClassTreeClassifier,
+        ClassTreeEnsemble,
+        DAGSVMClassifier,
         DependenceTree,
         LabelEmbeddingTree,
         MFTree,
+        MFTreeClassifier,
         NMFTree,
         RandomTree,
         RelaxedTree,
@@ -47,6 +52,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AdaBoostBHCClassifier",
     "AdaBoostECCClassifier",
     "AdaBoostMHClassifier",
     "AdaBoostMIClassifier",
@@ -55,6 +61,9 @@ __all__ = [
     "BalancedTree",
     "Checkpoint",
     "ClassStatistics",
+    "ClassTreeClassifier",
+    "ClassTreeEnsemble",
+    "DAGSVMClassifier",
     "DataHomeError",
     "DependenceTree",
     "FlatClassifier",
@@ -68,6 +77,7 @@ __all__ = [
     "LocalPerNodeClassifier",
     "LocalPerParentClassifier",
     "MFTree",
+    "MFTreeClassifier",
     "NMFTree",
     "NodeLabels",
     "PalmetteError",
@@ -79,12 +89,14 @@ __all__ = [
     "decoding",
     "metrics",
     "partition",
+    "routing",
     "weak",
 ]
 
 # scikit-learn takes over a second to import; what stands on it is loaded when first used
-_MODULES = {"bench", "datasets", "decoding", "metrics", "partition", "weak"}
+_MODULES = {"bench", "datasets", "decoding", "metrics", "partition", "routing", "weak"}
 _HOMES = {
+    "AdaBoostBHCClassifier": "palmette.class_tree",
     "AdaBoostECCClassifier": "palmette.boosting",
     "AdaBoostMHClassifier": "palmette.boosting",
     "AdaBoostMIClassifier": "palmette.boosting",
@@ -93,6 +105,9 @@ _HOMES = {
     "BalancedTree": "palmette.class_tree",
     "Checkpoint": "palmette.engine.checkpoint",
     "ClassStatistics": "palmette.core.statistics",
+    "ClassTreeClassifier": "palmette.class_tree",
+    "ClassTreeEnsemble": "palmette.class_tree",
+    "DAGSVMClassifier": "palmette.class_tree",
     "DependenceTree": "palmette.class_tree",
     "FlatClassifier": "palmette.local",
     "HierarchicalAdaBoostClassifier": "palmette.boosting",
@@ -102,6 +117,7 @@ _HOMES = {
     "LocalPerNodeClassifier": "palmette.local",
     "LocalPerParentClassifier": "palmette.local",
     "MFTree": "palmette.class_tree",
+    "MFTreeClassifier": "palmette.class_tree",
     "NMFTree": "palmette.class_tree",
     "RandomTree": "palmette.class_tree",
     "RelaxedTree": "palmette.class_tree",

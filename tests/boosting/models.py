@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import palmette as pm
 from palmette.engine.hypotheses import pack
-from palmette.weak import SharedTree, StumpPerClass, TreePerClass
+from palmette.weak import CartPerClass, SharedTree, StumpPerClass, TreePerClass
 
 __all__ = ["ALL_FIVE", "MODELS", "MODELS_OF_SETS", "InterruptAt", "StopAfter", "bits", "make"]
 
@@ -36,6 +36,7 @@ MODELS_OF_SETS = {
     "mh confident": (mh, {"weak_learner": StumpPerClass(2, votes="confidence")}),
     "mi": (mi, {}),
     "mi random trees": (mi, {"weak_learner": TreePerClass(2, thresholds="random")}),
+    "mi full trees": (mi, {"weak_learner": CartPerClass()}),
     "logistic": (softmax, {"loss": "logistic", "max_depth": 3}),
     "exponential": (softmax, {"loss": "exponential", "max_depth": 3}),
     "logistic and exponential": (softmax, {"loss": ("logistic", "exponential"), "max_depth": 2}),
@@ -45,6 +46,7 @@ MODELS = {
     **MODELS_OF_SETS,
     "ecc": (ecc, {"weak_learner": TreePerClass(2)}),
     "ecc stumps": (ecc, {"weak_learner": "stump"}),
+    "ecc full trees": (ecc, {"weak_learner": CartPerClass(resample=0.5)}),
     "ecc shared, some rows": (ecc, {"weak_learner": "shared_tree", "subsample": 0.7}),
     "leaf softmax": (softmax, {"max_depth": 3}),
     "path softmax": (softmax, {"loss": "path_softmax", "max_depth": 3}),

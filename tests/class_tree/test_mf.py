@@ -145,3 +145,11 @@ def test_published_settings_have_a_name():
     published = MFTree.preset("published", leaf_size=2)
     assert (published.rule, published.weights, published.centring) == ("abs", "sums", "global")
     assert published.leaf_size == 2
+
+
+@pytest.mark.parametrize(("n_classes", "branching", "leaf_size"), [(49, 5, 1), (50, 8, 16)])
+def test_the_shape_may_depend_on_the_number_of_classes(n_classes, branching, leaf_size):
+    X = np.random.default_rng(0).normal(size=(n_classes, 6))
+    learner = MFTree("auto", leaf_size="auto").fit(X, np.arange(n_classes))
+    same = MFTree(branching, leaf_size=leaf_size).fit(X, np.arange(n_classes))
+    assert learner.hierarchy_ == same.hierarchy_

@@ -8,17 +8,21 @@ from sklearn.tree import DecisionTreeClassifier
 
 from palmette.engine.hypotheses import (
     Bundle,
+    Carts,
+    CartVotes,
     ClassModels,
     ClassTrees,
     Coloured,
     ColumnParents,
     Samples,
     SharedTree,
+    answer_signs,
 )
 
 __all__ = [
     "PARENTS",
     "bundle",
+    "cart_votes",
     "class_models",
     "class_trees",
     "coloured",
@@ -82,6 +86,24 @@ def class_models(seed, n_columns=4, parents=None):
         models.append(DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y))
     signs = np.tile(np.array([-1, -1, 1], dtype=np.int8), (n_columns, 1))
     return ClassModels(models, signs, signs * rng.random(n_columns)[:, None], parents)
+
+
+def cart(rng, n_splits, n_features=5):
+    """A full tree: leaves lead to themselves, children of a place stand side by side."""
+    n_places = 2 * n_splits + 1
+    features, cuts = np.zeros(n_places, dtype=np.int32), np.full(n_places, 255, dtype=np.uint8)
+    left = np.arange(n_places, dtype=np.int32)
+    for k in range(n_splits):
+        place = rng.choice(np.flatnonzero(left[: 2 * k + 1] == np.arange(2 * k + 1)))
+        features[place], cuts[place] = rng.integers(n_features), rng.integers(0, 8)
+        left[place] = 2 * k + 1
+    return features, cuts, left, rng.choice([-1, 1], n_places).astype(np.int8)
+
+
+def cart_votes(seed, n_columns=4, parents=None):
+    rng = np.random.default_rng(seed)
+    carts = Carts.of([cart(rng, n_splits) for n_splits in rng.integers(0, 9, n_columns)])
+    return CartVotes(carts, answer_signs(n_columns) * rng.random(n_columns)[:, None], parents)
 
 
 def coloured(seed, binary=class_trees, n_columns=4):

@@ -8,6 +8,8 @@ from tests.engine import boosted
 
 from palmette.engine.checkpoint_file import read_checkpoint, write_checkpoint
 from palmette.engine.hypotheses import (
+    Carts,
+    CartVotes,
     ClassModels,
     ClassTrees,
     Coloured,
@@ -29,9 +31,20 @@ KINDS = {
         4,
         boosted.PARENTS,
     ),
+    "full trees": (boosted.cart_votes, 4, None),
+    "masked full trees": (
+        lambda seed: boosted.cart_votes(seed, parents=boosted.PARENTS),
+        4,
+        boosted.PARENTS,
+    ),
     "coloured class trees": (boosted.coloured, 4, None),
     "coloured shared trees": (
         lambda seed: boosted.coloured(seed, boosted.shared_tree),
+        4,
+        None,
+    ),
+    "coloured full trees": (
+        lambda seed: boosted.coloured(seed, boosted.cart_votes),
         4,
         None,
     ),
@@ -93,7 +106,26 @@ def test_class_models_vote_what_they_predict_and_masked_rows_stand_at_place_0():
     assert 0 < let_through.sum() < len(said)
 
 
-@pytest.mark.parametrize("binary", [boosted.class_trees, boosted.shared_tree])
+@pytest.mark.parametrize(("need_all", "second"), [(True, -5.0), (False, 5.0)])
+def test_full_trees_vote_column_by_column_under_the_mask(need_all, second):
+    """A leaf that says yes, a stump, and a tree of two splits that is below both of them."""
+    yes = ([0], [255], [0], [1])
+    stump = ([1, 0, 0], [4, 255, 255], [1, 1, 2], [-1, -1, 1])
+    deep = ([0, 0, 2, 0, 0], [2, 255, 2, 255, 255], [1, 1, 3, 3, 4], [1, -1, 1, -1, 1])
+    kinds = (np.int32, np.uint8, np.int32, np.int8)
+    carts = Carts.of(
+        tuple(np.array(part, dtype=kind) for part, kind in zip(tree, kinds, strict=True))
+        for tree in (yes, stump, deep)
+    )
+    parents = ColumnParents(np.array([0, 0, 0, 2]), np.array([0, 1], dtype=np.int32), need_all)
+    values = np.array([[-1.0, -1.0, 1.0], [-2.0, -2.0, 2.0], [-5.0, -5.0, 5.0]])
+    trees = CartVotes(carts, values, parents)
+    rows = Samples(np.array([[3, 5, 3], [3, 4, 3], [3, 5, 2], [2, 255, 255]], dtype=np.uint8))
+    assert votes(trees, rows, 3)[:, :2].tolist() == [[1, 2], [1, -2], [1, 2], [1, 2]]
+    assert votes(trees, rows, 3)[:, 2].tolist() == [5.0, second, -5.0, -5.0]
+
+
+@pytest.mark.parametrize("binary", [boosted.class_trees, boosted.shared_tree, boosted.cart_votes])
 def test_a_coloured_hypothesis_votes_for_a_colour(binary):
     hypothesis, rows = boosted.coloured(2, binary), boosted.samples()
     one = votes(hypothesis.binary, rows, 1)
@@ -184,7 +216,9 @@ def test_models_of_other_libraries_are_refused_by_name():
 # ---------------------------------------------------------------------- tables
 
 
-@pytest.mark.parametrize("kind", ["shared trees", "class trees", "masked class trees"])
+@pytest.mark.parametrize(
+    "kind", ["shared trees", "class trees", "masked class trees", "masked full trees"]
+)
 def test_the_table_holds_every_vote(kind):
     make, n_columns, _ = KINDS[kind]
     table = make(3).table()

@@ -22,6 +22,7 @@ from palmette import weak
 from palmette.engine.hypotheses import ColumnParents, Samples
 from palmette.engine.threads import Threads
 from palmette.engine.weak import (
+    CartPerClass,
     ColumnMask,
     EstimatorPerClass,
     GrownTree,
@@ -72,6 +73,8 @@ LEARNERS = {
     "tree": TreePerClass(3, max_features=None),
     "random tree": TreePerClass(4, max_features=3, thresholds="random"),
     "large leaves": TreePerClass(3, max_features=None, min_samples_leaf=8),
+    "full tree": CartPerClass(),
+    "weighted full tree": CartPerClass(3, max_features=None, resample=False),
     "shared": SharedTreeLearner(4),
     "shared best": SharedTreeLearner(3, thresholds="best", criterion="absolute"),
     "shared sketch": SharedTreeLearner(3, sketch=2),
@@ -159,7 +162,7 @@ def test_only_chosen_rows_are_looked_at(name):
     found = [learner.grow(rows, each, chosen, 3) for each in (signed, other)]
     if isinstance(found[0], GrownTree):
         assert np.array_equal(found[0].leaf, found[1].leaf)
-    elif isinstance(learner, EstimatorPerClass):
+    elif isinstance(learner, EstimatorPerClass | CartPerClass):
         assert np.array_equal(found[0].places, found[1].places)
     else:
         for one, two in zip(found[0].made_of, found[1].made_of, strict=True):
@@ -378,6 +381,47 @@ def test_a_sketch_is_small_and_may_be_all():
     assert SharedTreeLearner(sketch=5)._sketched(np.zeros((10, 700)), 0).shape == (10, 5)
 
 
+# ---------------------------------------------------------------------- full trees
+
+
+def test_full_trees_make_no_mistake_on_the_rows_that_they_see():
+    rows, signed = training_rows(), signed_weights()
+    learner = CartPerClass(max_features=2, resample=False)
+    said = votes_of(learner.grow(rows, signed, None, 0), signed)
+    assert np.array_equal(said, np.sign(signed))
+    drawn = votes_of(CartPerClass(max_features=2).grow(rows, signed, None, 0), signed)
+    assert not np.array_equal(drawn, np.sign(signed))
+
+
+def test_full_trees_are_drawn_anew_for_every_column_and_round():
+    rows, alike = training_rows(), np.repeat(signed_weights()[:, :1], 4, axis=1)
+    first, second = (CartPerClass().grow(rows, alike, None, seed).places for seed in (0, 100))
+    assert len(np.unique(first, axis=1).T) == 4
+    assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("resample", [True, 0.4, False])
+def test_a_full_tree_takes_a_weight_of_k_for_k_copies(resample):
+    rows, signed = training_rows(), signed_weights()
+    times = rows.weights.astype(int)
+    copies = np.random.default_rng(0).permutation(np.repeat(np.arange(N), times))
+    repeated = TrainingRows(rows.codes[copies], rows.n_bins, np.ones(len(copies), np.float32))
+    learner = CartPerClass(resample=resample)
+    one = learner.grow(rows, signed, None, 5)
+    other = learner.grow(repeated, signed[copies] / times[copies, None], None, 5)
+    assert np.array_equal(one.places[copies], other.places)
+
+
+def test_rows_drawn_are_as_many_as_weights_say_and_not_without_end():
+    learner, half = CartPerClass(), CartPerClass(resample=0.5)
+    assert learner.n_draws(np.full(8, 2.0, dtype=np.float32)) == 16
+    assert half.n_draws(np.full(8, 2.0, dtype=np.float32)) == 8
+    assert learner.n_draws(np.full(8, 1e-3, dtype=np.float32)) == 8
+    assert learner.n_draws(np.full(8, 1e9, dtype=np.float32)) == 80
+    assert CartPerClass(resample=False).n_draws(np.ones(8, dtype=np.float32)) == 0
+    assert CartPerClass(3, max_features=0.5).growth(10) == (5, 3)
+
+
 # ---------------------------------------------------------------------- other libraries
 
 
@@ -437,6 +481,7 @@ def test_a_column_of_one_sign_needs_no_model():
 def test_learners_by_name_object_and_classifier():
     assert isinstance(resolve_weak_learner("stump"), StumpPerClass)
     assert isinstance(resolve_weak_learner("tree"), TreePerClass)
+    assert isinstance(resolve_weak_learner("cart"), CartPerClass)
     assert isinstance(resolve_weak_learner("shared_tree"), SharedTreeLearner)
     learner = TreePerClass(2)
     assert resolve_weak_learner(learner) is learner
@@ -470,6 +515,10 @@ def test_classifiers_without_weights_are_refused_by_name():
         (TreePerClass(thresholds="any"), "thresholds='any'"),
         (TreePerClass(min_samples_leaf=0), "min_samples_leaf=0"),
         (TreePerClass(max_features="log"), "max_features='log'"),
+        (CartPerClass(0), "max_depth=0"),
+        (CartPerClass(resample=0.0), "resample=0.0"),
+        (CartPerClass(resample=1.5), "resample=1.5"),
+        (CartPerClass(max_features="log"), "max_features='log'"),
         (SharedTreeLearner(13), "max_depth=13"),
         (SharedTreeLearner(thresholds=None), "thresholds=None"),
         (SharedTreeLearner(criterion="gini"), "criterion='gini'"),

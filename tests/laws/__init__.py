@@ -14,6 +14,7 @@ from tests.laws.fitted import ON_FITTED
 from tests.laws.inputs import ON_INPUT, sparse_rows_are_dense_rows
 from tests.laws.labels import ON_LABELS, several_paths_and_dags_are_refused
 from tests.laws.learners import ON_LEARNERS
+from tests.laws.own_tree import ON_OWN_TREE, learns_over_labels
 from tests.laws.probabilities import ON_PROBABILITIES
 from tests.laws.several import ON_SEVERAL_PATHS, ON_SEVERAL_PROBABILITIES
 
@@ -28,6 +29,9 @@ def laws_of(estimator: BaseEstimator) -> Iterator[Callable[[BaseEstimator], None
     if isinstance(estimator, ClassTreeLearner):
         yield from ON_LEARNERS
     if not isinstance(estimator, SinglePathClassifier):
+        return
+    if learns_over_labels(estimator):
+        yield from ON_OWN_TREE
         return
     yield from ON_LABELS + ON_INPUT + ON_FITTED
     has_proba = hasattr(estimator, "predict_proba")

@@ -12,7 +12,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from tests.laws.problems import PATHS, problem
+from tests.laws.problems import PATHS, along, problem
 
 from palmette import Hierarchy, PalmetteError, decoding
 from palmette.core import rows
@@ -57,10 +57,10 @@ def chunks_of_rows_change_nothing(estimator: BaseEstimator) -> None:
     names = [n for n in ("predict_proba", "predict_node_proba") if hasattr(fitted, n)]
 
     def answers():
-        labels = [
-            clone_fitted(fitted, decoding=rule).predict(X)
-            for rule in ("best_path", "top_down", decoding.Confident(0.7))
-        ]
+        rules = [{"decoding": rule} for rule in ("best_path", "top_down", decoding.Confident(0.7))]
+        if "decoding" not in fitted.get_params():
+            rules = [{}]
+        labels = [clone_fitted(fitted, **rule).predict(X) for rule in rules]
         return labels, [getattr(fitted, name)(X) for name in names]
 
     whole, tables = answers()
@@ -80,6 +80,8 @@ def clone_fitted(fitted: BaseEstimator, **parameters: Any) -> BaseEstimator:
 def a_decision_rule_may_be_set_after_fit(estimator: BaseEstimator) -> None:
     X, paths = problem()
     fitted = clone(estimator).fit(X, paths)
+    if "decoding" not in estimator.get_params():
+        return
     nodes = fitted.hierarchy_
     by_name = fitted.set_params(decoding="confident").predict_nodes(X)
     by_object = fitted.set_params(decoding=decoding.Confident(0.5)).predict_nodes(X)
@@ -95,9 +97,9 @@ def a_decision_rule_may_be_set_after_fit(estimator: BaseEstimator) -> None:
 def searches_reach_the_parts(estimator: BaseEstimator) -> None:
     X, paths = problem()
     y = np.array(["/".join(path) for path in paths])
-    estimator = clone(estimator).set_params(
-        hierarchy=Hierarchy.from_paths(PATHS), decoding=decoding.Confident()
-    )
+    if "decoding" not in estimator.get_params():
+        return
+    estimator = along(estimator, Hierarchy.from_paths(PATHS), decoding=decoding.Confident())
     search = GridSearchCV(estimator, {"decoding__threshold": [0.5, 1.0]}, cv=2).fit(X, y)
     for threshold, score in zip([0.5, 1.0], search.cv_results_["mean_test_score"], strict=True):
         estimator.set_params(decoding__threshold=threshold)

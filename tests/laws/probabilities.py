@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
-from tests.laws.problems import PATHS, problem
+from tests.laws.problems import PATHS, along, problem
 
 from palmette import Hierarchy, PalmetteError
 
@@ -61,7 +61,7 @@ def node_probabilities_are_coherent(estimator: BaseEstimator) -> None:
 def leaves_never_seen_have_no_probability(estimator: BaseEstimator) -> None:
     X, paths = problem()
     h = Hierarchy.from_paths([("a", "new"), *PATHS, ("e", "newer"), ("d", "only", "newest")])
-    fitted = clone(estimator).set_params(hierarchy=h).fit(X, paths)
+    fitted = along(estimator, h).fit(X, paths)
     assert fitted.predict_proba(X).shape == (len(X), len(PATHS))
     proba = fitted.predict_node_proba(X)
     unseen = h.index([("a", "new"), ("e",), ("e", "newer"), ("d", "only", "newest")])

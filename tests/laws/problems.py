@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from sklearn.base import BaseEstimator, clone
 
 from palmette import Hierarchy
 
@@ -11,6 +14,7 @@ __all__ = [
     "DAG_SETS",
     "PATHS",
     "PATH_SETS",
+    "along",
     "problem",
     "several",
     "several_apart",
@@ -28,6 +32,12 @@ PATHS = [
     ("c",),
     ("d", "only"),
 ]
+
+
+def along(estimator: BaseEstimator, hierarchy: Any, **parameters: Any) -> BaseEstimator:
+    """Return an unfitted copy that takes a hierarchy, under the name that it has for it."""
+    name = "hierarchy" if "hierarchy" in estimator.get_params() else "tree"
+    return clone(estimator).set_params(**{name: hierarchy}, **parameters)
 
 
 def problem(n_each: int = 12, seed: int = 0) -> tuple[np.ndarray, list[tuple[str, ...]]]:

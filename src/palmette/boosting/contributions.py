@@ -14,6 +14,7 @@ from scipy import sparse
 from palmette.core.binning import MISSING
 from palmette.engine.hypotheses import (
     Bundle,
+    CartVotes,
     ClassModels,
     ClassTrees,
     Coloured,
@@ -164,7 +165,25 @@ def _(hypothesis: ClassTrees, to_nodes: sparse.csc_array, asked: Asked) -> Itera
 
 @parts_of.register
 def _(hypothesis: ClassModels, to_nodes: sparse.csc_array, asked: Asked) -> Iterator[Part]:
-    pairs, places = _Pairs(to_nodes, asked.wanted), hypothesis.places(asked.samples.X)
+    names = [type(model).__name__ for model in hypothesis.models]
+    yield from _answers(hypothesis, hypothesis.places(asked.samples.X), names, to_nodes, asked)
+
+
+@parts_of.register
+def _(hypothesis: CartVotes, to_nodes: sparse.csc_array, asked: Asked) -> Iterator[Part]:
+    names = ["a full tree"] * to_nodes.shape[0]
+    yield from _answers(hypothesis, hypothesis.places(asked.samples), names, to_nodes, asked)
+
+
+def _answers(
+    hypothesis: ClassModels | CartVotes,
+    places: Any,
+    voters: list[str],
+    to_nodes: sparse.csc_array,
+    asked: Asked,
+) -> Iterator[Part]:
+    """Parts of hypotheses that say yes or no, and not why."""
+    pairs = _Pairs(to_nodes, asked.wanted)
     at = places[pairs.rows, pairs.columns]
     votes = hypothesis.values[pairs.columns, at] * pairs.factors
     if hypothesis.parents is not None:
@@ -172,10 +191,9 @@ def _(hypothesis: ClassModels, to_nodes: sparse.csc_array, asked: Asked) -> Iter
         of_masks = votes[masked], places, hypothesis.signs, hypothesis.parents
         yield from _masked(asked, pairs, masked, *of_masks)
         pairs, votes = pairs[~masked], votes[~masked]
-    names = [type(hypothesis.models[column]).__name__ for column in pairs.columns.tolist()]
     rules = [
-        asked.say(f"{name} votes {'for' if vote > 0 else 'against'} it")
-        for name, vote in zip(names, votes.tolist(), strict=True)
+        asked.say(f"{voters[column]} votes {'for' if vote > 0 else 'against'} it")
+        for column, vote in zip(pairs.columns.tolist(), votes.tolist(), strict=True)
     ]
     yield Part(pairs.rows, pairs.nodes, np.asarray(rules, dtype=np.int64), votes)
 

@@ -35,7 +35,7 @@ class AdaBoostECCClassifier(PresetsMixin, BoostedClassifier):
     hierarchy : Hierarchy, optional
         A tree. Where given, or where y holds paths, the most specific labels are coloured; the
         hierarchy matters for the answers only.
-    weak_learner : "tree", "stump", "shared_tree", object of `palmette.weak`, or classifier
+    weak_learner : "tree", "cart", "stump", "shared_tree", object of `palmette.weak`, or classifier
         What a round grows, for one binary problem.
     n_estimators : int
         Rounds.

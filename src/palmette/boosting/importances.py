@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -13,7 +13,14 @@ from sklearn.dummy import DummyClassifier
 
 from palmette.boosting.node_scores import column_scale, member_maps
 from palmette.core.rows import row_chunks
-from palmette.engine.hypotheses import Bundle, ClassModels, ClassTrees, Coloured, SharedTree
+from palmette.engine.hypotheses import (
+    Bundle,
+    CartVotes,
+    ClassModels,
+    ClassTrees,
+    Coloured,
+    SharedTree,
+)
 from palmette.exceptions import PalmetteError
 
 __all__ = ["node_importances", "overall_importances"]
@@ -143,14 +150,36 @@ def _(hypothesis: Coloured, to_nodes: sparse.csc_array, gains: FloatArray) -> No
 
 @_add_gains.register
 def _(hypothesis: ClassModels, to_nodes: sparse.csc_array, gains: FloatArray) -> None:
+    def shares_of(column: int) -> FloatArray:
+        return _foreign_importances(hypothesis.models[column], len(gains))
+
+    _add_shares(hypothesis, to_nodes, gains, shares_of)
+
+
+@_add_gains.register
+def _(hypothesis: CartVotes, to_nodes: sparse.csc_array, gains: FloatArray) -> None:
+    def shares_of(column: int) -> FloatArray:
+        # full trees keep no weights of their places: a feature has its share of the splits
+        splits = hypothesis.carts.split_features(column)
+        return np.bincount(splits, minlength=len(gains)) / max(len(splits), 1)
+
+    _add_shares(hypothesis, to_nodes, gains, shares_of)
+
+
+def _add_shares(
+    hypothesis: ClassModels | CartVotes,
+    to_nodes: sparse.csc_array,
+    gains: FloatArray,
+    shares_of: Callable[[int], FloatArray],
+) -> None:
+    """Divide what the answers of each column explain among the features, by given shares."""
     # how many rows have either answer is not known: the variance is that of halves
     nodes, columns = _single_columns(to_nodes)
     _, no, yes = (hypothesis.values[columns] * to_nodes.data[:, None]).T
     sizes = (0.5 * (yes - no)) ** 2
     for column in np.unique(columns).tolist():
         own = np.flatnonzero(columns == column)
-        shares = _foreign_importances(hypothesis.models[column], len(gains))
-        gains[:, nodes[own]] += np.multiply.outer(shares, sizes[own])
+        gains[:, nodes[own]] += np.multiply.outer(shares_of(column), sizes[own])
 
 
 def _single_columns(to_nodes: sparse.csc_array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

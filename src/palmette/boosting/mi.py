@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from palmette.boosting.ada import NodeBoostingClassifier
-from palmette.core.binning import MAX_BINS
-from palmette.core.hierarchy import Hierarchy
-from palmette.engine.presets import Preset, PresetsMixin
+from palmette.boosting.flat_ada import FlatAdaBoostClassifier
+from palmette.engine.presets import Preset
 from palmette.engine.weak import StumpPerClass
 
 __all__ = ["AdaBoostMIClassifier"]
 
 
-class AdaBoostMIClassifier(PresetsMixin, NodeBoostingClassifier):
+class AdaBoostMIClassifier(FlatAdaBoostClassifier):
     """AdaBoost.MI: one binary AdaBoost for every label, against all others.
 
     Every label has a distribution of weights and coefficients of its own; scores are divided by the
@@ -24,7 +22,7 @@ class AdaBoostMIClassifier(PresetsMixin, NodeBoostingClassifier):
     hierarchy : Hierarchy, optional
         Where given, or where y holds paths, all nodes are labels alike; the hierarchy matters for
         the answers only.
-    weak_learner : "stump", "tree", "shared_tree", object of `palmette.weak`, or classifier
+    weak_learner : "stump", "tree", "cart", "shared_tree", object of `palmette.weak`, or classifier
         What a round grows: a stump or a tree for every label, one tree for all of them, or any
         scikit-learn classifier whose `fit` takes `sample_weight`, one for every label.
     n_estimators : int
@@ -74,6 +72,7 @@ class AdaBoostMIClassifier(PresetsMixin, NodeBoostingClassifier):
            [0, 0]])
     """
 
+    _coefficient = "per_class"
     _presets: ClassVar = {
         "paper": Preset(
             "one binary AdaBoost of stumps for every label",
@@ -81,41 +80,3 @@ class AdaBoostMIClassifier(PresetsMixin, NodeBoostingClassifier):
             "Freund and Schapire, Journal of Computer and System Sciences 55, 1997",
         )
     }
-
-    def __init__(
-        self,
-        hierarchy: Hierarchy | None = None,
-        *,
-        weak_learner: Any = "stump",
-        n_estimators: int = 200,
-        learning_rate: float = 1.0,
-        dag_rule: str = "all",
-        subsample: float = 1.0,
-        weight_trim: float = 0.0,
-        max_bins: int = MAX_BINS,
-        decoding: Any = "auto",
-        n_iter_no_change: int | None = None,
-        validation_fraction: float = 0.1,
-        tol: float = 1e-4,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.hierarchy = hierarchy
-        self.weak_learner = weak_learner
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.dag_rule = dag_rule
-        self.subsample = subsample
-        self.weight_trim = weight_trim
-        self.max_bins = max_bins
-        self.decoding = decoding
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _settings(self) -> dict[str, Any]:
-        return {"initial_weights": "uniform", "mask": "none", "coefficient": "per_class"}

@@ -10,6 +10,8 @@ from palmette.partition.spectral import SpectralPartition
 
 __all__ = ["MFTree"]
 
+_FEW_CLASSES = 50
+
 
 class MFTree(PresetsMixin, ClassTreeLearner):
     """Divide classes again and again by the leading eigenvectors of their similarity.
@@ -19,10 +21,12 @@ class MFTree(PresetsMixin, ClassTreeLearner):
 
     Parameters
     ----------
-    branching : int
-        Groups that a group is divided into.
-    leaf_size : int
-        Groups of up to as many classes are not divided.
+    branching : int or "auto"
+        Groups that a group is divided into. "auto" is 5 for fewer than 50 classes and 8 for more:
+        by cross-validation the better shapes for classifiers at the nodes.
+    leaf_size : int or "auto"
+        Groups of up to as many classes are not divided. "auto" is 1 for fewer than 50 classes, and
+        16 for more.
     min_side : float
         Least share of a group's classes on either side, 0 to .5, which bounds the depth by
         log(n_classes) / -log(1 - min_side); of wider divisions, the least share outside of the
@@ -83,9 +87,9 @@ class MFTree(PresetsMixin, ClassTreeLearner):
 
     def __init__(
         self,
-        branching: int = 2,
+        branching: int | Literal["auto"] = 2,
         *,
-        leaf_size: int = 1,
+        leaf_size: int | Literal["auto"] = 1,
         min_side: float = 0.05,
         kernel: Any = "linear",
         kernel_params: dict[str, Any] | None = None,
@@ -108,9 +112,19 @@ class MFTree(PresetsMixin, ClassTreeLearner):
         self.max_depth = max_depth
         self.random_state = random_state
 
+    def _leaf_size(self) -> int:
+        if self.leaf_size == "auto":
+            return 1 if len(self.classes_) < _FEW_CLASSES else 16
+        return self.leaf_size
+
+    def _branching(self) -> int:
+        if self.branching == "auto":
+            return 5 if len(self.classes_) < _FEW_CLASSES else 8
+        return self.branching
+
     def _partition(self) -> SpectralPartition:
         return SpectralPartition(
-            self.branching,
+            self._branching(),
             kernel=self.kernel,
             kernel_params=self.kernel_params,
             weights=self.weights,

@@ -20,7 +20,7 @@ def command(
         str | None, typer.Option(help="Some of its data sets, joined by commas.")
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Rounds of boosting, for a quick look.")
+        int | None, typer.Option(min=1, help="Rounds, for a quick look at papers on boosting.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the models.")] = 0,
     jobs: Annotated[

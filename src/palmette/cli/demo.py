@@ -10,7 +10,7 @@ import typer
 
 __all__ = ["command", "run_demo"]
 
-MODELS = ("flat", "local-per-node", "local-per-parent", "local-per-level")
+MODELS = ("flat", "local-per-node", "local-per-parent", "local-per-level", "class-tree", "mf-tree")
 _WIDTH = 80  # of the picture, in characters
 _LINES = 32  # of the drawing
 _FONT_FACES = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # a picture must not call home
@@ -29,7 +29,7 @@ def command(
 
 
 def run_demo(svg: Path | None = None, seed: int = 0) -> None:
-    """Compare the local classifiers with the flat one on the embedded data set.
+    """Compare local classifiers and class trees with the flat model on the embedded data set.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol
 
@@ -12,6 +13,8 @@ from palmette.core.dtypes import BinArray
 
 __all__ = [
     "Bundle",
+    "CartVotes",
+    "Carts",
     "ClassModels",
     "ClassTrees",
     "Coloured",
@@ -20,6 +23,7 @@ __all__ = [
     "Samples",
     "SharedTree",
     "add_class_trees",
+    "answer_signs",
     "mask_by_parents",
     "pack",
     "unpack",
@@ -303,6 +307,98 @@ class Bundle:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class Carts:
+    """Full trees for two classes, one after the other, as `_kernels.binary_cart` grows them.
+
+    Parameters
+    ----------
+    starts : int64 array of shape (n_trees + 1,)
+        Where each tree begins.
+    features, cuts, left, says : int32, uint8, int32 and int8 arrays of shape (n_places,)
+        What splits a place, where its left child is within the tree, and what its rows are: -1 or
+        +1. A leaf leads to itself.
+    """
+
+    starts: NDArray[np.int64]
+    features: NDArray[np.int32]
+    cuts: BinArray
+    left: NDArray[np.int32]
+    says: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, trees: Iterable[tuple[NDArray[Any], ...]]) -> Carts:
+        """Put trees one after the other, each (features, cuts, left, says)."""
+        parts = list(zip(*trees, strict=True))
+        starts = np.zeros(len(parts[0]) + 1, dtype=np.int64)
+        np.cumsum([len(features) for features in parts[0]], out=starts[1:])
+        return cls(starts, *(np.concatenate(part) for part in parts))
+
+    def split_features(self, tree: int) -> NDArray[np.int32]:
+        """Feature of every split of a tree."""
+        own = slice(*self.starts[tree : tree + 2].tolist())
+        splits = self.left[own] != np.arange(own.stop - own.start)
+        return np.asarray(self.features[own][splits])
+
+    def places(self, codes: BinArray) -> NDArray[np.uint8]:
+        """What every tree says to rows, (n_samples, n_trees): 1 for -1, and 2 for +1."""
+        from palmette._kernels.cart_walk import ask_carts
+
+        asked = np.arange(len(codes), dtype=np.int32)
+        places = np.empty((len(asked), len(self.starts) - 1), dtype=np.uint8)
+        parts = (self.starts, self.features, self.cuts, self.left, self.says)
+        ask_carts(codes, asked, *parts, places)
+        return places
+
+
+@dataclass(frozen=True, eq=False)
+class CartVotes:
+    """A full tree for every column.
+
+    Parameters
+    ----------
+    carts : Carts
+        One a column.
+    values : float64 array of shape (n_columns, 3)
+        Votes by place: 0 for masked rows, 1 and 2 for the answers -1 and +1.
+    parents : ColumnParents, optional
+    """
+
+    kind: ClassVar[str] = "carts"
+    carts: Carts
+    values: NDArray[np.float64]
+    parents: ColumnParents | None = None
+
+    @property
+    def signs(self) -> NDArray[np.int8]:
+        """Votes by place before coefficients: (n_columns, 3)."""
+        return answer_signs(len(self.values))
+
+    def add_scores(self, samples: Samples, scores: NDArray[Any]) -> None:
+        """Add votes; see `Hypothesis`."""
+        scores += self.values[np.arange(len(self.values)), self.places(samples)]
+
+    def places(self, samples: Samples) -> NDArray[np.uint8]:
+        """Place of every row in every column, (n_samples, n_columns), the mask applied."""
+        places = self.carts.places(samples.codes)
+        if self.parents is not None:
+            mask_by_parents(places, self.signs, self.parents)
+        return places
+
+    def table(self) -> NDArray[np.float64]:
+        """Votes by column and leaf; see `Hypothesis`."""
+        return self.values
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Arrays for files; see `Hypothesis`."""
+        return {**vars(self.carts), "values": self.values}
+
+
+def answer_signs(n_columns: int) -> NDArray[np.int8]:
+    """Votes of columns that have two answers, by place: masked rows, -1 and +1."""
+    return np.tile(np.array([-1, -1, 1], dtype=np.int8), (n_columns, 1))
+
+
 def pack(hypotheses: list[Any]) -> dict[str, NDArray[Any]]:
     """Return the arrays of many rounds, stacked or concatenated, under few names.
 
@@ -340,6 +436,9 @@ def _rebuild(parts: dict[str, NDArray[Any]], parents: ColumnParents | None) -> A
     code = parts.pop("code", None)
     if "leaf_at" in parts:
         hypothesis: Any = SharedTree(**parts)
+    elif "says" in parts:
+        values = parts.pop("values")
+        hypothesis = CartVotes(Carts(**parts), values, parents)
     else:
         hypothesis = ClassTrees(**parts, parents=parents)
     return hypothesis if code is None else Coloured(hypothesis, code)

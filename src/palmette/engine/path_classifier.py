@@ -30,9 +30,9 @@ from palmette.engine.several_paths import (
 from palmette.engine.single_path import (
     SinglePathClassifier,
     _asked_for_proba,
-    _check_target,
     _listed,
 )
+from palmette.engine.target import check_target
 from palmette.engine.weights import used_rows
 from palmette.exceptions import LabelError, PalmetteError
 
@@ -132,7 +132,7 @@ class PathClassifier(SinglePathClassifier):
         check_dag_rule(self._dag_rule())
         hierarchy, y = self._hierarchy_for(X, y, weights)
         y = lists_as_matrix(y, hierarchy)
-        labels = NodeLabels.encode(_check_target(y), hierarchy)
+        labels = NodeLabels.encode(check_target(y), hierarchy)
         check_consistent_length(X, labels.given)
         learnt, used = labels, used_rows(weights)
         if used is not None:

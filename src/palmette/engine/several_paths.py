@@ -15,7 +15,7 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.indicators import is_indicator
 from palmette.core.label_forms import as_dtype
 from palmette.core.labels import NodeLabels
-from palmette.engine.single_path import _label_order
+from palmette.engine.target import label_order
 
 __all__ = [
     "NodeRoute",
@@ -72,7 +72,7 @@ def labels_listed(labels: NodeLabels) -> tuple[NDArray[Any], IntArray]:
         return as_dtype(_objects(names), np.dtype(np.int64)), form.columns
     nodes = nodes_in(labels.given)
     names = form.class_labels(nodes, hierarchy)
-    order = _label_order(names)
+    order = label_order(names)
     return names[order], nodes[order]
 
 

@@ -1,24 +1,16 @@
-"""What every classifier with one path a row shares: reading X and y, deciding, answering."""
+"""What every classifier with one path a row shares: reading X, deciding, answering."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import DataConversionWarning
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    assert_all_finite,
-    check_is_fitted,
-    has_fit_parameter,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from palmette import metrics  # noqa: F401 (makes scoring="hierarchical_f1" known to scikit-learn)
 from palmette.core.containers import row_index
@@ -30,14 +22,11 @@ from palmette.core.decoding import (
     RoutedDecoding,
     resolve_decoding,
 )
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.label_forms import sorted_labels
 from palmette.core.labels import NodeLabels
 from palmette.core.marginal import Marginal
 from palmette.core.rows import count_rows, is_text, row_chunks, take_rows
-from palmette.core.space import LabelSpace
-from palmette.engine.weights import used_rows
-from palmette.exceptions import HierarchyError, LabelError, PalmetteError
+from palmette.engine.target import SinglePathTarget
+from palmette.exceptions import PalmetteError
 
 __all__ = ["SinglePathClassifier"]
 
@@ -49,7 +38,7 @@ def _asked_for_proba(self: SinglePathClassifier) -> bool:
     return self._gives_proba()
 
 
-class SinglePathClassifier(ClassifierMixin, BaseEstimator):
+class SinglePathClassifier(SinglePathTarget, ClassifierMixin, BaseEstimator):
     """Base of classifiers that choose one path for every row.
 
     A subclass sets the parameters ``hierarchy`` and ``decoding``, calls `_read_target` in its
@@ -100,86 +89,6 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
             accept_sparse="csr",
             ensure_all_finite="allow-nan" if tags.allow_nan else True,
         )
-
-    def _read_target(self, X: Any, y: Any, weights: FloatArray | None = None) -> IntArray:
-        """Encode y, and set ``hierarchy_``, ``space_``, ``classes_`` and ``label_form_``.
-
-        Parameters
-        ----------
-        X : rows
-        y : labels of n_samples rows
-        weights : array of shape (n_samples,), optional
-            Labels of rows without weight are not learnt.
-
-        Returns
-        -------
-        int array of shape (n_used,)
-            Class of every row that is used, as a position in ``space_.classes``.
-        """
-        hierarchy, y = self._hierarchy_for(X, y, weights)
-        labels = NodeLabels.encode(_check_target(y), hierarchy)
-        labels.hierarchy.require_tree(type(self).__name__)
-        check_consistent_length(X, labels.given)
-        return self._learn_paths(labels, used_rows(weights))
-
-    def _learn_paths(self, labels: NodeLabels, used: NDArray[np.bool_] | None) -> IntArray:
-        """Set what follows from labels of one path a row; see `_read_target`."""
-        terminals = labels.terminals
-        unlabelled = np.flatnonzero(terminals == 0)
-        if unlabelled.size:
-            raise LabelError(
-                f"y[{unlabelled[0]}] names no node below the root ({unlabelled.size} such rows). "
-                "Give it a label or drop the row."
-            )
-        classes, codes = np.unique(
-            terminals if used is None else terminals[used], return_inverse=True
-        )
-        self.hierarchy_ = labels.hierarchy
-        self.space_ = LabelSpace(labels.hierarchy, classes)
-        self.label_form_ = labels.form.as_answer()
-        names = labels.form.class_labels(self.space_.classes, labels.hierarchy)
-        self._class_order = _label_order(names)
-        self.classes_ = names[self._class_order]
-        return codes.astype(np.int32)
-
-    def _given_hierarchy(self) -> Hierarchy | None:
-        if self.hierarchy is None or isinstance(self.hierarchy, Hierarchy):
-            return self.hierarchy
-        if hasattr(self.hierarchy, "fit"):
-            return None  # to be learnt
-        raise HierarchyError(
-            f"hierarchy is a {type(self.hierarchy).__name__}: expected a palmette.Hierarchy (such "
-            "as Hierarchy.from_paths(...) or Hierarchy.read(file)), a learner of one (such as "
-            "palmette.MFTree()) or None."
-        )
-
-    def _hierarchy_for(
-        self, X: Any, y: Any, weights: FloatArray | None = None
-    ) -> tuple[Hierarchy | None, Any]:
-        """Hierarchy that y is read with: the one given, or the one that a learner finds here.
-
-        A learner sees the rows of this fit alone, so that cross-validation stays honest. Returns y
-        too: labels of rows that are not used may be unknown to the learner, and are replaced.
-        """
-        if self.hierarchy is None or not hasattr(self.hierarchy, "fit"):
-            return self._given_hierarchy(), y
-        labels = np.asarray(y)
-        if labels.ndim != 1 or (labels.size and isinstance(labels[0], tuple | list | set)):
-            raise LabelError(
-                f"hierarchy={self.hierarchy!r} is learnt over labels, but y holds paths or sets. "
-                "Give one label a row."
-            )
-        check_consistent_length(X, labels)
-        used = used_rows(weights)
-        if used is not None:
-            X, kept = take_rows(X, np.flatnonzero(used)), labels[used]
-            weights, y, labels = weights[used], np.where(used, labels, kept[0]), kept
-        learner = clone(self.hierarchy)
-        given = {}
-        if weights is not None and has_fit_parameter(learner, "sample_weight"):
-            given["sample_weight"] = weights
-        self.hierarchy_learner_ = learner.fit(X, labels, **given)
-        return self.hierarchy_learner_.hierarchy_, y
 
     # ------------------------------------------------------------------ answering
 
@@ -325,7 +234,7 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
 
     def _true_nodes(self, y: Any) -> IntArray:
         """Node of every row of y; -1 for labels that a hierarchy taken from y never saw."""
-        if isinstance(self.hierarchy, Hierarchy):
+        if self._given_hierarchy() is not None:
             return NodeLabels.encode(y, self.hierarchy_).terminals
         labels = NodeLabels.encode(y)
         seen, codes = np.unique(labels.terminals, return_inverse=True)
@@ -334,33 +243,6 @@ class SinglePathClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(known, dtype=np.int32)[codes]
 
 
-def _check_target(y: Any) -> Any:
-    """Refuse what is no target for classification in scikit-learn's own words."""
-    if y is None:
-        raise ValueError("fit requires y to be passed, but the target y is None.")
-    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of "
-            "y to (n_samples,), for example using ravel().",
-            DataConversionWarning,
-            stacklevel=4,
-        )
-    if getattr(getattr(y, "dtype", None), "kind", "") == "f" and y.ndim == 1:
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-    return y
-
-
 def _listed(nodes: Any) -> list[Any]:
     """Nodes as a list; a single one, a string or a path tuple, is a list of one."""
     return [nodes] if isinstance(nodes, str | tuple) else list(nodes)
-
-
-def _label_order(names: NDArray[Any]) -> NDArray[np.intp]:
-    """Order of labels: names sorted, as scikit-learn's tools expect; paths as they stand."""
-    if isinstance(names[0], tuple):
-        return np.arange(len(names))
-    if names.dtype != object:
-        return np.argsort(names, kind="stable")
-    rank = {name: i for i, name in enumerate(sorted_labels(names.tolist()))}
-    return np.argsort([rank[name] for name in names.tolist()], kind="stable")

@@ -38,6 +38,9 @@ class ClassTreeLearner(BaseEstimator):
     def _partition(self) -> Partition:
         raise NotImplementedError
 
+    def _leaf_size(self) -> int:
+        return getattr(self, "leaf_size", 1)
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn the hierarchy.
 
@@ -88,7 +91,7 @@ class ClassTreeLearner(BaseEstimator):
         self.tree_ = grow_class_tree(
             self._partition(),
             problem,
-            leaf_size=getattr(self, "leaf_size", 1),
+            leaf_size=self._leaf_size(),
             min_side=getattr(self, "min_side", 0.0),
             max_depth=getattr(self, "max_depth", None),
         )

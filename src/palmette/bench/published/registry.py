@@ -58,7 +58,7 @@ def run(
     data : sequence of str, optional
         Some of the paper's data sets; all by default.
     rounds : int, optional
-        Rounds of boosting, for a quick look; by default those of the paper.
+        Rounds of boosting, where there are any, for a quick look; by default those of the paper.
     seed : int
     n_jobs : int, optional
         For the models; changes no figure but the seconds.
@@ -105,7 +105,7 @@ def list_published() -> list[Published]:
     Examples
     --------
     >>> [paper.name for paper in list_published()]
-    ['h-ada-mh']
+    ['adaboost-bhc', 'h-ada-mh', 'mf-tree']
     """
     return [_PAPERS[name] for name in sorted(_PAPERS)]
 
@@ -127,12 +127,40 @@ def _h_ada_mh(*args: object) -> PublishedResult:
     return make(*args)  # type: ignore[arg-type]
 
 
+def _adaboost_bhc(*args: object) -> PublishedResult:
+    from palmette.bench.published.adaboost_bhc.run import make
+
+    return make(*args)  # type: ignore[arg-type]
+
+
+def _mf_tree(*args: object) -> PublishedResult:
+    from palmette.bench.published.mf_tree.run import make
+
+    return make(*args)  # type: ignore[arg-type]
+
+
 _PAPERS = {
+    "adaboost-bhc": Published(
+        "adaboost-bhc",
+        "Tables 1 to 3 and Figures 1 to 8: AdaBoost.BHC beside AdaBoost.MH, MI and ECC",
+        "G. Jun, J. Ghosh (2009). Multi-class boosting with class hierarchies. MCS 2009.",
+        ("iris", "glass", "yeast_uci", "page_blocks", "landsat", "optdigits", "pendigits"),
+        _adaboost_bhc,
+    ),
     "h-ada-mh": Published(
         "h-ada-mh",
         "Tables I and II and Figures 4 to 7: H-Ada.MH beside AdaBoost.MH, forests, naive Bayes",
         "C. Chelmis, W. Qi (2021). Hierarchical multiclass AdaBoost.",
         ("imclef07a", "imclef07d", "diatoms"),
         _h_ada_mh,
-    )
+    ),
+    "mf-tree": Published(
+        "mf-tree",
+        "Tables 2 and 3 and Figures 2 to 5: MF-Tree beside DAGSVM, DRHL, CMTL, RNMF, RDM, "
+        "one-vs-rest",
+        "L. Liu, P.-N. Tan, X. Liu (2015). MF-Tree: matrix factorization tree for large "
+        "multi-class learning. CIKM 2015.",
+        ("20newsgroups_bydate", "letter", "clinc150", "imclef07a", "diatoms", "omniglot_small"),
+        _mf_tree,
+    ),
 }

@@ -8,11 +8,13 @@ from palmette.engine.weak.base import (
     TrainingRows,
     WeakLearner,
 )
+from palmette.engine.weak.cart import CartPerClass
 from palmette.engine.weak.class_trees import StumpPerClass, TreePerClass
 from palmette.engine.weak.registry import resolve_weak_learner
 from palmette.engine.weak.shared_tree import SharedTreeLearner
 
 __all__ = [
+    "CartPerClass",
     "ColumnMask",
     "EstimatorPerClass",
     "GrownColumns",

@@ -13,6 +13,8 @@ from sklearn.base import BaseEstimator
 
 from palmette.core.dtypes import BinArray
 from palmette.engine.hypotheses import (
+    Carts,
+    CartVotes,
     ClassModels,
     ClassTrees,
     ColumnParents,
@@ -93,15 +95,34 @@ class TrainingRows:
         """Codes with a contiguous row for every feature: (n_features, n_samples)."""
         return np.ascontiguousarray(self.codes.T)
 
+    @cached_property
+    def content_hash(self) -> NDArray[np.uint64]:
+        """A number for every row that follows from its codes: copies of a row share it."""
+        from palmette._kernels.binary_cart import hash_rows
+
+        return hash_rows(self.codes)  # type: ignore[no-any-return]
+
+    @cached_property
+    def by_content(self) -> NDArray[np.int32]:
+        """All rows in an order that follows from their codes: copies of a row stand together."""
+        return np.argsort(self.content_hash, kind="stable").astype(np.int32)
+
+    @cached_property
+    def content_rank(self) -> NDArray[np.int64]:
+        """Where each row stands in `by_content`."""
+        ranks = np.empty(self.n_samples, dtype=np.int64)
+        ranks[self.by_content] = np.arange(self.n_samples)
+        return ranks
+
     @property
     def n_samples(self) -> int:
         """Number of rows."""
-        return len(self.codes)
+        return len(self.weights)
 
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return int(self.codes.shape[1])
+        return len(self.n_bins)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +182,7 @@ class GrownColumns:
 
     Parameters
     ----------
-    made_of : tuple of arrays (features, cuts), each (n_columns, n_places), or list of models
+    made_of : tuple of arrays (features, cuts), each (n_columns, n_places), Carts, or list of models
     signs_at : int8 array of shape (n_columns, n_places)
     places : uint8 array of shape (n_samples, n_columns)
         Place of every training row, 0 where it is masked.
@@ -196,7 +217,9 @@ class GrownColumns:
         """Votes for the training rows: (n_samples, n_columns)."""
         return values[np.arange(len(values)), self.places]
 
-    def hypothesis(self, values: Sums, weights: Floats, mass: Sums) -> ClassTrees | ClassModels:
+    def hypothesis(
+        self, values: Sums, weights: Floats, mass: Sums
+    ) -> ClassTrees | ClassModels | CartVotes:
         """Make the hypothesis with votes `values`, (n_columns, n_places).
 
         Its cover is the share of each place in the column's weight at this round, `mass`.
@@ -204,6 +227,8 @@ class GrownColumns:
         values = np.ascontiguousarray(values)
         if isinstance(self.made_of, list):
             return ClassModels(self.made_of, self.signs_at, values, self.parents)
+        if isinstance(self.made_of, Carts):
+            return CartVotes(self.made_of, values, self.parents)
         totals = np.maximum(mass.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         features, cuts = self.made_of
         cover = (mass / totals).astype(np.float32)
@@ -222,6 +247,8 @@ def regrow(hypothesis: Any, samples: Samples) -> GrownTree | GrownColumns:
     if isinstance(hypothesis, ClassModels):
         made_of: Any = hypothesis.models
         places = hypothesis.places(samples.X)
+    elif isinstance(hypothesis, CartVotes):
+        made_of, places = hypothesis.carts, hypothesis.places(samples)
     else:
         made_of = (hypothesis.features, hypothesis.cuts)
         places = np.empty((len(samples.codes), len(hypothesis.features)), dtype=np.uint8)

@@ -8,13 +8,19 @@ from sklearn.base import is_classifier
 
 from palmette.engine.weak.any_estimator import EstimatorPerClass
 from palmette.engine.weak.base import WeakLearner
+from palmette.engine.weak.cart import CartPerClass
 from palmette.engine.weak.class_trees import StumpPerClass, TreePerClass
 from palmette.engine.weak.shared_tree import SharedTreeLearner
 from palmette.exceptions import PalmetteError
 
 __all__ = ["resolve_weak_learner"]
 
-_BY_NAME = {"shared_tree": SharedTreeLearner, "stump": StumpPerClass, "tree": TreePerClass}
+_BY_NAME = {
+    "cart": CartPerClass,
+    "shared_tree": SharedTreeLearner,
+    "stump": StumpPerClass,
+    "tree": TreePerClass,
+}
 
 
 def resolve_weak_learner(weak_learner: Any) -> WeakLearner:

@@ -1,0 +1,206 @@
+"""MFTreeClassifier beside one classifier per class: accuracy, dot products, seconds.
+
+    OMP_NUM_THREADS=1 python benchmarks/bench_mf_tree.py accuracy
+    OMP_NUM_THREADS=1 python benchmarks/bench_mf_tree.py scale
+
+`accuracy` needs the data home (PALMETTE_DATA) and learns from the training rows of six sets, whose
+features are made ready as for ``palmette bench mf-tree``. Dot products are those of a row of
+features with weights that a prediction takes on average. `scale` is a synthetic problem of 10,000
+classes, 100,000 training rows and 50,000 features, with weights pruned at several thresholds. With
+``--peers PYTHON``, an interpreter that has them, PECOS and napkinXC learn from the same rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+from bench_class_trees import class_sums
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+from palmette.bench.measure import environment, measure
+from palmette.bench.published.mf_tree.sets import DATASETS, read_set
+from palmette.class_tree.dag_svm import DAGSVMClassifier
+from palmette.class_tree.mf_classifier import MFTreeClassifier
+from palmette.routing import LinearRouter
+
+
+class Counting:
+    """Routes that count the classifiers they evaluate."""
+
+    def __init__(self, routes):
+        self.routes, self.n_products = routes, 0
+
+    def __getattr__(self, name):
+        return getattr(self.routes, name)
+
+    def score(self, X, rows, nodes, starts):
+        self.n_products += int(np.diff(self.routes.first_lane)[nodes].sum())
+        return self.routes.score(X, rows, nodes, starts)
+
+
+def dot_products(classifier, X):
+    """Classifiers that a prediction evaluates for a row, on average."""
+    routes = classifier.routes_
+    classifier.routes_ = Counting(routes)
+    classifier.predict(X)
+    n_products, classifier.routes_ = classifier.routes_.n_products, routes
+    return n_products / X.shape[0]
+
+
+def line(name, classifier, problem, products=None):
+    with measure() as fitting:
+        classifier.fit(problem.X_train, problem.y_train)
+    classifier.predict(problem.X_test[:10])  # kernels are compiled outside of the clock
+    with measure() as predicting:
+        predicted = classifier.predict(problem.X_test)
+    n_rows = problem.X_test.shape[0]
+    score = np.mean(predicted == problem.y_test)
+    if products is None:
+        products = dot_products(classifier, problem.X_test)
+    print(
+        f"| {problem.name} | {name} | {score:.3f} | {products:.0f} | {fitting.cpu_seconds:.1f} | "
+        f"{predicting.cpu_seconds / n_rows * 1e6:.0f} |",
+        flush=True,
+    )
+
+
+def accuracy(sets, rivals, peers):
+    print("| set | model | accuracy | dot products a row | fit s | us a row |")
+    print("|---|---|---|---|---|---|")
+    for name in sets:
+        problem = read_set(name)
+        n_classes = len(set(problem.y_train))
+        line("MFTreeClassifier()", MFTreeClassifier(), problem)
+        line("... preset('wide')", MFTreeClassifier.preset("wide"), problem)
+        line("... preset('pairwise')", MFTreeClassifier.preset("pairwise"), problem)
+        line("... preset('refitted')", MFTreeClassifier.preset("refitted"), problem)
+        line("... preset('published')", MFTreeClassifier.preset("published"), problem)
+        if rivals:
+            line("DAGSVMClassifier()", DAGSVMClassifier(), problem)
+            line("LinearSVC()", LinearSVC(), problem, n_classes)
+        if peers is not None and sparse.issparse(problem.X_train):
+            rows = problem.X_train, problem.y_train, problem.X_test, problem.y_test
+            for found in run_peers(peers, *rows):
+                print(
+                    f"| {name} | {found['name']} | {found['accuracy']:.3f} | | "
+                    f"{found['fit_cpu_s']:.1f} | {found['us_a_row']:.0f} |",
+                    flush=True,
+                )
+
+
+# ---------------------------------------------------------------------- many classes
+
+
+def many_classes(n_classes, n_rows, n_features, n_words, seed=0):
+    """Sparse rows of length one, and their classes.
+
+    The words of a class are those of its sum in `bench_class_trees`: 516, a quarter of them its
+    own. A row holds some of them, drawn anew.
+    """
+    sums, _ = class_sums(n_classes, n_features, seed=seed)
+    rng = np.random.default_rng(seed)
+    classes = rng.permutation(np.arange(n_rows) % n_classes)
+    first, sizes = sums.indptr[classes][:, None], np.diff(sums.indptr)[classes][:, None]
+    drawn = first + (rng.random((n_rows, n_words)) * sizes).astype(np.int64)
+    values = rng.gamma(2.0, size=drawn.shape)
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    starts = np.arange(0, drawn.size + 1, n_words)
+    X = sparse.csr_array(
+        (values.ravel(), sums.indices[drawn].ravel(), starts), (n_rows, n_features)
+    )
+    X.sum_duplicates()
+    return X, classes
+
+
+def scale(n_classes, n_rows, n_features, n_words, prunes, peers):
+    X, y = many_classes(n_classes, n_rows + n_rows // 5, n_features, n_words)
+    train, test = slice(0, n_rows), slice(n_rows, None)
+    compile_kernels()
+    print("| model | accuracy | fit CPU s | us a row | weights, million | peak MiB |")
+    print("|---|---|---|---|---|---|")
+    for prune in prunes:
+        router = LinearRouter(prune=prune, tol=0.1)
+        classifier = MFTreeClassifier(router=router, beam_width=5)
+        with measure() as fitting:
+            classifier.fit(X[train], y[train])
+        report(
+            f"MFTreeClassifier(beam_width=5), prune={prune}",
+            classifier.predict,
+            X,
+            y,
+            test,
+            fitting,
+        )
+        print(f" {classifier.routes_.n_weights / 1e6:.1f} | {fitting.peak_mib:.0f} |", flush=True)
+    if peers is not None:
+        for found in run_peers(peers, X[train], y[train], X[test], y[test]):
+            print(
+                f"| {found['name']} | {found['accuracy']:.3f} | {found['fit_cpu_s']:.1f} | "
+                f"{found['us_a_row']:.0f} | | {found['peak_mib']:.0f} |",
+                flush=True,
+            )
+
+
+def run_peers(python, X_train, y_train, X_test, y_test):
+    """Run other libraries in an interpreter of their own, on the same rows."""
+    script = Path(__file__).with_name("peers_of_many_classes.py")
+    _, codes = np.unique(np.concatenate([y_train, y_test]), return_inverse=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for part, rows in (("train", X_train), ("test", X_test)):
+            sparse.save_npz(Path(folder, f"X_{part}.npz"), sparse.csr_matrix(rows))
+        split = len(y_train)
+        np.savez(Path(folder, "y.npz"), train=codes[:split], test=codes[split:])
+        done = subprocess.run([python, script, folder], capture_output=True, text=True, check=True)
+    return [json.loads(text) for text in done.stdout.splitlines() if text.startswith("{")]
+
+
+def report(name, predict, X, y, test, fitting):
+    with measure() as predicting:
+        predicted = predict(X[test])
+    score = np.mean(predicted == y[test])
+    us = predicting.cpu_seconds / len(predicted) * 1e6
+    print(f"| {name} | {score:.3f} | {fitting.cpu_seconds:.1f} | {us:.0f} |", end="")
+
+
+def compile_kernels():
+    X, y = many_classes(40, 400, 1000, 40)
+    MFTreeClassifier().fit(X, y).predict(X)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["accuracy", "scale"])
+    parser.add_argument("--sets", default=",".join(DATASETS))
+    parser.add_argument("--no-rivals", action="store_true", help="leave DAGSVM and LinearSVC out")
+    parser.add_argument("--classes", type=int, default=10_000)
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--features", type=int, default=50_000)
+    parser.add_argument("--words", type=int, default=60, help="a row")
+    parser.add_argument("--prune", type=float, nargs="+", default=[0.0, 0.02, 0.05])
+    parser.add_argument("--peers", help="a Python that has PECOS and napkinXC")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore", ConvergenceWarning)
+    print(environment())
+    if arguments.what == "accuracy":
+        accuracy(arguments.sets.split(","), not arguments.no_rivals, arguments.peers)
+    else:
+        scale(
+            arguments.classes,
+            arguments.rows,
+            arguments.features,
+            arguments.words,
+            arguments.prune,
+            arguments.peers,
+        )
+
+
+if __name__ == "__main__":
+    main()

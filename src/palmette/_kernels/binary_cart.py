@@ -1,0 +1,353 @@
+"""Full classification trees for two classes: what they are grown on, and growing them.
+
+A tree is flat arrays, a place for every node: ``features``, ``cuts``, ``left`` (the right child
+stands next to the left one) and ``says`` (-1 or +1, the majority of the node). The root is at place
+0. A code up to the cut goes left. A leaf leads to itself: its ``left`` is its own place, and its
+cut 255, so that nothing goes right. Trees are as deep as the rows ask for.
+
+Weights are whole numbers: how often a row was drawn, or its weight in small units. Sums are exact,
+whatever the order of the rows.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from palmette._kernels.random import next_below
+
+__all__ = [
+    "WHOLE",
+    "draw_counts",
+    "draw_rows",
+    "grow_cart",
+    "hash_rows",
+    "round_weights",
+    "weigh_rows",
+]
+
+Codes: TypeAlias = NDArray[np.uint8]
+Flags: TypeAlias = NDArray[np.bool_]
+Indices: TypeAlias = NDArray[np.int32]
+Packed: TypeAlias = NDArray[np.int64]
+Signs: TypeAlias = NDArray[np.int8]
+State: TypeAlias = NDArray[np.uint64]
+Sums: TypeAlias = NDArray[np.float64]
+Tree: TypeAlias = tuple[Indices, Codes, Indices, Signs]
+
+WHOLE = 2**30  # what weights that are not drawn by are rounded to sum to
+
+_NODE_STRIDE = np.uint64(0xD1B54A32D192ED03)  # odd, far from the stride of the generator
+_LOW = np.int64(0xFFFFFFFF)
+_CLEARLY = 1.00001  # two cuts may be equally good, and their gains differ by rounding
+_NOTHING = -1.0  # worth less than any cut
+_FEW = 24  # rows that are sorted by their codes quicker than counted by them
+
+
+@njit(cache=True, nogil=True)
+def hash_rows(codes: Codes) -> NDArray[np.uint64]:
+    """Return a number for every row that follows from its codes: copies of a row share it.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n_samples, n_features), in
+
+    Returns
+    -------
+    uint64 array of shape (n_samples,)
+    """
+    hashes = np.empty(codes.shape[0], dtype=np.uint64)
+    for i in range(codes.shape[0]):
+        value = np.uint64(0x9E3779B97F4A7C15)
+        for j in range(codes.shape[1]):
+            value = (value ^ np.uint64(codes[i, j])) * np.uint64(0xBF58476D1CE4E5B9)
+            value ^= value >> np.uint64(29)
+        hashes[i] = value
+    return hashes
+
+
+@njit(cache=True, nogil=True)
+def _step(state: State) -> float:
+    """Draw from the exponential distribution of mean one."""
+    return float(-np.log((next_below(state, 2**31 - 1) + 1) / 2.0**31))
+
+
+@njit(cache=True, nogil=True)
+def _signs_apart(signed: Sums, order: Indices) -> tuple[Indices, int]:
+    """Return the rows that weigh something, the positive ones first; and how many those are."""
+    n_positive, n_both = 0, 0
+    for row in order:
+        n_positive += signed[row] > 0.0
+        n_both += signed[row] != 0.0
+    rows = np.empty(n_both, dtype=np.int32)
+    first, second = 0, n_positive
+    for row in order:
+        if signed[row] > 0.0:
+            rows[first] = row
+            first += 1
+        elif signed[row] < 0.0:
+            rows[second] = row
+            second += 1
+    return rows, n_positive
+
+
+@njit(cache=True, nogil=True)
+def draw_counts(weights: Sums, n_draws: int, seed: State) -> Indices:
+    """Draw rows with replacement; return how often each was drawn.
+
+    Parameters
+    ----------
+    weights : float64 array of shape (n_rows,), in
+    n_draws : int
+    seed : uint64 array of shape (1,), in
+    """
+    counts, total = np.zeros(len(weights), dtype=np.int32), 0.0
+    for weight in weights:
+        total += weight
+    # evenly spread points in ascending order are sums of exponential steps: nothing is sorted
+    state, points, reached = seed.copy(), np.empty(n_draws), 0.0
+    for k in range(n_draws):
+        reached += _step(state)
+        points[k] = reached
+    scale = total / (reached + _step(state))
+    if len(weights) == 0:
+        return counts
+    place, up_to = 0, weights[0]
+    for k in range(n_draws):
+        point = points[k] * scale
+        while up_to <= point and place < len(weights) - 1:
+            place += 1
+            up_to += weights[place]
+        counts[place] += 1
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def round_weights(weights: Sums) -> Indices:
+    """Round weights, as shares of their sum, to multiples of ``1 / WHOLE``."""
+    counts, total = np.zeros(len(weights), dtype=np.int32), 0.0
+    for weight in weights:
+        total += weight
+    for i in range(len(weights)):
+        counts[i] = np.int32(np.rint(weights[i] / total * WHOLE))
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def draw_rows(
+    signed: Sums, order: Indices, n_draws: int, seed: State
+) -> tuple[Indices, Indices, Flags]:
+    """Draw rows with replacement, as their weights say.
+
+    Rows of one sign that stand together in `order` are drawn as one row of their common weight
+    would be: where copies stand together, a weight of two is two copies.
+
+    Parameters
+    ----------
+    signed : float64 array of shape (n_samples,), in
+        Weights, negative for negative rows.
+    order : int32 array, in
+        The rows that may be drawn.
+    n_draws : int
+    seed : uint64 array of shape (1,), in
+
+    Returns
+    -------
+    rows : int32 array of shape (n_drawn,)
+        Those that were drawn, each once; the positive ones first.
+    counts : int32 array of shape (n_drawn,)
+        How often.
+    positive : bool array of shape (n_drawn,)
+    """
+    rows, n_positive = _signs_apart(signed, order)
+    counts = draw_counts(np.abs(signed[rows]), n_draws, seed)
+    drawn = np.flatnonzero(counts)
+    return rows[drawn], counts[drawn], drawn < n_positive
+
+
+@njit(cache=True, nogil=True)
+def weigh_rows(signed: Sums, order: Indices) -> tuple[Indices, Indices, Flags]:
+    """Take every row once, with its weight as a whole number; see `draw_rows`.
+
+    Rows of less than half of ``1 / WHOLE`` of the weight are left out.
+    """
+    rows, n_positive = _signs_apart(signed, order)
+    counts = round_weights(np.abs(signed[rows]))
+    kept = np.flatnonzero(counts)
+    return rows[kept], counts[kept], kept < n_positive
+
+
+@njit(cache=True, nogil=True)
+def _worth(left: int, total: int) -> float:
+    """Gini gain of a cut, up to what all cuts of a node share.
+
+    A sum of weights is packed: the positive ones in the upper half, the negative ones in the lower.
+    """
+    positive, negative = left >> 32, left & _LOW
+    rest_positive, rest_negative = (total >> 32) - positive, (total & _LOW) - negative
+    lead, rest_lead = float(positive - negative), float(rest_positive - rest_negative)
+    weight, rest = float(positive + negative), float(rest_positive + rest_negative)
+    return lead * lead / weight + rest_lead * rest_lead / rest
+
+
+@njit(cache=True, nogil=True)
+def _best_by_sorting(
+    codes: Codes, rows: Indices, packed: Packed, total: int, room: Packed
+) -> tuple[int, float]:
+    """Return the best cut of one feature and its worth; cut -1 where all codes are equal.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n_samples,), in
+    rows, packed : int32 and int64 arrays of shape (n_rows,), in
+    total : int
+        Sum of `packed`.
+    room : int64 array of shape (>= 2 * n_rows,), for its own use
+    """
+    n_rows = len(rows)
+    order, sums = room[:n_rows], room[n_rows : 2 * n_rows]
+    for i in range(n_rows):
+        code, value, j = np.int64(codes[rows[i]]), packed[i], i
+        while j > 0 and order[j - 1] > code:
+            order[j], sums[j] = order[j - 1], sums[j - 1]
+            j -= 1
+        order[j], sums[j] = code, value
+    best, best_worth, reached = -1, _NOTHING, np.int64(0)
+    for i in range(n_rows - 1):
+        reached += sums[i]
+        if order[i] < order[i + 1]:
+            worth = _worth(reached, total)
+            if worth > best_worth * _CLEARLY:
+                best, best_worth = int(order[i]), worth
+    return best, best_worth
+
+
+@njit(cache=True, nogil=True)
+def _best_by_counting(
+    codes: Codes, rows: Indices, packed: Packed, total: int, bins: Packed
+) -> tuple[int, float]:
+    """Do as `_best_by_sorting`; `bins`, one for every code, are zero before and after."""
+    low, high = 255, 0
+    for i in range(len(rows)):
+        code = int(codes[rows[i]])
+        bins[code] += packed[i]
+        low, high = min(low, code), max(high, code)
+    best, best_worth, reached = -1, _NOTHING, np.int64(0)
+    for code in range(low, high):
+        here = bins[code]
+        if here != 0:
+            bins[code] = 0
+            reached += here
+            worth = _worth(reached, total)
+            if worth > best_worth * _CLEARLY:
+                best, best_worth = code, worth
+    bins[high] = 0
+    return best, best_worth
+
+
+@njit(cache=True, nogil=True)
+def _part(
+    codes: Codes, cut: int, rows: Indices, packed: Packed, rows_room: Indices, room: Packed
+) -> int:
+    """Put the rows that go left before the others, each side in its old order; count them."""
+    # every row is written to both sides, and one of them moves on: no branch to foretell wrongly
+    n_left = np.uint64(0)
+    for i in range(len(rows)):
+        row, value, place = rows[i], packed[i], np.uint64(i) - n_left
+        rows[n_left], packed[n_left] = row, value
+        rows_room[place], room[place] = row, value
+        n_left += np.uint64(codes[row] <= cut)
+    size = int(np.int64(n_left))
+    for i in range(len(rows) - size):
+        rows[size + i], packed[size + i] = rows_room[i], room[i]
+    return size
+
+
+@njit(cache=True, nogil=True)
+def grow_cart(
+    codes_by_feature: Codes,
+    rows: Indices,
+    weights: Indices,
+    positive: Flags,
+    n_tried: int,
+    max_depth: int,
+    seed: State,
+) -> Tree:
+    """Grow a tree until its leaves are pure, or no feature varies in them.
+
+    Cuts compete by the Gini gain, also where it is nothing: cuts of a feature in ascending order,
+    then the features in the order in which they are drawn. One takes the lead only where it is
+    better by the factor 1.00001.
+
+    Parameters
+    ----------
+    codes_by_feature : uint8 array of shape (n_features, n_samples), in
+    rows : int32 array of shape (n_rows,), in
+    weights : int32 array of shape (n_rows,), in
+        Positive; sum to less than 2**31.
+    positive : bool array of shape (n_rows,), in
+    n_tried : int
+        Features that compete at a node, drawn anew for each, of those that vary there.
+    max_depth : int
+    seed : uint64 array of shape (1,), in
+        Every node draws from numbers of its own.
+
+    Returns
+    -------
+    features, cuts, left, says : arrays of shape (n_places,)
+        Level by level.
+    """
+    n_features, n_rows = codes_by_feature.shape[0], len(rows)
+    most = max(2 * n_rows - 1, 1)
+    features, cuts = np.zeros(most, dtype=np.int32), np.full(most, 255, dtype=np.uint8)
+    left, says = np.arange(most).astype(np.int32), np.full(most, -1, dtype=np.int8)
+    begins, ends = np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int32)
+    depths = np.zeros(most, dtype=np.int32)
+    own, packed = rows.copy(), weights.astype(np.int64)
+    packed[positive] <<= 32
+    rows_room = np.empty(n_rows, dtype=np.int32)
+    room = np.empty(max(n_rows, 2 * _FEW), dtype=np.int64)
+    bins, order = np.zeros(256, dtype=np.int64), np.arange(n_features).astype(np.int32)
+    state, swaps = np.empty(1, dtype=np.uint64), np.empty(n_features, dtype=np.int32)
+    ends[0], n_nodes, node = n_rows, 1, -1
+    while node < n_nodes - 1:
+        node += 1
+        here, sums = own[begins[node] : ends[node]], packed[begins[node] : ends[node]]
+        total = sums.sum()
+        says[node] = 1 if total >> 32 > total & _LOW else -1
+        if total >> 32 == 0 or total & _LOW == 0 or depths[node] >= max_depth:
+            continue
+        state[0] = seed[0] + np.uint64(node) * _NODE_STRIDE
+        feature, cut, best, n_seen, n_varied = -1, 0, _NOTHING, 0, 0
+        while n_seen < n_features and n_varied < n_tried:
+            other = n_seen + next_below(state, n_features - n_seen)
+            order[n_seen], order[other] = order[other], order[n_seen]
+            codes = codes_by_feature[order[n_seen]]
+            if len(here) <= _FEW:
+                found, worth = _best_by_sorting(codes, here, sums, total, room)
+            else:
+                found, worth = _best_by_counting(codes, here, sums, total, bins)
+            n_varied += found >= 0
+            if found >= 0 and worth > best * _CLEARLY:
+                feature, cut, best = order[n_seen], found, worth
+            swaps[n_seen] = other
+            n_seen += 1
+        for k in range(n_seen - 1, -1, -1):  # a node draws as if it were the first
+            order[k], order[swaps[k]] = order[swaps[k]], order[k]
+        if feature < 0:
+            continue
+        size = _part(codes_by_feature[feature], cut, here, sums, rows_room, room)
+        features[node], cuts[node], left[node] = feature, cut, n_nodes
+        depths[n_nodes : n_nodes + 2] = depths[node] + 1
+        begins[n_nodes], ends[n_nodes] = begins[node], begins[node] + size
+        begins[n_nodes + 1], ends[n_nodes + 1] = begins[node] + size, ends[node]
+        n_nodes += 2
+    return (
+        features[:n_nodes].copy(),
+        cuts[:n_nodes].copy(),
+        left[:n_nodes].copy(),
+        says[:n_nodes].copy(),
+    )

@@ -1,0 +1,132 @@
+"""Binary AdaBoost of full trees, all rounds of a node in one go: no lock is held between them."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from palmette._kernels.binary_cart import draw_counts, grow_cart, round_weights
+from palmette._kernels.cart_walk import find_leaves
+
+__all__ = ["boost_carts"]
+
+Codes: TypeAlias = NDArray[np.uint8]
+Indices: TypeAlias = NDArray[np.int32]
+Offsets: TypeAlias = NDArray[np.int64]
+Signs: TypeAlias = NDArray[np.int8]
+Sums: TypeAlias = NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return an array of at least a size that begins with what is there."""
+    if len(array) >= size:
+        return array
+    longer = np.empty(2 * size, dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+@njit(cache=True, nogil=True)
+def _judge(
+    weights: Sums, says: Signs, leaves: Indices, n_positive: int, right: NDArray[np.uint8]
+) -> float:
+    """Note which rows a tree is right about; return their weight less that of the others."""
+    lead, total = 0.0, 0.0
+    for i in range(len(weights)):
+        agrees = (says[leaves[i]] > 0) == (i < n_positive)
+        right[i] = agrees
+        lead += weights[i] if agrees else -weights[i]
+        total += weights[i]
+    return lead / total
+
+
+@njit(cache=True, nogil=True)
+def _move(weights: Sums, right: NDArray[np.uint8], coefficient: float) -> None:
+    """Multiply the weights by what the votes cost, and scale them to sum to one."""
+    # looked up, not chosen: there is no branch to foretell wrongly
+    factors, total = np.array([np.exp(coefficient), np.exp(-coefficient)]), 0.0
+    for i in range(len(weights)):
+        weights[i] *= factors[right[i]]
+        total += weights[i]
+    scale = 1.0 / total
+    for i in range(len(weights)):
+        weights[i] *= scale
+
+
+@njit(cache=True, nogil=True)
+def boost_carts(
+    codes: Codes,
+    codes_by_feature: Codes,
+    index: Indices,
+    n_positive: int,
+    weights: Sums,
+    n_draws: int,
+    n_tried: int,
+    max_depth: int,
+    least_error: float,
+    seeds: NDArray[np.uint64],
+) -> tuple[Offsets, Indices, Codes, Indices, Signs, Sums]:
+    """Tell positive rows from negative ones by AdaBoost.
+
+    The error of a tree counts as `least_error` at least, so that one without a mistake does not
+    end it all. A tree that is no better than chance gets no vote, and the next one draws anew.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n_samples, n_features), in
+    codes_by_feature : uint8 array of shape (n_features, n_samples), in
+    index : int32 array of shape (n_rows,), in
+        The rows of the node: the positive ones first, copies of a row next to each other.
+    n_positive : int
+    weights : float64 array of shape (n_rows,), in and out
+        Positive; afterwards those that the rounds have led to.
+    n_draws : int
+        Rows drawn by weight for every tree; 0 to take all, with their weights.
+    n_tried, max_depth : int
+        As of `grow_cart`.
+    least_error : float
+    seeds : uint64 array of shape (n_rounds,), in
+
+    Returns
+    -------
+    starts : int64 array of shape (n_rounds + 1,)
+    features, cuts, left, says : arrays of shape (n_places,)
+        The trees, one after the other.
+    coefficients : float64 array of shape (n_rounds,)
+    """
+    n_rounds, n_rows = len(seeds), len(index)
+    starts, coefficients = np.zeros(n_rounds + 1, dtype=np.int64), np.zeros(n_rounds)
+    features, cuts = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.uint8)
+    left, says = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.int8)
+    leaves, right = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.uint8)
+    for turn in range(n_rounds):
+        seed = seeds[turn : turn + 1]
+        counts = draw_counts(weights, n_draws, seed) if n_draws > 0 else round_weights(weights)
+        seen = np.flatnonzero(counts)
+        drawn = (index[seen], counts[seen], seen < n_positive)
+        tree = grow_cart(codes_by_feature, *drawn, n_tried, max_depth, seed)
+        find_leaves(codes, index, tree[0], tree[1], tree[2], leaves)
+        edge = _judge(weights, tree[3], leaves, n_positive, right)
+        edge = min(edge, 1.0 - 2.0 * least_error)
+        if edge > 0.0:
+            coefficients[turn] = np.arctanh(edge)
+            _move(weights, right, coefficients[turn])
+        start, stop = starts[turn], starts[turn] + len(tree[0])
+        starts[turn + 1] = stop
+        features, cuts = _longer(features, stop), _longer(cuts, stop)
+        left, says = _longer(left, stop), _longer(says, stop)
+        features[start:stop], cuts[start:stop] = tree[0], tree[1]
+        left[start:stop], says[start:stop] = tree[2], tree[3]
+    size = starts[-1]
+    return (
+        starts,
+        features[:size].copy(),
+        cuts[:size].copy(),
+        left[:size].copy(),
+        says[:size].copy(),
+        coefficients,
+    )

@@ -1,0 +1,1 @@
+"""MF-Tree: the tables and figures of its paper, made again."""

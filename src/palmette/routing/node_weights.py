@@ -1,0 +1,131 @@
+"""LinearRoutes: linear classifiers of all nodes, held sparse, by node and feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from palmette.routing.base import Routes
+from palmette.routing.options import OptionTable
+from palmette.routing.rows import FlatRows
+
+__all__ = ["LINKS", "LinearRoutes"]
+
+FloatArray = NDArray[np.float64]
+
+LINKS = ("squared_hinge", "logistic", "softmax", "pairs")  # places are those of `_kernels.route`
+
+
+class LinearRoutes(Routes):
+    """Fitted linear classifiers of all nodes.
+
+    Weights are kept node by node, and within a node feature by feature: a row looks its features up
+    once a node, and finds the weights of all options side by side.
+
+    Parameters
+    ----------
+    table : OptionTable
+    blocks : sequence of (sparse array of shape (n_features, n_lanes), array of shape (n_lanes,))
+        Weights and biases of the classifiers of every node. None for a node of one option; one for
+        a node of two options, the second of which it speaks for; else one an option, or, with the
+        link "pairs", one for every two options in order.
+    n_features : int
+    link : {"squared_hinge", "logistic", "softmax", "pairs"}
+        How margins become scores: ``-max(0, 1 - margin)^2``; logarithms of the shares of the
+        sigmoids at a node; logarithms of the softmax at a node; means of the first over all other
+        options.
+    n_passes : int
+        Most passes over rows that their training took.
+    """
+
+    def __init__(
+        self,
+        table: OptionTable,
+        blocks: Sequence[tuple[sparse.csr_array, FloatArray]],
+        n_features: int,
+        link: str,
+        n_passes: int = 0,
+    ) -> None:
+        self.n_passes = n_passes
+        self.link = link
+        self.n_features = n_features
+        self.first_option = table.first
+        self.bias = np.concatenate([bias for _, bias in blocks])
+        self.first_lane = _cumulated([len(bias) for _, bias in blocks])
+        counts = [np.diff(weights.indptr) for weights, _ in blocks]
+        used = [np.flatnonzero(count).astype(np.int32) for count in counts]
+        self.features = np.concatenate(used)
+        self.first_feature = _cumulated([len(each) for each in used])
+        self.first_entry = _cumulated(
+            np.concatenate([c[u] for c, u in zip(counts, used, strict=True)])
+        )
+        self.lanes = np.concatenate([w.indices for w, _ in blocks]).astype(np.int32, copy=False)
+        self.weights = np.concatenate([weights.data for weights, _ in blocks])
+
+    @property
+    def are_log_proba(self) -> bool:  # type: ignore[override]
+        """Whether scores are logarithms of shares that sum to one at every node."""
+        return self.link in ("logistic", "softmax")
+
+    @property
+    def n_weights(self) -> int:
+        """Number of weights that are kept, biases aside."""
+        return len(self.weights)
+
+    @property
+    def coef(self) -> sparse.csr_array:
+        """Weights as a sparse array of shape (n_lanes, n_features), node by node."""
+        entries = np.diff(self.first_entry)
+        node_of_feature = np.repeat(
+            np.arange(len(self.first_feature) - 1), np.diff(self.first_feature)
+        )
+        lanes = np.repeat(self.first_lane[node_of_feature], entries) + self.lanes
+        columns = np.repeat(self.features, entries)
+        shape = (len(self.bias), self.n_features)
+        return sparse.coo_array((self.weights, (lanes, columns)), shape=shape).tocsr()
+
+    def prepare(self, X: Any) -> FlatRows:
+        """Read rows as flat arrays; see `Routes.prepare`."""
+        return FlatRows.of(X)
+
+    def score(
+        self,
+        X: FlatRows,
+        rows: NDArray[np.int64],
+        nodes: NDArray[np.int32],
+        starts: NDArray[np.int64],
+    ) -> FloatArray:
+        """Score the options of a node for every pair of a row and a node; see `Routes.score`."""
+        from palmette._kernels.route import option_scores
+
+        scores = np.empty(int(starts[-1]))
+        option_scores(
+            X.values,
+            X.value_starts,
+            X.lengths,
+            X.columns,
+            X.column_starts,
+            rows,
+            nodes,
+            starts,
+            self.first_option,
+            self.first_lane,
+            self.bias,
+            self.first_feature,
+            self.features,
+            self.first_entry,
+            self.lanes,
+            self.weights,
+            LINKS.index(self.link),
+            self.n_features,
+            scores,
+        )
+        return scores
+
+
+def _cumulated(counts: Any) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])

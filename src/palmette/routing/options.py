@@ -1,0 +1,124 @@
+"""OptionTable: the choices that lead from the root to the classes, as flat arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from palmette.core.hierarchy import Hierarchy
+
+__all__ = ["OptionTable"]
+
+IntArray = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class OptionTable:
+    """Nodes with choices below them, and the options of each; trees and DAGs alike.
+
+    A node here is one that has a class below it. An option leads to another node, or ends at a
+    class: at a leaf, or at the node itself where that is a label.
+
+    Parameters
+    ----------
+    nodes : int array of shape (n_nodes,)
+        Numbers in the hierarchy, parents before children; the root first.
+    first : int64 array of shape (n_nodes + 1,)
+        Options of node ``i`` are ``first[i]:first[i + 1]``.
+    targets : int array of shape (n_options,)
+        Node that an option leads to, as a position in `nodes`; -1 where it ends.
+    ends : int array of shape (n_options,)
+        Class at which an option ends; -1 where it leads on.
+    below : sparse bool array of shape (n_options, n_classes)
+        Classes that can be reached by every option.
+
+    Examples
+    --------
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant",)])
+    >>> table = OptionTable.of(h, h.leaves)
+    >>> table.first.tolist(), table.targets.tolist(), table.ends.tolist()
+    ([0, 2, 4], [1, -1, -1, -1], [-1, 2, 0, 1])
+    """
+
+    nodes: IntArray
+    first: NDArray[np.int64]
+    targets: IntArray
+    ends: IntArray
+    below: sparse.csr_array
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy, classes: IntArray) -> OptionTable:
+        """Make the table of a hierarchy.
+
+        Parameters
+        ----------
+        hierarchy : Hierarchy
+        classes : int array of shape (n_classes,)
+            Nodes that are labels, ascending.
+        """
+        reached = sparse.csr_array(hierarchy.closure[classes])  # ancestors of every class
+        active = np.zeros(hierarchy.n_nodes, dtype=bool)
+        active[reached.indices] = True
+        edges = hierarchy.edges[active[hierarchy.edges[:, 1]]]
+        nodes = np.unique(np.append(edges[:, 0], 0)).astype(np.int32)
+        place = np.full(hierarchy.n_nodes, -1, dtype=np.int32)
+        place[nodes] = np.arange(len(nodes), dtype=np.int32)
+        code = np.full(hierarchy.n_nodes, -1, dtype=np.int32)
+        code[classes] = np.arange(len(classes), dtype=np.int32)
+        here = nodes[code[nodes] >= 0]  # nodes at which a path may end
+        parents = np.concatenate([here, edges[:, 0]])
+        children = np.concatenate([here, edges[:, 1]])
+        order = np.lexsort((children, parents))
+        parents, children = parents[order], children[order]
+        stops = (parents == children) | (place[children] < 0)
+        below = sparse.csr_array(reached.T)[children]
+        if here.size:
+            below = _only_itself(below, parents == children, code[children])
+        return cls(
+            nodes,
+            np.concatenate([[0], np.cumsum(np.bincount(place[parents], minlength=len(nodes)))]),
+            np.where(stops, -1, place[children]).astype(np.int32),
+            np.where(stops, code[children], -1).astype(np.int32),
+            below,
+        )
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes with options."""
+        return len(self.nodes)
+
+    @property
+    def n_options(self) -> int:
+        """Number of options of all nodes."""
+        return len(self.targets)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.below.shape[1])
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of options of every node."""
+        return np.diff(self.first)
+
+    def family(self, node: int) -> tuple[IntArray, sparse.csr_array]:
+        """Classes below a node, ascending, and which of them each of its options reaches."""
+        options = self.below[self.first[node] : self.first[node + 1]]
+        classes, members = np.unique(options.indices, return_inverse=True)
+        shape = (options.shape[0], len(classes))
+        within = sparse.csr_array((options.data, members, options.indptr), shape=shape)
+        return classes.astype(np.int32), within
+
+
+def _only_itself(below: sparse.csr_array, ends: NDArray[np.bool_], codes: IntArray) -> Any:
+    """Let options that end at an inner node reach that label alone."""
+    option = np.repeat(np.arange(below.shape[0]), np.diff(below.indptr))
+    kept = ~ends[option] | (below.indices == codes[option])
+    indptr = np.concatenate([[0], np.cumsum(kept)])[below.indptr]
+    return sparse.csr_array((below.data[kept], below.indices[kept], indptr), shape=below.shape)
