@@ -37,7 +37,10 @@ def pecos(X, y):
 
     def predict(Z):
         answers = model.predict(sparse.csr_matrix(Z, dtype=np.float32), only_topk=1, threads=1)
-        return np.asarray(answers.argmax(axis=1)).ravel()
+        labels = np.full(Z.shape[0], -1)
+        found = np.diff(answers.indptr) > 0
+        labels[found] = answers.indices[answers.indptr[:-1][found]]
+        return labels
 
     return predict
 

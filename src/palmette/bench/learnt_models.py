@@ -52,7 +52,7 @@ _LINEAR = {"scale": True}
 _TREES = {"takes_codes": True}
 for _spec in (
     ModelSpec(
-        "class-tree", _class_tree, "linear classifiers at the parents, found by a beam", **_LINEAR
+        "class-tree", _class_tree, "linear classifiers at the parents, and a beam", **_LINEAR
     ),
     ModelSpec(
         "mf-tree", _published("MFTreeClassifier"), "MF-Tree, learnt; linear, by a beam", **_LINEAR
@@ -63,7 +63,7 @@ for _spec in (
     ModelSpec(
         "adaboost-bhc",
         _published("AdaBoostBHCClassifier"),
-        "AdaBoost.BHC: a learnt tree, AdaBoost at its nodes",
+        "AdaBoost.BHC: AdaBoost along a learnt tree",
         **_TREES,
     ),
     ModelSpec(
@@ -82,13 +82,13 @@ for _spec in (
         ModelSpec(
             f"local-per-parent-{suffix}",
             _along("local-per-parent", learner),
-            f"local-per-parent-logistic along a learnt {words}",
+            f"local-per-parent along a learnt {words}",
             **_LINEAR,
         )
         for suffix, learner, words in (
             ("bhc", "BHCTree", "BHC tree"),
             ("mf-tree", "MFTree", "MF-Tree"),
-            ("cmtl", "LabelEmbeddingTree", "label embedding tree"),
+            ("cmtl", "LabelEmbeddingTree", "CMTL tree"),
         )
     ),
 ):
