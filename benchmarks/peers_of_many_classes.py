@@ -26,14 +26,18 @@ def peak_mib():
     return float("nan")
 
 
-def pecos(X, y):
+def pecos(X, y, threshold=0.1):
+    """PECOS with its defaults; weights of at most `threshold` are dropped."""
     from pecos.xmc import Indexer, LabelEmbeddingFactory
     from pecos.xmc.xlinear.model import XLinearModel
 
     X = sparse.csr_matrix(X, dtype=np.float32)
     Y = sparse.csr_matrix((np.ones(len(y), dtype=np.float32), (np.arange(len(y)), y)))
     chain = Indexer.gen(LabelEmbeddingFactory.create(Y, X, method="pifa"))
-    model = XLinearModel.train(X, Y, C=chain, threads=1)
+    model = XLinearModel.train(X, Y, C=chain, threads=1, threshold=threshold)
+    folder = tempfile.mkdtemp()
+    model.save(folder)
+    model = XLinearModel.load(folder, is_predict_only=True)  # as it is meant to be asked
 
     def predict(Z):
         answers = model.predict(sparse.csr_matrix(Z, dtype=np.float32), only_topk=1, threads=1)
@@ -43,6 +47,10 @@ def pecos(X, y):
         return labels
 
     return predict
+
+
+def pecos_unpruned(X, y):
+    return pecos(X, y, threshold=0.0)
 
 
 def napkinxc(X, y):
@@ -58,7 +66,8 @@ def napkinxc(X, y):
 def main(folder):
     parts = [sparse.load_npz(Path(folder, f"X_{part}.npz")) for part in ("train", "test")]
     labels = np.load(Path(folder, "y.npz"))
-    for name, rival in (("PECOS", pecos), ("napkinXC PLT", napkinxc)):
+    rivals = {"PECOS": pecos, "PECOS, threshold=0": pecos_unpruned, "napkinXC PLT": napkinxc}
+    for name, rival in rivals.items():
         before = peak_mib()
         started = time.process_time()
         try:

@@ -57,6 +57,10 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
         {**FEW, "n_estimators": 30},
         {**FEW, "loss": ("leaf_softmax", "path_softmax"), "n_bags": 2},
     ),
+    "HierarchicalFeatureSelector": (
+        {"n_features_to_select": 0.5},
+        {"score": "fisher"},
+    ),
     "LocalPerLevelClassifier": BASES,
     "LocalPerNodeClassifier": (*BASES, {"estimator": GaussianNB(), "negatives": "all"}),
     "LocalPerParentClassifier": (*BASES, {"estimator": LogisticRegression(C=10.0, max_iter=200)}),
@@ -69,7 +73,8 @@ def public_estimators() -> list[type[BaseEstimator]]:
     """Every estimator class that users see."""
     names = sorted(palmette.__all__)
     found = [getattr(palmette, name) for name in names]
-    return [each for each in found if inspect.isclass(each) and issubclass(each, BaseEstimator)]
+    classes = [each for each in found if inspect.isclass(each) and issubclass(each, BaseEstimator)]
+    return [each for each in classes if hasattr(each, "fit")]  # parts of estimators have none
 
 
 def instances() -> Iterator[BaseEstimator]:

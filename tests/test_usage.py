@@ -136,3 +136,19 @@ def test_a_learnt_hierarchy_feeds_anything(problem):
         pm.LocalPerParentClassifier(LinearSVC(), hierarchy=pm.LabelEmbeddingTree()),
     ):
         assert clf.fit(X, labels).score(X, labels) > 0.8
+
+
+def test_features_per_node(problem):
+    X, y = problem
+    paths = [tuple(map(str, path)) for path in np.asarray(y)]
+    h = pm.Hierarchy.from_paths(sorted(set(paths)))
+    sel = pm.HierarchicalFeatureSelector(
+        score=pm.HirrScore(lam=0.05, parent=1.0), hierarchy=h, n_features_to_select=4
+    )
+    clf = pm.LocalPerParentClassifier(LinearSVC(), feature_selector=sel).fit(X, paths)
+    node = paths[0][:1]
+    assert clf.feature_selector_.get_support(node).sum() == 4
+    assert clf.feature_selector_.node_scores_.shape == (h.n_nodes, X.shape[1])
+    assert clf.score(X, paths) > 0.8
+    search = GridSearchCV(clf, {"feature_selector__score__parent": [0.0, 1.0]}, cv=2)
+    assert search.fit(X, paths).best_score_ > 0.7

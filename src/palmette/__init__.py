@@ -16,7 +16,17 @@ from palmette.exceptions import (
 )
 
 if TYPE_CHECKING:
-    from palmette import bench, datasets, decoding, metrics, partition, routing, weak
+    from palmette import (
+        bench,
+        datasets,
+        decoding,
+        feature_selection,
+        metrics,
+        partition,
+        routing,
+        scoring,
+        weak,
+    )
     from palmette.boosting import (
         AdaBoostECCClassifier,
         AdaBoostMHClassifier,
@@ -42,12 +52,14 @@ if TYPE_CHECKING:
     )
     from palmette.core.statistics import ClassStatistics
     from palmette.engine.checkpoint import Checkpoint
+    from palmette.feature_selection import HierarchicalFeatureSelector
     from palmette.local import (
         FlatClassifier,
         LocalPerLevelClassifier,
         LocalPerNodeClassifier,
         LocalPerParentClassifier,
     )
+    from palmette.scoring import HirrScore
 
 __version__ = "0.1.0"
 
@@ -69,8 +81,10 @@ __all__ = [
     "FlatClassifier",
     "HierarchicalAdaBoostClassifier",
     "HierarchicalBoostingClassifier",
+    "HierarchicalFeatureSelector",
     "Hierarchy",
     "HierarchyError",
+    "HirrScore",
     "LabelEmbeddingTree",
     "LabelError",
     "LocalPerLevelClassifier",
@@ -87,14 +101,26 @@ __all__ = [
     "bench",
     "datasets",
     "decoding",
+    "feature_selection",
     "metrics",
     "partition",
     "routing",
+    "scoring",
     "weak",
 ]
 
 # scikit-learn takes over a second to import; what stands on it is loaded when first used
-_MODULES = {"bench", "datasets", "decoding", "metrics", "partition", "routing", "weak"}
+_MODULES = {
+    "bench",
+    "datasets",
+    "decoding",
+    "feature_selection",
+    "metrics",
+    "partition",
+    "routing",
+    "scoring",
+    "weak",
+}
 _HOMES = {
     "AdaBoostBHCClassifier": "palmette.class_tree",
     "AdaBoostECCClassifier": "palmette.boosting",
@@ -112,6 +138,8 @@ _HOMES = {
     "FlatClassifier": "palmette.local",
     "HierarchicalAdaBoostClassifier": "palmette.boosting",
     "HierarchicalBoostingClassifier": "palmette.boosting",
+    "HierarchicalFeatureSelector": "palmette.feature_selection",
+    "HirrScore": "palmette.scoring",
     "LabelEmbeddingTree": "palmette.class_tree",
     "LocalPerLevelClassifier": "palmette.local",
     "LocalPerNodeClassifier": "palmette.local",

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from tests.strategies import quick
 
-from palmette.core.rows import count_rows, is_text, row_chunks, take_rows
+from palmette.core import rows as module
+from palmette.core.rows import count_rows, is_text, row_chunks, take_cells, take_rows
 
 TABLE = np.arange(12.0).reshape(6, 2)
 FORMS = {
@@ -84,3 +85,23 @@ def test_texts(X):
 )
 def test_no_texts(X):
     assert not is_text(X)
+
+
+@pytest.mark.parametrize("form", [name for name in FORMS if name not in ("list", "tuple")])
+def test_cells_are_taken_by_row_and_column(form):
+    X, plain = FORMS[form]
+    rows, columns = np.array([4, 0, 4], dtype=np.int32), np.array([1])
+    np.testing.assert_array_equal(plain(take_cells(X, rows, columns)), TABLE[rows][:, columns])
+    np.testing.assert_array_equal(plain(take_cells(X, columns=columns)), TABLE[:, columns])
+    np.testing.assert_array_equal(plain(take_cells(X, rows)), TABLE[rows])
+    assert take_cells(X) is X
+
+
+def test_sparse_cells_are_cut_block_by_block(monkeypatch):
+    monkeypatch.setattr(module, "_SPARSE_AT_ONCE", 7)
+    rng = np.random.default_rng(0)
+    dense = np.where(rng.random((40, 9)) < 0.6, 0.0, rng.normal(size=(40, 9)))
+    rows, columns = np.flatnonzero(rng.random(40) < 0.7).astype(np.int32), np.array([7, 0, 3])
+    cut = take_cells(sparse.csr_array(dense), rows, columns)
+    np.testing.assert_array_equal(cut.toarray(), dense[np.ix_(rows, columns)])
+    assert take_cells(sparse.csr_array(dense), rows[:0], columns).shape == (0, 3)

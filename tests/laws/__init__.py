@@ -16,10 +16,12 @@ from tests.laws.labels import ON_LABELS, several_paths_and_dags_are_refused
 from tests.laws.learners import ON_LEARNERS
 from tests.laws.own_tree import ON_OWN_TREE, learns_over_labels
 from tests.laws.probabilities import ON_PROBABILITIES
+from tests.laws.selectors import ON_SELECTORS
 from tests.laws.several import ON_SEVERAL_PATHS, ON_SEVERAL_PROBABILITIES
 
 from palmette.engine.single_path import SinglePathClassifier
 from palmette.engine.tree_learner import ClassTreeLearner
+from palmette.feature_selection import HierarchicalFeatureSelector
 
 __all__ = ["laws_of"]
 
@@ -28,6 +30,8 @@ def laws_of(estimator: BaseEstimator) -> Iterator[Callable[[BaseEstimator], None
     """Laws that apply to an estimator."""
     if isinstance(estimator, ClassTreeLearner):
         yield from ON_LEARNERS
+    if isinstance(estimator, HierarchicalFeatureSelector):
+        yield from ON_SELECTORS
     if not isinstance(estimator, SinglePathClassifier):
         return
     if learns_over_labels(estimator):

@@ -85,7 +85,7 @@ class MFTreeClassifier(PresetsMixin, ClassTreeClassifier):
         "pairwise": Preset(
             "a classifier for every two options of a node: twice the dot products, more accurate "
             "where there are few features",
-            {"router": LinearRouter(against="each")},
+            {"branching": 5, "leaf_size": 1, "router": LinearRouter(against="each")},
         ),
         "wide": Preset(
             "eight groups a group, down to 16 classes, which are told apart one against the rest",

@@ -12,13 +12,14 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette.core.rows import take_rows
+from palmette.core.rows import take_cells
 from palmette.core.tasks import Task, TaskRows, TaskTable
 from palmette.engine.weights import weight_keyword
 
 __all__ = ["fit_tasks", "seed_each"]
 
 EstimatorFor = Callable[[Task], Any]
+ColumnsFor = Callable[[Task], NDArray[np.intp] | None]
 
 
 def fit_tasks(
@@ -27,6 +28,7 @@ def fit_tasks(
     codes: NDArray[np.int32],
     estimator_for: EstimatorFor,
     *,
+    columns_for: ColumnsFor | None = None,
     sample_weight: NDArray[np.float64] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -42,6 +44,8 @@ def fit_tasks(
         Class of every row.
     estimator_for : callable
         Gives the unfitted estimator of a task.
+    columns_for : callable, optional
+        Gives the columns of X that a task's estimator sees, None for all.
     sample_weight : array of shape (n_samples,), optional
     random_state : int, RandomState or None
         If not None, every task's estimator gets a seed of its own, drawn before any is fitted, so
@@ -66,7 +70,8 @@ def fit_tasks(
         for t, task in enumerate(table.tasks):
             seen, options = rows.select(task)
             weights = {} if sample_weight is None else {names[t]: sample_weight[seen]}
-            yield estimators[t], take_rows(X, seen), options, weights
+            columns = None if columns_for is None else columns_for(task)
+            yield estimators[t], take_cells(X, seen, columns), options, weights
 
     if effective_n_jobs(n_jobs) == 1 or len(table) == 1:
         return [_fit_one(*job) for job in jobs()]

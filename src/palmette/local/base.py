@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
 
 from palmette.core.decode import Route, path_product
 from palmette.core.decoding import Decoding, RoutedDecoding, TopDown
 from palmette.core.hierarchy import Hierarchy
+from palmette.core.labels import NodeLabels
 from palmette.core.rows import count_rows, take_rows
 from palmette.core.space import LabelSpace
 from palmette.core.tasks import Task, TaskTable
@@ -20,6 +22,7 @@ from palmette.engine.reduce import fit_tasks
 from palmette.engine.single_path import SinglePathClassifier
 from palmette.engine.weights import check_weights, used_rows
 from palmette.local.choice import TaskKey, estimator_chooser, known_estimators
+from palmette.local.features import columns_of, fit_selector, hierarchy_setting
 from palmette.local.scores import gives_proba
 
 __all__ = ["BaseLocalClassifier"]
@@ -42,6 +45,7 @@ class BaseLocalClassifier(SinglePathClassifier):
         estimator: Estimators = None,
         *,
         hierarchy: Hierarchy | None = None,
+        feature_selector: Any = None,
         decoding: str | Decoding | RoutedDecoding = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -49,6 +53,7 @@ class BaseLocalClassifier(SinglePathClassifier):
     ) -> None:
         self.estimator = estimator
         self.hierarchy = hierarchy
+        self.feature_selector = feature_selector
         self.decoding = decoding
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -56,6 +61,13 @@ class BaseLocalClassifier(SinglePathClassifier):
 
     def _make_tasks(self, space: LabelSpace) -> TaskTable:
         raise NotImplementedError
+
+    def _feature_nodes(self, key: int, ends: bool) -> list[int] | None:
+        """Nodes whose features the estimator of a task sees; None for those of all nodes."""
+        return [key]
+
+    def _hierarchy_setting(self) -> Any:
+        return hierarchy_setting(self.hierarchy, self.feature_selector)
 
     # ------------------------------------------------------------------ fitting
 
@@ -86,14 +98,16 @@ class BaseLocalClassifier(SinglePathClassifier):
             self.estimator,
             self.hierarchy_,
             by_node=self._tasks_are_nodes,
-            is_given=isinstance(self.hierarchy, Hierarchy),
+            is_given=self._given_hierarchy() is not None,
         )
         table = self._make_tasks(self.space_)
+        self._fit_selector(X, codes, weights)
         fitted = fit_tasks(
             table,
             X,
             codes,
-            lambda task: choose(self._task_key(task)),
+            lambda task: self._estimator_of(task, choose),
+            columns_for=lambda task: self._columns_of(task.key, task.ends),
             sample_weight=weights,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
@@ -101,6 +115,33 @@ class BaseLocalClassifier(SinglePathClassifier):
         )
         self._keep(table, fitted)
         return self
+
+    def _fit_selector(self, X: Any, codes: NDArray[np.int32], weights: FloatArray | None) -> None:
+        """Set ``feature_selector_``, fitted on the rows and weights of this fit."""
+        self.feature_selector_ = None
+        if self.feature_selector is None or self.space_.n_classes == 1:  # nothing to tell apart
+            return
+        terminals = self.space_.classes[codes]
+        self.feature_selector_ = fit_selector(
+            self.feature_selector,
+            X,
+            NodeLabels.from_terminals(terminals, self.hierarchy_, self.label_form_),
+            weights,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        )
+
+    def _columns_of(self, key: int, ends: bool = False) -> NDArray[np.intp] | None:
+        """Columns that the estimator of a task sees, None for all."""
+        if self.feature_selector_ is None:
+            return None
+        return columns_of(self.feature_selector_, self._feature_nodes(key, ends))
+
+    def _estimator_of(self, task: Task, choose: Callable[[TaskKey], Any]) -> Any:
+        columns = self._columns_of(task.key, task.ends)
+        if columns is not None and not len(columns):
+            return DummyClassifier(strategy="prior")  # without features the shares are all we know
+        return choose(self._task_key(task))
 
     def _keep(self, table: TaskTable, fitted: list[Any]) -> None:
         self.estimators_ = {task.key: est for task, est in zip(table.tasks, fitted, strict=True)}
@@ -140,5 +181,6 @@ class BaseLocalClassifier(SinglePathClassifier):
         if inputs:
             tags.input_tags = replace(inputs[0], sparse=all(tag.sparse for tag in inputs))
         # estimators that cannot stand NaN will say so: here it is refused if none of them can
-        tags.input_tags.allow_nan = any(tag.allow_nan for tag in inputs) or not inputs
+        takes_nan = any(tag.allow_nan for tag in inputs) or not inputs
+        tags.input_tags.allow_nan = takes_nan and self.feature_selector is None
         return tags

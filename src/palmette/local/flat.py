@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from palmette.core.decode import Route, RouteByMarginals
 from palmette.core.decoding import BestPath
-from palmette.core.rows import count_rows
+from palmette.core.rows import count_rows, take_cells
 from palmette.core.space import LabelSpace
 from palmette.core.tasks import TaskTable
 from palmette.local.base import BaseLocalClassifier
@@ -31,8 +31,8 @@ class FlatClassifier(BaseLocalClassifier):
     decoding : str or object of `palmette.decoding`
         As in `LocalPerParentClassifier`, but for an estimator that gives margins ``"auto"`` is
         the label that it would answer itself, as ``"best_path"`` is for any estimator.
-    hierarchy, n_jobs, random_state, verbose
-        As in `LocalPerParentClassifier`.
+    hierarchy, feature_selector, n_jobs, random_state, verbose
+        As in `LocalPerParentClassifier`. The estimator sees the features of all nodes together.
 
     Attributes
     ----------
@@ -56,9 +56,13 @@ class FlatClassifier(BaseLocalClassifier):
     def _make_tasks(self, space: LabelSpace) -> TaskTable:
         return TaskTable.flat(space)
 
+    def _feature_nodes(self, key: int, ends: bool) -> None:
+        return None
+
     def _class_proba_of(self, X: Any) -> NDArray[np.float64]:
         if not self.estimators_:
             return np.ones((count_rows(X), 1))
+        X = take_cells(X, columns=self._columns_of(0))
         return option_scores(self.estimators_[0], X, self.space_.classes).shares()
 
     def _rule_for_margins(self) -> Any:

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette.core.rows import take_cells
 from palmette.core.space import LabelSpace
 from palmette.core.tasks import Task, TaskTable
 from palmette.local.base import BaseLocalClassifier
 from palmette.local.choice import TaskKey
+from palmette.local.features import ColumnsOf
 from palmette.local.scores import Scores, option_scores
 
 __all__ = ["LocalPerLevelClassifier"]
@@ -27,8 +29,8 @@ class LocalPerLevelClassifier(BaseLocalClassifier):
     estimator : scikit-learn classifier, dict or callable, optional
         Cloned for every level; logistic regression by default. A dict has estimators by depth, from
         1, and under ``"default"``. A callable takes the depth and gives an estimator.
-    hierarchy, decoding, n_jobs, random_state, verbose
-        As in `LocalPerParentClassifier`.
+    hierarchy, feature_selector, decoding, n_jobs, random_state, verbose
+        As in `LocalPerParentClassifier`. A level sees the features of all parents just above it.
 
     Attributes
     ----------
@@ -52,18 +54,30 @@ class LocalPerLevelClassifier(BaseLocalClassifier):
     def _make_tasks(self, space: LabelSpace) -> TaskTable:
         return TaskTable.per_level(space)
 
+    def _feature_nodes(self, key: int, ends: bool) -> list[int]:
+        """Parents of a level; for one with a single option, the next above it that has several."""
+        space = self.space_
+        n_options = np.bincount(space.parent[1:], minlength=space.n_active) + space.is_class
+        above = np.flatnonzero((space.depth == key - 1) & space.has_children)
+        while (single := (n_options[above] == 1) & (above > 0)).any():
+            above[single] = space.parent[above[single]]
+        return [int(node) for node in space.nodes[np.unique(above)]]
+
     def _task_key(self, task: Task) -> TaskKey:
         return TaskKey(task.key, task.key, None)
 
     def _route_of(self, X: Any) -> _LevelRoute:
-        return _LevelRoute(self.space_, self.estimators_, X)
+        return _LevelRoute(self.space_, self.estimators_, self._columns_of, X)
 
 
 class _LevelRoute:
     """Scores of a level are computed once for all rows, when it is first asked."""
 
-    def __init__(self, space: LabelSpace, estimators: dict[int, Any], X: Any) -> None:
+    def __init__(
+        self, space: LabelSpace, estimators: dict[int, Any], columns_of: ColumnsOf, X: Any
+    ) -> None:
         self._space, self._estimators, self._X = space, estimators, X
+        self._columns_of = columns_of
         self._scores: dict[int, Scores] = {}
 
     def __call__(
@@ -72,7 +86,8 @@ class _LevelRoute:
         depth = int(self._space.depth[parent]) + 1
         nodes = self._level(depth)
         if depth not in self._scores:
-            self._scores[depth] = option_scores(self._estimators[depth], self._X, nodes)
+            X = take_cells(self._X, columns=self._columns_of(depth))
+            self._scores[depth] = option_scores(self._estimators[depth], X, nodes)
         columns = np.searchsorted(nodes, self._space.nodes[options])
         scores = self._scores[depth]
         return scores.among((slice(None), columns) if rows is None else np.ix_(rows, columns))

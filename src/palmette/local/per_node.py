@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from palmette.core.decoding import Decoding, RoutedDecoding
 from palmette.core.hierarchy import Hierarchy
-from palmette.core.rows import take_rows
+from palmette.core.rows import take_cells
 from palmette.core.space import LabelSpace
 from palmette.core.tasks import REST, TaskTable
 from palmette.local.base import BaseLocalClassifier, Estimators
+from palmette.local.features import ColumnsOf
 from palmette.local.scores import Scores, option_scores
 
 __all__ = ["LocalPerNodeClassifier"]
@@ -31,8 +32,9 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
         and gives an estimator.
     negatives : {"siblings", "all"}
         What a node is told from: the other rows below its parent, or all other rows.
-    hierarchy, decoding, n_jobs, random_state, verbose
-        As in `LocalPerParentClassifier`.
+    hierarchy, feature_selector, decoding, n_jobs, random_state, verbose
+        As in `LocalPerParentClassifier`. A node is told from its siblings by their parent's
+        features.
 
     Attributes
     ----------
@@ -58,6 +60,7 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
         *,
         negatives: str = "siblings",
         hierarchy: Hierarchy | None = None,
+        feature_selector: Any = None,
         decoding: str | Decoding | RoutedDecoding = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -66,6 +69,7 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
         super().__init__(
             estimator,
             hierarchy=hierarchy,
+            feature_selector=feature_selector,
             decoding=decoding,
             n_jobs=n_jobs,
             random_state=random_state,
@@ -75,6 +79,9 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
 
     def _make_tasks(self, space: LabelSpace) -> TaskTable:
         return TaskTable.per_node(space, self.negatives)
+
+    def _feature_nodes(self, key: int, ends: bool) -> list[int]:
+        return [key if ends else int(self.hierarchy_.parents[key])]
 
     def _keep(self, table: TaskTable, fitted: list[Any]) -> None:
         self.estimators_: dict[int, Any] = {}
@@ -87,19 +94,27 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
         return [*self.estimators_.values(), *self.end_estimators_.values()]
 
     def _route_of(self, X: Any) -> _NodeRoute:
-        return _NodeRoute(self.space_, self.estimators_, self.end_estimators_, X)
+        return _NodeRoute(self.space_, self.estimators_, self.end_estimators_, self._columns_of, X)
 
 
 class _NodeRoute:
     def __init__(
-        self, space: LabelSpace, estimators: dict[int, Any], ends: dict[int, Any], X: Any
+        self,
+        space: LabelSpace,
+        estimators: dict[int, Any],
+        ends: dict[int, Any],
+        columns_of: ColumnsOf,
+        X: Any,
     ) -> None:
         self._space, self._estimators, self._ends, self._X = space, estimators, ends, X
+        self._columns_of = columns_of
 
     def __call__(
         self, parent: int, options: NDArray[np.int32], rows: NDArray[np.int32] | None
     ) -> NDArray[np.float64]:
-        X = self._X if rows is None else take_rows(self._X, rows)
+        first = int(options[0])  # siblings share their features
+        node, ends = int(self._space.nodes[first]), first == parent
+        X = take_cells(self._X, rows, self._columns_of(node, ends))
         answers = [self._ask(int(option), option == parent, X) for option in options]
         by_margin = all(answer.are_margins for answer in answers)
         columns = [answer.values if by_margin else answer.shares() for answer in answers]

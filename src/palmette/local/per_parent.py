@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.core.rows import take_rows
+from palmette.core.rows import take_cells
 from palmette.core.space import LabelSpace
 from palmette.core.tasks import TaskTable
 from palmette.local.base import BaseLocalClassifier
+from palmette.local.features import ColumnsOf
 from palmette.local.scores import option_scores
 
 __all__ = ["LocalPerParentClassifier"]
@@ -29,7 +30,11 @@ class LocalPerParentClassifier(BaseLocalClassifier):
         of the parent, by its depth (an int), and under ``"default"``. A callable takes the
         parent's path and gives an estimator.
     hierarchy : Hierarchy, optional
-        A tree. By default taken from the paths in y, or a star.
+        A tree. By default that of `feature_selector`, else taken from the paths in y, or a star.
+    feature_selector : HierarchicalFeatureSelector, optional
+        Cloned and fitted on the rows of this fit, along the same hierarchy; every estimator then
+        sees the features of its own node only. A fitted one in `sklearn.frozen.FrozenEstimator` is
+        used as it is. Where it chooses no features for a node, the shares of the options decide.
     decoding : str or object of `palmette.decoding`
         How to decide. ``"auto"`` is the label of best expected hierarchical F1 among those seen in
         training, on a star the most probable class; it asks all local models. ``"best_path"`` is
@@ -49,6 +54,8 @@ class LocalPerParentClassifier(BaseLocalClassifier):
         Labels seen in training.
     estimators_ : dict of int to estimator
         By node number of the parent; parents with one option need none.
+    feature_selector_ : HierarchicalFeatureSelector or None
+        Fitted; None where there is none, or one label only.
 
     References
     ----------
@@ -68,16 +75,19 @@ class LocalPerParentClassifier(BaseLocalClassifier):
         return TaskTable.per_parent(space)
 
     def _route_of(self, X: Any) -> _ParentRoute:
-        return _ParentRoute(self.space_, self.estimators_, X)
+        return _ParentRoute(self.space_, self.estimators_, self._columns_of, X)
 
 
 class _ParentRoute:
-    def __init__(self, space: LabelSpace, estimators: dict[int, Any], X: Any) -> None:
+    def __init__(
+        self, space: LabelSpace, estimators: dict[int, Any], columns_of: ColumnsOf, X: Any
+    ) -> None:
         self._space, self._estimators, self._X = space, estimators, X
+        self._columns_of = columns_of
 
     def __call__(
         self, parent: int, options: NDArray[np.int32], rows: NDArray[np.int32] | None
     ) -> NDArray[np.float64]:
-        estimator = self._estimators[int(self._space.nodes[parent])]
-        X = self._X if rows is None else take_rows(self._X, rows)
-        return option_scores(estimator, X, self._space.nodes[options]).shares()
+        node = int(self._space.nodes[parent])
+        X = take_cells(self._X, rows, self._columns_of(node))
+        return option_scores(self._estimators[node], X, self._space.nodes[options]).shares()

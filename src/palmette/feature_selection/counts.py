@@ -1,0 +1,136 @@
+"""How many features each node gets, as a count, a share, or by node."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palmette.core.hierarchy import Hierarchy
+from palmette.exceptions import HierarchyError, PalmetteError
+
+__all__ = ["counts_by_node", "top_features"]
+
+DEFAULT = "default"  # the key of a dict for all nodes that it does not name
+
+
+def counts_by_node(
+    wanted: Any, nodes: NDArray[np.int32], hierarchy: Hierarchy, n_features: int, *, is_given: bool
+) -> NDArray[np.int64]:
+    """Return the number of features wanted at each node; all of them where there is no limit.
+
+    Parameters
+    ----------
+    wanted : int, float, dict or None
+        As the user passed it; see `HierarchicalFeatureSelector`.
+    nodes : int array of shape (n_tasks,)
+    hierarchy : Hierarchy
+    n_features : int
+    is_given : bool
+        Whether the user gave the hierarchy, so that a key that is not in it must be a mistake.
+
+    Returns
+    -------
+    int array of shape (n_tasks,)
+
+    Examples
+    --------
+    >>> h = Hierarchy.from_paths([("a", "x"), ("a", "y"), ("b",)])
+    >>> counts = {"a": 0.5, "default": 3}
+    >>> counts_by_node(counts, np.array([0, 1]), h, 10, is_given=True)
+    array([3, 5])
+    """
+    if isinstance(wanted, dict):
+        given = [_look_up(wanted, int(node), hierarchy) for node in nodes]
+        _check_keys(wanted, hierarchy, is_given)
+    else:
+        given = [wanted] * len(nodes)
+    counts = np.array([_count(each, n_features) for each in given], dtype=np.int64)
+    if (counts > n_features).any():
+        warnings.warn(
+            f"n_features_to_select={int(counts.max())} is more than the {n_features} features of "
+            "X: all of them are taken.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return np.minimum(counts, n_features)
+
+
+def _count(wanted: Any, n_features: int) -> int:
+    if wanted is None:
+        return n_features
+    if isinstance(wanted, Integral) and not isinstance(wanted, bool) and wanted >= 1:
+        return int(wanted)
+    is_share = isinstance(wanted, Real) and not isinstance(wanted, Integral) and 0 < wanted <= 1
+    if is_share:
+        return max(1, round(float(wanted) * n_features))
+    raise PalmetteError(
+        f"n_features_to_select={wanted!r}: expected a count of 1 or more, a share above 0.0 and up "
+        "to 1.0, a dict of them by node, or None."
+    )
+
+
+def _look_up(wanted: dict[Any, Any], node: int, hierarchy: Hierarchy) -> Any:
+    for key, value in wanted.items():
+        if not isinstance(key, Integral) and key in hierarchy and hierarchy.index(key) == node:
+            return value
+    depth = int(hierarchy.depth[node])
+    if depth in wanted:
+        return wanted[depth]
+    if DEFAULT in wanted:
+        return wanted[DEFAULT]
+    raise PalmetteError(
+        f"n_features_to_select has no entry for {hierarchy.path_strings[node]!r} (depth {depth}) "
+        f"among {sorted(map(str, wanted))}. Add it, or a {DEFAULT!r}."
+    )
+
+
+def _check_keys(wanted: dict[Any, Any], hierarchy: Hierarchy, is_given: bool) -> None:
+    for key in wanted:
+        known = isinstance(key, Integral) or key == DEFAULT or key in hierarchy
+        if not known and is_given:  # a hierarchy taken from y may lack rare nodes
+            raise HierarchyError(
+                f"n_features_to_select has the key {key!r}, which is no node of the hierarchy (or "
+                "a name that several nodes share). Expected a node's path, a depth as an int, or "
+                f"{DEFAULT!r}."
+            )
+
+
+def top_features(
+    scores: NDArray[np.float64], count: int, threshold: float | None, positive: bool
+) -> NDArray[np.intp]:
+    """Return the best features in ascending order; of equal ones the first win.
+
+    Parameters
+    ----------
+    scores : array of shape (n_features,)
+    count : int
+    threshold : float or None
+        Scores below it are not chosen.
+    positive : bool
+        Whether scores of 0 are not chosen.
+
+    Returns
+    -------
+    int array of shape (n_chosen,)
+
+    Examples
+    --------
+    >>> top_features(np.array([1.0, 3.0, 1.0, 1.0]), 3, None, False)
+    array([0, 1, 2])
+    """
+    if count < len(scores):
+        worst = np.partition(scores, len(scores) - count)[len(scores) - count]
+        above = scores > worst
+        level = np.flatnonzero(scores == worst)[: count - int(above.sum())]
+        above[level] = True
+    else:
+        above = np.ones(len(scores), dtype=bool)
+    if threshold is not None:
+        above &= scores >= threshold
+    if positive:
+        above &= scores > 0.0
+    return np.flatnonzero(above)
