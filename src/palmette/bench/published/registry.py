@@ -105,7 +105,7 @@ def list_published() -> list[Published]:
     Examples
     --------
     >>> [paper.name for paper in list_published()]
-    ['adaboost-bhc', 'h-ada-mh', 'mf-tree']
+    ['adaboost-bhc', 'h-ada-mh', 'hirr-fs', 'mf-tree']
     """
     return [_PAPERS[name] for name in sorted(_PAPERS)]
 
@@ -133,6 +133,12 @@ def _adaboost_bhc(*args: object) -> PublishedResult:
     return make(*args)  # type: ignore[arg-type]
 
 
+def _hirr_fs(*args: object) -> PublishedResult:
+    from palmette.bench.published.hirr_fs.run import make
+
+    return make(*args)  # type: ignore[arg-type]
+
+
 def _mf_tree(*args: object) -> PublishedResult:
     from palmette.bench.published.mf_tree.run import make
 
@@ -153,6 +159,25 @@ _PAPERS = {
         "C. Chelmis, W. Qi (2021). Hierarchical multiclass AdaBoost.",
         ("imclef07a", "imclef07d", "diatoms"),
         _h_ada_mh,
+    ),
+    "hirr-fs": Published(
+        "hirr-fs",
+        "Tables 2 to 8 and Figures 7 to 13: HiRR-FS beside Fisher, FSNM and mRMR, node by node",
+        "H. Zhao, Q. Hu, P. Zhu, Y. Wang, P. Wang (2021). A recursive regularization based feature "
+        "selection framework for hierarchical classification. IEEE TKDE 33.",
+        (
+            "protein_dd",
+            "protein_f194_test_only",
+            "saiapr5000",
+            "bridges",
+            "imclef07a",
+            "imclef07d",
+            "diatoms",
+            "news20_951",
+            "20newsgroups_bydate",
+            "clinc150",
+        ),
+        _hirr_fs,
     ),
     "mf-tree": Published(
         "mf-tree",
