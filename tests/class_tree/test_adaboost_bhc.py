@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris
 from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import palmette as pm
 from palmette.class_tree.adaboost_bhc import AdaBoostBHCClassifier
@@ -33,16 +32,6 @@ MODELS = {
 
 def bhc(**parameters):
     return AdaBoostBHCClassifier(**{"n_estimators": 12, "random_state": 0, **parameters})
-
-
-@parametrize_with_checks(
-    [
-        bhc(),
-        bhc(tree=RandomTree(), n_trees=2, n_estimators=8, resample=0.5, decoding="exact"),
-    ]
-)
-def test_scikit_learn_takes_it_for_its_own(estimator, check):
-    check(estimator)
 
 
 # ---------------------------------------------------------------------- decisions

@@ -7,7 +7,6 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.class_tree.clades import clades
 
 import palmette as pm
@@ -36,11 +35,6 @@ def shapes(clf):
         below = h.closure[h.leaves].toarray().astype(bool).T
         found.add(frozenset(frozenset(h.names[h.leaves][each].tolist()) for each in below))
     return found
-
-
-@parametrize_with_checks([ensemble(), ensemble(n_trees=2, decoding="exact", calibration=2.0)])
-def test_scikit_learn_takes_it_for_its_own(estimator, check):
-    check(estimator)
 
 
 # ---------------------------------------------------------------------- what makes trees differ
