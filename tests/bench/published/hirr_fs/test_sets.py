@@ -9,6 +9,7 @@ from sklearn.utils import Bunch
 
 from palmette.bench.published.hirr_fs.sets import make_parts, numbers_of, read_set
 from palmette.bench.splits import Problem
+from palmette.core.labels import NodeLabels
 
 
 def without_test(problem: Problem, name: str = "toy") -> Problem:
@@ -79,3 +80,11 @@ def test_newsgroups_that_stand_alone_have_no_group(monkeypatch):
     assert problem.hierarchy.path("rec.autos") == ("rec", "rec.autos")
     assert problem.X_test.shape == (3, 3)
     assert problem.y_test.tolist() == names
+
+
+@pytest.mark.data
+def test_rows_without_a_class_are_left_out(data_home):
+    problem = read_set("saiapr5000")
+    labels = NodeLabels.encode(problem.y_train, problem.hierarchy)
+    assert labels.terminals.min() > 0
+    assert problem.X_train.shape[0] == len(labels) == 4999

@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold
 
 from palmette.bench.splits import Problem, Split
 from palmette.core.hierarchy import Hierarchy
+from palmette.core.labels import NodeLabels
 from palmette.core.rows import take_rows
 
 __all__ = ["DATASETS", "Numbers", "make_parts", "numbers_of", "read_set"]
@@ -125,7 +126,10 @@ def _plain(name: str, bunch: Any) -> Problem:
     part = "" if "X" in bunch else "_test"  # of one set the training rows are missing
     X = bunch[f"X{part}"]
     X = sparse.csr_array(X) if sparse.issparse(X) else np.nan_to_num(np.asarray(X))
-    return Problem(name, bunch.hierarchy, X, bunch[f"y{part}"])
+    y = np.asarray(bunch[f"y{part}"])
+    # one image of saiapr5000 is labelled with the root: it has no class to learn
+    named = np.flatnonzero(NodeLabels.encode(y, bunch.hierarchy).terminals > 0)
+    return Problem(name, bunch.hierarchy, take_rows(X, named), y[named])
 
 
 def _texts(name: str, bunch: Any) -> Problem:
