@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from palmette.engine.carts import Carts
 from palmette.engine.hypotheses import (
     Bundle,
-    Carts,
     CartVotes,
     ClassModels,
     ClassTrees,

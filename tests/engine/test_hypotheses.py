@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.engine import boosted
 
+from palmette.engine.carts import Carts
 from palmette.engine.checkpoint_file import read_checkpoint, write_checkpoint
 from palmette.engine.hypotheses import (
-    Carts,
     CartVotes,
     ClassModels,
     ClassTrees,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette.core.dtypes import BinArray
-from palmette.engine.hypotheses import Carts
+from palmette.engine.carts import Carts
 from palmette.engine.weak.base import TrainingRows
 from palmette.engine.weak.cart import CartPerClass
 

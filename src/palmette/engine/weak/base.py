@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from palmette.core.dtypes import BinArray
+from palmette.engine.carts import Carts
 from palmette.engine.hypotheses import (
-    Carts,
     CartVotes,
     ClassModels,
     ClassTrees,

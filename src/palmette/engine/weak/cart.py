@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.engine.hypotheses import Carts
+from palmette.engine.carts import Carts
 from palmette.engine.weak.answers import AnswerPerClass
 from palmette.engine.weak.base import Floats, TrainingRows, count_features
 from palmette.exceptions import PalmetteError
