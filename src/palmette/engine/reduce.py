@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from palmette.core.rows import take_cells
+from palmette.core.seeds import seed_each
 from palmette.core.tasks import Task, TaskRows, TaskTable
 from palmette.engine.weights import weight_keyword
 
@@ -85,16 +85,3 @@ def _fit_one(
     estimator: Any, X: Any, options: NDArray[np.int32], weights: dict[str, NDArray[np.float64]]
 ) -> Any:
     return estimator.fit(X, options, **weights)
-
-
-def seed_each(estimators: Sequence[Any], random_state: Any) -> None:
-    """Give every estimator, and every part of it that has one, a random_state of its own."""
-    rng = check_random_state(random_state)
-    for estimator in estimators:
-        seeds = {
-            name: int(rng.randint(np.iinfo(np.int32).max))
-            for name in sorted(estimator.get_params(deep=True))
-            if name == "random_state" or name.endswith("__random_state")
-        }
-        if seeds:
-            estimator.set_params(**seeds)

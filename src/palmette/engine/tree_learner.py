@@ -77,8 +77,9 @@ class ClassTreeLearner(BaseEstimator):
             X, y, weights = take_rows(X, kept), y[kept], weights[kept]
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
+            only = self.classes_.tolist()[0]
             raise PalmetteError(
-                f"y has one class only, {self.classes_[0]!r}: expected two or more to put in order."
+                f"y has one class only, {only!r}: expected two or more to put in order."
             )
         problem = ClassProblem(
             X,

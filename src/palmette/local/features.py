@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import is_text
-from palmette.engine.reduce import seed_each
+from palmette.core.seeds import seed_each
 from palmette.exceptions import HierarchyError, PalmetteError
 
 __all__ = ["ColumnsOf", "columns_of", "fit_selector", "hierarchy_setting"]

@@ -11,6 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from palmette.core.rows import take_rows
+from palmette.core.seeds import seed_each
 from palmette.exceptions import PalmetteError
 from palmette.routing.base import Router, Routes, RoutingProblem
 
@@ -57,22 +58,9 @@ class EstimatorRouter(Router):
             )
         clones = [clone(self.estimator) for _ in asked]
         if problem.seed is not None:
-            _seed_each(clones, problem.seed)
+            seed_each(clones, problem.seed)
         fitted = problem.run(lambda job: _fit(problem, *job), list(zip(asked, clones, strict=True)))
         return EstimatorRoutes(dict(zip(asked, fitted, strict=True)))
-
-
-def _seed_each(estimators: list[Any], seed: int) -> None:
-    """Give every estimator seeds of its own, drawn before any is fitted."""
-    rng = np.random.RandomState(seed)
-    for estimator in estimators:
-        names = sorted(estimator.get_params(deep=True))
-        drawn = {
-            name: int(rng.randint(2**31 - 1))
-            for name in names
-            if name == "random_state" or name.endswith("__random_state")
-        }
-        estimator.set_params(**drawn)
 
 
 def _fit(problem: RoutingProblem, node: int, estimator: Any) -> Any:
