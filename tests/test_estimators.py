@@ -5,13 +5,20 @@ from __future__ import annotations
 import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
-from tests.instances import PARAMETERS, defaults, instances, label, public_estimators
+from tests.instances import (
+    PARAMETERS,
+    defaults,
+    expected_failures,
+    instances,
+    label,
+    public_estimators,
+)
 from tests.laws import laws_of
 
 import palmette
 
 
-@parametrize_with_checks([*instances(), *defaults()])
+@parametrize_with_checks([*instances(), *defaults()], expected_failed_checks=expected_failures)
 def test_scikit_learn_takes_it_for_its_own(estimator, check):
     check(estimator)
 

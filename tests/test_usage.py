@@ -152,3 +152,42 @@ def test_features_per_node(problem):
     assert clf.score(X, paths) > 0.8
     search = GridSearchCV(clf, {"feature_selector__score__parent": [0.0, 1.0]}, cv=2)
     assert search.fit(X, paths).best_score_ > 0.7
+
+
+def test_several_labels_a_row(problem):
+    X, y = problem
+    sets = [{f"{a}", f"{a}/{b}"} for a, b in y]
+    clf = pm.StructuredForestClassifier(10, random_state=0).fit(X, sets)
+    assert isinstance(clf.predict(X[:2])[0], set)
+    assert clf.thresholds_.shape == clf.classes_.shape
+    published = pm.StructuredForestClassifier.preset("sf-h-cs")
+    assert published.n_estimators == 50
+    parts = pm.StructuredForestClassifier(
+        10,
+        partition=pm.partition.LabelTwoMeans(weights="idf"),
+        router=pm.routing.Hellinger(sparsity="auto"),
+        random_state=0,
+    )
+    assert parts.set_params(router__sparsity=0.2).fit(X, sets).score(X, sets) > 0.5
+    tuned = pm.ThresholdedMultilabel(pm.RAkEL(random_state=0), rule="f1", cv=2).fit(X, sets)
+    assert tuned.thresholds_.shape == clf.classes_.shape
+    learnt = pm.StructuredForestClassifier(
+        10, hierarchy=pm.HOMERTree(branching=2), random_state=0
+    ).fit(X, sets)
+    assert learnt.hierarchy_.max_depth > 1
+
+
+def test_several_paths_a_row(problem):
+    X, y = problem
+    h = pm.Hierarchy.from_paths(sorted({tuple(path) for path in y}))
+    sets = [{tuple(path)} for path in y]
+    members = [
+        ("forest", pm.CoherentForestClassifier(10)),
+        ("kernel", pm.CoherentKernelClassifier()),
+    ]
+    clf = pm.CoherentBlendClassifier(members, hierarchy=h, random_state=0).fit(X, sets)
+    proba = clf.predict_node_proba(X)
+    assert (proba[:, 1:] <= proba[:, h.parents[1:]]).all()
+    assert clf.score(X, sets) > 0.8
+    forest = pm.CoherentForestClassifier(10, hierarchy=h, random_state=0).fit(X, sets)
+    assert "row 0" in str(forest.explain(X[:1], next(iter(sets[0])))[0])

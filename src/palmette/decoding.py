@@ -1,12 +1,26 @@
 """Decision rules: how the probabilities of a hierarchy's nodes become answers.
 
 Pass one as `decoding=` of a classifier, by object or by name (``"best_path"``, ``"top_down"``,
-``"beam"``, ``"confident"``, ``"min_expected_loss"``, ``"marginal"``), or with several paths a row
-a `Threshold`.
+``"beam"``, ``"confident"``, ``"min_expected_loss"``, ``"marginal"``). With several paths a row it
+is a number, `Threshold`, `TopK`, `ExpectedF`, or a rule that is tuned on held-out rows: `BestF`
+(``"f1"``), `Youden` (``"youden"``).
 """
 
 from palmette.core.decoding import Beam, BestPath, Confident, MinExpectedLoss, TopDown
+from palmette.core.label_rules import BestF, ExpectedF, TopK, Youden
 from palmette.core.marginal import Marginal
 from palmette.core.thresholds import Threshold
 
-__all__ = ["Beam", "BestPath", "Confident", "Marginal", "MinExpectedLoss", "Threshold", "TopDown"]
+__all__ = [
+    "Beam",
+    "BestF",
+    "BestPath",
+    "Confident",
+    "ExpectedF",
+    "Marginal",
+    "MinExpectedLoss",
+    "Threshold",
+    "TopDown",
+    "TopK",
+    "Youden",
+]

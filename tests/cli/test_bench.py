@@ -37,7 +37,7 @@ def test_every_option_is_passed_on(palmette, called):
     calls = called("palmette.cli.bench.run_bench")
     result = palmette(
         *["bench", "h-ada-mh", "--data", "imclef07a, diatoms", "--rounds", "5", "--seed", "7"],
-        *["--jobs", "-1", "--resume", "r.jsonl", "--out", "folder"],
+        *["--quick", "--splits", "2", "--jobs", "-1", "--resume", "r.jsonl", "--out", "folder"],
     )
     assert result.exit_code == 0, result.output
     assert calls == [
@@ -47,6 +47,8 @@ def test_every_option_is_passed_on(palmette, called):
                 "list_all": False,
                 "data": ["imclef07a", "diatoms"],
                 "rounds": 5,
+                "quick": True,
+                "splits": 2,
                 "seed": 7,
                 "n_jobs": -1,
                 "resume": Path("r.jsonl"),
@@ -72,6 +74,25 @@ def test_the_call_reaches_the_library(palmette, paper, tmp_path):
     ((data, rounds, seed, n_jobs, store, _),) = paper
     assert (data, rounds, seed, n_jobs) == (("y",), 2, 1, 3)
     assert store.path == tmp_path / "r.jsonl"
+
+
+def test_what_only_some_papers_have_reaches_them(palmette, monkeypatch):
+    calls = []
+
+    def make(*args, **options):
+        calls.append((args[0], options))
+        return PublishedResult("q", "A. Uthor.", [], [], {}, lambda facts: {})
+
+    published = registry.Published("q", "s", "r", ("x", "y"), make, quick=("y",), has_splits=True)
+    monkeypatch.setitem(registry._PAPERS, "q", published)
+    for words in (["--quick"], ["--quick", "--data", "x"], ["--splits", 3], []):
+        assert palmette("bench", "q", *words).exit_code == 0
+    assert calls == [
+        (("y",), {"quick": True}),
+        (("x",), {"quick": True}),
+        (("x", "y"), {"splits": 3}),
+        (("x", "y"), {}),
+    ]
 
 
 # ---------------------------------------------------------------------- results
@@ -100,6 +121,7 @@ def test_the_list(palmette, paper):
     assert result.exit_code == 0, result.output
     assert "h-ada-mh\n" in result.stdout
     assert "p\n  Things made again\n  A. Uthor.\n  data sets: x, y\n" in result.stdout
+    assert "  besides, by name: bibtex, delicious\n" in result.stdout
     assert paper == []
 
 
@@ -125,6 +147,8 @@ def test_an_interrupted_run_says_how_to_go_on(palmette, monkeypatch, tmp_path):
         (["h-ada"], "there is no benchmark 'h-ada'. Did you mean h-ada-mh?"),
         (["p", "--data", "z"], "p has no data set 'z': expected some of x, y"),
         (["p", "--data", ","], "no data set is named"),
+        (["p", "--quick"], "p has no quick look. Choose one or two of its data sets instead: x, y"),
+        (["p", "--splits", "2"], "splits=2 was given, but p has no random splits"),
         (["p", "--jobs", "0"], "got --jobs 0"),
         (["p", "--out", "file"], "it is a file"),
         (["p", "--out", "no/where"], "there is no folder no"),
@@ -146,7 +170,7 @@ def test_figures_need_matplotlib(fails, paper, monkeypatch, tmp_path):
 
 
 def test_usage_mistakes(palmette):
-    for words in (["--rounds", "0"], ["--seed", "-1"], ["--nonsense"]):
+    for words in (["--rounds", "0"], ["--splits", "0"], ["--seed", "-1"], ["--nonsense"]):
         result = palmette("bench", "h-ada-mh", *words)
         assert result.exit_code == 2
         assert "Traceback" not in result.output

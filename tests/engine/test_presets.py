@@ -62,8 +62,8 @@ def test_presets_are_told_with_summary_and_reference():
 
 @pytest.mark.parametrize("estimator", WITH_PRESETS, ids=lambda each: each.__name__)
 def test_every_preset_of_a_public_estimator_learns(estimator):
-    X = np.repeat(np.eye(4), 6, axis=0)
-    paths = [path for path in [("a", "x"), ("a", "y"), ("b", "x"), ("b", "z")] for _ in range(6)]
+    X = np.repeat(np.eye(4), 24, axis=0)
+    paths = [path for path in [("a", "x"), ("a", "y"), ("b", "x"), ("b", "z")] for _ in range(24)]
     y = paths if "hierarchy" in estimator().get_params() else ["".join(path) for path in paths]
     few = {"n_estimators": 20, "random_state": 0}
     few = {name: value for name, value in few.items() if name in estimator().get_params()}

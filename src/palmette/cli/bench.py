@@ -22,6 +22,12 @@ def command(
     rounds: Annotated[
         int | None, typer.Option(min=1, help="Rounds, for a quick look at papers on boosting.")
     ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A look of minutes at small sets, where there is one.")
+    ] = False,
+    splits: Annotated[
+        int | None, typer.Option(min=1, help="Random splits of papers that have them.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the models.")] = 0,
     jobs: Annotated[
         int, typer.Option("--jobs", "--n-jobs", help="Threads of the models; -1 for all cores.")
@@ -41,6 +47,8 @@ def command(
         list_all=list_all,
         data=None if data is None else [word.strip() for word in data.split(",") if word.strip()],
         rounds=rounds,
+        quick=quick,
+        splits=splits,
         seed=seed,
         n_jobs=jobs,
         resume=resume,
@@ -54,6 +62,8 @@ def run_bench(
     list_all: bool = False,
     data: list[str] | None = None,
     rounds: int | None = None,
+    quick: bool = False,
+    splits: int | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     resume: Path | None = None,
@@ -68,7 +78,8 @@ def run_bench(
     if name is None:
         raise PalmetteError("name a paper, such as h-ada-mh: `palmette bench --list` has them all.")
     _check(name, n_jobs, out)
-    result = _run(name, data, rounds, seed, n_jobs, resume)
+    chosen = {"rounds": rounds, "quick": quick, "splits": splits, "seed": seed, "n_jobs": n_jobs}
+    result = _run(name, data, chosen, resume)
     _print(result)
     if out is not None:
         for path in result.write(out):
@@ -91,12 +102,7 @@ def _check(name: str, n_jobs: int, out: Path | None) -> None:
 
 
 def _run(
-    name: str,
-    data: list[str] | None,
-    rounds: int | None,
-    seed: int,
-    n_jobs: int,
-    resume: Path | None,
+    name: str, data: list[str] | None, chosen: dict[str, Any], resume: Path | None
 ) -> PublishedResult:
     from rich.console import Console
 
@@ -109,11 +115,9 @@ def _run(
         return registry.run(
             name,
             data,
-            rounds=rounds,
-            seed=seed,
-            n_jobs=n_jobs,
             store=store,
             watch=lambda dataset, method: status.update(f"{dataset}: {method} ..."),
+            **chosen,
         )
 
 
@@ -126,6 +130,8 @@ def _print_list() -> None:
     for paper in list_published():
         typer.echo(f"{paper.name}\n  {paper.summary}\n  {paper.reference}")
         typer.echo(f"  data sets: {', '.join(paper.datasets)}")
+        if paper.more:
+            typer.echo(f"  besides, by name: {', '.join(paper.more)}")
 
 
 def _print(result: PublishedResult) -> None:

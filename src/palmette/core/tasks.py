@@ -90,6 +90,14 @@ class TaskTable:
 
     # ------------------------------------------------------------------ policies
 
+    @staticmethod
+    def check_negatives(negatives: str) -> None:
+        """Refuse what names no rows to tell a node from."""
+        if negatives not in ("siblings", "all"):
+            raise HierarchyError(
+                f"negatives={negatives!r} is unknown: expected 'siblings' or 'all'."
+            )
+
     @classmethod
     def per_parent(cls, space: LabelSpace) -> TaskTable:
         """One multi-class task at every parent: which child, or does the path end here."""
@@ -114,10 +122,7 @@ class TaskTable:
         -----
         That a path ends at a parent is a task of its own, marked by `Task.ends`.
         """
-        if negatives not in ("siblings", "all"):
-            raise HierarchyError(
-                f"negatives={negatives!r} is unknown: expected 'siblings' or 'all'."
-            )
+        cls.check_negatives(negatives)
         tasks = []
         for parent, options in space.families:
             if len(options) == 1:

@@ -1,7 +1,8 @@
-"""Decision rules for several paths a row: which nodes are true, from their probabilities."""
+"""Thresholds: the plainest decision rule for several paths a row."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from numbers import Real
 from typing import Any
 
@@ -13,12 +14,52 @@ from sklearn.base import BaseEstimator
 from palmette.core.coherence import FloatArray, NodeColumns, threshold_sets
 from palmette.exceptions import PalmetteError
 
-__all__ = ["Threshold", "is_threshold", "resolve_threshold"]
+__all__ = ["LabelRule", "Threshold", "is_threshold", "resolve_threshold"]
 
 IntArray = NDArray[np.int32]
 
 
-class Threshold(BaseEstimator):  # type: ignore[misc]
+class LabelRule(BaseEstimator, ABC):  # type: ignore[misc]
+    """A rule that chooses any number of nodes for every row from the nodes' probabilities."""
+
+    sees_all_rows = False  # whether an answer depends on the other rows that are asked for with it
+
+    @abstractmethod
+    def choose(self, proba: FloatArray, columns: NodeColumns) -> sparse.csr_array:
+        """Choose the nodes of every row.
+
+        Parameters
+        ----------
+        proba : array of shape (n_samples, n_columns)
+            Coherent probabilities.
+        columns : NodeColumns
+
+        Returns
+        -------
+        sparse bool array of shape (n_samples, n_columns)
+            With the ancestors that the hierarchy asks for.
+        """
+
+    def choose_labels(self, proba: FloatArray, columns: NodeColumns, labels: IntArray) -> IntArray:
+        """Choose one label a row, as `Threshold` does it with one half: sets are of no use there.
+
+        Parameters
+        ----------
+        proba : array of shape (n_samples, n_columns)
+            Coherent probabilities.
+        columns : NodeColumns
+        labels : int array of shape (n_labels,)
+            Nodes to choose from.
+
+        Returns
+        -------
+        int array of shape (n_samples,)
+            Node numbers.
+        """
+        return Threshold().choose_labels(proba, columns, labels)
+
+
+class Threshold(LabelRule):
     """Answer with every node whose probability is above a threshold.
 
     Probabilities are coherent when they come here, and so the answers are.
@@ -43,18 +84,7 @@ class Threshold(BaseEstimator):  # type: ignore[misc]
         self.value = value
 
     def choose(self, proba: FloatArray, columns: NodeColumns) -> sparse.csr_array:
-        """Choose the nodes of every row.
-
-        Parameters
-        ----------
-        proba : array of shape (n_samples, n_columns)
-            Coherent probabilities.
-        columns : NodeColumns
-
-        Returns
-        -------
-        sparse bool array of shape (n_samples, n_columns)
-        """
+        """Choose the nodes of every row; see `LabelRule.choose`."""
         return threshold_sets(proba, self._values(columns), columns)
 
     def choose_labels(self, proba: FloatArray, columns: NodeColumns, labels: IntArray) -> IntArray:
@@ -94,13 +124,13 @@ class Threshold(BaseEstimator):  # type: ignore[misc]
 
 
 def is_threshold(decoding: Any) -> bool:
-    """Whether a rule is one for several paths a row, given as an object or as a number."""
+    """Whether a rule is a threshold, given as an object or as a number."""
     is_number = isinstance(decoding, Real) and not isinstance(decoding, bool | np.bool_)
     return is_number or isinstance(decoding, Threshold)
 
 
 def resolve_threshold(decoding: Any) -> Threshold:
-    """Return the rule for several paths a row: that of a number, an object, or the default.
+    """Return a threshold: that of a number, an object, or the default.
 
     Examples
     --------
@@ -115,5 +145,6 @@ def resolve_threshold(decoding: Any) -> Threshold:
         return Threshold()
     raise PalmetteError(
         f"decoding={decoding!r} is no rule for several paths a row or a DAG: expected 'auto', a "
-        "number from 0 to 1, or palmette.decoding.Threshold."
+        "number from 0 to 1, or palmette.decoding.Threshold, TopK, ExpectedF, BestF ('f1') or "
+        "Youden ('youden')."
     )

@@ -15,13 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from palmette.core.coherence import NodeColumns, add_root, check_dag_rule, make_coherent
 from palmette.core.containers import row_index
 from palmette.core.decode import path_product, top_classes
-from palmette.core.hierarchy import Hierarchy
+from palmette.core.label_rules import LabelRule, TunedRule, is_label_rule, resolve_label_rule
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import count_rows
-from palmette.core.thresholds import Threshold, is_threshold, resolve_threshold
 from palmette.engine.several_paths import (
     NodeRoute,
     closed_on,
+    count_open_rows,
     has_several,
     labels_listed,
     lists_as_matrix,
@@ -46,8 +46,8 @@ class PathClassifier(SinglePathClassifier):
     """Base of classifiers that take one path a row or several, in trees and DAGs.
 
     With one path a row in a tree it is a `SinglePathClassifier`. Otherwise every node is a yes or
-    no of its own: rows may have several paths or none, and answers are the nodes whose probability
-    is above a threshold, always with the ancestors that the hierarchy asks for.
+    no of its own: rows may have several paths or none, and answers are the nodes that a `LabelRule`
+    chooses, a threshold by default, always with the ancestors that the hierarchy asks for.
 
     A subclass sets the parameters ``hierarchy``, ``decoding`` and, if it likes, ``dag_rule``: with
     "all", the default, a node of a DAG is true only where all of its parents are, with "any" where
@@ -116,6 +116,7 @@ class PathClassifier(SinglePathClassifier):
         ----------
         X : rows
         y : labels of n_samples rows
+            Or `NodeLabels`, which are taken as they are.
         weights : array of shape (n_samples,), optional
             Labels of rows without weight are not learnt, and the rows count for nothing.
         force_several : bool
@@ -130,14 +131,12 @@ class PathClassifier(SinglePathClassifier):
             ``nodes_`` that are true, their ancestors included.
         """
         check_dag_rule(self._dag_rule())
-        hierarchy, y = self._hierarchy_for(X, y, weights)
-        y = lists_as_matrix(y, hierarchy)
-        labels = NodeLabels.encode(check_target(y), hierarchy)
+        labels = self._encode_any(X, y, weights)
         check_consistent_length(X, labels.given)
         learnt, used = labels, used_rows(weights)
         if used is not None:
             learnt = NodeLabels(labels.hierarchy, labels.given[used], labels.form)
-        asked_for = force_several or is_threshold(self.decoding)
+        asked_for = force_several or is_label_rule(self.decoding)
         self.several_paths_ = has_several(learnt) or (asked_for and labels.form.several)
         self._check_decoding()
         if self.several_paths_:
@@ -149,6 +148,15 @@ class PathClassifier(SinglePathClassifier):
             codes = self._learn_paths(learnt, None)
         self.nodes_ = self.space_.nodes[1:]
         return self._closed_targets(learnt) if force_several else codes
+
+    def _encode_any(self, X: Any, y: Any, weights: NDArray[np.float64] | None) -> NodeLabels:
+        if isinstance(y, NodeLabels):
+            self._check_same_hierarchy(y.hierarchy)
+            return y
+        hierarchy, y = self._hierarchy_for(X, y, weights)
+        if isinstance(y, NodeLabels):
+            return y  # a learner of the hierarchy has read them
+        return NodeLabels.encode(check_target(lists_as_matrix(y, hierarchy)), hierarchy)
 
     def _closed_targets(self, labels: NodeLabels) -> sparse.csr_array:
         self._columns = NodeColumns(labels.hierarchy, self.nodes_)
@@ -172,6 +180,13 @@ class PathClassifier(SinglePathClassifier):
                 f"{self.classes_[empty][0]!r}: they are never predicted.",
                 stacklevel=4,
             )
+        n_open = count_open_rows(labels)
+        if n_open:
+            warnings.warn(
+                f"{n_open} of the {labels.n_samples} rows of y mark a node but not its ancestors, "
+                "which are columns too: ancestors are taken to be true.",
+                stacklevel=4,
+            )
 
     def _dag_rule(self) -> str:
         return getattr(self, "dag_rule", "all")
@@ -182,14 +197,22 @@ class PathClassifier(SinglePathClassifier):
         self._check_decoding()
         return super()._decision_rule()
 
-    def _threshold_rule(self) -> Threshold:
-        return resolve_threshold(self.decoding)
+    def _threshold_rule(self) -> LabelRule:
+        """Return the rule for several paths, ready to choose."""
+        rule = resolve_label_rule(self.decoding)
+        if isinstance(rule, TunedRule):
+            raise PalmetteError(
+                f"decoding={self.decoding!r} is tuned on held-out rows, and "
+                f"{type(self).__name__} sets none aside. Wrap it: "
+                "ThresholdedMultilabel(estimator, rule=...)."
+            )
+        return rule
 
     def _check_decoding(self) -> None:
         """Refuse rules for several paths where there is one, and the other way round."""
         if self.several_paths_:
-            resolve_threshold(self.decoding)
-        elif is_threshold(self.decoding):
+            self._threshold_rule()
+        elif is_label_rule(self.decoding):
             raise PalmetteError(
                 f"decoding={self.decoding!r} is a rule for several paths a row, but y has one path "
                 "a row: expected 'auto' or a rule that chooses one, such as 'best_path' or "
@@ -222,8 +245,9 @@ class PathClassifier(SinglePathClassifier):
         Returns
         -------
         labels of n_samples rows
-            With several paths a row: sets, or a 0/1 matrix, of nodes whose probability is above the
-            threshold; with all of their ancestors where `y` lists them, else the most specific.
+            With several paths a row: sets, or a 0/1 matrix, of the nodes that the rule chooses,
+            those above a threshold, say; with all of their ancestors where `y` lists them, else the
+            most specific.
         """
         if not self._answers_with_sets:
             return super().predict(X)
@@ -239,7 +263,10 @@ class PathClassifier(SinglePathClassifier):
         """Nodes below the root that are true of every row: sparse bool, (n_samples, n_nodes)."""
         X = self._read_features(X, reset=False)
         rule = self._threshold_rule()
-        parts = [rule.choose(self._coherent_proba(p), self._columns) for p in self._parts(X)]
+        tables = (self._coherent_proba(part) for part in self._parts(X))
+        if rule.sees_all_rows:
+            tables = iter([np.concatenate(list(tables))])
+        parts = [rule.choose(table, self._columns) for table in tables]
         return self._columns.sets_of_nodes(sparse.vstack(parts, format="csr"))
 
     def _told_sets(self, X: Any) -> sparse.csr_array:
@@ -389,8 +416,8 @@ class PathClassifier(SinglePathClassifier):
         if not self._answers_with_sets:
             return super().score(X, y, sample_weight)
         check_consistent_length(X, y, sample_weight)
-        if not isinstance(self.hierarchy, Hierarchy):
-            true, known = closed_on(self.hierarchy_, y)
+        if self._given_hierarchy() is None:
+            true, known = closed_on(self.hierarchy_, y, self.label_form_.columns)
         else:
             true, known = NodeLabels.encode(y, self.hierarchy_).closed, True
         form, predicted = self.label_form_, self._told_sets(X)

@@ -15,11 +15,13 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.indicators import is_indicator
 from palmette.core.label_forms import as_dtype
 from palmette.core.labels import NodeLabels
+from palmette.core.readings import node_csr
 from palmette.engine.target import label_order
 
 __all__ = [
     "NodeRoute",
     "closed_on",
+    "count_open_rows",
     "has_several",
     "labels_listed",
     "lists_as_matrix",
@@ -76,6 +78,19 @@ def labels_listed(labels: NodeLabels) -> tuple[NDArray[Any], IntArray]:
     return names[order], nodes[order]
 
 
+def count_open_rows(labels: NodeLabels) -> int:
+    """Rows of a matrix that say no to an ancestor of a node to which they say yes.
+
+    Sets and paths leave ancestors out as a matter of course; the root is never asked for.
+    """
+    columns = labels.form.columns
+    if columns is None:
+        return 0
+    columns = columns[columns > 0]
+    gaps = labels.closed[:, columns].sum(axis=1) - labels.given[:, columns].sum(axis=1)
+    return int(np.count_nonzero(gaps))
+
+
 def nodes_in(sets: sparse.csr_array) -> IntArray:
     """Nodes below the root that occur in sparse sets of nodes, ascending."""
     counts = np.bincount(sets.indices, minlength=1)
@@ -115,8 +130,17 @@ class NodeRoute:
         return normalize_rows(values)
 
 
-def closed_on(hierarchy: Hierarchy, y: Any) -> tuple[sparse.csr_array, NDArray[np.bool_]]:
+def closed_on(
+    hierarchy: Hierarchy, y: Any, columns: IntArray | None = None
+) -> tuple[sparse.csr_array, NDArray[np.bool_]]:
     """Read labels on a hierarchy that may lack some of them.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+    y : labels of n_samples rows
+    columns : int array of shape (n_columns,), optional
+        Nodes of the columns of a matrix whose columns have no names.
 
     Returns
     -------
@@ -127,7 +151,13 @@ def closed_on(hierarchy: Hierarchy, y: Any) -> tuple[sparse.csr_array, NDArray[n
     """
     labels = NodeLabels.encode(y)
     if labels.form.kind == "indicator":
-        labels = NodeLabels.encode(y, hierarchy)
+        container, nodes = labels.form.container, labels.given.indices
+        unnamed = container.columns is None or container.is_numbered
+        if columns is not None and unnamed and labels.form.width == len(columns):
+            given = node_csr(columns[nodes - 1], labels.given.indptr, hierarchy.n_nodes)
+            labels = NodeLabels(hierarchy, given, labels.form)
+        else:
+            labels = NodeLabels.encode(y, hierarchy)
         return labels.closed, np.ones(len(labels), dtype=bool)
     seen, codes = np.unique(labels.given.indices, return_inverse=True)
     names = labels.form.class_labels(seen, labels.hierarchy).tolist()

@@ -26,6 +26,8 @@ __all__ = ["SinglePathTarget", "check_target", "label_order"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
+_SEVERAL = (tuple, list, set, frozenset)  # rows that are more than one label
+
 
 class SinglePathTarget:
     """What estimators with a parameter ``hierarchy`` and one path a row share.
@@ -58,7 +60,8 @@ class SinglePathTarget:
             self._check_same_hierarchy(labels.hierarchy)
         else:
             hierarchy, y = self._hierarchy_for(X, y, weights)
-            labels = NodeLabels.encode(check_target(y), hierarchy)
+            is_read = isinstance(y, NodeLabels)  # by the learner of the hierarchy
+            labels = y if is_read else NodeLabels.encode(check_target(y), hierarchy)
         labels.hierarchy.require_tree(type(self).__name__)
         check_consistent_length(X, labels.given)
         return self._learn_paths(labels, used_rows(weights))
@@ -109,7 +112,8 @@ class SinglePathTarget:
         """Hierarchy that y is read with: the one given, or the one that a learner finds here.
 
         A learner sees the rows of this fit alone, so that cross-validation stays honest. Returns y
-        too: labels of rows that are not used may be unknown to the learner, and are replaced.
+        too: labels of rows that are not used may be unknown to the learner, and are replaced. Label
+        sets are for learners that have ``learns_from_label_sets``, which then encode y themselves.
         """
         setting = self._hierarchy_setting()
         if setting is None or not hasattr(setting, "fit"):
@@ -118,7 +122,9 @@ class SinglePathTarget:
             labels = np.asarray(y)
         except ValueError:  # paths of unequal length
             labels = np.empty((0, 0))
-        if labels.ndim != 1 or (labels.size and isinstance(labels[0], tuple | list | set)):
+        if labels.ndim != 1 or (labels.size and isinstance(labels[0], _SEVERAL)):
+            if getattr(setting, "learns_from_label_sets", False):
+                return self._hierarchy_of_sets(X, y, weights)
             raise LabelError(
                 f"hierarchy={setting!r} is learnt over labels, but y holds paths or sets. "
                 "Give one label a row."
@@ -134,6 +140,14 @@ class SinglePathTarget:
             given["sample_weight"] = weights
         self.hierarchy_learner_ = learner.fit(X, labels, **given)
         return self.hierarchy_learner_.hierarchy_, y
+
+    def _hierarchy_of_sets(
+        self, X: Any, y: Any, weights: FloatArray | None
+    ) -> tuple[Hierarchy, NodeLabels]:
+        """Hierarchy that a learner finds over labels of which rows have several, and y along it."""
+        learner = clone(self._hierarchy_setting())
+        self.hierarchy_learner_ = learner.fit(X, y, sample_weight=weights)
+        return learner.hierarchy_, learner.encode(y, skip_unknown=True)  # of rows without weight
 
 
 def check_target(y: Any) -> Any:

@@ -90,7 +90,7 @@ class BaseLocalClassifier(SinglePathClassifier):
         """
         X = self._read_features(X, reset=True)
         weights = check_weights(sample_weight, count_rows(X))
-        codes = self._read_target(X, y, weights)
+        targets = self._read_labels(X, y, weights)
         used = used_rows(weights)
         if weights is not None and used is not None:  # a weight of zero is no copy of a row
             X, weights = take_rows(X, np.flatnonzero(used).astype(np.int32)), weights[used]
@@ -100,6 +100,20 @@ class BaseLocalClassifier(SinglePathClassifier):
             by_node=self._tasks_are_nodes,
             is_given=self._given_hierarchy() is not None,
         )
+        self._fit_tasks(X, targets, weights, choose)
+        return self
+
+    def _read_labels(self, X: Any, y: Any, weights: FloatArray | None) -> Any:
+        """Read y: classes, one path a row."""
+        return self._read_target(X, y, weights)
+
+    def _fit_tasks(
+        self,
+        X: Any,
+        codes: NDArray[np.int32],
+        weights: FloatArray | None,
+        choose: Callable[[TaskKey], Any],
+    ) -> None:
         table = self._make_tasks(self.space_)
         self._fit_selector(X, codes, weights)
         fitted = fit_tasks(
@@ -114,7 +128,6 @@ class BaseLocalClassifier(SinglePathClassifier):
             verbose=self.verbose,
         )
         self._keep(table, fitted)
-        return self
 
     def _fit_selector(self, X: Any, codes: NDArray[np.int32], weights: FloatArray | None) -> None:
         """Set ``feature_selector_``, fitted on the rows and weights of this fit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,23 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.rows import take_cells
 from palmette.core.space import LabelSpace
 from palmette.core.tasks import REST, TaskTable
+from palmette.engine.path_classifier import PathClassifier
+from palmette.exceptions import PalmetteError
 from palmette.local.base import BaseLocalClassifier, Estimators
+from palmette.local.choice import TaskKey
 from palmette.local.features import ColumnsOf
 from palmette.local.scores import Scores, option_scores
+from palmette.local.several import fit_columns, proba_of_columns
 
 __all__ = ["LocalPerNodeClassifier"]
 
 
-class LocalPerNodeClassifier(BaseLocalClassifier):
+class LocalPerNodeClassifier(BaseLocalClassifier, PathClassifier):
     """A binary estimator at every node tells it from its siblings.
 
-    The scores of siblings are scaled to sum to one, so that probabilities are coherent.
+    With one path a row, the scores of siblings are scaled to sum to one, so that probabilities are
+    coherent. Rows may have several paths or none, and the hierarchy may be a DAG: then every node
+    is a yes or no of its own, and its probability is its share of its parents'.
 
     Parameters
     ----------
@@ -32,9 +39,12 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
         and gives an estimator.
     negatives : {"siblings", "all"}
         What a node is told from: the other rows below its parent, or all other rows.
+    dag_rule : "all" or "any"
+        Whether a node of a DAG is true only where all of its parents are, or where one of them is.
     hierarchy, feature_selector, decoding, n_jobs, random_state, verbose
         As in `LocalPerParentClassifier`. A node is told from its siblings by their parent's
-        features.
+        features. With several paths a row `decoding` is a threshold or another rule for such
+        answers, and there is no selecting of features.
 
     Attributes
     ----------
@@ -59,6 +69,7 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
         estimator: Estimators = None,
         *,
         negatives: str = "siblings",
+        dag_rule: str = "all",
         hierarchy: Hierarchy | None = None,
         feature_selector: Any = None,
         decoding: str | Decoding | RoutedDecoding = "auto",
@@ -76,9 +87,58 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
             verbose=verbose,
         )
         self.negatives = negatives
+        self.dag_rule = dag_rule
 
     def _make_tasks(self, space: LabelSpace) -> TaskTable:
         return TaskTable.per_node(space, self.negatives)
+
+    # ------------------------------------------------------------------ several paths
+
+    def _read_labels(self, X: Any, y: Any, weights: Any) -> Any:
+        return self._read_any_target(X, y, weights)
+
+    def _fit_tasks(
+        self, X: Any, targets: Any, weights: Any, choose: Callable[[TaskKey], Any]
+    ) -> None:
+        if not self.several_paths_:
+            super()._fit_tasks(X, targets, weights, choose)
+            return
+        if self.feature_selector is not None:
+            raise PalmetteError(
+                "feature_selector chooses features by rows of one path each, but y has several "
+                "paths a row, or a DAG. Select features before, or leave it out."
+            )
+        TaskTable.check_negatives(self.negatives)
+        names, depth = self.hierarchy_.path_strings, self.hierarchy_.depth
+        self.feature_selector_, self.end_estimators_ = None, {}
+        self.estimators_ = fit_columns(
+            X,
+            targets,
+            self._columns,
+            lambda node: choose(TaskKey(names[node], int(depth[node]), node)),
+            below_parents=self.negatives == "siblings",
+            dag_rule=self.dag_rule,
+            weights=weights,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def _node_proba_of(self, X: Any) -> NDArray[np.float64]:
+        return proba_of_columns(
+            X,
+            self._columns,
+            self.estimators_,
+            below_parents=self.negatives == "siblings",
+            dag_rule=self.dag_rule,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    # ------------------------------------------------------------------ one path
 
     def _feature_nodes(self, key: int, ends: bool) -> list[int]:
         return [key if ends else int(self.hierarchy_.parents[key])]

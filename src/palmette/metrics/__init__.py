@@ -1,4 +1,4 @@
-"""Metrics: of labels on a hierarchy, of multi-label scores, of hierarchies, over data sets."""
+"""Metrics: of labels on a hierarchy, of multi-label scores and imbalance, of hierarchies."""
 
 from palmette.core.costs import hierarchical_costs
 from palmette.metrics._sklearn_names import register_scorers
@@ -16,6 +16,19 @@ from palmette.metrics.hierarchical import (
     hierarchical_precision_recall_fscore,
     hierarchical_precision_score,
     hierarchical_recall_score,
+)
+from palmette.metrics.imbalance import (
+    LabelDescription,
+    cvir,
+    describe_labels,
+    imbalance_ratios,
+    label_cardinality,
+    label_density,
+    label_diversity,
+    mean_imbalance_ratio,
+    proportion_of_distinct_label_sets,
+    scumble,
+    within_label_imbalance_ratios,
 )
 from palmette.metrics.lca import lca_f1_score, lca_precision_recall_fscore
 from palmette.metrics.levels import (
@@ -52,12 +65,15 @@ __all__ = [
     "SCORERS",
     "DatasetComparison",
     "HierarchicalScorer",
+    "LabelDescription",
     "MultiScorer",
     "NodeCounts",
     "clade_purity",
     "compare_over_datasets",
     "coverage_error",
     "critical_difference",
+    "cvir",
+    "describe_labels",
     "get_scorer",
     "h_loss",
     "hierarchical_costs",
@@ -70,12 +86,17 @@ __all__ = [
     "hierarchical_top_k_accuracy_score",
     "hmc_loss",
     "hmc_ratio",
+    "imbalance_ratios",
+    "label_cardinality",
+    "label_density",
+    "label_diversity",
     "label_ranking_average_precision",
     "label_ranking_loss",
     "lca_f1_score",
     "lca_precision_recall_fscore",
     "leaf_accuracy_score",
     "level_accuracy_score",
+    "mean_imbalance_ratio",
     "micro_auprc",
     "multilabel_auc_score",
     "multilabel_average_precision_score",
@@ -85,12 +106,15 @@ __all__ = [
     "one_error",
     "path_consistency_score",
     "plot_critical_difference",
+    "proportion_of_distinct_label_sets",
     "register_scorers",
+    "scumble",
     "subset_accuracy_score",
     "tree_edit_distance",
     "tree_induced_error",
     "tree_mse",
     "triplet_accuracy",
+    "within_label_imbalance_ratios",
 ]
 
 register_scorers()  # so that scoring="hierarchical_f1" works wherever the package is imported

@@ -11,10 +11,11 @@ from scipy import sparse
 from palmette.core.containers import unwrap
 from palmette.exceptions import LabelError
 
-__all__ = ["truth_and_scores", "two_indicators"]
+__all__ = ["read_indicator", "truth_and_scores", "two_indicators"]
 
 
-def _indicator(y: Any, what: str) -> sparse.csr_array:
+def read_indicator(y: Any, what: str) -> sparse.csr_array:
+    """Read a 0/1 matrix as sparse booleans; `what` names it in errors."""
     values, _ = unwrap(y)
     matrix = values if sparse.issparse(values) else np.asarray(values)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
@@ -33,7 +34,7 @@ def _indicator(y: Any, what: str) -> sparse.csr_array:
 
 def two_indicators(y_true: Any, y_pred: Any) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Read two 0/1 matrices of the same shape as sparse booleans."""
-    true, pred = _indicator(y_true, "y_true"), _indicator(y_pred, "y_pred")
+    true, pred = read_indicator(y_true, "y_true"), read_indicator(y_pred, "y_pred")
     if true.shape != pred.shape:
         raise LabelError(f"y_true has shape {true.shape} and y_pred {pred.shape}: expected equal.")
     return true, pred
@@ -41,7 +42,7 @@ def two_indicators(y_true: Any, y_pred: Any) -> tuple[sparse.csr_array, sparse.c
 
 def truth_and_scores(y_true: Any, y_score: Any) -> tuple[sparse.csr_array, NDArray[Any]]:
     """Read a 0/1 matrix and scores of the same shape."""
-    true = _indicator(y_true, "y_true")
+    true = read_indicator(y_true, "y_true")
     scores = np.asarray(y_score)
     if scores.shape != true.shape:
         raise LabelError(f"y_true has shape {true.shape} and y_score {scores.shape}: must match.")

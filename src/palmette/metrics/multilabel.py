@@ -12,6 +12,7 @@ from scipy import sparse
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.exceptions import LabelError, PalmetteError
+from palmette.metrics._cells import average_precision_of_cells
 from palmette.metrics._indicators import truth_and_scores, two_indicators
 from palmette.metrics._pairs import check_weight
 from palmette.metrics.hierarchical import hierarchical_f1_score
@@ -248,8 +249,6 @@ def micro_auprc(
     >>> micro_auprc(["x", "b"], np.array([[0.9, 0.8, 0.1], [0.3, 0.2, 0.7]]), hierarchy=h)
     1.0
     """
-    from sklearn.metrics import average_precision_score
-
     labels = NodeLabels.encode(y_true, hierarchy)
     n_nodes = hierarchy.n_nodes
     scores = np.asarray(y_score)
@@ -260,15 +259,9 @@ def micro_auprc(
         )
     dropped = [0, *hierarchy.index(list(exclude)).tolist()]
     nodes = np.setdiff1d(np.arange(n_nodes), dropped)
-    truth = labels.closed[:, nodes].toarray()
-    weight = check_weight(sample_weight, labels.n_samples)
-    return float(
-        average_precision_score(
-            truth.ravel(),
-            scores[:, nodes - (n_nodes - scores.shape[1])].ravel(),
-            sample_weight=None if sample_weight is None else np.repeat(weight, len(nodes)),
-        )
-    )
+    weight = None if sample_weight is None else check_weight(sample_weight, labels.n_samples)
+    truth = sparse.csr_array(labels.closed[:, nodes])
+    return average_precision_of_cells(truth, scores[:, nodes - (n_nodes - scores.shape[1])], weight)
 
 
 def _wrong_cells(

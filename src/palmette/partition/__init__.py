@@ -6,6 +6,7 @@ from palmette.partition.base import ClassProblem, Partition
 from palmette.partition.confusion import ConfusionPartition
 from palmette.partition.dependence import DependencePartition
 from palmette.partition.fisher import FisherPartition
+from palmette.partition.label_two_means import LabelTwoMeans
 from palmette.partition.nmf import NMFPartition
 from palmette.partition.random import RandomPartition
 from palmette.partition.relaxed import RelaxedPartition
@@ -18,6 +19,7 @@ __all__ = [
     "ConfusionPartition",
     "DependencePartition",
     "FisherPartition",
+    "LabelTwoMeans",
     "NMFPartition",
     "Partition",
     "RandomPartition",

@@ -42,3 +42,40 @@ def test_options_reach_the_paper(monkeypatch):
         (("a", "c"), 3, 2, 4, None, None),
         (("a", "b", "c"), None, 0, None, None, None),
     ]
+
+
+def test_options_that_only_some_papers_have(monkeypatch):
+    calls = []
+    paper = registry.Published(
+        "p",
+        "s",
+        "r",
+        ("a", "b"),
+        lambda *args, **options: calls.append((args[0], options)),
+        quick=("b",),
+        has_splits=True,
+        more=("c",),
+    )
+    monkeypatch.setitem(registry._PAPERS, "p", paper)
+    run("p", quick=True)
+    run("p", ["c", "a"], quick=True, splits=2)
+    run("p")
+    assert calls == [
+        (("b",), {"quick": True}),
+        (("a", "c"), {"quick": True, "splits": 2}),
+        (("a", "b"), {}),
+    ]
+    with pytest.raises(PalmetteError, match="expected some of a, b, c"):
+        run("p", ["d"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"quick": True}, "h-ada-mh has no quick look. Choose one or two of its data sets"),
+        ({"splits": 2}, "splits=2 was given, but h-ada-mh has no random splits"),
+    ],
+)
+def test_options_that_a_paper_has_not(options, message):
+    with pytest.raises(PalmetteError, match=message):
+        run("h-ada-mh", **options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from palmette.bench.published.result import PublishedResult
 from palmette.bench.store import ResultStore
@@ -29,7 +30,15 @@ class Published:
     datasets : tuple of str
         Names of the data home.
     make : callable
-        Takes (datasets, rounds, seed, n_jobs, store, watch) and gives a PublishedResult.
+        Takes (datasets, rounds, seed, n_jobs, store, watch) and gives a PublishedResult; where it
+        has one, ``quick=True`` for a quick look, and where it has random splits, their number as
+        ``splits``.
+    quick : tuple of str
+        Data sets of a quick look; none where there is no such thing.
+    has_splits : bool
+        Whether it has random splits.
+    more : tuple of str
+        Data sets that are not the paper's, for those who name them.
     """
 
     name: str
@@ -37,6 +46,9 @@ class Published:
     reference: str
     datasets: tuple[str, ...]
     make: Callable[..., PublishedResult]
+    quick: tuple[str, ...] = ()
+    has_splits: bool = False
+    more: tuple[str, ...] = ()
 
 
 def run(
@@ -48,6 +60,8 @@ def run(
     n_jobs: int | None = None,
     store: ResultStore | None = None,
     watch: Watch | None = None,
+    quick: bool = False,
+    splits: int | None = None,
 ) -> PublishedResult:
     """Make the tables and the facts of the figures of a paper again.
 
@@ -66,6 +80,11 @@ def run(
         Fits found in it are not done again, unless something that they depend on has changed.
     watch : callable, optional
         Called with (data set, method) before each fit.
+    quick : bool
+        A look that takes minutes, at a few small data sets unless `data` names others; for papers
+        that have one.
+    splits : int, optional
+        Number of random splits, for papers that have them; by default that of the paper.
 
     Returns
     -------
@@ -77,26 +96,41 @@ def run(
     'Table I. The data sets'
     """
     paper = find_published(name)
-    chosen = _choose(paper, data)
+    options = _options(paper, quick, splits)
+    chosen = paper.quick if quick and data is None else _choose(paper, data)
     if rounds is not None and rounds < 1:
         raise PalmetteError(f"rounds={rounds!r}: expected a positive integer.")
-    return paper.make(chosen, rounds, seed, n_jobs, store, watch)
+    return paper.make(chosen, rounds, seed, n_jobs, store, watch, **options)
+
+
+def _options(paper: Published, quick: bool, splits: int | None) -> dict[str, Any]:
+    """Return the options that only some papers have, where they are asked for."""
+    if quick and not paper.quick:
+        raise PalmetteError(
+            f"{paper.name} has no quick look. Choose one or two of its data sets instead: "
+            f"{', '.join(paper.datasets)}."
+        )
+    if splits is not None and not paper.has_splits:
+        raise PalmetteError(f"splits={splits!r} was given, but {paper.name} has no random splits.")
+    if splits is not None and splits < 1:
+        raise PalmetteError(f"splits={splits!r}: expected a positive integer.")
+    found: dict[str, Any] = {"quick": True} if quick else {}
+    return found if splits is None else {**found, "splits": splits}
 
 
 def _choose(paper: Published, data: Sequence[str] | None) -> tuple[str, ...]:
     """Return the data sets asked for, in the order of the paper."""
     if data is None:
         return paper.datasets
-    wanted = list(data)
+    wanted, known = list(data), (*paper.datasets, *paper.more)
     for name in wanted:
-        if name not in paper.datasets:
+        if name not in known:
             raise PalmetteError(
-                f"{paper.name} has no data set {name!r}: expected some of "
-                f"{', '.join(paper.datasets)}."
+                f"{paper.name} has no data set {name!r}: expected some of {', '.join(known)}."
             )
     if not wanted:
-        raise PalmetteError(f"no data set is named: expected some of {', '.join(paper.datasets)}.")
-    return tuple(name for name in paper.datasets if name in wanted)
+        raise PalmetteError(f"no data set is named: expected some of {', '.join(known)}.")
+    return tuple(name for name in known if name in wanted)
 
 
 def list_published() -> list[Published]:
@@ -105,7 +139,7 @@ def list_published() -> list[Published]:
     Examples
     --------
     >>> [paper.name for paper in list_published()]
-    ['adaboost-bhc', 'h-ada-mh', 'hirr-fs', 'mf-tree']
+    ['adaboost-bhc', 'h-ada-mh', 'hirr-fs', 'mf-tree', 'multipath', 'soshf']
     """
     return [_PAPERS[name] for name in sorted(_PAPERS)]
 
@@ -143,6 +177,18 @@ def _mf_tree(*args: object) -> PublishedResult:
     from palmette.bench.published.mf_tree.run import make
 
     return make(*args)  # type: ignore[arg-type]
+
+
+def _soshf(*args: object, **options: Any) -> PublishedResult:
+    from palmette.bench.published.soshf.run import make
+
+    return make(*args, **options)  # type: ignore[arg-type]
+
+
+def _multipath(*args: object, **options: object) -> PublishedResult:
+    from palmette.bench.published.multipath.run import make
+
+    return make(*args, **options)  # type: ignore[arg-type]
 
 
 _PAPERS = {
@@ -187,5 +233,51 @@ _PAPERS = {
         "multi-class learning. CIKM 2015.",
         ("20newsgroups_bydate", "letter", "clinc150", "imclef07a", "diatoms", "omniglot_small"),
         _mf_tree,
+    ),
+    "multipath": Published(
+        "multipath",
+        "Several paths a row, trees and DAGs: the blend beside C-HMCNN, HMCN-F and CLUS-ENS",
+        "E. Giunchiglia, T. Lukasiewicz (2020). Coherent hierarchical multi-label classification "
+        "networks. NeurIPS 33.",
+        (
+            "cellcycle_fun",
+            "derisi_fun",
+            "eisen_fun",
+            "gasch1_fun",
+            "spo_fun",
+            "cellcycle_go",
+            "derisi_go",
+            "eisen_go",
+            "gasch1_go",
+            "spo_go",
+            "enron_corr",
+            "diatoms",
+            "imclef07a",
+            "imclef07d",
+        ),
+        _multipath,
+        quick=("eisen_fun", "enron_corr", "diatoms"),
+    ),
+    "soshf": Published(
+        "soshf",
+        "Tables 1 and 2: structured Hellinger forests beside 13 multi-label methods and newer ones",
+        "Z. A. Daniels, D. N. Metaxas (2017). Addressing imbalance in multi-label classification "
+        "using structured Hellinger forests. AAAI 2017.",
+        (
+            "cal500",
+            "emotions",
+            "medical",
+            "enron",
+            "scene",
+            "yeast",
+            "corel5k",
+            "rcv1subset1_top944",
+            "rcv1subset2_top944",
+            "tmc2007_500",
+        ),
+        _soshf,
+        quick=("emotions", "medical", "scene", "yeast"),
+        has_splits=True,
+        more=("bibtex", "delicious"),
     ),
 }

@@ -1,0 +1,179 @@
+"""The Hellinger loss of a split: Eq. 2 to 7, its gradient, and the best true distance of a cut.
+
+A row's soft side is ``phi = (tanh(alpha * score) + 1) / 2``. ``shares`` says how much a row counts
+within its class: column 0 for rows of the first class (each row's weight over that of the class,
+0 for rows of the other class), column 1 for the second, whose soft rate is the true positive rate.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = ["CLAMP", "best_cut", "class_shares", "hellinger_loss", "hellinger_pulls", "soft_rates"]
+
+Flags: TypeAlias = NDArray[np.bool_]
+Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+Sums: TypeAlias = NDArray[np.float64]
+
+CLAMP = 1e-8  # the least that rates count as inside of roots
+_CHUNK = 1024  # rows that are summed in the type of the scores before they go into a float64
+_FLAT = 9.0  # beyond it, the hyperbolic tangent of a float32 is one
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def class_shares(second: Flags, weights: Sums, shares: Reals) -> None:
+    """Write how much each row counts within its class.
+
+    Parameters
+    ----------
+    second : bool array of shape (n_rows,), in
+    weights : float64 array of shape (n_rows,), in
+    shares : float array of shape (2, n_rows), out
+    """
+    totals = np.zeros(2)
+    for i in range(len(second)):
+        totals[1 if second[i] else 0] += weights[i]
+    for i in range(len(second)):
+        shares[0, i] = 0.0 if second[i] else weights[i] / totals[0]
+        shares[1, i] = weights[i] / totals[1] if second[i] else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def _quick_tanh(scores: Reals, alpha: float, bent: Reals) -> None:
+    """Write ``tanh(alpha * scores)``, right to about 1e-7, in steps that run side by side.
+
+    Lambert's continued fraction at a quarter of the argument, doubled twice.
+    """
+    kind = scores.dtype.type
+    quarter, limit = kind(alpha / 4.0), kind(_FLAT / 4.0)
+    a, b, c = kind(10395.0), kind(1260.0), kind(21.0)
+    d, e = kind(4725.0), kind(210.0)
+    one, two = kind(1.0), kind(2.0)
+    for i in range(len(scores)):
+        x = min(max(quarter * scores[i], -limit), limit)
+        y = x * x
+        t = x * (a + y * (b + y * c)) / (a + y * (d + y * (e + y)))
+        t = two * t / (one + t * t)
+        bent[i] = two * t / (one + t * t)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def _weighted_sums(shares: Reals, bent: Reals) -> tuple[float, float]:
+    kind = shares.dtype.type
+    first, second = kind(0.0), kind(0.0)
+    for i in range(len(bent)):
+        first += shares[0, i] * bent[i]
+        second += shares[1, i] * bent[i]
+    return float(first), float(second)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def soft_rates(
+    scores: Reals, shares: Reals, alpha: float, exact: bool, bent: Reals
+) -> tuple[float, float]:
+    """Return the soft true and false positive rates (Eq. 5), and write ``tanh(alpha * scores)``.
+
+    Parameters
+    ----------
+    scores : float array of shape (n_rows,), in
+    shares : float array of shape (2, n_rows), in
+    alpha : float
+    exact : bool
+        Whether the hyperbolic tangent is the library's, to the last digit.
+    bent : float array of shape (n_rows,), out
+    """
+    if exact:
+        for i in range(len(scores)):
+            bent[i] = np.tanh(alpha * scores[i])
+    else:
+        _quick_tanh(scores, alpha, bent)
+    first, second = 0.0, 0.0
+    for start in range(0, len(scores), _CHUNK):
+        stop = min(start + _CHUNK, len(scores))
+        of_first, of_second = _weighted_sums(shares[:, start:stop], bent[start:stop])
+        first += of_first
+        second += of_second
+    return 0.5 * (second + 1.0), 0.5 * (first + 1.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def hellinger_loss(true_rate: float, false_rate: float) -> float:
+    """Return minus the squared Hellinger distance of two rates (Eq. 2 and 6).
+
+    Parameters
+    ----------
+    true_rate, false_rate : float
+        Clamped at ``CLAMP`` inside of the roots.
+    """
+    hit = np.sqrt(max(true_rate, CLAMP)) - np.sqrt(max(false_rate, CLAMP))
+    missed = np.sqrt(max(1.0 - true_rate, CLAMP)) - np.sqrt(max(1.0 - false_rate, CLAMP))
+    return float(-(hit * hit) - missed * missed)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def _pull(shares: Reals, bent: Reals, on_first: float, on_second: float, pulls: Reals) -> None:
+    kind = shares.dtype.type
+    a, b, one = kind(on_first), kind(on_second), kind(1.0)
+    for i in range(len(bent)):
+        pulls[i] = (a * shares[0, i] + b * shares[1, i]) * (one - bent[i] * bent[i])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def hellinger_pulls(
+    true_rate: float, false_rate: float, shares: Reals, bent: Reals, alpha: float, pulls: Reals
+) -> None:
+    """Write the derivatives of the loss by the scores: ``X.T @ pulls`` is Eq. 7.
+
+    Parameters
+    ----------
+    true_rate, false_rate : float
+    shares : float array of shape (2, n_rows), in
+    bent : float array of shape (n_rows,), in
+        As written by `soft_rates`.
+    alpha : float
+    pulls : float array of shape (n_rows,), out
+    """
+    hit, false_hit = np.sqrt(max(true_rate, CLAMP)), np.sqrt(max(false_rate, CLAMP))
+    missed, spared = np.sqrt(max(1.0 - true_rate, CLAMP)), np.sqrt(max(1.0 - false_rate, CLAMP))
+    by_true = (false_hit - hit) / hit - (spared - missed) / missed
+    by_false = (hit - false_hit) / false_hit - (missed - spared) / spared
+    _pull(shares, bent, by_false * alpha / 2.0, by_true * alpha / 2.0, pulls)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def best_cut(scores: Reals, shares: Reals, min_rows: int) -> tuple[float, float]:
+    """Find where to cut the scores so that the true Hellinger distance is largest.
+
+    Parameters
+    ----------
+    scores : float array of shape (n_rows,), in
+    shares : float array of shape (2, n_rows), in
+    min_rows : int
+        What each side must have at least.
+
+    Returns
+    -------
+    cut : float
+        Rows from it upwards go right; a number of the type of the scores.
+    distance : float
+        The squared distance; -1 where no cut is allowed.
+    """
+    order = np.argsort(scores)
+    above = np.ones(2)  # rates above the cut
+    best, cut, n_rows = -1.0, 0.0, len(scores)
+    for place in range(1, n_rows - min_rows + 1):
+        i = order[place - 1]
+        above[0] -= shares[0, i]
+        above[1] -= shares[1, i]
+        low, high = scores[i], scores[order[place]]
+        if place >= min_rows and low < high:
+            distance = -hellinger_loss(above[1], above[0])
+            if distance > best:
+                best = distance
+                middle = scores.dtype.type(0.5 * low + 0.5 * high)
+                cut = float(middle if middle > low else high)
+    return cut, best

@@ -1,0 +1,248 @@
+"""The features of a node's rows, gathered once, and the products that solvers ask of them.
+
+A block is dense or sparse (CSR); its columns stand for the node's features in ascending order. In
+a sparse block only the columns that some row of the node uses are left.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = [
+    "Block",
+    "add_back",
+    "gather_dense",
+    "gather_sparse",
+    "project",
+    "project_in_order",
+    "take_rows",
+]
+
+Indices: TypeAlias = NDArray[np.int32]
+Offsets: TypeAlias = NDArray[np.int64]
+Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+
+
+class Block(NamedTuple):
+    """Rows of a node by its features: ``dense``, or where ``is_sparse`` the other three."""
+
+    dense: Reals
+    starts: Offsets
+    columns: Indices
+    values: Reals
+    is_sparse: bool
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def gather_dense(X: Reals, rows: Indices, features: Indices) -> Block:
+    """Copy rows and features of a dense matrix into a block of their own.
+
+    Parameters
+    ----------
+    X : float array of shape (n_samples, n_features), in
+    rows : int32 array of shape (n_rows,), in
+    features : int32 array of shape (n_columns,), in
+    """
+    dense = np.empty((len(rows), len(features)), dtype=X.dtype)
+    for i in range(len(rows)):
+        row = X[rows[i]]
+        for j in range(len(features)):
+            dense[i, j] = row[features[j]]
+    nothing = np.empty(0, dtype=X.dtype)
+    return Block(dense, np.empty(0, np.int64), np.empty(0, np.int32), nothing, False)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def gather_sparse(
+    data: Reals,
+    indices: Indices,
+    indptr: Offsets,
+    rows: Indices,
+    features: Indices,
+    min_rows: int,
+    column_of: Indices,
+) -> tuple[Block, Indices]:
+    """Copy rows and features of a sparse matrix; leave out features that too few of the rows use.
+
+    Parameters
+    ----------
+    data, indices, indptr : arrays, in
+        CSR with sorted indices.
+    rows : int32 array of shape (n_rows,), in
+    features : int32 array of shape (n_drawn,), in
+        Ascending.
+    min_rows : int
+        Rows other than zero that a feature must have, at least one.
+    column_of : int32 array of shape (n_features,), in and out
+        -1 everywhere, before and after.
+
+    Returns
+    -------
+    block : Block
+    used : int32 array of shape (n_columns,)
+        The features of the block's columns.
+    """
+    for feature in features:
+        column_of[feature] = 0
+    for row in rows:  # counts first, then numbers
+        for k in range(indptr[row], indptr[row + 1]):
+            if column_of[indices[k]] >= 0 and data[k] != 0.0:
+                column_of[indices[k]] += 1
+    n_entries, n_used, used = 0, 0, np.empty(len(features), dtype=np.int32)
+    for feature in features:
+        count = column_of[feature]
+        column_of[feature] = -1
+        if count >= min_rows:
+            column_of[feature] = n_used
+            used[n_used] = feature
+            n_used += 1
+            n_entries += count
+    used = used[:n_used].copy()
+    starts = np.empty(len(rows) + 1, dtype=np.int64)
+    columns, values = np.empty(n_entries, dtype=np.int32), np.empty(n_entries, dtype=data.dtype)
+    place = 0
+    for i in range(len(rows)):
+        starts[i] = place
+        for k in range(indptr[rows[i]], indptr[rows[i] + 1]):
+            if column_of[indices[k]] >= 0 and data[k] != 0.0:
+                columns[place], values[place] = column_of[indices[k]], data[k]
+                place += 1
+    starts[len(rows)] = place
+    for feature in features:
+        column_of[feature] = -1
+    return Block(np.empty((0, 0), data.dtype), starts, columns, values, True), used
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def _project_dense(dense: Reals, weights: Reals, bias: float, scores: Reals) -> None:
+    n_rows, n_columns = dense.shape
+    shift = weights.dtype.type(bias)
+    for i in range(0, n_rows - n_rows % 4, 4):  # four rows share what is read of the weights
+        a, b, c, d = dense[i], dense[i + 1], dense[i + 2], dense[i + 3]
+        p, q, r, s = shift, shift, shift, shift
+        for j in range(n_columns):
+            p += a[j] * weights[j]
+            q += b[j] * weights[j]
+            r += c[j] * weights[j]
+            s += d[j] * weights[j]
+        scores[i], scores[i + 1], scores[i + 2], scores[i + 3] = p, q, r, s
+    for i in range(n_rows - n_rows % 4, n_rows):
+        p = shift
+        for j in range(n_columns):
+            p += dense[i, j] * weights[j]
+        scores[i] = p
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+def _add_back_dense(dense: Reals, pulls: Reals, sums: Reals) -> None:
+    n_rows, n_columns = dense.shape
+    for i in range(0, n_rows - n_rows % 4, 4):
+        a, b, c, d = dense[i], dense[i + 1], dense[i + 2], dense[i + 3]
+        p, q, r, s = pulls[i], pulls[i + 1], pulls[i + 2], pulls[i + 3]
+        for j in range(n_columns):
+            sums[j] += (p * a[j] + q * b[j]) + (r * c[j] + s * d[j])
+    for i in range(n_rows - n_rows % 4, n_rows):
+        for j in range(n_columns):
+            sums[j] += pulls[i] * dense[i, j]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def project(block: Block, weights: Reals, bias: float, scores: Reals) -> None:
+    """Write ``block @ weights + bias`` to ``scores``.
+
+    Parameters
+    ----------
+    block : Block, in
+    weights : float array of shape (n_columns,), in
+        Of the type of the block, as all arrays here.
+    bias : float
+    scores : float array of shape (n_rows,), out
+    """
+    if not block.is_sparse:
+        _project_dense(block.dense, weights, bias, scores)
+        return
+    shift = weights.dtype.type(bias)
+    for i in range(len(block.starts) - 1):
+        score = shift
+        for k in range(block.starts[i], block.starts[i + 1]):
+            score += block.values[k] * weights[block.columns[k]]
+        scores[i] = score
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def add_back(block: Block, pulls: Reals, sums: Reals) -> None:
+    """Write ``block.T @ pulls`` to ``sums``.
+
+    Parameters
+    ----------
+    block : Block, in
+    pulls : float array of shape (n_rows,), in
+    sums : float array of shape (n_columns,), out
+    """
+    sums[:] = 0.0
+    if not block.is_sparse:
+        _add_back_dense(block.dense, pulls, sums)
+        return
+    for i in range(len(block.starts) - 1):
+        for k in range(block.starts[i], block.starts[i + 1]):
+            sums[block.columns[k]] += pulls[i] * block.values[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def project_in_order(block: Block, weights: Reals, scores: Reals) -> None:
+    """Write ``block @ weights``, adding from the first column to the last, as walking does.
+
+    A row that is walked down the finished tree thus meets the very number that placed it.
+
+    Parameters
+    ----------
+    block : Block, in
+    weights : float array of shape (n_columns,), in
+    scores : float array of shape (n_rows,), out
+    """
+    if block.is_sparse:
+        project(block, weights, 0.0, scores)
+        return
+    kept, dense = np.flatnonzero(weights), block.dense
+    n_rows = len(scores)
+    for i in range(0, n_rows - n_rows % 4, 4):  # four sums side by side: none waits for another
+        p = q = r = s = weights.dtype.type(0.0)
+        for j in kept:
+            p += dense[i, j] * weights[j]
+            q += dense[i + 1, j] * weights[j]
+            r += dense[i + 2, j] * weights[j]
+            s += dense[i + 3, j] * weights[j]
+        scores[i], scores[i + 1], scores[i + 2], scores[i + 3] = p, q, r, s
+    for i in range(n_rows - n_rows % 4, n_rows):
+        p = weights.dtype.type(0.0)
+        for j in kept:
+            p += dense[i, j] * weights[j]
+        scores[i] = p
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def take_rows(block: Block, rows: Indices) -> Block:
+    """Return a block of some rows.
+
+    Parameters
+    ----------
+    block : Block, in
+    rows : int32 array of shape (n_taken,), in
+        Places within the block.
+    """
+    if not block.is_sparse:
+        return Block(block.dense[rows], block.starts, block.columns, block.values, False)
+    starts = np.zeros(len(rows) + 1, dtype=np.int64)
+    for i in range(len(rows)):
+        starts[i + 1] = starts[i] + block.starts[rows[i] + 1] - block.starts[rows[i]]
+    columns = np.empty(starts[-1], dtype=np.int32)
+    values = np.empty(starts[-1], dtype=block.values.dtype)
+    for i in range(len(rows)):
+        own = slice(block.starts[rows[i]], block.starts[rows[i] + 1])
+        columns[starts[i] : starts[i + 1]] = block.columns[own]
+        values[starts[i] : starts[i + 1]] = block.values[own]
+    return Block(block.dense, starts, columns, values, True)

@@ -1,0 +1,184 @@
+"""The split of a node: what tells its two clusters apart, and where the rows go."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from palmette._kernels.adam import adam, alpha_at, soft_distance
+from palmette._kernels.axis_split import best_axis
+from palmette._kernels.hellinger import best_cut, class_shares
+from palmette._kernels.least_squares import least_squares
+from palmette._kernels.logistic_split import row_shares
+from palmette._kernels.node_block import Block, project_in_order
+from palmette._kernels.owlqn import HELLINGER, LOGISTIC, minimise
+from palmette._kernels.tree_settings import ADAM, AXIS, LOGISTIC_ROUTER, TreeSettings
+
+__all__ = ["split_node"]
+
+Flags: TypeAlias = NDArray[np.bool_]
+Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+State: TypeAlias = NDArray[np.uint64]
+Sums: TypeAlias = NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _side_counts(scores: Reals, bias: float, right: Flags) -> int:
+    """Write which rows go right; return how many."""
+    shift, n_right = scores.dtype.type(bias), 0
+    for i in range(len(scores)):
+        right[i] = scores[i] + shift >= 0.0
+        n_right += right[i]
+    return n_right
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _place(
+    block: Block, shares: Reals, refit: bool, min_rows: int, point: Reals, right: Flags
+) -> bool:
+    """Send the rows by a split, its bias moved first if asked; return whether both sides count."""
+    scores = np.empty(len(right), dtype=point.dtype)
+    project_in_order(block, point[:-1], scores)
+    if refit:
+        cut, distance = best_cut(scores, shares, min_rows)
+        if distance < 0.0:
+            return False
+        point[-1] = -cut
+    n_right = _side_counts(scores, point[-1], right)
+    return min_rows <= n_right <= len(right) - min_rows
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _rho(settings: TreeSettings, n_features: int, n_rows: int) -> float:
+    if settings.rho >= 0.0:
+        return settings.rho
+    return float(min(np.log1p(n_features / n_rows), 0.4))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _gamma(rho: float, distance: float, point: Reals) -> float:
+    """Return the weight of the penalty (Eq. 10)."""
+    norm = 0.0
+    for j in range(len(point) - 1):
+        norm += abs(point[j])
+    return rho * distance / norm if norm > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _drop_small(part: float, point: Reals) -> None:
+    """Set weights to zero that are below a part of the largest."""
+    largest = 0.0
+    for j in range(len(point) - 1):
+        largest = max(largest, abs(point[j]))
+    for j in range(len(point) - 1):
+        if abs(point[j]) < part * largest:
+            point[j] = 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _learn_direction(
+    settings: TreeSettings,
+    block: Block,
+    second: Flags,
+    weights: Sums,
+    shares: Reals,
+    n_features: int,
+    state: State,
+    point: Reals,
+) -> None:
+    """Move a split from its least-squares start to where the router's loss is small."""
+    rho = _rho(settings, n_features, len(second))
+    if settings.router == ADAM:
+        schedule = (
+            settings.alpha_first,
+            settings.alpha_factor,
+            settings.alpha_last,
+            settings.alpha_stage,
+        )
+        gamma, rate, size = 0.0, settings.learning_rate, settings.batch_size
+        n = settings.max_iterations
+        alpha = alpha_at(max(n - 1, 0), *schedule)
+        adam(block, second, weights, 0.0, settings.eta, schedule, rate, size, n, state, point)
+        gamma = _gamma(rho, soft_distance(block, shares, alpha, point), point)
+        if gamma > 0.0:
+            adam(block, second, weights, gamma, settings.eta, schedule, rate, size, n, state, point)
+        return
+    tolerance = settings.tolerance
+    if settings.router == LOGISTIC_ROUTER:
+        of_rows = np.empty_like(shares)
+        row_shares(second, weights, of_rows)
+        n = settings.max_iterations
+        minimise(LOGISTIC, block, of_rows, 1.0, 0.0, settings.ridge, n, tolerance, point)
+        return
+    n, alpha = settings.scale_iterations, settings.alpha_first
+    loss = minimise(HELLINGER, block, shares, alpha, 0.0, 0.0, n, tolerance, point)
+    gamma = _gamma(rho, -loss, point)
+    done = 0
+    while True:
+        at_last = alpha >= settings.alpha_last
+        n = settings.max_iterations - done if at_last else settings.alpha_stage
+        minimise(HELLINGER, block, shares, alpha, gamma, 0.0, n, tolerance, point)
+        done += n
+        if at_last or done >= settings.max_iterations:
+            break
+        alpha = min(alpha * settings.alpha_factor, settings.alpha_last)
+    _drop_small(settings.prune, point)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def split_node(
+    settings: TreeSettings,
+    block: Block,
+    n_columns: int,
+    n_features: int,
+    second: Flags,
+    weights: Sums,
+    state: State,
+    right: Flags,
+) -> tuple[bool, Reals]:
+    """Learn the split of a node from its two clusters.
+
+    Parameters
+    ----------
+    settings : TreeSettings
+    block : Block, in
+        The features of its rows.
+    n_columns : int
+        Of the block.
+    n_features : int
+        How many were drawn; a sparse block may have fewer columns.
+    second : bool array of shape (n_rows,), in
+        Whether a row is in the second cluster; some are, some are not.
+    weights : float64 array of shape (n_rows,), in
+    state : uint64 array of shape (1,), in and out
+    right : bool array of shape (n_rows,), out
+        Whether a row goes right.
+
+    Returns
+    -------
+    found : bool
+        Whether both sides have enough rows, by the split learnt or by its start.
+    point : float array of shape (n_columns + 1,)
+        The weights, and the bias behind them.
+    """
+    min_rows, kind = settings.min_samples_leaf, block.dense.dtype
+    point, shares = np.zeros(n_columns + 1, dtype=kind), np.empty((2, len(second)), dtype=kind)
+    if settings.router == AXIS:
+        row_shares(second, weights, shares)
+        column, cut, _ = best_axis(block, n_columns, shares, min_rows)
+        if column < 0:
+            return False, point
+        point[column], point[n_columns] = 1.0, -cut
+        return _place(block, shares, False, min_rows, point, right), point
+    class_shares(second, weights, shares)
+    point[n_columns] = least_squares(
+        block, second, weights, settings.start_iterations, settings.start_tolerance, point[:-1]
+    )
+    start = point.copy()
+    _learn_direction(settings, block, second, weights, shares, n_features, state, point)
+    if _place(block, shares, settings.refit_bias, min_rows, point, right):
+        return True, point
+    return _place(block, shares, settings.refit_bias, min_rows, start, right), start

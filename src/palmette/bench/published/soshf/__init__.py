@@ -1,0 +1,1 @@
+"""Structured Hellinger forests and the methods beside them: the paper's tables, made again."""

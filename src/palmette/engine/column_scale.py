@@ -1,0 +1,138 @@
+"""Columns of one scale, in single precision: what oblique splits are found on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from palmette.core.rows import row_chunks
+from palmette.exceptions import PalmetteError
+
+__all__ = ["ColumnScale"]
+
+_SPARSE_SHARE = 0.1  # of cells other than zero, up to which sparse rows are the quicker ones
+_DENSE_CELLS = 2**28  # sparse rows of more cells (1 GiB) stay sparse whatever they hold
+_CELLS_AT_ONCE = 2**22  # that are computed with in double precision
+_NOISE = 10 * np.finfo(np.float64).eps  # spread of a constant column, beside its size
+
+
+class ColumnScale:
+    """Take the mean from numeric columns and divide them by their standard deviation.
+
+    Columns that hold nothing but 0 and 1 are nominal and stay as they are. Columns of mostly zeros,
+    such as counts of words, keep their zeros: they are only divided. Rows that are mostly zeros
+    come back sparse, others dense, in whatever form they came, so that the form changes nothing;
+    only sparse rows too many to be made dense keep all zeros.
+
+    Parameters
+    ----------
+    standardize : bool
+        False: values stay as they are.
+
+    Attributes
+    ----------
+    mean_, scale_ : arrays of shape (n_features,)
+    spread_ : array of shape (n_features,)
+        Standard deviation of every column after scaling.
+    keeps_zeros_ : bool
+        Whether rows come back sparse.
+
+    Examples
+    --------
+    >>> X = np.array([[10.0, 0.0], [30.0, 1.0]])
+    >>> ColumnScale(True).fit(X).transform(X).tolist()
+    [[-1.0, 0.0], [1.0, 1.0]]
+    """
+
+    def __init__(self, standardize: bool = True) -> None:
+        self.standardize = standardize
+
+    def fit(self, X: Any, weights: NDArray[np.float64] | None = None) -> ColumnScale:
+        """Learn means and deviations.
+
+        Parameters
+        ----------
+        X : float array or CSR matrix of shape (n_samples, n_features)
+        weights : array of shape (n_samples,), optional
+        """
+        n_rows, n_features = X.shape
+        weights = np.ones(n_rows) if weights is None else weights
+        weights = weights / weights.sum()
+        is_huge = bool(sparse.issparse(X) and n_rows * n_features > _DENSE_CELLS)
+        moments = _sparse_moments if is_huge else _dense_moments
+        mean, deviation, nominal, filled = moments(X, weights)
+        constant = deviation <= _NOISE * np.abs(mean)
+        centred = np.zeros(n_features, dtype=bool)
+        self.scale_ = np.ones(n_features)
+        if self.standardize:
+            centred = ~nominal & (filled > 0.5) & (not is_huge)
+            self.scale_ = np.where(nominal | constant, 1.0, deviation)
+        self.mean_ = np.where(centred, mean, 0.0)
+        self.spread_ = np.where(constant, 0.0, deviation) / self.scale_
+        is_thin = float(filled.mean()) <= _SPARSE_SHARE and not centred.any()
+        self.keeps_zeros_ = is_huge or is_thin
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the rows scaled, in single precision: a C-contiguous array or a CSR array."""
+        scaled = self._sparse_rows(X) if self.keeps_zeros_ else self._dense_rows(X)
+        values = scaled.data if self.keeps_zeros_ else scaled
+        if not np.isfinite(values).all():
+            limit = f"{np.finfo(np.float32).max:.2g}"
+            raise PalmetteError(
+                "X holds numbers too large for single precision: expected a size of at most "
+                + (f"{limit} after scaling." if self.standardize else f"{limit}.")
+            )
+        return scaled
+
+    def _dense_rows(self, X: Any) -> NDArray[np.float32]:
+        scaled = np.empty(X.shape, dtype=np.float32)
+        for chunk in row_chunks(*X.shape, at_once=_CELLS_AT_ONCE):
+            part = X[chunk].toarray() if sparse.issparse(X) else X[chunk]
+            with np.errstate(over="ignore"):
+                scaled[chunk] = (part - self.mean_) / self.scale_
+        return scaled
+
+    def _sparse_rows(self, X: Any) -> sparse.csr_array:
+        X = sparse.csr_array(X)
+        with np.errstate(over="ignore"):
+            data = (X.data / self.scale_[X.indices]).astype(np.float32)
+        scaled = sparse.csr_array((data, X.indices, X.indptr), shape=X.shape, copy=True)
+        scaled.sum_duplicates()
+        return scaled
+
+
+Moments = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]
+
+
+def _dense_moments(X: Any, weights: NDArray[np.float64]) -> Moments:
+    """Means, deviations, which columns are nominal, shares of rows that are not zero there."""
+    n_rows, n_features = X.shape
+    by_column = sparse.csc_array(X) if sparse.issparse(X) else None
+    mean, deviation, filled = np.empty((3, n_features))
+    nominal = np.empty(n_features, dtype=bool)
+    for block in row_chunks(n_features, n_rows, at_once=_CELLS_AT_ONCE):
+        # sparse columns and dense ones are summed up alike, so that rounding is the same
+        columns = X[:, block] if by_column is None else by_column[:, block].toarray()
+        columns = np.ascontiguousarray(columns, dtype=np.float64)
+        nominal[block] = ((columns == 0) | (columns == 1)).all(axis=0)
+        filled[block] = weights @ (columns != 0)
+        mean[block] = weights @ columns
+        columns = columns - mean[block]
+        deviation[block] = np.sqrt(weights @ np.square(columns, out=columns))
+    return mean, deviation, nominal, filled
+
+
+def _sparse_moments(X: Any, weights: NDArray[np.float64]) -> Moments:
+    """Return the same of sparse rows that stay so."""
+    n_features, mean = X.shape[1], weights @ X
+    of_row = np.repeat(weights, np.diff(X.indptr)) * (X.data != 0)
+    filled = np.bincount(X.indices, of_row, minlength=n_features)
+    away = np.bincount(X.indices, of_row * (X.data - mean[X.indices]) ** 2, minlength=n_features)
+    deviation = np.sqrt(away + np.maximum(1.0 - filled, 0.0) * mean**2)
+    odd = X.indices[(X.data != 0) & (X.data != 1)]
+    nominal = np.bincount(odd, minlength=n_features) == 0
+    return mean, deviation, nominal, filled

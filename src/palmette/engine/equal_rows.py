@@ -1,0 +1,89 @@
+"""Distinct rows in an order of their own, and how many copies there are to draw from."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from palmette.core.rows import row_chunks
+
+__all__ = ["DistinctRows", "distinct_rows"]
+
+_SEED = 0x5EED_0F_40_35  # of the coefficients below: any will do, as long as it stays the same
+_MOST_COPIES = 32  # of a row: what is drawn from more of them, in shares, is much the same
+
+
+class DistinctRows(NamedTuple):
+    """Rows that differ, and how often each of them is there."""
+
+    first: NDArray[np.intp]  # (n_distinct,) a row of each kind
+    kind: NDArray[np.intp]  # (n_samples,) place in `first` of the row that equals each row
+    copies: NDArray[np.int64]  # (n_distinct,)
+    unit: NDArray[np.float64]  # (n_distinct,) weight of one copy
+
+
+def distinct_rows(X: Any, Y: sparse.csr_array, weights: NDArray[np.float64] | None) -> DistinctRows:
+    """Merge rows that are equal in features and labels.
+
+    The order of the distinct rows depends on their values alone. What is drawn from copies by their
+    place in it is therefore the same in whatever order the rows come, and a weight of k is the same
+    as k copies. Weights that are on average below one are scaled up to it.
+
+    Parameters
+    ----------
+    X : float array or CSR matrix of shape (n_samples, n_features)
+    Y : sparse bool array of shape (n_samples, n_columns)
+    weights : array of shape (n_samples,), optional
+        All positive; a weight that is no integer is that of the nearest number of copies, as is one
+        of very many copies.
+
+    Returns
+    -------
+    DistinctRows
+
+    Examples
+    --------
+    >>> X = np.array([[1.0], [2.0], [1.0]])
+    >>> Y = sparse.csr_array(np.array([[True], [False], [True]]))
+    >>> rows = distinct_rows(X, Y, np.array([1.0, 5.0, 2.0]))
+    >>> sorted(zip(X[rows.first, 0].tolist(), rows.copies.tolist()))
+    [(1.0, 3), (2.0, 5)]
+    """
+    _, first, kind = np.unique(_keys(X, Y), return_index=True, return_inverse=True)
+    total = np.bincount(kind, weights, minlength=len(first)).astype(np.float64)
+    if weights is not None:
+        total /= min(1.0, float(np.mean(weights)))
+    copies = np.clip(np.rint(total), 1, _MOST_COPIES)
+    return DistinctRows(first, kind, copies.astype(np.int64), total / copies)
+
+
+def _keys(X: Any, Y: sparse.csr_array) -> NDArray[np.uint64]:
+    """Keys of rows, of 64 bits: multilinear hashes, so that no pattern in the data makes them meet.
+
+    Numbers count as two halves of 32 bits, and zeros for nothing, whether they are stored or not.
+    """
+    rng = np.random.default_rng(_SEED)
+    n_features = X.shape[1]
+    high, low = rng.integers(0, 2**64, (2, n_features, 2), dtype=np.uint64)
+    of_labels = rng.integers(0, 2**64, (Y.shape[1], 2), dtype=np.uint64)
+    sums = Y.astype(np.uint64) @ of_labels
+    for chunk in row_chunks(X.shape[0], 4 * n_features):
+        part = X[chunk]
+        if sparse.issparse(part):
+            upper, lower = _halves(part.data)
+            for half, coefficients in ((upper, high), (lower, low)):
+                bits = sparse.csr_array((half, part.indices, part.indptr), shape=part.shape)
+                sums[chunk] += bits @ coefficients
+        else:
+            upper, lower = _halves(part)
+            sums[chunk] += upper @ high + lower @ low
+    shift, mask = np.uint64(32), np.uint64(0xFFFFFFFF00000000)
+    return (sums[:, 0] & mask) | (sums[:, 1] >> shift)
+
+
+def _halves(values: NDArray[np.floating]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    bits = (values.astype(np.float64) + 0.0).view(np.uint64)  # minus zero is zero
+    return bits >> np.uint64(32), bits & np.uint64(0xFFFFFFFF)

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from palmette import PalmetteError
+from palmette.multilabel.c45 import C45Tree, _further_errors
+
+
+@parametrize_with_checks([C45Tree(random_state=0)])
+def test_scikit_learn_takes_it_for_its_own(estimator, check):
+    check(estimator)
+
+
+def noise(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    return X, (X[:, 0] + rng.normal(size=n) > 0.5).astype(int)
+
+
+def test_the_errors_to_be_expected_are_those_of_quinlans_book():
+    # limits at confidence .25 of no error among 6, 9 and 1: .206, .143 and .750
+    rows = np.array([6.0, 9.0, 1.0])
+    further = _further_errors(rows, np.zeros(3), 0.25)
+    np.testing.assert_allclose(further / rows, [0.206, 0.143, 0.750], atol=5e-4)
+
+
+def test_errors_on_all_rows_cannot_grow():
+    assert _further_errors(np.array([2.0]), np.array([2.0]), 0.25).tolist() == [0.0]
+
+
+def test_a_split_that_tells_nothing_is_pruned():
+    X = np.arange(8.0)[:, None]
+    y = [0, 0, 0, 1, 0, 0, 0, 0]  # one error among eight: no cut makes fewer to be expected
+    tree = C45Tree(smoothing=0.0, random_state=0).fit(X, y)
+    np.testing.assert_allclose(tree.predict_proba(X)[:, 1], 1 / 8)
+    assert (
+        C45Tree(None, smoothing=0.0, random_state=0).fit(X, y).predict_proba(X)[:, 1].max() == 0.5
+    )
+
+
+def test_smoothing_moves_leaves_towards_the_prior():
+    X = np.array([[0.0]] * 6 + [[1.0]] * 2)
+    tree = C45Tree(smoothing=2.0, random_state=0).fit(X, [0] * 6 + [1] * 2)
+    # (6 + 2 * 6/8) / (6 + 2) and (2 + 2 * 2/8) / (2 + 2)
+    np.testing.assert_allclose(tree.predict_proba([[0.0], [1.0]]).max(axis=1), [7.5 / 8, 2.5 / 4])
+
+
+def test_without_pruning_and_smoothing_it_is_scikit_learns_tree():
+    X, y = noise()
+    plain = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, random_state=0)
+    tree = C45Tree(None, smoothing=0.0, random_state=0).fit(X, y)
+    assert np.array_equal(tree.predict_proba(X), plain.fit(X, y).predict_proba(X))
+
+
+def test_a_lower_confidence_prunes_more():
+    X, y = noise()
+    leaves = []
+    for confidence in (None, 0.5, 0.25, 0.01):
+        found = C45Tree(confidence, smoothing=0.0, random_state=0).fit(X, y).tree_.apply(X)
+        leaves.append(len(np.unique(found)))
+    assert leaves == sorted(leaves, reverse=True)
+    assert leaves[-1] < leaves[0]
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_smoothing_up_to_one_changes_no_decision_between_two_classes(seed):
+    X, y = noise(40, seed)
+    plain, smooth = (C45Tree(smoothing=s, random_state=0).fit(X, y) for s in (0.0, 1.0))
+    decided = plain.predict_proba(X)[:, 1] != 0.5
+    assert np.array_equal(plain.predict(X)[decided], smooth.predict(X)[decided])
+
+
+def test_a_weight_is_a_number_of_copies():
+    X, y = noise(60)
+    weights = np.arange(60) % 3
+    copies = np.repeat(np.arange(60), weights)
+    weighted = C45Tree(random_state=0).fit(X, y, weights)
+    repeated = C45Tree(random_state=0).fit(X[copies], y[copies])
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X))
+
+
+def test_fewer_rows_than_two_leaves_need_are_one_leaf():
+    tree = C45Tree(random_state=0).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
+    np.testing.assert_allclose(tree.predict_proba([[0.0], [9.0]])[:, 1], 2 / 3)
+
+
+def test_sparse_rows_are_dense_rows():
+    X, y = noise()
+    X = np.where(X > 0.5, X, 0.0)
+    dense = C45Tree(random_state=0).fit(X, y).predict_proba(X)
+    packed = C45Tree(random_state=0).fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(packed.predict_proba(sparse.csr_array(X)), dense)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"confidence": 0.6}, "confidence=0.6: expected a number above 0"),
+        ({"min_weight": -1}, "min_weight=-1: expected a number of at least 0"),
+        ({"smoothing": "much"}, "smoothing='much': expected a number of at least 0"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters, message):
+    with pytest.raises(PalmetteError, match=message):
+        C45Tree(**parameters).fit([[0.0], [1.0]], [0, 1])

@@ -1,0 +1,136 @@
+"""The blend's weights, members and errors; what all coherent classifiers do with odd input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from tests.multipath.problems import DAG, TREE, dag_problem, tree_problem
+
+from palmette import HierarchicalBoostingClassifier, PalmetteError
+from palmette.multipath import (
+    CoherentBlendClassifier,
+    CoherentForestClassifier,
+    CoherentKernelClassifier,
+    CoherentNetworkClassifier,
+)
+
+MEMBERS = [
+    ("forest", CoherentForestClassifier(10)),
+    ("kernel", CoherentKernelClassifier(0.5, 2.0)),
+    ("network", CoherentNetworkClassifier((8,), n_epochs=20)),
+]
+EACH = [clone(member).set_params(random_state=0) for _, member in MEMBERS]
+
+
+def blend(**settings) -> CoherentBlendClassifier:
+    return CoherentBlendClassifier(MEMBERS, random_state=0, **settings)
+
+
+@pytest.mark.parametrize(("problem", "h"), [(tree_problem, TREE), (dag_problem, DAG)])
+def test_it_is_the_weighted_mean_of_its_members(problem, h):
+    X, y = problem(noise=1.0)
+    model = blend(weights=[1, 2, 1], hierarchy=h).fit(X, y)
+    assert model.weights_.tolist() == [0.25, 0.5, 0.25]
+    parts = [member.predict_node_proba(X) for member in model.estimators_]
+    expected = sum(w * p for w, p in zip(model.weights_, parts, strict=True))
+    proba = model.predict_node_proba(X)
+    assert proba == pytest.approx(expected, abs=1e-12)
+    parents, children = h.edges.T
+    assert (proba[:, children] <= proba[:, parents]).all()
+
+
+def test_weights_are_those_that_held_out_rows_like_best():
+    X, y = tree_problem(noise=0.4)
+    useless = ("noise", CoherentKernelClassifier(1e6, 1.0))
+    model = CoherentBlendClassifier([*MEMBERS[:1], useless], hierarchy=TREE, random_state=0)
+    model.fit(X, y)
+    scores = model.validation_scores_
+    assert set(scores) == {"forest", "noise", "blend"}
+    assert scores["blend"] == max(scores.values())
+    assert model.weights_.sum() == 1.0
+    assert model.weights_[0] > model.weights_[1]
+
+
+def test_members_of_no_weight_are_not_fitted():
+    X, y = tree_problem()
+    model = blend(weights=[1, 0, 0], hierarchy=TREE).fit(X, y)
+    assert model.named_estimators_["kernel"] is None
+    alone = model.named_estimators_["forest"].predict_node_proba(X)
+    assert model.predict_node_proba(X) == pytest.approx(alone, abs=1e-12)
+
+
+def test_any_classifier_of_several_paths_may_be_a_member():
+    X, y = tree_problem()
+    members = [("boosting", HierarchicalBoostingClassifier(10)), MEMBERS[0]]
+    model = CoherentBlendClassifier(members, hierarchy=TREE, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+
+
+def test_parameters_of_members_are_reached_by_name():
+    model = blend().set_params(forest__n_estimators=3, kernel=CoherentKernelClassifier(9.0))
+    assert model.get_params()["forest__n_estimators"] == 3
+    assert dict(model.estimators)["kernel"].ridge == 9.0
+    assert "estimators" in CoherentBlendClassifier().get_params()
+    assert CoherentBlendClassifier().set_params(weights="equal").weights == "equal"
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ({"weights": "best"}, "weights='best'"),
+        ({"weights": [1, 2]}, "expected 3 numbers"),
+        ({"weights": [0, 0, 0]}, "not all of them 0"),
+        ({"validation_fraction": 1.0}, "validation_fraction"),
+        ({"estimators": []}, "estimators is empty"),
+    ],
+)
+def test_bad_parameters_are_named(bad, words):
+    X, y = tree_problem(20)
+    with pytest.raises(PalmetteError, match=words):
+        blend().set_params(**bad).fit(X, y)
+
+
+# ---------------------------------------------------------------------- all of them
+
+
+@pytest.mark.parametrize("model", EACH, ids=[name for name, _ in MEMBERS])
+def test_missing_values_are_filled_or_refused(model):
+    X, y = tree_problem(60)
+    X[3, 1] = np.nan
+    assert np.isfinite(clone(model).fit(X, y).predict_node_proba(X)).all()
+    with pytest.raises(ValueError, match="NaN"):
+        clone(model).set_params(missing="error").fit(X, y)
+
+
+@pytest.mark.parametrize("model", EACH, ids=[name for name, _ in MEMBERS])
+def test_a_node_that_all_rows_have_is_certain(model):
+    X, _ = tree_problem(40)
+    y = [{"a/b"} if x > 0 else {"a/c"} for x in X[:, 0]]
+    proba = clone(model).set_params(hierarchy=TREE).fit(X, y).predict_node_proba(X, ["a", "g"])
+    assert proba[:, 0] == pytest.approx(np.ones(len(X)), abs=1e-3)
+    assert (proba[:, 1] == 0).all()  # and one that none has is impossible
+
+
+@pytest.mark.parametrize("model", EACH, ids=[name for name, _ in MEMBERS])
+def test_rows_without_labels_are_learnt_from(model):
+    X, y = tree_problem(noise=0.05)
+    fitted = clone(model).set_params(hierarchy=TREE).fit(X, y)
+    empty = [i for i, labels in enumerate(y) if not labels]
+    full = [i for i, labels in enumerate(y) if labels]
+    proba = fitted.predict_node_proba(X)[:, 1:].max(axis=1)
+    assert proba[empty].mean() < proba[full].mean()
+
+
+def test_a_matrix_that_is_not_closed_is_closed_with_a_warning():
+    X, _ = tree_problem(30)
+    matrix = np.zeros((30, TREE.n_nodes - 1), dtype=int)  # all nodes but the root
+    matrix[:, TREE.index("a/b") - 1] = X[:, 0] > 0
+    matrix[:, TREE.index("d") - 1] = X[:, 1] > 0
+    n_open = int((X[:, 0] > 0).sum())
+    model = CoherentForestClassifier(5, hierarchy=TREE, random_state=0)
+    with pytest.warns(UserWarning, match=f"{n_open} of the 30 rows of y mark a node but not its"):
+        model.fit(X, matrix)
+    told = model.predict_node_sets(X).toarray()
+    assert (told[:, TREE.index("a")] >= told[:, TREE.index("a/b")]).all()
+    assert told[:, TREE.index("a/b")].any()

@@ -1,0 +1,72 @@
+"""The network learns, repeats itself, and is the same in torch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.multipath.problems import DAG, TREE, dag_problem, tree_problem
+
+from palmette import PalmetteError
+from palmette.multipath import CoherentNetworkClassifier
+
+SMALL = {"hidden": (16,), "n_epochs": 40, "batch_size": 16, "learning_rate": 0.01}
+
+
+@pytest.mark.parametrize(("problem", "h"), [(tree_problem, TREE), (dag_problem, DAG)])
+def test_it_learns_and_is_coherent(problem, h):
+    X, y = problem(noise=0.1)
+    model = CoherentNetworkClassifier(**SMALL, dropout=0.1, hierarchy=h, random_state=0).fit(X, y)
+    assert len(model.loss_curve_) == model.n_epochs_ == 40
+    assert model.loss_curve_[-1] < 0.2 * model.loss_curve_[0]
+    proba = model.predict_node_proba(X)
+    parents, children = h.edges.T
+    assert (proba[:, children] <= proba[:, parents]).all()
+    assert model.score(X, y) > 0.95
+
+
+def test_the_same_seed_gives_the_same_network():
+    X, y = tree_problem()
+    one, other = (
+        CoherentNetworkClassifier(**SMALL, hierarchy=TREE, random_state=4).fit(X, y)
+        for _ in range(2)
+    )
+    assert np.array_equal(one.predict_node_proba(X), other.predict_node_proba(X))
+
+
+def test_few_rows_of_one_path_are_gone_through_more_often():
+    model = CoherentNetworkClassifier()
+    assert model._epochs(single=False, n_batches=5) == 25
+    assert model._epochs(single=True, n_batches=32) == 63
+    assert model._epochs(single=True, n_batches=1000) == 25
+
+
+def test_rows_count_by_their_weight():
+    X, y = tree_problem()
+    weights = np.where([labels == {"a/c"} for labels in y], 50.0, 1.0)
+    model = CoherentNetworkClassifier(**SMALL, hierarchy=TREE, random_state=0)
+    model.set_params(n_epochs=5)
+    plain = model.fit(X, y).predict_node_proba(X, ["a/c"])
+    heavy = model.fit(X, y, sample_weight=weights).predict_node_proba(X, ["a/c"])
+    assert heavy.mean() > plain.mean() + 0.1
+
+
+@pytest.mark.parametrize(
+    "bad", [{"n_epochs": 0}, {"dropout": 1.0}, {"backend": "abacus"}, {"missing": "guess"}]
+)
+def test_bad_parameters_are_named(bad):
+    X, y = tree_problem(20)
+    with pytest.raises(PalmetteError, match=next(iter(bad))):
+        CoherentNetworkClassifier(**bad).fit(X, y)
+
+
+def test_torch_comes_to_nearly_the_same():
+    pytest.importorskip("torch")
+    X, y = tree_problem(noise=0.1)
+    scores = []
+    for backend in ("numpy", "torch"):
+        model = CoherentNetworkClassifier(
+            **SMALL, dropout=0.0, backend=backend, hierarchy=TREE, random_state=0
+        ).fit(X, y)
+        assert model.backend_ == backend
+        scores.append(model.predict_node_proba(X))
+    assert np.abs(scores[0] - scores[1]).max() < 0.01
