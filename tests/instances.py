@@ -62,20 +62,20 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
     "CoherentBlendClassifier": (
         {
             "estimators": [
-                ("forest", palmette.CoherentForestClassifier(10, min_samples_leaf=1)),
+                ("forest", palmette.CoherentForestClassifier(5, min_samples_leaf=1)),
                 ("kernel", palmette.CoherentKernelClassifier(0.1, 2.0)),
             ],
             "random_state": 0,
         },
     ),
-    "CoherentForestClassifier": ({**FEW, "min_samples_leaf": 3},),
+    "CoherentForestClassifier": ({**FEW, "n_estimators": 10, "min_samples_leaf": 3},),
     "CoherentKernelClassifier": ({"ridge": 0.01, "gamma": 4.0},),
     "CoherentNetworkClassifier": (
         {
             "hidden": (32,),
-            "n_epochs": 60,
-            "batch_size": 16,
-            "learning_rate": 0.01,
+            "n_epochs": 100,
+            "batch_size": 64,
+            "learning_rate": 0.03,
             "dropout": 0.0,
             "random_state": 0,
         },
@@ -107,7 +107,7 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
         {**FEW, "n_estimators": 10, "router": "axis", "min_samples_leaf": 1},
     ),
     "ThresholdedMultilabel": ({"cv": 2, "random_state": 0},),
-    "TreesMultilabel": (FEW,),
+    "TreesMultilabel": ({**FEW, "n_estimators": 10},),
     "RelaxedTree": ({"n_starts": 1, "max_iter": 3},),
 }
 

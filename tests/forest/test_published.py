@@ -43,7 +43,7 @@ def test_the_published_loss_is_sharpened_up_to_four_and_solved_by_adam():
     router = StructuredForestClassifier.preset("sf-h-cs").router
     stages = router.max_iter // router.alpha_every
     last = router.alpha * router.alpha_growth ** (stages - 1)
-    assert last < router.alpha_max == 4 <= last * router.alpha_growth
+    assert last / router.alpha_growth < router.alpha_max == 4 <= last
     assert (router.solver, router.eta, router.learning_rate) == ("adam", 1e6, 0.05)
     assert (router.batch_size, router.sparsity, router.refit_bias) == (1000, "auto", False)
 
@@ -90,16 +90,6 @@ def test_published_forests_reach_their_figures_on_emotions(data_home, preset, ma
     found_f, found_auc = figures(data_home, "emotions", make, n_splits=3)
     assert found_f == pytest.approx(macro_f, abs=0.02)
     assert found_auc == pytest.approx(macro_auc, abs=0.015)
-
-
-@pytest.mark.data
-def test_soshf_reaches_its_figures_on_scene(data_home):
-    def make(seed):
-        return StructuredForestClassifier.preset("sf-h-cs", random_state=seed)
-
-    found_f, found_auc = figures(data_home, "scene", make, n_splits=1)
-    assert found_f == pytest.approx(0.766, abs=0.02)
-    assert found_auc == pytest.approx(0.948, abs=0.015)
 
 
 @pytest.mark.data

@@ -41,7 +41,7 @@ _SINGLE_PRECISION = {
 # laws that an estimator cannot obey, and why
 EXCUSED: dict[str, dict[str, str]] = {
     "CoherentBlendClassifier": {**_DRAWS_ROWS, **_SCALES_SPARSE_ROWS, **_SINGLE_PRECISION},
-    "CoherentForestClassifier": _DRAWS_ROWS,
+    "CoherentForestClassifier": {**_DRAWS_ROWS, **_SCALES_SPARSE_ROWS},
     "CoherentKernelClassifier": {**_SCALES_SPARSE_ROWS, **_SINGLE_PRECISION},
     "CoherentNetworkClassifier": {**_DRAWS_ROWS, **_SCALES_SPARSE_ROWS, **_SINGLE_PRECISION},
     "ThresholdedMultilabel": _DRAWS_ROWS,

@@ -35,8 +35,8 @@ class FeatureScaling(BaseEstimator):
     Examples
     --------
     >>> scaling = FeatureScaling().fit(np.array([[1.0], [10.0], [1000.0], [np.nan]]))
-    >>> scaling.transform(np.array([[1.0], [10.0], [1000.0]])).round(2).ravel().tolist()
-    [-1.28, -0.38, 1.28]
+    >>> print(scaling.transform(np.array([[1.0], [10.0], [1000.0]])).ravel().round(2))
+    [-1.35 -0.41  1.35]
     """
 
     def __init__(self, ranks: bool = True) -> None:
