@@ -22,6 +22,7 @@ __all__ = [
     "PARAMETERS",
     "defaults",
     "expected_failures",
+    "first_instances",
     "instances",
     "label",
     "public_estimators",
@@ -167,6 +168,12 @@ def instances() -> Iterator[BaseEstimator]:
     for estimator in public_estimators():
         for parameters in PARAMETERS.get(estimator.__name__, ({},)):
             yield estimator(**parameters)
+
+
+def first_instances() -> Iterator[BaseEstimator]:
+    """Every public estimator with the first of its rows of parameters."""
+    for estimator in public_estimators():
+        yield estimator(**PARAMETERS.get(estimator.__name__, ({},))[0])
 
 
 # those whose rows of parameters differ from the defaults in size and seed alone

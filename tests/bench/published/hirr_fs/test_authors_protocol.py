@@ -100,7 +100,7 @@ def test_table_6_comes_out_but_for_two_features(dd):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize(("alpha", "beta", "cell"), [(100.0, 0.01, (4, 0)), (100.0, 10.0, (4, 3))])
+@pytest.mark.parametrize(("alpha", "beta", "cell"), [(100.0, 10.0, (4, 3))])
 def test_table_8_comes_out_with_alpha_and_beta_exchanged(dd, alpha, beta, cell):
     scores = dd.evaluate(dd.orders_of(dd.sweep(alpha, beta)), 95)
     assert round(scores.f1, 4) == PAPER_GRID[cell[0]][cell[1]]
