@@ -20,9 +20,8 @@ from palmette.weak import TreePerClass
 
 __all__ = [
     "PARAMETERS",
-    "defaults",
+    "as_first_met",
     "expected_failures",
-    "first_instances",
     "instances",
     "label",
     "public_estimators",
@@ -170,13 +169,7 @@ def instances() -> Iterator[BaseEstimator]:
             yield estimator(**parameters)
 
 
-def first_instances() -> Iterator[BaseEstimator]:
-    """Every public estimator with the first of its rows of parameters."""
-    for estimator in public_estimators():
-        yield estimator(**PARAMETERS.get(estimator.__name__, ({},))[0])
-
-
-# those whose rows of parameters differ from the defaults in size and seed alone
+# those that would take long with their defaults, which differ in size alone
 _SMALLER = {
     "COCOA",
     "ChainEnsemble",
@@ -188,19 +181,19 @@ _SMALLER = {
 }
 
 
-def defaults() -> Iterator[BaseEstimator]:
-    """Every public estimator that `instances` has with other parameters, as users first meet it.
+def as_first_met() -> Iterator[BaseEstimator]:
+    """Every public estimator with its defaults, as users first meet it.
 
     Rounds are few: more of the same would only take longer.
     """
     for estimator in public_estimators():
         if estimator.__name__ in _SMALLER:
+            yield estimator(**PARAMETERS[estimator.__name__][0])
             continue
-        if {} not in PARAMETERS.get(estimator.__name__, ({},)):
-            made = estimator()
-            if "n_estimators" in made.get_params():
-                made.set_params(n_estimators=20)
-            yield made
+        made = estimator()
+        if "n_estimators" in made.get_params():
+            made.set_params(n_estimators=20)
+        yield made
 
 
 def label(value: Any) -> str | None:

@@ -7,32 +7,30 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.instances import (
     PARAMETERS,
-    defaults,
+    as_first_met,
     expected_failures,
-    first_instances,
     instances,
     label,
     public_estimators,
 )
 from tests.laws import laws_of
-from tests.laws.fitted import ON_FITTED
+from tests.laws.labels import ON_LABELS
+from tests.laws.probabilities import ON_PROBABILITIES
 
 import palmette
 
 
-@parametrize_with_checks(
-    [*first_instances(), *defaults()], expected_failed_checks=expected_failures
-)
+@parametrize_with_checks(list(as_first_met()), expected_failed_checks=expected_failures)
 def test_scikit_learn_takes_it_for_its_own(estimator, check):
     check(estimator)
 
 
 def cases():
-    """Every estimator with every law; other parameters leave pickles and jobs what they are."""
+    """Every estimator with every law; with other parameters those on labels and probabilities."""
     seen = set()
     for estimator in instances():
         for law in laws_of(estimator):
-            if type(estimator) not in seen or law not in ON_FITTED:
+            if type(estimator) not in seen or law in ON_LABELS + ON_PROBABILITIES:
                 yield estimator, law
         seen.add(type(estimator))
 
