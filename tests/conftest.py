@@ -8,15 +8,6 @@ from pathlib import Path
 import pytest
 
 
-@pytest.hookimpl(tryfirst=True)  # before the groups are read
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a kernel on one worker: a second one would compile it again."""
-    for item in items:
-        room = item.path.parent.name
-        if room in ("_kernels", "forest"):
-            item.add_marker(pytest.mark.xdist_group(item.path.stem if room == "_kernels" else room))
-
-
 @pytest.fixture(scope="session")
 def data_home() -> Path:
     """Return the folder of real data sets; skip where there is none."""
