@@ -2,9 +2,10 @@
 
 Trees are those of `structured_tree`, one after the other: ``tree_starts`` says where each begins
 among all nodes; ``left`` and ``right`` count from there; ``weight_starts`` counts weights of all
-trees together. Rows go down in blocks that stay in the cache while they meet all trees. A block is
-turned, so that a feature's values lie side by side, and its rows that reach a node are scored
-together. Sums run in the order in which they ran when the trees were grown.
+trees together. Rows go down in blocks that stay in the cache while they meet all trees: small enough for
+that, and large enough that a node's weights, once fetched, serve many rows. A block is held in both
+orders: where most of its rows reach a node, a feature's values are read side by side, and where few
+do, a row's. Sums run in the order in which they ran when the trees were grown.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ Reals: TypeAlias = NDArray[np.float32]
 SparseRows: TypeAlias = tuple[Reals, Indices, Offsets, int]
 Sums: TypeAlias = NDArray[np.float64]
 
-_BLOCK_VALUES = 2**15  # of a block that stays in the cache
-_MOST_ROWS = 256
+_BLOCK_VALUES = 2**17  # of a block that stays in the cache
+_MOST_ROWS = 1024
 _FEWEST_ROWS = 32
 _WORTH_ALL = 3  # with one in so many of a block's rows at a node, it is quicker to score all
 
@@ -55,19 +56,27 @@ class ObliqueTrees(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _turn(
-    X: Reals, data: Reals, indices: Indices, indptr: Offsets, first: int, n_rows: int, turned: Reals
+def _read_block(
+    X: Reals,
+    data: Reals,
+    indices: Indices,
+    indptr: Offsets,
+    first: int,
+    plain: Reals,
+    turned: Reals,
 ) -> None:
-    """Write rows of dense X, or of CSR where X has no rows, feature by feature."""
+    """Write rows of dense X, or of CSR where X has no rows, row by row and feature by feature."""
+    n_rows = len(plain)
     if X.shape[0] > 0:
+        plain[:] = X[first : first + n_rows]
+    else:
+        plain[:] = 0.0
         for i in range(n_rows):
-            for j in range(X.shape[1]):
-                turned[j, i] = X[first + i, j]
-        return
-    turned[:] = 0.0
+            for k in range(indptr[first + i], indptr[first + i + 1]):
+                plain[i, indices[k]] = data[k]
     for i in range(n_rows):
-        for k in range(indptr[first + i], indptr[first + i + 1]):
-            turned[indices[k], i] = data[k]
+        for j in range(plain.shape[1]):
+            turned[j, i] = plain[i, j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
@@ -93,7 +102,7 @@ def _score_all(
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _score_some(
-    turned: Reals,
+    rows: Reals,
     order: Indices,
     first: int,
     last: int,
@@ -104,33 +113,41 @@ def _score_some(
     picked: Reals,
 ) -> None:
     """Write the products of the rows from first to last of an order, each at its place there."""
+    here, there = np.uint64(start), np.uint64(stop)  # numbers that need no look at their sign
     place = first
-    while place + 3 < last:  # four sums side by side: none waits for another
-        a, b = np.uint64(order[place]), np.uint64(order[place + 1])
-        c, d = np.uint64(order[place + 2]), np.uint64(order[place + 3])
-        p = q = r = s = np.float32(0.0)
-        for k in range(start, stop):
+    while place + 7 < last:  # eight sums side by side: none waits for another
+        i, j = np.uint64(order[place]), np.uint64(order[place + 1])
+        m, n = np.uint64(order[place + 2]), np.uint64(order[place + 3])
+        o, p = np.uint64(order[place + 4]), np.uint64(order[place + 5])
+        q, r = np.uint64(order[place + 6]), np.uint64(order[place + 7])
+        a = b = c = d = e = f = g = h = np.float32(0.0)
+        for k in range(here, there):
             feature, value = np.uint64(features[k]), values[k]
-            p += turned[feature, a] * value
-            q += turned[feature, b] * value
-            r += turned[feature, c] * value
-            s += turned[feature, d] * value
-        picked[place], picked[place + 1], picked[place + 2], picked[place + 3] = p, q, r, s
-        place += 4
-    if place + 1 < last:
-        a, b = np.uint64(order[place]), np.uint64(order[place + 1])
-        p = q = np.float32(0.0)
-        for k in range(start, stop):
+            a += rows[i, feature] * value
+            b += rows[j, feature] * value
+            c += rows[m, feature] * value
+            d += rows[n, feature] * value
+            e += rows[o, feature] * value
+            f += rows[p, feature] * value
+            g += rows[q, feature] * value
+            h += rows[r, feature] * value
+        picked[place], picked[place + 1], picked[place + 2], picked[place + 3] = a, b, c, d
+        picked[place + 4], picked[place + 5], picked[place + 6], picked[place + 7] = e, f, g, h
+        place += 8
+    while place + 1 < last:
+        i, j = np.uint64(order[place]), np.uint64(order[place + 1])
+        a = b = np.float32(0.0)
+        for k in range(here, there):
             feature, value = np.uint64(features[k]), values[k]
-            p += turned[feature, a] * value
-            q += turned[feature, b] * value
-        picked[place], picked[place + 1] = p, q
+            a += rows[i, feature] * value
+            b += rows[j, feature] * value
+        picked[place], picked[place + 1] = a, b
         place += 2
     if place < last:
-        a, p = np.uint64(order[place]), np.float32(0.0)
-        for k in range(start, stop):
-            p += turned[np.uint64(features[k]), a] * values[k]
-        picked[place] = p
+        i, a = np.uint64(order[place]), np.float32(0.0)
+        for k in range(here, there):
+            a += rows[i, np.uint64(features[k])] * values[k]
+        picked[place] = a
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
@@ -153,12 +170,13 @@ def _part(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _find_leaves(
-    turned: Reals, n_rows: int, trees: ObliqueTrees, tree: int, room: _Room, leaves: Indices
+    turned: Reals, rows: Reals, trees: ObliqueTrees, tree: int, room: _Room, leaves: Indices
 ) -> None:
     """Write the leaves of a block's rows in one tree, as places among the nodes of all trees."""
     base, left, right, bias = trees.tree_starts[tree], trees.left, trees.right, trees.bias
     starts, features, values = trees.weight_starts, trees.weight_features, trees.weight_values
     order, beyond, scores, picked, waiting = room
+    n_rows = len(rows)
     for i in range(n_rows):
         order[i] = i
     waiting[0, 0], waiting[0, 1], waiting[0, 2] = 0, n_rows, base
@@ -176,7 +194,7 @@ def _find_leaves(
             for i in range(first, last):
                 picked[i] = scores[order[i]]
         else:
-            _score_some(turned, order, first, last, features, values, start, stop, picked)
+            _score_some(rows, order, first, last, features, values, start, stop, picked)
         middle = _part(order, first, last, picked, bias[place], beyond)
         if middle < last:
             waiting[n_waiting, 0], waiting[n_waiting, 1] = middle, last
@@ -189,14 +207,17 @@ def _find_leaves(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _make_room(n_features: int) -> tuple[Reals, Indices, _Room]:
-    """Return a block of rows, their leaves, and what walking them asks for."""
+def _make_room(n_features: int) -> tuple[Reals, Reals, Indices, _Room]:
+    """Return a block of rows in both orders, their leaves, and what walking them asks for."""
     size = min(max(_BLOCK_VALUES // max(n_features, 1), _FEWEST_ROWS), _MOST_ROWS)
-    turned, leaves = np.zeros((n_features, size), np.float32), np.empty(size, np.int32)
-    order, beyond = np.empty(size, np.int32), np.empty(size, np.int32)
+    plain, turned = (
+        np.empty((size, n_features), np.float32),
+        np.zeros((n_features, size), np.float32),
+    )
+    leaves, order, beyond = np.empty((3, size), np.int32)
     scores, picked = np.empty(size, np.float32), np.empty(size, np.float32)
     waiting = np.empty((size, 3), np.int64)  # a row waits at one node at a time
-    return turned, leaves, (order, beyond, scores, picked, waiting)
+    return plain, turned, leaves, (order, beyond, scores, picked, waiting)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -209,12 +230,13 @@ def _walk(
     trees: ObliqueTrees,
     leaves: Indices,
 ) -> None:
-    turned, own, room = _make_room(n_features)
+    plain, turned, own, room = _make_room(n_features)
     for first in range(0, leaves.shape[0], len(own)):
         n_rows = min(len(own), leaves.shape[0] - first)
-        _turn(X, data, indices, indptr, first, n_rows, turned)
+        rows = plain[:n_rows]
+        _read_block(X, data, indices, indptr, first, rows, turned)
         for tree in range(leaves.shape[1]):
-            _find_leaves(turned, n_rows, trees, tree, room, own)
+            _find_leaves(turned, rows, trees, tree, room, own)
             for i in range(n_rows):
                 leaves[first + i, tree] = own[i] - trees.tree_starts[tree]
 
@@ -234,13 +256,14 @@ def _add_votes(
     counts: Flags,
     votes: Sums,
 ) -> None:
-    turned, own, room = _make_room(n_features)
+    plain, turned, own, room = _make_room(n_features)
     all_count = counts.shape[0] == 0
     for first in range(0, votes.shape[0], len(own)):
         n_rows = min(len(own), votes.shape[0] - first)
-        _turn(X, data, indices, indptr, first, n_rows, turned)
+        rows = plain[:n_rows]
+        _read_block(X, data, indices, indptr, first, rows, turned)
         for tree in range(len(trees.tree_starts) - 1):
-            _find_leaves(turned, n_rows, trees, tree, room, own)
+            _find_leaves(turned, rows, trees, tree, room, own)
             for i in range(n_rows):
                 if not (all_count or counts[tree, first + i]):
                     continue
