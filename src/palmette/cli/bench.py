@@ -135,9 +135,9 @@ def _print_list() -> None:
 
 
 def _print(result: PublishedResult) -> None:
-    from rich.console import Console
+    from palmette.cli.outputs import table_console
 
-    console = Console()
+    console = table_console()
     console.print(result.reference, highlight=False)
     for table in result.tables:
         console.print(f"\n{table.title}", style="bold", markup=False, highlight=False)

@@ -6,12 +6,15 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import typer
 
 from palmette.exceptions import PalmetteError
 
-__all__ = ["hint_at", "require_writable"]
+__all__ = ["hint_at", "require_writable", "table_console"]
+
+_PIPED_WIDTH = 200  # columns of tables in files and pipes: figures must not be cut
 
 
 def require_writable(path: Path, suffixes: Sequence[str]) -> None:
@@ -33,6 +36,14 @@ def require_writable(path: Path, suffixes: Sequence[str]) -> None:
         )
     if not os.access(path.parent, os.W_OK):
         raise PalmetteError(f"cannot write {path}: the folder {path.parent} is read-only for you.")
+
+
+def table_console() -> Any:
+    """Return the console for tables: as wide as the terminal, and wide where there is none."""
+    from rich.console import Console
+
+    console = Console()
+    return console if console.is_terminal else Console(width=_PIPED_WIDTH)
 
 
 @contextmanager

@@ -33,6 +33,7 @@ class NodeFit(NamedTuple):
     norms: FloatArray
     objective: list[float]
     lambda_max: float
+    settled: bool
 
 
 class FsnmScore(FeatureScore):
@@ -101,15 +102,24 @@ class FsnmScore(FeatureScore):
             raise PalmetteError(f"lam={self.lam!r}: expected a positive number.")
         facts: dict[str, Any] = {"node_objectives_": [], "lambda_max_": []}
         fits = each_node(problem, partial(_fit_node, self))
-        return NodeScores(_noting(fits, facts), facts)
+        return NodeScores(_noting(fits, facts, self.max_iter), facts)
 
 
-def _noting(fits: Iterator[NodeFit], facts: dict[str, Any]) -> Iterator[FloatArray]:
-    """Hand on the norms, and keep what else was found."""
+def _noting(fits: Iterator[NodeFit], facts: dict[str, Any], max_iter: int) -> Iterator[FloatArray]:
+    """Hand on the norms, and keep what else was found; say once how many nodes did not settle."""
+    n_open = 0
     for fit in fits:
         facts["node_objectives_"].append(fit.objective)
         facts["lambda_max_"].append(fit.lambda_max)
+        n_open += not fit.settled
         yield fit.norms
+    if n_open:
+        warnings.warn(
+            f"FsnmScore stopped after max_iter={max_iter} iterations, before the objective "
+            f"settled, at {n_open} of {len(facts['lambda_max_'])} nodes. Raise max_iter or tol.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
 
 
 def _fit_node(setting: FsnmScore, node: NodeData) -> NodeFit:
@@ -123,17 +133,10 @@ def _fit_node(setting: FsnmScore, node: NodeData) -> NodeFit:
     pull = Z.transposed_times(Y * (weights / _row_norms(Y))[:, None])
     lambda_max = float(_row_norms(pull).max(initial=0.0))
     if lambda_max == 0.0:  # constant features all
-        return NodeFit(np.zeros(node.n_features), [], 0.0)
+        return NodeFit(np.zeros(node.n_features), [], 0.0, True)
     lam = setting.lam * lambda_max if setting.relative else float(setting.lam)
     norms, objective, done = _reweigh(Z, Y, weights, lam, setting.max_iter, setting.tol)
-    if not done:
-        warnings.warn(
-            f"FsnmScore stopped after max_iter={setting.max_iter} iterations at a node with "
-            f"{node.n_rows} rows, before the objective settled. Raise max_iter or tol.",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-    return NodeFit(norms, objective, lambda_max)
+    return NodeFit(norms, objective, lambda_max, done)
 
 
 def _reweigh(
