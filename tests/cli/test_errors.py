@@ -1,4 +1,4 @@
-"""Errors that the user can mend are one message and an exit code; ours stay tracebacks."""
+"""Errors that the user can mend are one message and an exit code; a traceback needs --debug."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
 from palmette.cli import demo
-from palmette.cli.errors import ExitCode, exit_on_error
+from palmette.cli.errors import ExitCode, exit_on_error, show_tracebacks
 from palmette.exceptions import PalmetteError
 
 
@@ -38,9 +39,39 @@ def test_missing_packages_are_named(capsys):
 
 
 @pytest.mark.parametrize("error", [RuntimeError, ValueError, KeyError])
-def test_bugs_stay_tracebacks(error):
-    with pytest.raises(error), exit_on_error():
-        raise error("a bug")
+def test_bugs_are_one_message_too(error, capsys):
+    with pytest.raises(SystemExit) as caught, exit_on_error():
+        raise error("a\nbug")
+    assert caught.value.code == ExitCode.FAILED
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {error.__name__}: ")
+    assert "--debug" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize("error", [RuntimeError, PalmetteError])
+def test_errors_are_tracebacks_where_they_are_asked_for(error):
+    show_tracebacks(True)
+    try:
+        with pytest.raises(error), exit_on_error():
+            raise error("a bug")
+    finally:
+        show_tracebacks(False)
+
+
+@pytest.mark.parametrize("end", [typer.Exit(3), typer.BadParameter("what?")])
+def test_ends_of_the_command_line_itself_pass(end):
+    with pytest.raises(type(end)), exit_on_error():
+        raise end
+
+
+def test_debug_may_stand_at_the_end():
+    words = [sys.executable, "-m", "palmette.cli.main", "hierarchy", "show", "no such file"]
+    plain = subprocess.run(words, capture_output=True, text=True, check=False)
+    debug = subprocess.run([*words, "--debug"], capture_output=True, text=True, check=False)
+    assert plain.returncode == ExitCode.BAD_INPUT
+    assert "Traceback" not in plain.stderr
+    assert "Traceback" in debug.stderr
 
 
 def test_nothing_happens_without_an_error(capsys):

@@ -1,4 +1,4 @@
-"""Errors on the command line: one line that says what to do, and an exit code."""
+"""Errors on the command line: one message that says what to do, and an exit code."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from contextlib import contextmanager
 from enum import IntEnum
 from typing import NoReturn
 
+import typer
+
 from palmette.exceptions import PalmetteError
 
-__all__ = ["ExitCode", "exit_on_error"]
+__all__ = ["ExitCode", "exit_on_error", "show_tracebacks"]
+
+_tracebacks = False
 
 
 class ExitCode(IntEnum):
@@ -23,9 +27,31 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+def show_tracebacks(wanted: bool) -> None:
+    """Say whether errors come with their traceback, as with ``--debug``."""
+    global _tracebacks
+    _tracebacks = wanted
+
+
 @contextmanager
 def exit_on_error() -> Iterator[None]:
-    """Turn errors that the user can mend into one message; others stay tracebacks, being ours."""
+    """Turn errors into one message and an exit code; with `show_tracebacks` they pass."""
+
+    try:
+        yield
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise  # the command line's own: wrong options, an end that was asked for
+    except Exception:
+        if _tracebacks:
+            raise
+        with _said_in_one_message():
+            raise
+    except KeyboardInterrupt:
+        _stop("interrupted", ExitCode.INTERRUPTED)
+
+
+@contextmanager
+def _said_in_one_message() -> Iterator[None]:
     try:
         yield
     except PalmetteError as error:
@@ -39,8 +65,15 @@ def exit_on_error() -> Iterator[None]:
             f"error: {error}. Install what is missing: pip install 'palmette[table,plot,stats]'",
             ExitCode.FAILED,
         )
-    except KeyboardInterrupt:
-        _stop("interrupted", ExitCode.INTERRUPTED)
+    except MemoryError:
+        _stop("error: out of memory. Use fewer rows or a smaller model.", ExitCode.FAILED)
+    except Exception as error:
+        words = " ".join(str(error).split()) or "no message"
+        _stop(
+            f"error: {type(error).__name__}: {words}. This was not foreseen: the same command with "
+            "--debug shows where it happened.",
+            ExitCode.FAILED,
+        )
 
 
 def _words_of(error: OSError) -> str:
