@@ -301,7 +301,7 @@ def test_between_trees_a_model_is_the_shorter_forest():
     assert np.array_equal(seen[1].predict(X_TEST), short.predict(X_TEST))
 
 
-@pytest.mark.parametrize(("sparse_rows", "bootstrap"), product([False, True], repeat=2))
+@pytest.mark.parametrize(("sparse_rows", "bootstrap"), list(product([False, True], repeat=2)))
 def test_rows_may_be_drawn_with_replacement(sparse_rows, bootstrap):
     rows = sparse.csr_array(np.where(X > 1.5, 1.0, 0.0)) if sparse_rows else X
     model = forest(bootstrap=bootstrap, max_samples=0.5, oob_score=True).fit(rows, Y)

@@ -24,6 +24,7 @@ from palmette.core.decoding import (
 )
 from palmette.core.labels import NodeLabels
 from palmette.core.marginal import Marginal
+from palmette.core.model_html import FittedHTML
 from palmette.core.rows import count_rows, is_text, row_chunks, take_rows
 from palmette.engine.target import SinglePathTarget
 from palmette.exceptions import PalmetteError
@@ -38,7 +39,7 @@ def _asked_for_proba(self: SinglePathClassifier) -> bool:
     return self._gives_proba()
 
 
-class SinglePathClassifier(SinglePathTarget, ClassifierMixin, BaseEstimator):
+class SinglePathClassifier(FittedHTML, SinglePathTarget, ClassifierMixin, BaseEstimator):
     """Base of classifiers that choose one path for every row.
 
     A subclass sets the parameters ``hierarchy`` and ``decoding``, calls `_read_target` in its

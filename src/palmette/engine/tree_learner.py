@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from palmette.core.model_html import FittedHTML
 from palmette.core.rows import take_rows
 from palmette.engine.grow import grow_class_tree
 from palmette.engine.weights import check_weights
@@ -20,7 +21,7 @@ from palmette.partition.base import ClassProblem, Partition
 __all__ = ["ClassTreeLearner"]
 
 
-class ClassTreeLearner(BaseEstimator):
+class ClassTreeLearner(FittedHTML, BaseEstimator):
     """Base of estimators that learn a hierarchy over the classes of y.
 
     A subclass gives `_partition`, and the parameters ``leaf_size``, ``min_side``, ``max_depth``,

@@ -331,7 +331,8 @@ class StructuredForestClassifier(
     # ------------------------------------------------------------------ answering
 
     def _hierarchy_setting(self) -> Any:
-        return self.hierarchy if self._outputs is None else self._outputs.hierarchy
+        outputs = getattr(self, "_outputs", None)  # set by `fit`
+        return self.hierarchy if outputs is None else outputs.hierarchy
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         return X if isinstance(X, Scored) else super()._read_features(X, reset=reset)

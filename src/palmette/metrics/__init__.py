@@ -2,11 +2,19 @@
 
 from palmette.core.costs import hierarchical_costs
 from palmette.metrics._sklearn_names import register_scorers
+from palmette.metrics.calibration import (
+    CoverageCurve,
+    ReliabilityCurve,
+    coverage_curve,
+    expected_calibration_error,
+    level_confidences,
+    reliability_curve,
+)
+from palmette.metrics.clades import clade_precision_recall_fscore
 from palmette.metrics.comparison import (
     DatasetComparison,
     compare_over_datasets,
     critical_difference,
-    plot_critical_difference,
 )
 from palmette.metrics.counts import NodeCounts, node_counts
 from palmette.metrics.edit_distance import tree_edit_distance
@@ -57,23 +65,31 @@ from palmette.metrics.ranking import (
     label_ranking_loss,
     one_error,
 )
+from palmette.metrics.resampled import resampled_ttest
 from palmette.metrics.scorers import SCORERS, HierarchicalScorer, MultiScorer, get_scorer
 from palmette.metrics.top_k import hierarchical_top_k_accuracy_score
+from palmette.metrics.tree_comparison import compare_trees
 from palmette.metrics.trees import clade_purity, tree_mse, triplet_accuracy
 
 __all__ = [
     "SCORERS",
+    "CoverageCurve",
     "DatasetComparison",
     "HierarchicalScorer",
     "LabelDescription",
     "MultiScorer",
     "NodeCounts",
+    "ReliabilityCurve",
+    "clade_precision_recall_fscore",
     "clade_purity",
     "compare_over_datasets",
+    "compare_trees",
+    "coverage_curve",
     "coverage_error",
     "critical_difference",
     "cvir",
     "describe_labels",
+    "expected_calibration_error",
     "get_scorer",
     "h_loss",
     "hierarchical_costs",
@@ -96,6 +112,7 @@ __all__ = [
     "lca_precision_recall_fscore",
     "leaf_accuracy_score",
     "level_accuracy_score",
+    "level_confidences",
     "mean_imbalance_ratio",
     "micro_auprc",
     "multilabel_auc_score",
@@ -105,9 +122,10 @@ __all__ = [
     "node_counts",
     "one_error",
     "path_consistency_score",
-    "plot_critical_difference",
     "proportion_of_distinct_label_sets",
     "register_scorers",
+    "reliability_curve",
+    "resampled_ttest",
     "scumble",
     "subset_accuracy_score",
     "tree_edit_distance",

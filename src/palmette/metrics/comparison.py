@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,9 +14,9 @@ from palmette.exceptions import PalmetteError
 
 __all__ = [
     "DatasetComparison",
+    "adjusted",
     "compare_over_datasets",
     "critical_difference",
-    "plot_critical_difference",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -94,7 +93,8 @@ class DatasetComparison:
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame: a row a method, best first, with its rank and p-values."""
-        pd = _need("pandas")
+        import pandas as pd
+
         order = self.order
         named = [self.methods[i] for i in order]
         table = pd.DataFrame(
@@ -154,7 +154,7 @@ def compare_over_datasets(
     from scipy import stats
 
     table, names, datasets = _read_scores(scores, methods)
-    _check_options(posthoc, control, names, alpha)
+    check_tests(names, posthoc, control, alpha)
     n_datasets, n_methods = table.shape
     ranks = stats.rankdata(-table if higher_is_better else table, axis=1)
     average = ranks.mean(axis=0)
@@ -163,7 +163,11 @@ def compare_over_datasets(
         pvalues = _wilcoxon(table, place, posthoc.partition("-")[2], alpha)
         distance = float("nan")
     else:
-        pvalues = _nemenyi(table) if place is None else _bonferroni_dunn(average, n_datasets, place)
+        pvalues = (
+            _nemenyi(average, n_datasets)
+            if place is None
+            else _bonferroni_dunn(average, n_datasets, place)
+        )
         distance = critical_difference(n_methods, n_datasets, alpha=alpha, posthoc=posthoc)
     return DatasetComparison(
         names,
@@ -220,38 +224,6 @@ def critical_difference(
     return float(quantile) * _rank_spread(n_methods, n_datasets)
 
 
-def plot_critical_difference(result: DatasetComparison, ax: Any = None, **options: Any) -> Any:
-    """Draw a critical-difference diagram: average ranks, with bars over methods that do not differ.
-
-    Parameters
-    ----------
-    result : DatasetComparison
-    ax : matplotlib Axes, optional
-        A new figure by default.
-    **options
-        For `scikit_posthocs.critical_difference_diagram`.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
-    posthocs, pd = _need("scikit_posthocs"), _need("pandas")
-    if ax is None:
-        pyplot = _need("matplotlib.pyplot")
-        _, ax = pyplot.subplots(figsize=(7, 1.5 + 0.25 * len(result.methods)))
-    names = [str(method) for method in result.methods]
-    # pairs that were not compared must not be joined
-    compared = np.nan_to_num(result.pvalues, nan=0.0)
-    posthocs.critical_difference_diagram(
-        pd.Series(result.average_ranks, index=names),
-        pd.DataFrame(compared, index=names, columns=names),
-        ax=ax,
-        alpha=result.alpha,
-        **options,
-    )
-    return ax
-
-
 # ---------------------------------------------------------------------- the tests
 
 
@@ -276,9 +248,15 @@ def _rank_spread(n_methods: int, n_datasets: int) -> float:
     return float(np.sqrt(n_methods * (n_methods + 1) / (6.0 * n_datasets)))
 
 
-def _nemenyi(table: FloatArray) -> FloatArray:
-    found = _need("scikit_posthocs").posthoc_nemenyi_friedman(table)
-    return np.asarray(found, dtype=np.float64)
+def _nemenyi(average: FloatArray, n_datasets: int) -> FloatArray:
+    from scipy import stats
+
+    n_methods = len(average)
+    gaps = np.abs(average[:, None] - average[None, :]) / _rank_spread(n_methods, n_datasets)
+    upper = np.triu_indices(n_methods, 1)
+    pvalues = np.ones((n_methods, n_methods))
+    pvalues[upper] = stats.studentized_range.sf(np.sqrt(2) * gaps[upper], n_methods, np.inf)
+    return np.minimum(pvalues, pvalues.T)
 
 
 def _bonferroni_dunn(average: FloatArray, n_datasets: int, control: int) -> FloatArray:
@@ -298,29 +276,61 @@ def _against_control(against: FloatArray, control: int) -> FloatArray:
 
 
 def _wilcoxon(table: FloatArray, control: int | None, adjust: str, alpha: float) -> FloatArray:
+    """Test the pairs that are asked for, and no others."""
     n_datasets, n_methods = table.shape
-    # rows of an array are the groups here
-    raw = np.asarray(
-        _need("scikit_posthocs").posthoc_wilcoxon(table.T, zero_method="zsplit"), dtype=np.float64
-    )
-    correct = _need("statsmodels.stats.multitest").multipletests
-    n_tests = n_methods * (n_methods - 1) // 2 if control is None else n_methods - 1
-    if n_tests * 2.0 ** (1 - n_datasets) > alpha:
+    if control is None:
+        first, second = np.triu_indices(n_methods, 1)
+    else:
+        second = np.delete(np.arange(n_methods), control)
+        first = np.full(len(second), control)
+    if len(first) * 2.0 ** (1 - n_datasets) > alpha:
         warnings.warn(
-            f"with {n_datasets} data sets and {n_tests} comparisons no difference can be "
+            f"with {n_datasets} data sets and {len(first)} comparisons no difference can be "
             f"significant at alpha={alpha} by Wilcoxon's test, however large. Add data sets.",
             UserWarning,
             stacklevel=3,
         )
-    if control is None:
-        upper = np.triu_indices(n_methods, 1)
-        pvalues = np.ones((n_methods, n_methods))
-        pvalues[upper] = correct(raw[upper], method=adjust)[1]
-        return np.minimum(pvalues, pvalues.T)
-    others = np.arange(n_methods) != control
-    against = np.ones(n_methods)
-    against[others] = correct(raw[control, others], method=adjust)[1]
-    return _against_control(against, control)
+    raw = [_signed_ranks(table[:, i] - table[:, j]) for i, j in zip(first, second, strict=True)]
+    pvalues = np.full((n_methods, n_methods), np.nan)
+    pvalues[first, second] = pvalues[second, first] = adjusted(np.array(raw), adjust)
+    np.fill_diagonal(pvalues, 1.0)
+    return pvalues
+
+
+def _signed_ranks(differences: FloatArray) -> float:
+    """Wilcoxon's p-value; differences that are all nought tell nothing apart."""
+    from scipy import stats
+
+    if not differences.any():
+        return 1.0
+    return float(stats.wilcoxon(differences, zero_method="zsplit").pvalue)
+
+
+def adjusted(pvalues: FloatArray, method: str = "holm") -> FloatArray:
+    """Correct p-values for their number: "bonferroni", or Holm's steps, which lose less.
+
+    Parameters
+    ----------
+    pvalues : float array of shape (n_tests,)
+    method : {"holm", "bonferroni"}
+
+    Returns
+    -------
+    float array of shape (n_tests,)
+
+    Examples
+    --------
+    >>> adjusted(np.array([0.01, 0.04, 0.03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    n_tests = len(pvalues)
+    if method == "bonferroni":
+        return np.minimum(pvalues * n_tests, 1.0)
+    order = np.argsort(pvalues, kind="stable")
+    steps = np.maximum.accumulate(pvalues[order] * np.arange(n_tests, 0, -1))
+    corrected = np.empty(n_tests)
+    corrected[order] = np.minimum(steps, 1.0)
+    return corrected
 
 
 # ---------------------------------------------------------------------- checks
@@ -361,26 +371,19 @@ def _read_scores(scores: Any, methods: Any) -> tuple[FloatArray, tuple[Any, ...]
     return table, names, datasets
 
 
-def _check_options(posthoc: str, control: Any, names: tuple[Any, ...], alpha: float) -> None:
+def check_tests(
+    methods: tuple[Any, ...], posthoc: str = "nemenyi", control: Any = None, alpha: float = 0.05
+) -> None:
+    """Refuse options of `compare_over_datasets` that do not go together."""
     if posthoc not in _POSTHOCS:
         raise PalmetteError(f"posthoc={posthoc!r}: expected one of {', '.join(_POSTHOCS)}.")
     if not 0 < alpha < 1:
         raise PalmetteError(f"alpha={alpha!r}: expected a number between 0 and 1.")
-    if control is not None and control not in names:
-        raise PalmetteError(f"control={control!r} is none of the methods {names!r}.")
+    if control is not None and control not in methods:
+        raise PalmetteError(f"control={control!r} is none of the methods {methods!r}.")
     if posthoc == "bonferroni-dunn" and control is None:
         raise PalmetteError("posthoc='bonferroni-dunn' compares with one method: pass control=.")
     if posthoc == "nemenyi" and control is not None:
         raise PalmetteError(
             "posthoc='nemenyi' compares all pairs: drop control=, or use 'bonferroni-dunn'."
         )
-
-
-def _need(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise ImportError(
-            f"this needs {module.partition('.')[0]}, which is not installed: "
-            "pip install 'palmette[stats]'"
-        ) from error

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from palmette.core.containers import row_index
 from palmette.core.labels import NodeLabels
+from palmette.core.model_html import FittedHTML
 from palmette.core.readings import node_csr
 from palmette.engine.grow import grow_class_tree
 from palmette.engine.several_paths import labels_listed, lists_as_matrix
@@ -24,7 +25,7 @@ from palmette.partition.balanced_k_means import BalancedKMeans, LabelSetProblem
 __all__ = ["HOMERTree"]
 
 
-class HOMERTree(BaseEstimator):
+class HOMERTree(FittedHTML, BaseEstimator):
     """Learn a hierarchy over labels by balanced k-means, again and again.
 
     Labels that are true of the same rows come under one node. The features of the rows count for

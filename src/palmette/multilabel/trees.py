@@ -144,6 +144,8 @@ class TreesMultilabel(MultilabelClassifier):
             tree = self.forest_.estimator
             targets = targets if targets.shape[1] > 1 else targets[:, 0]
             self.forest_.fit(rows_to_fit(X, tree), targets, sample_weight=weights)
+            # a function is no part of a model, and files cannot hold one
+            self.forest_.set_params(oob_score=bool(self.bootstrap))
         if self.bootstrap:
             self.oob_decision_function_ = self._scores_out_of_bag(X, Y.shape)
 

@@ -1,0 +1,293 @@
+"""How far confidences can be believed: reliability, calibration error, coverage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palmette.core.hierarchy import Hierarchy
+from palmette.core.labels import NodeLabels
+from palmette.exceptions import LabelError, PalmetteError
+from palmette.metrics._pairs import check_weight
+
+__all__ = [
+    "CoverageCurve",
+    "ReliabilityCurve",
+    "coverage_curve",
+    "expected_calibration_error",
+    "level_confidences",
+    "reliability_curve",
+]
+
+FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+# ---------------------------------------------------------------------- reliability
+
+
+@dataclass(frozen=True, eq=False)
+class ReliabilityCurve:
+    """What came true beside what was claimed, for answers of about the same confidence.
+
+    All arrays have the shape (n_filled,): bins without answers are left out.
+
+    Attributes
+    ----------
+    lower, upper : float arrays
+        Bounds of the bins. Bins hold their upper bound, and the first its lower bound too.
+    confidence : float array
+        Mean confidence in each bin.
+    accuracy : float array
+        Share of the answers in each bin that came true.
+    weight : float array
+        Weight of the answers in each bin; their number where they have no weights.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    confidence: FloatArray
+    accuracy: FloatArray
+    weight: FloatArray
+
+
+def reliability_curve(
+    correct: Any,
+    confidence: Any,
+    *,
+    n_bins: int = 10,
+    strategy: str = "uniform",
+    sample_weight: Any = None,
+) -> ReliabilityCurve:
+    """Compare the confidence of answers with the share of them that came true, in bins.
+
+    Parameters
+    ----------
+    correct : array-like of bool or 0/1, of any shape
+        Whether each answer came true: whether the predicted node holds the truth, say, or whether a
+        node is true.
+    confidence : array-like of the same shape
+        Probability that was claimed, from 0 to 1.
+    n_bins : int
+    strategy : {"uniform", "quantile"}
+        Bins of the same width, or of about the same weight of answers.
+    sample_weight : array-like of shape (n_answers,), optional
+        Of the answers, in the order of the flattened arrays.
+
+    Returns
+    -------
+    ReliabilityCurve
+
+    Examples
+    --------
+    >>> curve = reliability_curve([0, 1, 1, 1], [0.2, 0.4, 0.8, 1.0], n_bins=2)
+    >>> curve.confidence.round(2).tolist(), curve.accuracy.tolist(), curve.weight.tolist()
+    ([0.3, 0.9], [0.5, 1.0], [2.0, 2.0])
+    """
+    right, claimed, weight = _read_answers(correct, confidence, sample_weight)
+    edges = _bin_edges(claimed, weight, n_bins, strategy)
+    place = np.searchsorted(edges[1:-1], claimed, side="left")
+    n_used = len(edges) - 1
+    totals, claims, hits = (
+        np.bincount(place, each, minlength=n_used)
+        for each in (weight, weight * claimed, weight * right)
+    )
+    filled = np.flatnonzero(totals)
+    weights: FloatArray = totals[filled].astype(np.float64)
+    return ReliabilityCurve(
+        edges[filled], edges[filled + 1], claims[filled] / weights, hits[filled] / weights, weights
+    )
+
+
+def expected_calibration_error(
+    correct: Any,
+    confidence: Any,
+    *,
+    n_bins: int = 15,
+    strategy: str = "uniform",
+    norm: str = "mean",
+    sample_weight: Any = None,
+) -> float:
+    """Distance between claimed confidence and the share that came true, averaged over answers.
+
+    Parameters
+    ----------
+    correct, confidence, n_bins, strategy, sample_weight
+        As in `reliability_curve`.
+    norm : {"mean", "max"}
+        The mean distance of the bins, weighted by the answers in them, or the largest distance.
+
+    Returns
+    -------
+    float
+        From 0, which is perfect, to 1.
+
+    Examples
+    --------
+    >>> round(expected_calibration_error([0, 1, 1, 1], [0.2, 0.4, 0.8, 1.0], n_bins=2), 2)
+    0.15
+    """
+    curve = reliability_curve(
+        correct, confidence, n_bins=n_bins, strategy=strategy, sample_weight=sample_weight
+    )
+    gaps = np.abs(curve.confidence - curve.accuracy)
+    if norm == "max":
+        return float(gaps.max())
+    if norm != "mean":
+        raise PalmetteError(f"norm={norm!r} is unknown: expected 'mean' or 'max'.")
+    return float(np.average(gaps, weights=curve.weight))
+
+
+# ---------------------------------------------------------------------- coverage
+
+
+@dataclass(frozen=True, eq=False)
+class CoverageCurve:
+    """Accuracy of the answers that are kept, as fewer and fewer are.
+
+    All arrays have the shape (n_thresholds,), the highest threshold first.
+
+    Attributes
+    ----------
+    threshold : float array
+        Least confidence of an answer that is kept, descending.
+    coverage : float array
+        Share of the answers that are kept, ascending; 1 at the end.
+    accuracy : float array
+        Share of the kept answers that came true.
+    """
+
+    threshold: FloatArray
+    coverage: FloatArray
+    accuracy: FloatArray
+
+    @property
+    def area(self) -> float:
+        """Mean accuracy over all coverages, by steps: 1 for a perfect order of perfect answers."""
+        return float(self.accuracy @ np.diff(self.coverage, prepend=0.0))
+
+
+def coverage_curve(correct: Any, confidence: Any, *, sample_weight: Any = None) -> CoverageCurve:
+    """Accuracy against coverage: what is right of the answers with at least some confidence.
+
+    Parameters
+    ----------
+    correct, confidence, sample_weight
+        As in `reliability_curve`.
+
+    Returns
+    -------
+    CoverageCurve
+        With a point for every distinct confidence: answers of the same confidence go together.
+
+    Examples
+    --------
+    >>> curve = coverage_curve([1, 1, 0, 1], [0.9, 0.8, 0.4, 0.4])
+    >>> curve.coverage.tolist(), curve.accuracy.tolist()
+    ([0.25, 0.5, 1.0], [1.0, 1.0, 0.75])
+    """
+    right, claimed, weight = _read_answers(correct, confidence, sample_weight)
+    order = np.argsort(-claimed, kind="stable")
+    claimed, kept = claimed[order], np.cumsum(weight[order])
+    kept_right = np.cumsum(weight[order] * right[order])
+    last = np.flatnonzero(np.diff(claimed, append=-1.0))  # of the answers of one confidence
+    accuracy = kept_right[last] / kept[last]
+    return CoverageCurve(claimed[last], kept[last] / kept[-1], accuracy)
+
+
+# ---------------------------------------------------------------------- levels
+
+
+def level_confidences(
+    y_true: Any, node_proba: Any, *, hierarchy: Hierarchy
+) -> dict[int, tuple[BoolArray, FloatArray]]:
+    """Most probable node of every row at each level: whether it is true, and what was claimed.
+
+    The answers that calibration by level is judged by, as `reliability_curve` takes them. Rows
+    whose truth ends above a level count there too: any node is then a wrong answer, which a
+    calibrated model knows to be possible.
+
+    Parameters
+    ----------
+    y_true : labels of n_samples rows
+        In any form that `NodeLabels.encode` takes.
+    node_proba : array of shape (n_samples, n_nodes)
+        As from `predict_node_proba`: columns are the nodes of `hierarchy`.
+    hierarchy : Hierarchy
+
+    Returns
+    -------
+    dict of int to (correct, confidence)
+        For every depth below the root two arrays of shape (n_samples,).
+
+    Examples
+    --------
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> proba = [[1.0, 0.9, 0.5, 0.4, 0.1, 0.1]]  # root, animal, cat, dog, plant, oak
+    >>> answers = level_confidences([("animal", "dog")], proba, hierarchy=h)
+    >>> [(level, *map(np.ndarray.tolist, answer)) for level, answer in answers.items()]
+    [(1, [True], [0.9]), (2, [False], [0.5])]
+    """
+    closed = NodeLabels.encode(y_true, hierarchy).closed
+    proba = np.asarray(node_proba, dtype=np.float64)
+    if proba.shape != closed.shape:
+        raise LabelError(
+            f"node_proba has shape {proba.shape}: expected {closed.shape}, a row for every label "
+            "and a column for every node, as from predict_node_proba."
+        )
+    rows = np.arange(len(proba))
+    answers = {}
+    for level in range(1, hierarchy.max_depth + 1):
+        nodes = np.flatnonzero(hierarchy.depth == level)
+        best = nodes[proba[:, nodes].argmax(axis=1)]
+        right = np.asarray(closed[rows, best], dtype=bool).ravel()
+        answers[level] = (right, proba[rows, best])
+    return answers
+
+
+# ---------------------------------------------------------------------- reading
+
+
+def _read_answers(
+    correct: Any, confidence: Any, sample_weight: Any
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Outcomes, confidences and weights, flat and checked: all of shape (n_answers,)."""
+    right, claimed = np.asarray(correct), np.asarray(confidence, dtype=np.float64)
+    if right.shape != claimed.shape:
+        raise LabelError(
+            f"correct has shape {right.shape} and confidence {claimed.shape}: expected the same, "
+            "an outcome for every confidence."
+        )
+    if not right.size:
+        raise LabelError("there are no answers to look at: expected at least one.")
+    right, claimed = right.ravel().astype(np.float64), claimed.ravel()
+    if not np.isin(right, (0.0, 1.0)).all():
+        raise LabelError(f"correct holds {right[~np.isin(right, (0, 1))][0]}: expected 0 or 1.")
+    outside = ~((claimed >= 0) & (claimed <= 1))
+    if outside.any():
+        raise LabelError(
+            f"confidence holds {claimed[outside][0]}: expected numbers from 0 to 1. Scores that "
+            "are no probabilities have to be calibrated first."
+        )
+    weight = check_weight(sample_weight, len(right))
+    used = weight > 0  # a weight of zero is no copy
+    return right[used], claimed[used], weight[used]
+
+
+def _bin_edges(claimed: FloatArray, weight: FloatArray, n_bins: int, strategy: str) -> FloatArray:
+    """Bounds of the bins from 0 to 1: shape (at most n_bins + 1,)."""
+    if n_bins < 1:
+        raise PalmetteError(f"n_bins={n_bins!r}: expected a positive integer.")
+    if strategy == "uniform":
+        return np.linspace(0.0, 1.0, n_bins + 1)
+    if strategy != "quantile":
+        raise PalmetteError(f"strategy={strategy!r} is unknown: expected 'uniform' or 'quantile'.")
+    order = np.argsort(claimed, kind="stable")
+    reached = np.cumsum(weight[order])
+    wanted = reached[-1] * np.arange(1, n_bins) / n_bins
+    cuts = claimed[order][np.searchsorted(reached, wanted * (1 - 1e-12))]
+    cuts = np.unique(cuts)
+    return np.concatenate([[0.0], cuts[(cuts > 0) & (cuts < 1)], [1.0]])
