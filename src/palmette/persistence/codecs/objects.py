@@ -1,0 +1,212 @@
+"""Codecs of objects: hierarchies, Palmette's classes, named tuples, enumerations.
+
+An object is its class, by name, and its attributes. It is made without ``__init__``, and no method
+of it is called, but for a ``__setstate__`` that a class of Palmette defines: the place where one
+that has changed reads the attributes that it had before.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+from dataclasses import fields
+from functools import cache, cached_property
+from types import MemberDescriptorType
+from typing import Any
+
+import numpy as np
+
+from palmette.core.coherence import NodeColumns
+from palmette.core.hierarchy import Hierarchy
+from palmette.core.space import LabelSpace
+from palmette.persistence import names
+from palmette.persistence.graph import Codec, Decoder, Encoder
+
+__all__ = ["CODECS", "attributes_of", "check_attributes"]
+
+# what scikit-learn keeps on an estimator for the time of a fit, such as progress bars
+_OF_A_FIT = ("_skl_callbacks", "_callback_fit_ctx", "_parent_callback_ctx")
+
+
+class Hierarchies(Codec):
+    """Hierarchies, by names and edges, which are checked as those of a user are."""
+
+    tag, shared = "hierarchy", True
+
+    def takes(self, value: Any) -> bool:
+        return type(value) is Hierarchy
+
+    def write(self, value: Hierarchy, encoder: Encoder) -> dict[str, Any]:
+        edges = encoder.inside(".edges", np.array(value.edges))
+        return {"names": encoder.values(value.names.tolist()), "edges": edges}
+
+    def read(self, content: Any, decoder: Decoder) -> Hierarchy:
+        edges = decoder.value(content["edges"])
+        made = Hierarchy(decoder.values(content["names"]), edges)
+        if not np.array_equal(made.edges, edges):
+            raise ValueError("the nodes of a hierarchy are not in order")
+        return made
+
+
+class Derived(Codec):
+    """Objects that follow from a hierarchy and some of its nodes: they are made anew."""
+
+    tag, shared = "derived", True
+
+    def takes(self, value: Any) -> bool:
+        return type(value) in _NODES_OF
+
+    def write(self, value: Any, encoder: Encoder) -> dict[str, Any]:
+        nodes = getattr(value, _NODES_OF[type(value)])
+        return {
+            "class": names.name_of(type(value)),
+            "hierarchy": encoder.inside(".hierarchy", value.hierarchy),
+            "nodes": encoder.inside(".nodes", np.array(nodes)),
+        }
+
+    def read(self, content: Any, decoder: Decoder) -> Any:
+        kind = names.find_palmette_class(content["class"])
+        hierarchy, nodes = (decoder.value(content[key]) for key in ("hierarchy", "nodes"))
+        is_good = isinstance(hierarchy, Hierarchy) and isinstance(nodes, np.ndarray)
+        if kind not in _NODES_OF or not is_good or nodes.ndim != 1 or nodes.dtype.kind != "i":
+            raise ValueError(f"{content['class']} is not made of a hierarchy and nodes")
+        if (np.diff(nodes) <= 0).any() or not ((nodes >= 0) & (nodes < hierarchy.n_nodes)).all():
+            raise ValueError("nodes are not those of the hierarchy, in order")
+        return kind(hierarchy, nodes)
+
+
+# the attribute that holds the nodes
+_NODES_OF = {LabelSpace: "classes", NodeColumns: "nodes"}
+
+
+class NamedTuples(Codec):
+    """Named tuples of Palmette."""
+
+    tag = "namedtuple"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, tuple) and hasattr(value, "_fields") and _is_known(type(value))
+
+    def write(self, value: Any, encoder: Encoder) -> list[Any]:
+        parts = [encoder.inside(f".{n}", v) for n, v in zip(value._fields, value, strict=True)]
+        return [names.name_of(type(value)), *parts]
+
+    def read(self, content: Any, decoder: Decoder) -> Any:
+        kind = names.find_palmette_class(content[0])
+        parts = decoder.values(content[1:])
+        if not issubclass(kind, tuple) or len(getattr(kind, "_fields", ())) != len(parts):
+            raise ValueError(f"{content[0]} is no named tuple of {len(parts)}")
+        return tuple.__new__(kind, parts)
+
+
+class Enums(Codec):
+    """Members of enumerations of Palmette."""
+
+    tag = "enum"
+
+    def takes(self, value: Any) -> bool:
+        return isinstance(value, enum.Enum) and _is_known(type(value))
+
+    def write(self, value: enum.Enum, encoder: Encoder) -> list[str]:
+        return [names.name_of(type(value)), value.name]
+
+    def read(self, content: Any, decoder: Decoder) -> enum.Enum:
+        kind = names.find_palmette_class(content[0])
+        if not issubclass(kind, enum.Enum):
+            raise ValueError(f"{content[0]} is no enumeration")
+        return kind[content[1]]
+
+
+class Objects(Codec):
+    """Objects of all other classes of Palmette, by their attributes."""
+
+    tag, shared = "object", True
+
+    def takes(self, value: Any) -> bool:
+        return _is_known(type(value))
+
+    def write(self, value: Any, encoder: Encoder) -> dict[str, Any]:
+        state = attributes_of(value)
+        return {
+            "class": names.name_of(type(value)),
+            "state": {name: encoder.inside(f".{name}", state[name]) for name in sorted(state)},
+        }
+
+    def read(self, content: Any, decoder: Decoder) -> Any:
+        return object.__new__(names.find_palmette_class(content["class"]))
+
+    def fill(self, made: Any, content: Any, decoder: Decoder) -> None:
+        check_attributes(type(made), content["state"])
+        state = {name: decoder.value(each) for name, each in content["state"].items()}
+        if _has_own_setstate(type(made)):
+            made.__setstate__(state)
+            return
+        for name, each in state.items():
+            object.__setattr__(made, name, each)  # also where a class is frozen, or has slots
+
+
+# ---------------------------------------------------------------------- attributes
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return what an object is made of, without what it can find out again.
+
+    Parameters
+    ----------
+    value : object
+
+    Returns
+    -------
+    dict of str to object
+    """
+    state = value.__getstate__()
+    in_slots: dict[str, Any] = {}
+    if isinstance(state, tuple):
+        state, in_slots = state
+    elif isinstance(state, list):  # of a frozen dataclass with slots
+        state = {field.name: each for field, each in zip(fields(value), state, strict=True)}
+    found = {**(state or {}), **in_slots}
+    cached = _cached_names(type(value))
+    return {n: v for n, v in found.items() if n not in cached and not n.startswith(_OF_A_FIT)}
+
+
+def check_attributes(kind: type, state: Any) -> None:
+    """Refuse names of attributes that would stand before a method or reach into Python."""
+    if not isinstance(state, dict):
+        raise ValueError(f"an object of {kind.__name__} is written without attributes")
+    parameters = _parameters_of(kind)
+    for name in state:
+        of_class = inspect.getattr_static(kind, name, None)
+        is_method = hasattr(of_class, "__get__") and not isinstance(of_class, MemberDescriptorType)
+        is_dunder = name.startswith("__") and name.endswith("__")
+        if not name.isidentifier() or is_dunder or (is_method and name not in parameters):
+            raise ValueError(f"{kind.__name__} has no attribute {name[:60]!r} that can be set")
+
+
+@cache
+def _cached_names(kind: type) -> frozenset[str]:
+    found = {name: inspect.getattr_static(kind, name) for name in dir(kind)}
+    return frozenset(name for name, each in found.items() if isinstance(each, cached_property))
+
+
+@cache
+def _parameters_of(kind: type) -> frozenset[str]:
+    try:
+        return frozenset(inspect.signature(kind).parameters)
+    except (TypeError, ValueError):  # compiled classes may tell nothing
+        return frozenset()
+
+
+@cache
+def _has_own_setstate(kind: type) -> bool:
+    ours = (vars(each).get("__setstate__") for each in kind.__mro__ if names.is_of_palmette(each))
+    # one that the decorator of dataclasses adds takes a list, and does nothing else than we do
+    return any(each is not None and each.__module__ != "dataclasses" for each in ours)
+
+
+@cache
+def _is_known(kind: type) -> bool:
+    return names.is_of_palmette(kind) and names.name_of_type(kind) is not None
+
+
+CODECS: list[Codec] = [Hierarchies(), Derived(), NamedTuples(), Enums(), Objects()]

@@ -1,0 +1,121 @@
+"""The zip file around a model: what is written, what is refused."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+from tests.persistence.mutations import packed
+
+from palmette import ReadError
+from palmette.persistence.archive import Archive, sha256_of, write_members
+
+MEMBERS = {"state.json": b"{}" * 500, "arrays/f8.npy": bytes(5000)}
+
+
+def written(members=MEMBERS) -> io.BytesIO:
+    stream = io.BytesIO()
+    write_members(stream, members)
+    return stream
+
+
+def opened(content: bytes, **settings) -> Archive:
+    return Archive(io.BytesIO(content), "m.palmette", **settings)
+
+
+def test_members_come_back_in_order():
+    archive = Archive(written(), "m.palmette")
+    assert archive.names == list(MEMBERS)
+    assert {name: bytes(archive.read(name)) for name in archive.names} == MEMBERS
+    assert archive.size("arrays/f8.npy") == 5000
+
+
+def test_the_same_members_give_the_same_bytes():
+    assert written().getvalue() == written().getvalue()
+
+
+def test_what_cannot_be_packed_is_left_as_it_is():
+    noise = np.random.default_rng(0).bytes(3000)
+    stream = written({"arrays/noise.npy": noise, "arrays/zeros.npy": bytes(3000)})
+    with zipfile.ZipFile(stream) as archive:
+        packing = {info.filename: info.compress_type for info in archive.infolist()}
+    assert packing["arrays/noise.npy"] == zipfile.ZIP_STORED
+    assert packing["arrays/zeros.npy"] == zipfile.ZIP_DEFLATED
+
+
+def test_a_checksum_that_does_not_fit_is_refused():
+    archive = Archive(written(), "m.palmette")
+    content = archive.read("state.json", sha256_of(MEMBERS["state.json"]))
+    assert bytes(content) == MEMBERS["state.json"]
+    with pytest.raises(ReadError, match=r"state\.json does not have the checksum"):
+        archive.read("state.json", "0" * 64)
+    with pytest.raises(ReadError, match=r"hierarchy\.json is missing"):
+        archive.read("hierarchy.json")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../state.json",
+        "/state.json",
+        "arrays/../../x.npy",
+        "arrays/a b.npy",
+        "x.py",
+        "arrays\\x.npy",
+    ],
+)
+def test_names_that_lead_elsewhere_are_refused(name):
+    with pytest.raises(ReadError, match="is no name of a member"):
+        opened(packed({name: b""}))
+
+
+def test_a_member_that_stands_twice_is_refused():
+    with (
+        pytest.warns(UserWarning, match="Duplicate"),
+        pytest.raises(ReadError, match="stands in it twice"),
+    ):
+        opened(packed([("state.json", b"1"), ("state.json", b"2")]))
+
+
+def test_too_many_members_are_refused(monkeypatch):
+    monkeypatch.setattr("palmette.persistence.archive.MAX_MEMBERS", 1)
+    with pytest.raises(ReadError, match="2 members, expected at most 1"):
+        Archive(written(), "m.palmette")
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused_and_the_error_says_how_to_allow_it():
+    content = packed({"state.json": bytes(10**6)}, zipfile.ZIP_DEFLATED)
+    assert len(content) < 2000
+    with pytest.raises(ReadError, match=r"1,000,000 bytes, and 999,999 are.*max_bytes=1000000"):
+        opened(content, max_bytes=999_999)
+    assert len(opened(content, max_bytes=10**6).read("state.json")) == 10**6
+
+
+def test_a_size_that_packing_cannot_reach_is_refused():
+    with pytest.raises(ReadError, match="cannot be as large as it says"):
+        opened(with_directory_field(packed({"state.json": b"{}"}), 24, 10**9))
+
+
+def test_a_member_shorter_than_it_says_is_refused():
+    content = packed({"state.json": b"{}" * 50})
+    archive = opened(with_directory_field(content, 24, 150))
+    with pytest.raises((ReadError, zipfile.BadZipFile, EOFError)):
+        archive.read("state.json")
+
+
+def test_encrypted_members_and_unknown_packing_are_refused():
+    with pytest.raises(ReadError, match="encrypted"):
+        opened(with_directory_field(packed({"state.json": b"{}"}), 8, 1, "<H"))
+    with pytest.raises(ReadError, match="packed in an unknown way"):
+        opened(packed({"state.json": b"{}"}, zipfile.ZIP_BZIP2))
+
+
+def with_directory_field(content: bytes, offset: int, value: int, form: str = "<I") -> bytes:
+    """Return a zip file whose directory tells something else of its only member."""
+    place = content.rfind(b"PK\x01\x02") + offset
+    changed = bytearray(content)
+    struct.pack_into(form, changed, place, value)
+    return bytes(changed)

@@ -1,0 +1,93 @@
+"""The walk over objects: what is one object stays one, cycles come back, errors name the place."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.persistence.round_trips import again
+
+from palmette import PalmetteError
+from palmette.persistence.array_store import ArrayReader
+from palmette.persistence.codecs import ALL_CODECS
+from palmette.persistence.foreign import ForeignWriter
+from palmette.persistence.graph import Decoder, Encoder
+
+
+def test_an_object_that_is_used_twice_stays_one_object():
+    part, array = [1], np.arange(3)
+    one = again({"a": part, "b": [part, array], "c": array})
+    assert one["a"] is one["b"][0]
+    assert one["c"] is one["b"][1]
+    assert again([[1], [1]])[0] is not again([[1], [1]])[1]
+
+
+def test_cycles_come_back():
+    loop: list = [1]
+    loop.append({"self": loop})
+    made = again(loop)
+    assert made[1]["self"] is made
+    assert made[0] == 1
+
+
+def test_every_kind_of_object_has_a_tag_of_its_own():
+    tags = [codec.tag for codec in ALL_CODECS]
+    assert len(set(tags)) == len(tags)
+    assert "ref" not in tags
+
+
+def test_an_error_names_the_attribute():
+    with pytest.raises(PalmetteError, match=r"\['a'\]\[2\]\['key'\] is an object of type function"):
+        again({"a": [1, 2, {"key": lambda: 1}]})
+
+
+def decoded(written, objects=()):
+    arrays = ArrayReader(lambda name: bytearray())
+    return Decoder(ALL_CODECS, list(objects), arrays, None).value(written)
+
+
+@pytest.mark.parametrize(
+    ("written", "objects"),
+    [
+        ([], []),
+        ({}, []),
+        ({"a": 1, "b": 2}, []),
+        ({"unknown": 1}, []),
+        ({"ref": 0}, []),
+        ({"ref": -1}, [{"list": []}]),
+        ({"ref": True}, [{"list": []}, {"list": []}]),
+        ({"ref": "0"}, [{"list": []}]),
+        ({"ref": 0}, [5]),
+        ({"ref": 0}, [{"list": [], "dict": {}}]),
+        ({"list": 3}, []),
+    ],
+)
+def test_what_is_not_written_as_an_object_is_refused(written, objects):
+    with pytest.raises(ValueError, match=r"."):
+        decoded(written, objects)
+
+
+def test_values_that_are_nested_without_end_are_refused():
+    nested: dict = {"tuple": []}
+    for _ in range(300):
+        nested = {"tuple": [nested]}
+    with pytest.raises(ValueError, match="nested more than 100"):
+        decoded(nested)
+
+
+def test_what_is_too_deep_to_be_read_is_not_written():
+    nested: list = []
+    for _ in range(90):
+        nested = [nested]
+    assert again(nested) == nested
+    for _ in range(90):
+        nested = [nested]
+    with pytest.raises(PalmetteError, match="more than 100 levels down"):
+        again(nested)
+
+
+def test_equal_objects_are_written_alike():
+    def written(value):
+        encoder = Encoder(ALL_CODECS, ForeignWriter())
+        return encoder.value(value), encoder.objects
+
+    assert written({"a": {3, 1, 2}}) == written({"a": {2, 3, 1}})
