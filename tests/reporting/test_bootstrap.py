@@ -1,0 +1,62 @@
+"""The bootstrap draws groups of rows, and is a bootstrap over rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from palmette.exceptions import PalmetteError
+from palmette.reporting.bootstrap import bootstrap
+
+
+def share_of_first(drawn):
+    return drawn[:, :1] / drawn.sum(axis=1, keepdims=True)
+
+
+def test_the_same_seed_gives_the_same_interval_and_another_another():
+    sizes = np.array([70, 30])
+    runs = [bootstrap(share_of_first, sizes, n_resamples=200, seed=seed)[0] for seed in (0, 0, 1)]
+    assert runs[0] == runs[1] != runs[2]
+
+
+def test_chunks_of_draws_change_nothing():
+    sizes = np.arange(1, 30)
+    figure = lambda drawn: (drawn @ np.arange(29) / drawn.sum(axis=1))[:, None]  # noqa: E731
+    whole, cut = (
+        bootstrap(figure, sizes, n_resamples=50, seed=3, width=width) for width in (1, 2**22)
+    )
+    assert whole == cut
+
+
+def test_groups_stand_for_their_rows():
+    """Percentiles of a share agree with those of the binomial distribution of that share."""
+    from scipy import stats
+
+    [found] = bootstrap(share_of_first, np.array([300, 100]), n_resamples=20_000, seed=0)
+    low, high = stats.binom(400, 0.75).ppf([0.025, 0.975]) / 400
+    assert found.value == 0.75
+    assert abs(found.low - low) <= 1 / 400
+    assert abs(found.high - high) <= 1 / 400
+
+
+def test_every_draw_has_as_many_rows_as_there_are():
+    totals = []
+
+    def watch(drawn):
+        totals.extend(drawn.sum(axis=1).tolist())
+        return np.zeros((len(drawn), 1))
+
+    bootstrap(watch, np.array([3, 5, 2]), n_resamples=7, seed=0)
+    assert totals == [10] * 8
+
+
+def test_no_resamples_no_bounds():
+    [found] = bootstrap(share_of_first, np.array([3, 1]), n_resamples=0, seed=0)
+    assert found.value == 0.75
+    assert np.isnan([found.low, found.high]).all()
+
+
+@pytest.mark.parametrize("n_resamples", [-1, 2.5, "many"])
+def test_odd_numbers_of_resamples(n_resamples):
+    with pytest.raises(PalmetteError, match="n_bootstrap="):
+        bootstrap(share_of_first, np.array([1]), n_resamples=n_resamples, seed=0)

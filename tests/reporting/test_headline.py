@@ -1,0 +1,95 @@
+"""Headline figures are those of `palmette.metrics`, in every resample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.reporting.known_answers import animals, random_case
+
+from palmette import metrics
+from palmette.reporting.cell_confidence import read_cell_confidence
+from palmette.reporting.evaluation import evaluate
+from palmette.reporting.headline import headline_facts
+
+CASES = {
+    "animals": animals(),
+    "paths": random_case(0),
+    "sets": random_case(1, several=True),
+}
+
+
+def facts_of(case, n_bootstrap=0):
+    return headline_facts(evaluate(*case), None, n_bootstrap=n_bootstrap, seed=0)
+
+
+def by_name(facts):
+    return {each["name"]: each for each in facts["figures"]}
+
+
+def expected(model, X, y):
+    given = {"hierarchy": model.hierarchy_}
+    answers = model.predict(X)
+    shares = metrics.hierarchical_precision_recall_fscore(y, answers, **given)
+    return {
+        **dict(zip(("hierarchical_precision", "hierarchical_recall"), shares[:2], strict=True)),
+        "hierarchical_f1": shares[2],
+        "accuracy": metrics.leaf_accuracy_score(y, answers, **given),
+        "tree_induced_error": metrics.tree_induced_error(y, answers, **given),
+        "macro_f1": metrics.hierarchical_f1_score(y, answers, average="macro", **given),
+    }
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_figures_are_the_metrics(case):
+    found = by_name(facts_of(case))
+    wanted = expected(*case)
+    assert set(found) == set(wanted)
+    for name, value in wanted.items():
+        assert found[name]["value"] == pytest.approx(value, abs=1e-12), name
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_levels_are_the_metrics(case):
+    model, X, y = case
+    found = facts_of(case)["levels"]
+    given = {"hierarchy": model.hierarchy_}
+    accuracy = metrics.level_accuracy_score(y, model.predict(X), **given)
+    f1 = metrics.hierarchical_f1_score(y, model.predict(X), level="each", **given)
+    np.testing.assert_allclose([each["accuracy"] for each in found], accuracy, atol=1e-12)
+    np.testing.assert_allclose([each["f1"] for each in found], f1, atol=1e-12)
+    assert [each["level"] for each in found] == list(range(1, len(accuracy) + 1))
+    assert [each["nodes"] for each in found] == model.hierarchy_.level_sizes[1:].tolist()
+
+
+def test_intervals_hold_the_value_and_do_not_depend_on_the_run():
+    first, second = (facts_of(CASES["paths"], n_bootstrap=200) for _ in range(2))
+    assert first == second
+    for each in [*first["figures"], *first["levels"]]:
+        value = each.get("value", each.get("accuracy"))
+        assert each["low"] <= value <= each["high"]
+        assert each["low"] < each["high"]
+
+
+def test_more_rows_make_narrower_intervals():
+    widths = []
+    for n_rows in (100, 1600):
+        found = by_name(facts_of(random_case(2, n_rows=n_rows), n_bootstrap=300))["accuracy"]
+        widths.append(found["high"] - found["low"])
+    assert widths[1] < widths[0] / 2.5
+
+
+def test_area_under_precision_and_recall_of_several_paths():
+    model, X, y = CASES["sets"]
+    evaluation = evaluate(model, X, y)
+    cells = read_cell_confidence(model.predict_node_proba, X, evaluation)
+    found = by_name(headline_facts(evaluation, cells, n_bootstrap=100, seed=0))["micro_auprc"]
+    wanted = metrics.micro_auprc(y, model.predict_node_proba(X), hierarchy=model.hierarchy_)
+    assert found["value"] == pytest.approx(wanted, abs=1e-12)
+    assert found["low"] < found["value"] < found["high"]
+
+
+def test_area_from_scores_in_bins_is_close_to_the_exact_one():
+    model, X, y = CASES["sets"]
+    cells = read_cell_confidence(model.predict_node_proba, X, evaluate(model, X, y))
+    [binned] = cells.average_precision(np.ones((1, len(y)), dtype=np.int64))
+    assert binned == pytest.approx(cells.exact_area, abs=0.005)
