@@ -14,7 +14,7 @@ from palmette.exceptions import HierarchyError
 if TYPE_CHECKING:
     from palmette.core.hierarchy import Hierarchy
 
-__all__ = ["draw", "summarize"]
+__all__ = ["choose_nodes", "draw", "one_line", "summarize"]
 
 Shown = dict[int, list[int]]  # by node, those of its children that are drawn, in their order
 
@@ -61,7 +61,7 @@ def draw(
         raise HierarchyError(
             f"got {len(annotations)} annotations for {hierarchy.n_nodes} nodes: expected one each."
         )
-    shown = _choose_all(hierarchy, weights, max_lines)
+    shown = choose_nodes(hierarchy, max_lines, weights)
     lines: list[str] = []
     # (node, prefix of its line, prefix of its children's lines)
     stack = [(0, "", "")]
@@ -71,7 +71,7 @@ def draw(
         if node < 0:
             lines.append(f"{prefix}… {-node} more")
             continue
-        text = _one_line(hierarchy.names[node])
+        text = one_line(hierarchy.names[node])
         if annotations is not None and annotations[node]:
             text += f"  {annotations[node]}"
         if node not in expanded:  # in a DAG a node is drawn again, but not what lies below it
@@ -83,11 +83,40 @@ def draw(
     return "\n".join(lines)
 
 
-def _one_line(name: object) -> str:
+def one_line(name: object) -> str:
+    r"""Return a name that breaks no line: control characters become dots.
+
+    Examples
+    --------
+    >>> one_line("a\nb")
+    'a·b'
+    """
     return "".join(c if c.isprintable() else "·" for c in str(name))
 
 
-def _choose_all(hierarchy: Hierarchy, weights: ArrayLike | None, max_lines: int | None) -> Shown:
+def choose_nodes(
+    hierarchy: Hierarchy, max_lines: int | None = None, weights: ArrayLike | None = None
+) -> Shown:
+    """Choose the nodes of a picture: by level, or by weight where weights are given.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+    max_lines : int or None
+        Nodes at most, each "n more" counted as one; None for all.
+    weights : array-like of shape (n_nodes,), optional
+
+    Returns
+    -------
+    dict of int to list of int
+        By node that is shown, those of its children that are shown, in their order.
+
+    Examples
+    --------
+    >>> from palmette.core.hierarchy import Hierarchy
+    >>> choose_nodes(Hierarchy.star("abcdef"), max_lines=4)
+    {0: [1, 2], 1: [], 2: []}
+    """
     # drawn whole, a DAG has a line for every edge
     budget = len(hierarchy.edges) + 1 if max_lines is None else max(max_lines, 3)
     if weights is None:

@@ -375,7 +375,10 @@ class Hierarchy(Structure):
         return to_dot(self)
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Write the hierarchy whole or not at all: JSON, Newick, DOT or text, by suffix."""
+        """Write the hierarchy whole or not at all: JSON, Newick, text, edges, SVG, ..., by suffix.
+
+        See `palmette.core.taxonomy.write_hierarchy` for the formats.
+        """
         from palmette.core.taxonomy import write_hierarchy
 
         write_hierarchy(self, path, format=format)
@@ -432,6 +435,12 @@ class Hierarchy(Structure):
 
     def __str__(self) -> str:
         return self.draw()
+
+    def _repr_html_(self) -> str:
+        """Show a tree that opens and closes in a notebook."""
+        from palmette.core.html_tree import to_html
+
+        return to_html(self)
 
 
 def _rebuild(names: list[Any], edges: IntArray) -> Hierarchy:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from palmette.core.hierarchy import Hierarchy
+from palmette.core.taxonomy.edge_list import to_edges
 from palmette.exceptions import HierarchyError, ReadError
 
 EDGES = [("r", "a b"), ("r", "c"), ("a b", "d")]
@@ -91,3 +92,43 @@ def test_numbers_stay_text(read):
 def test_a_table_of_numbered_names_is_no_hierarchy(read):
     with pytest.raises(HierarchyError, match="found 3 nodes without a parent"):
         read("0 apple\n1 bee\n2 cat\n")
+
+
+# ---------------------------------------------------------------------- writing
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        [("r", "a b"), ("r", 'c,"d"'), ("a b", "#e"), ("r", "code"), ("code", "title")],
+        [("r", "a"), ("r", "b"), ("a", "c"), ("b", "c")],
+        [("only", "child")],
+        [("#r", "a > b"), ("#r", "-- c"), ("a > b", "{d")],
+    ],
+)
+@pytest.mark.parametrize("suffix", ["edges", "csv"])
+def test_what_is_written_is_read(tmp_path, edges, suffix):
+    hierarchy = Hierarchy.from_edges(edges)
+    path = tmp_path / f"tree.{suffix}"
+    hierarchy.write(path)
+    assert Hierarchy.read(path) == hierarchy
+
+
+def test_names_that_repeat_are_written_as_paths():
+    text = to_edges(Hierarchy.from_paths([("a", "x"), ("b", "x")]))
+    assert text.splitlines()[1:] == ["root,a", "a,a/x", "root,b", "b,b/x"]
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "message"),
+    [
+        (Hierarchy.star([" a"]), "a node called ' a'"),
+        (Hierarchy.star(["a\nb"]), "a node called"),
+        (Hierarchy.star(["a\tb"]), "a node called"),
+        (Hierarchy.star([]), "a root alone"),
+        (Hierarchy.from_paths([("a", "x"), ("a/x",), ("b", "x")]), "two nodes of one path"),
+    ],
+)
+def test_what_edges_cannot_hold(hierarchy, message):
+    with pytest.raises(HierarchyError, match=message):
+        to_edges(hierarchy)

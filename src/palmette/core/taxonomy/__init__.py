@@ -1,4 +1,4 @@
-"""Hierarchy files: reading them in a dozen formats, writing them in four."""
+"""Hierarchy files: reading them in a dozen formats, writing them in seven."""
 
 from __future__ import annotations
 
@@ -78,9 +78,11 @@ def write_hierarchy(
     ----------
     hierarchy : Hierarchy
     path : path-like
-    format : {"json", "newick", "dot", "indented"}, optional
-        By the suffix as default: .json, .nwk, .dot, .txt and their kin. JSON keeps everything;
-        Newick and indented text hold trees, and read back equal where all names are strings.
+    format : {"json", "newick", "dot", "indented", "edges", "svg", "html"}, optional
+        By the suffix as default: .json, .nwk, .dot, .txt, .edges or .csv, .svg, .html and their
+        kin. JSON keeps everything; Newick and indented text hold trees, and read back equal where
+        all names are strings, as edges do where they are also distinct. DOT, SVG and HTML are
+        pictures, the last two cut where a hierarchy is large.
 
     Examples
     --------

@@ -116,9 +116,10 @@ def _nest_by_prefix(source: Source, rows: LinkRows, codes: _Codes) -> None:
     stands_for = {
         prefix: code for code, line in codes.items() for prefix in _spread(source, code, line)
     }
+    lengths = sorted({len(prefix) for prefix in stands_for if prefix}, reverse=True)
     for code, line in codes.items():
         rows.node(code)
-        above = None if _RANGE.fullmatch(code) else _longest_prefix(code, stands_for)
+        above = None if _RANGE.fullmatch(code) else _longest_prefix(code, stands_for, lengths)
         if above is not None:
             rows.link(above, code, line)
 
@@ -145,8 +146,9 @@ def _spread(source: Source, code: str, line: int) -> list[str]:
     return [str(n).zfill(len(first)) for n in range(int(first), int(last) + 1)]
 
 
-def _longest_prefix(code: str, stands_for: dict[str, str]) -> str | None:
-    for length in range(len(code) - 1, 0, -1):
-        if code[:length] in stands_for:
+def _longest_prefix(code: str, stands_for: dict[str, str], lengths: list[int]) -> str | None:
+    """Return the code of the longest known prefix; `lengths`, descending, are those there are."""
+    for length in lengths:
+        if length < len(code) and code[:length] in stands_for:
             return stands_for[code[:length]]
     return None

@@ -9,13 +9,17 @@ two parents makes a DAG. Names stay strings, also where they look like numbers.
 from __future__ import annotations
 
 import csv
+import io
 import re
+from collections.abc import Callable, Iterator
 
+from palmette.core.hierarchy import Hierarchy
+from palmette.core.taxonomy.names import names_as_text
 from palmette.core.taxonomy.rows import LinkRows, Tops
 from palmette.core.taxonomy.source import Source
-from palmette.exceptions import ReadError
+from palmette.exceptions import HierarchyError, ReadError
 
-__all__ = ["looks_like", "parse"]
+__all__ = ["has_header", "looks_like", "parse", "split_lines", "to_edges"]
 
 _Fields = list[str]
 _HEADERS: dict[tuple[str, ...], bool] = {
@@ -42,26 +46,60 @@ def looks_like(source: Source) -> bool:
     return True
 
 
+def has_header(source: Source) -> bool:
+    """Whether the first line says that these are edges, whatever the names look like."""
+    first = source.sample[:1]
+    try:
+        return bool(first) and _header(_split(source, 0, first[0], _separator(first))) is not None
+    except ReadError:
+        return False
+
+
+def _header(fields: _Fields) -> bool | None:
+    """Whether a header has the child first; None where these fields are none."""
+    return _HEADERS.get(tuple(field.casefold() for field in fields))
+
+
 def parse(source: Source) -> LinkRows:
     """Read the edges."""
+    rows = LinkRows(source, Tops.NEVER)
+    for number, parent, children in split_lines(source):
+        for child in children:
+            rows.link(parent, child, number)
+    return rows
+
+
+def split_lines(
+    source: Source, receive: Callable[[ReadError], None] | None = None
+) -> Iterator[tuple[int, str, list[str]]]:
+    """Yield (line, parent, children); in files of child and parent there is one child a line.
+
+    Parameters
+    ----------
+    source : Source
+    receive : callable, optional
+        Called with the error of a line, which is then left out; raised by default.
+    """
     lines = list(source.content_lines())
     separator = _separator([line for _, line in lines])
-    rows = LinkRows(source, Tops.NEVER)
     turned = False
     for place, (number, line) in enumerate(lines):
-        fields = _split(source, number, line, separator)
-        header = _HEADERS.get(tuple(field.casefold() for field in fields)) if place == 0 else None
-        if header is not None:
-            turned = header
+        try:
+            fields = _split(source, number, line, separator)
+            header = _header(fields) if place == 0 else None
+            if header is not None:
+                turned = header
+                continue
+            _check(source, number, line, fields, separator)
+        except ReadError as error:
+            if receive is None:
+                raise
+            receive(error)
             continue
-        _check(source, number, line, fields, separator)
-        parent, *children = fields
-        for child in children:
-            if turned:
-                rows.link(child, parent, number)
-            else:
-                rows.link(parent, child, number)
-    return rows
+        if turned:
+            yield from ((number, parent, fields[:1]) for parent in fields[1:])
+        else:
+            yield number, fields[0], fields[1:]
 
 
 def _separator(lines: list[str]) -> str:
@@ -107,3 +145,40 @@ def _check(source: Source, number: int, line: str, fields: _Fields, separator: s
     if not all(fields):
         column = 0 if not fields[0] else len(line)
         raise source.error("a name is empty, expected " + expected, number, line, column)
+
+
+def to_edges(hierarchy: Hierarchy) -> str:
+    """Write a tree or DAG as CSV with a header, an edge a line, in the order of the children.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        Where two nodes of a tree share a name, all are written by their path, such as "a/b".
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(to_edges(Hierarchy.from_paths([("animal", "cat"), ("plant",)])), end="")
+    parent,child
+    root,animal
+    animal,cat
+    root,plant
+    """
+    names = names_as_text(hierarchy, "a list of edges")
+    if len(set(names)) < len(names):
+        names = [str(path) for path in hierarchy.path_strings.tolist()]
+    lost = next((n for n in names if not n or n != n.strip() or re.search(r"[\t\r\n]", n)), None)
+    if lost is not None or len(set(names)) < len(names) or len(names) < 2:
+        what = "two nodes of one path" if lost is None else f"a node called {lost!r}"
+        what = "a root alone" if len(names) < 2 else what
+        raise HierarchyError(f"a list of edges cannot hold {what}. Write JSON instead.")
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    if any(name.startswith("#") for name in names):  # it would begin a comment
+        writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    writer.writerow(("parent", "child"))
+    writer.writerows((names[parent], names[child]) for parent, child in hierarchy.edges.tolist())
+    return stream.getvalue()

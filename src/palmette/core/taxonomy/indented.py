@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from palmette.core.taxonomy.rows import PlaceRows, Tops
 from palmette.core.taxonomy.source import MAX_TEXT, Source
 from palmette.exceptions import HierarchyError
 
-__all__ = ["looks_like", "parse", "to_text"]
+__all__ = ["is_deeper", "looks_like", "parse", "split_lines", "to_text"]
 
 # The first line of what we write: names may look like paths or edges, this line does not.
 _HEADER = "# Palmette hierarchy: indented text"
@@ -40,24 +41,30 @@ def looks_like(source: Source) -> bool:
 
 def parse(source: Source) -> PlaceRows:
     """Read the lines."""
-    lines = list(source.content_lines())
-    dashed = any(_DASHES.match(line) for _, line in lines)
     rows = PlaceRows(source, Tops.SEVERAL)
     open_levels: list[tuple[str, int]] = []  # indentation and node of the way down to here
-    for number, line in lines:
-        match = (_DASHES.match(line) if dashed else None) or _INDENTATION.match(line)
-        indentation = match.group() if match else ""
-        name = _name(line[len(indentation) :].strip())
+    for number, line, indentation, name in split_lines(source):
         if not name:
             raise source.error("a name is missing here", number, line, len(line))
-        if open_levels and not _is_deeper(indentation, open_levels[-1][0]):
+        if open_levels and not is_deeper(indentation, open_levels[-1][0]):
             _close_levels(source, number, line, indentation, open_levels)
         parent = open_levels[-1][1] if open_levels else -1
         open_levels.append((indentation, rows.add(name, parent, number)))
     return rows
 
 
-def _is_deeper(indentation: str, than: str) -> bool:
+def split_lines(source: Source) -> Iterator[tuple[int, str, str, str]]:
+    """Yield (number, line, indentation, name); the name is empty where there is none."""
+    lines = list(source.content_lines())
+    dashed = any(_DASHES.match(line) for _, line in lines)
+    for number, line in lines:
+        match = (_DASHES.match(line) if dashed else None) or _INDENTATION.match(line)
+        indentation = match.group() if match else ""
+        yield number, line, indentation, _name(line[len(indentation) :].strip())
+
+
+def is_deeper(indentation: str, than: str) -> bool:
+    """Whether a line with this indentation is below one with that."""
     return len(indentation) > len(than) and indentation.startswith(than)
 
 

@@ -11,7 +11,7 @@ from palmette.core.taxonomy.rows import Rows, short
 from palmette.core.taxonomy.source import Source
 from palmette.exceptions import ReadError
 
-__all__ = ["looks_like", "parse"]
+__all__ = ["decode", "looks_like", "parse"]
 
 # a list of objects, lists or strings; "[Term]" begins an OBO file, "[x] > y" a path
 _START = re.compile(r'\{\s*(?:["}]|$)|\[\s*(?:[\[{"\]]|$)')
@@ -24,13 +24,15 @@ def looks_like(source: Source) -> bool:
 
 def parse(source: Source) -> Rows:
     """Read our own rows, or a shape that others use."""
-    content = _decode(source)
+    content = decode(source)
     if json_rows.is_ours(content):
         return json_rows.parse(source, content)
     return json_shapes.parse(source, content)
 
 
-def _decode(source: Source) -> Any:
+def decode(source: Source) -> Any:
+    """Decode the file, which may hold no key twice and no number that JSON has not."""
+
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         decoded = dict(items)
         if len(decoded) < len(items):

@@ -20,9 +20,9 @@ from typing import Any
 from palmette.core.taxonomy.rows import LinkRows, PlaceRows, Rows, Tops, short
 from palmette.core.taxonomy.source import Source
 
-__all__ = ["parse"]
+__all__ = ["NAME_KEYS", "has_nodes", "is_adjacency", "parse"]
 
-_NAME_KEYS = ("name", "label", "id")
+NAME_KEYS = ("name", "label", "id")
 _EXPECTED = (
     "expected nested nodes {'name': ..., 'children': [...]}, nested objects {'a': {'b': {}}}, or "
     "lists of children {'a': ['b', 'c']}"
@@ -33,10 +33,10 @@ _Work = list[tuple[Any, int]]  # what remains to be read, and the node that it i
 def parse(source: Source, content: Any) -> Rows:
     """Read decoded JSON of any of these shapes."""
     if isinstance(content, list | dict) and content:
-        if _has_nodes(content):
+        if has_nodes(content):
             return _nested_nodes(source, content)
         if isinstance(content, dict):
-            if _is_adjacency(content):
+            if is_adjacency(content):
                 return _adjacency(source, content)
             return _nested_objects(source, content)
     raise source.error(f"this JSON is no hierarchy: {_EXPECTED}")
@@ -46,11 +46,12 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
 
-def _has_nodes(content: list[Any] | dict[str, Any]) -> bool:
+def has_nodes(content: list[Any] | dict[str, Any]) -> bool:
+    """Whether these are nested nodes, by the first of them."""
     first = content[0] if isinstance(content, list) else content
     if not isinstance(first, dict):
         return False
-    return isinstance(first.get("children"), list) and any(key in first for key in _NAME_KEYS)
+    return isinstance(first.get("children"), list) and any(key in first for key in NAME_KEYS)
 
 
 def _nested_nodes(source: Source, content: Any) -> PlaceRows:
@@ -69,7 +70,7 @@ def _node_parts(source: Source, node: Any) -> tuple[Any, list[Any]]:
         return node, []
     if not isinstance(node, dict):
         raise source.error(f"found {short(node)} among nested nodes, expected an object")
-    name = next((node[key] for key in _NAME_KEYS if key in node), None)
+    name = next((node[key] for key in NAME_KEYS if key in node), None)
     if not _is_name(name):
         raise source.error(f"the node {short(node)} has no 'name' that is a string or an integer")
     children = node.get("children")
@@ -102,7 +103,7 @@ def _nested_objects(source: Source, content: dict[str, Any]) -> PlaceRows:
     return rows
 
 
-def _is_adjacency(content: dict[str, Any]) -> bool:
+def is_adjacency(content: dict[str, Any]) -> bool:
     """Whether all values are lists of names, and some name in them is a key as well."""
     values = content.values()
     if not all(isinstance(v, list) and all(_is_name(item) for item in v) for v in values):

@@ -11,7 +11,7 @@ import re
 from palmette.core.taxonomy.rows import PlaceRows, Tops
 from palmette.core.taxonomy.source import Source
 
-__all__ = ["looks_like", "parse"]
+__all__ = ["find_separator", "looks_like", "parse", "skip_id", "split_steps"]
 
 _STEP = re.compile(r"\s>\s|[^\s<>=-]>[^\s<>=-]")  # but no arrows, and no tags
 _ID = re.compile(r"\s*(?:\d+\s+-\s|\w+://\S*\s+:\s)\s*")
@@ -25,26 +25,41 @@ def looks_like(source: Source) -> bool:
 def parse(source: Source) -> PlaceRows:
     """Read the paths."""
     lines = list(source.content_lines())
-    # names may hold a bare ">" where the file puts blanks around its separator
-    separator = " > " if any(" > " in line for _, line in lines) else ">"
-    have_ids = all(_ID.match(line) for _, line in lines)
+    separator = find_separator(lines)
+    have_ids = all(skip_id(line) for _, line in lines)
     rows = PlaceRows(source, Tops.ALWAYS)
     for number, line in lines:
-        match = _ID.match(line) if have_ids else None
-        start = match.end() if match else 0
-        steps = [step.strip() for step in line[start:].split(separator)]
-        if not all(steps):
-            raise source.error(
-                f"a name is empty: expected names with {separator.strip()!r} between them",
-                number,
-                line,
-                _column_of_empty(line, start, separator),
-            )
+        start = skip_id(line) if have_ids else 0
+        steps = split_steps(source, number, line, start, separator)
         node = -1
         for step in steps[:-1]:
             node = rows.reach(step, node)
         rows.add(steps[-1], node, number)
     return rows
+
+
+def find_separator(lines: list[tuple[int, str]]) -> str:
+    """Return what stands between names, which may hold a bare ">" where it has blanks around it."""
+    return " > " if any(" > " in line for _, line in lines) else ">"
+
+
+def skip_id(line: str) -> int:
+    """Return where the path begins behind an id; 0 where there is none."""
+    match = _ID.match(line)
+    return match.end() if match else 0
+
+
+def split_steps(source: Source, number: int, line: str, start: int, separator: str) -> list[str]:
+    """Return the names of a line, none of which may be empty."""
+    steps = [step.strip() for step in line[start:].split(separator)]
+    if not all(steps):
+        raise source.error(
+            f"a name is empty: expected names with {separator.strip()!r} between them",
+            number,
+            line,
+            _column_of_empty(line, start, separator),
+        )
+    return steps
 
 
 def _column_of_empty(line: str, start: int, separator: str) -> int:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from palmette.core.hierarchy import Hierarchy
+from palmette.core.html_tree import to_page
+from palmette.core.svg import to_svg
 from palmette.core.taxonomy import (
     clus_arff,
     code_table,
@@ -63,6 +65,7 @@ class Writer:
     suffixes: tuple[str, ...]
 
 
+_PICTURES = ("dot", "svg", "html")  # written, never read
 _ELEMENTS = (mulan_xml.ELEMENT, icd10_xml.ELEMENT)
 
 # In the order in which contents are looked at: what is sure first, what accepts much last.
@@ -90,7 +93,8 @@ READERS: dict[str, Reader] = {
         Reader("paths", "A > B > C", path_lines.parse, path_lines.looks_like),
         Reader("codes", "a table of code and title, nested by prefix", code_table.parse,
                code_table.looks_like),
-        Reader("edges", "parent child", edge_list.parse, edge_list.looks_like, (".taxonomy",)),
+        Reader("edges", "parent child", edge_list.parse, edge_list.looks_like,
+               (".taxonomy", ".edges")),
     )
 }  # fmt: skip
 
@@ -101,6 +105,9 @@ WRITERS: dict[str, Writer] = {
         Writer("newick", newick.to_newick, READERS["newick"].suffixes),
         Writer("dot", to_dot, (".dot", ".gv")),
         Writer("indented", indented.to_text, (".txt",)),
+        Writer("edges", edge_list.to_edges, (".edges", ".csv")),
+        Writer("svg", to_svg, (".svg",)),
+        Writer("html", to_page, (".html", ".htm")),
     )
 }
 
@@ -110,7 +117,7 @@ def find_reader(name: str) -> Reader:
     if name in READERS:
         return READERS[name]
     known = "\n".join(f"  {reader.name:18} {reader.shows}" for reader in READERS.values())
-    hint = " DOT is written, never read." if name == "dot" else ""
+    hint = f" {name.upper()} is written, never read." if name in _PICTURES else ""
     raise ReadError(f"format={name!r} is not known.{hint} Known formats:\n{known}")
 
 
@@ -119,14 +126,19 @@ def detect(source: Source) -> Reader:
     for reader in READERS.values():
         if source.suffix in reader.suffixes:
             return reader
+    for name in _PICTURES:
+        if source.suffix in WRITERS[name].suffixes:
+            raise source.error(
+                f"{name.upper()} is written, never read. Read JSON or another format instead"
+            )
     element = root_element(source)
     if source.head.startswith("<") and element not in _ELEMENTS:
         raise source.error(
             f"this looks like XML with the outermost element {element!r}, expected one of "
             + ", ".join(_ELEMENTS)
         )
-    if source.suffix in WRITERS["dot"].suffixes:
-        raise source.error("DOT is written, never read. Read JSON or another format instead")
+    if source.suffix == ".csv" and edge_list.has_header(source):
+        return READERS["edges"]
     for reader in READERS.values():
         if reader.looks_like is not None and reader.looks_like(source):
             return reader

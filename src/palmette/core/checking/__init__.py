@@ -1,0 +1,125 @@
+"""Check a hierarchy file: every fault with its line, not only the first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable
+
+from palmette.core.checking.edges import check_edges
+from palmette.core.checking.encoding import check_characters, check_encoding
+from palmette.core.checking.findings import Finding, Findings, HierarchyCheck
+from palmette.core.checking.indented import check_indented
+from palmette.core.checking.json_file import check_json
+from palmette.core.checking.paths import check_paths, tell_stray_blanks
+from palmette.core.checking.shape import note_shape, statistics_of
+from palmette.core.hierarchy import Hierarchy
+from palmette.core.taxonomy.registry import Reader, detect, find_reader
+from palmette.core.taxonomy.rows import assemble
+from palmette.core.taxonomy.source import Source
+from palmette.exceptions import PalmetteError, ReadError
+
+__all__ = ["Finding", "HierarchyCheck", "check_hierarchy"]
+
+_BINARY = ("go-sqlite", "go-sqlite+part_of")
+
+
+def check_hierarchy(
+    path: str | os.PathLike[str], format: str | None = None, root: Hashable | None = None
+) -> HierarchyCheck:
+    """Read a hierarchy file and find all of its faults.
+
+    Lines of paths and of edges, indented text and JSON are looked at as a whole; of other formats
+    the first fault is told.
+
+    Parameters
+    ----------
+    path : path-like
+    format : str, optional
+        Found out by default; see `Hierarchy.read`.
+    root : hashable, optional
+        Joins several nodes without a parent, which are a fault otherwise in lists of edges.
+
+    Returns
+    -------
+    HierarchyCheck
+        Without faults, the file can be read.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "taxonomy.txt"
+    ...     _ = file.write_text("animal > cat\\nanimal >  > dog\\nplant\\nplant\\n")
+    ...     for fault in check_hierarchy(file).faults:
+    ...         print(fault)
+    line 2: a name is empty: expected names with '>' between them
+    line 4: 'plant' is declared twice, first in line 3. Drop or rename one: siblings need different
+    names
+    """
+    reader = None if format is None else find_reader(format)
+    source = Source(path)
+    source.data  # noqa: B018 (a file that is not there is no fault of its content)
+    found = Findings()
+    try:
+        reader = reader or detect(source)
+        if format is None and reader.name == "indented" and tell_stray_blanks(source, found):
+            reader = find_reader("paths")
+    except ReadError as error:
+        found.error("format", error)
+        return _result(source, None, None, found)
+    _look(source, reader.name, found, one_root=root is None)
+    hierarchy = _read(source, reader, root, found)
+    if hierarchy is not None and not found.has_faults:  # else its shape is not what was meant
+        note_shape(hierarchy, found)
+    return _result(source, reader, hierarchy, found)
+
+
+def _look(source: Source, format: str, found: Findings, one_root: bool) -> None:
+    """Collect what is wrong with lines."""
+    if format in _BINARY:
+        return
+    try:
+        check_encoding(source, found)
+        check_characters(source, found)
+        if format == "paths":
+            check_paths(source, found)
+        elif format == "edges":
+            check_edges(source, found, one_root)
+        elif format == "indented":
+            check_indented(source, found)
+        elif format == "json":
+            check_json(source, found, one_root)
+    except ReadError as error:  # the file as a whole: binary, or too large
+        found.error("file", error)
+
+
+def _read(
+    source: Source, reader: Reader, root: Hashable | None, found: Findings
+) -> Hierarchy | None:
+    """Read the file as it is; what only the reader minds is a fault too."""
+    try:
+        return assemble(reader.parse(source), root)
+    except ReadError as error:
+        if not found.has_faults:
+            found.error("content", error)
+    except PalmetteError as error:
+        if not found.has_faults:
+            found.fault("content", str(error))
+    return None
+
+
+def _result(
+    source: Source, reader: Reader | None, hierarchy: Hierarchy | None, found: Findings
+) -> HierarchyCheck:
+    def place(finding: Finding) -> int:
+        return 0 if finding.line is None else finding.line
+
+    ordered = sorted(found.found, key=place)
+    return HierarchyCheck(
+        os.fspath(source.path),
+        None if reader is None else reader.name,
+        hierarchy,
+        tuple(finding for finding in ordered if finding.is_fault),
+        tuple(finding for finding in ordered if not finding.is_fault),
+        {} if hierarchy is None else statistics_of(hierarchy),
+    )

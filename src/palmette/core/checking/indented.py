@@ -1,0 +1,42 @@
+"""All faults of indented text."""
+
+from __future__ import annotations
+
+from palmette.core.checking.findings import Findings
+from palmette.core.checking.places import Places
+from palmette.core.taxonomy import indented
+from palmette.core.taxonomy.source import Source
+
+__all__ = ["check_indented"]
+
+
+def check_indented(source: Source, found: Findings) -> None:
+    """Look at every line; one that fits no level is taken to be below the nearest shallower one."""
+    places = Places(found)
+    levels: list[tuple[str, str]] = []  # indentation and name of the way down to here
+    for number, _, indentation, name in indented.split_lines(source):
+        if not name:
+            found.fault("empty name", "a name is missing here", number)
+            continue
+        _check_blanks(indentation, number, found)
+        if levels and not indented.is_deeper(indentation, levels[-1][0]):
+            known = {level for level, _ in levels}
+            while levels and not indented.is_deeper(indentation, levels[-1][0]):
+                levels.pop()
+            if indentation not in known:
+                found.fault(
+                    "indentation",
+                    f"the indentation of {len(indentation)} characters meets no level that is "
+                    "open here. Use the same blanks or tabs for the same level",
+                    number,
+                )
+        path = (*(above for _, above in levels), name)
+        places.declare(path, number)
+        levels.append((indentation, name))
+
+
+def _check_blanks(indentation: str, number: int, found: Findings) -> None:
+    if " " in indentation and "\t" in indentation:
+        found.note(
+            "blanks and tabs", "the indentation mixes blanks and tabs: use one of them", number
+        )

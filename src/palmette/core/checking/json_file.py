@@ -1,0 +1,184 @@
+"""All faults of hierarchies in JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from palmette.core.checking.findings import Findings
+from palmette.core.checking.json_lines import JsonValue, read_json_lines
+from palmette.core.checking.links import Links
+from palmette.core.checking.places import Places
+from palmette.core.taxonomy import json_format, json_rows, json_shapes
+from palmette.core.taxonomy.rows import short
+from palmette.core.taxonomy.source import Source
+from palmette.exceptions import ReadError
+
+__all__ = ["check_json"]
+
+_LARGEST = 16 * 1024**2  # characters: values with their lines take some fifty times as much
+
+
+def check_json(source: Source, found: Findings, one_root: bool = True) -> None:
+    """Look at every value: our own rows, nested nodes, nested objects or lists of children."""
+    try:
+        content = json_format.decode(source)
+    except ReadError as error:
+        try:
+            json.loads(source.raw_text)
+        except json.JSONDecodeError as broken:
+            found.error("JSON", source.error_at(f"this is no JSON: {broken.msg}", broken.pos))
+            return
+        except (ValueError, RecursionError):
+            found.error("JSON", error)
+            return
+        content = None  # keys that repeat, all of which are told below, or a number like NaN
+    if len(source.raw_text) > _LARGEST:
+        return  # the reader tells the first fault
+    value = read_json_lines(source.raw_text.removeprefix("\ufeff"))
+    _check_keys(value, found)
+    if content is None:
+        return
+    if json_rows.is_ours(content):
+        _check_rows(value, found, one_root)
+    elif isinstance(content, list | dict) and content and json_shapes.has_nodes(content):
+        _check_nodes(value, found)
+    elif isinstance(content, dict) and content:
+        if json_shapes.is_adjacency(content):
+            _check_adjacency(value, found)
+        else:
+            _check_objects(value, found)
+
+
+def _check_keys(value: JsonValue, found: Findings) -> None:
+    """Tell every key that an object has twice."""
+    work = [value]
+    while work:
+        value = work.pop()
+        seen: dict[Any, int] = {}
+        for key, line, item in value.items:
+            if value.is_object and key in seen:
+                found.fault(
+                    "repeated key",
+                    f"the key {short(key)} stands twice in the same object, first in line "
+                    f"{seen[key]}",
+                    line,
+                )
+            seen.setdefault(key, line)
+            work.append(item)
+
+
+# ---------------------------------------------------------------------- our own rows
+
+
+def _check_rows(value: JsonValue, found: Findings, one_root: bool) -> None:
+    names, parents = value.get("names"), value.get("parents")
+    if names is None or parents is None or len(names.items) != len(parents.items):
+        return  # the reader says what is wrong with the whole
+    links = Links(found, repeats_are_faults=False)
+    shown = [item.value if not item.kind else f"name {i}" for i, (_, _, item) in _each(names)]
+    keys = [(shown[i], i) for i in range(len(shown))]  # names may repeat: numbers do not
+    siblings: dict[tuple[int, str], int] = {}
+    for i, (_, line, item) in _each(names):
+        links.node(keys[i], line)
+        if not item.kind and not item.is_name and not isinstance(item.value, float | bool):
+            found.fault("name", f"the name {short(item.value)} of node {i} is empty", line)
+    for i, (_, _, given) in _each(parents):
+        for above in [entry for _, _, entry in given.items] if given.is_list else [given]:
+            number = above.value
+            if type(number) is not int or not -1 <= number < len(shown) or number == i:
+                found.fault(
+                    "parent",
+                    f"the parent of node {i} ({short(shown[i])}) is {short(number)}, expected "
+                    f"another node's number (0 to {len(shown) - 1}) or -1 for the root",
+                    above.line,
+                )
+                continue
+            if number < 0:
+                continue
+            place = (number, repr(shown[i]))
+            if place in siblings:
+                found.fault(
+                    "repeated name",
+                    f"two children of node {number} are {short(shown[i])}: nodes "
+                    f"{siblings[place]} and {i}",
+                    above.line,
+                )
+            siblings.setdefault(place, i)
+            links.add(keys[number], keys[i], above.line)
+    links.check(one_root)
+
+
+def _each(value: JsonValue) -> Any:
+    return enumerate(value.items)
+
+
+# ---------------------------------------------------------------------- others' shapes
+
+
+def _check_nodes(value: JsonValue, found: Findings) -> None:
+    places = Places(found)
+    first = [item for _, _, item in value.items] if value.is_list else [value]
+    work: list[tuple[JsonValue, tuple[Any, ...]]] = [(item, ()) for item in reversed(first)]
+    while work:
+        node, above = work.pop()
+        if node.is_name:
+            places.declare((*above, node.value), node.line)
+            continue
+        if not node.is_object:
+            found.fault("node", "expected an object among nested nodes", node.line)
+            continue
+        named = next((n for key in json_shapes.NAME_KEYS if (n := node.get(key)) is not None), None)
+        if named is None or not named.is_name:
+            found.fault(
+                "empty name", "a node has no 'name' that is a string or an integer", node.line
+            )
+            continue
+        path = (*above, named.value)
+        places.declare(path, named.line)
+        children = node.get("children")
+        if children is not None and not children.is_list:
+            if children.kind or children.value is not None:
+                found.fault("children", f"'children' of {short(named.value)} is no list", node.line)
+            continue
+        if children is not None:
+            work.extend((item, path) for _, _, item in reversed(children.items))
+
+
+def _check_objects(value: JsonValue, found: Findings) -> None:
+    places = Places(found)
+    work: list[tuple[JsonValue, tuple[Any, ...]]] = [(value, ())]
+    while work:
+        item, path = work.pop()
+        if item.is_object:
+            for key, line, below in item.items:
+                if key == "":
+                    found.fault("empty name", "an empty name is a key of an object", line)
+                    continue
+                places.declare((*path, key), line)
+                work.append((below, (*path, key)))
+        elif item.is_list:
+            for _, line, below in item.items:
+                if below.is_name:
+                    places.declare((*path, below.value), line)
+                elif below.is_object:
+                    work.append((below, path))
+                else:
+                    found.fault("value", "expected a name or an object in a list of leaves", line)
+        elif item.value is not None and item.value != "":
+            found.fault(
+                "value",
+                f"{short(path[-1])} has the value {short(item.value)}, expected an object or a "
+                "list",
+                item.line,
+            )
+
+
+def _check_adjacency(value: JsonValue, found: Findings) -> None:
+    links = Links(found)
+    for key, line, children in value.items:
+        links.node(key, line)
+        for _, at, child in children.items:
+            links.add(key, str(child.value), at)
+    links.check(one_root=False)
+    links.note_parents()

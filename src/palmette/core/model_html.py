@@ -1,0 +1,41 @@
+"""What a fitted estimator adds to scikit-learn's diagram of it in a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from palmette.core.drawing import summarize
+from palmette.core.hierarchy import Hierarchy
+from palmette.core.html_tree import to_html
+
+__all__ = ["FittedHTML"]
+
+_NODES = 150  # of the tree that opens below the diagram
+
+
+class FittedHTML:
+    """Mixin of estimators with ``hierarchy_``: its size, and the tree itself, below the diagram."""
+
+    def _html_repr(self) -> str:
+        from sklearn.utils import estimator_html_repr
+
+        return str(estimator_html_repr(self)) + _fitted_html(self)
+
+
+def _fitted_html(estimator: Any) -> str:
+    hierarchy = getattr(estimator, "hierarchy_", None)
+    if not isinstance(hierarchy, Hierarchy):
+        return ""
+    facts = [summarize(hierarchy)]
+    classes = getattr(estimator, "classes_", None)
+    if classes is not None and not isinstance(classes, list):
+        facts.append(f"{len(classes):,} classes")
+    n_features = getattr(estimator, "n_features_in_", None)
+    if n_features is not None:
+        facts.append(f"{n_features:,} features")
+    title = escape(f"Fitted hierarchy: {'; '.join(facts)}")
+    return (
+        f'<details style="font: 13px system-ui, sans-serif"><summary>{title}</summary>'
+        f"{to_html(hierarchy, _NODES)}</details>"
+    )

@@ -1,0 +1,131 @@
+"""CoverageDisplay: how right the answers are that are sure enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from palmette.core.hierarchy import Hierarchy
+from palmette.metrics.calibration import CoverageCurve, coverage_curve, level_confidences
+from palmette.plotting.fitted import hierarchy_of, node_proba_of, truth_of
+from palmette.plotting.ink import COLOURS, INK, clean, take_axes
+
+__all__ = ["CoverageDisplay"]
+
+
+class CoverageDisplay:
+    """Accuracy against the share of rows that are answered, as the stop of confidence varies.
+
+    Parameters
+    ----------
+    curves : dict of int to CoverageCurve
+        By level: the answers are the most probable nodes of that level.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Both there after `plot`.
+
+    Examples
+    --------
+    >>> h = Hierarchy.star(["a", "b"])
+    >>> proba = [[1.0, 0.9, 0.1], [1.0, 0.4, 0.6]]
+    >>> display = CoverageDisplay.from_predictions(["a", "a"], proba, h)
+    >>> display.curves[1].coverage.tolist(), display.curves[1].accuracy.tolist()
+    ([0.5, 1.0], [1.0, 0.5])
+    """
+
+    def __init__(self, curves: dict[int, CoverageCurve]) -> None:
+        self.curves = curves
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any = None, **options: Any
+    ) -> CoverageDisplay:
+        """Draw accuracy against coverage of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted classifier with `predict_node_proba`
+        X : rows
+        y : labels of n_samples rows
+        **options
+            For `plot`.
+
+        Returns
+        -------
+        CoverageDisplay
+        """
+        y = truth_of(estimator, X, y)
+        proba = node_proba_of(estimator, X)
+        return cls.from_predictions(y, proba, hierarchy_of(estimator), **options)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, node_proba: Any, hierarchy: Hierarchy, **options: Any
+    ) -> CoverageDisplay:
+        """Draw accuracy against coverage of probabilities of nodes.
+
+        Parameters
+        ----------
+        y_true : labels of n_samples rows
+        node_proba : array of shape (n_samples, n_nodes)
+            As from `predict_node_proba`.
+        hierarchy : Hierarchy
+        **options
+            For `plot`.
+
+        Returns
+        -------
+        CoverageDisplay
+        """
+        found = level_confidences(y_true, node_proba, hierarchy=hierarchy)
+        curves = {level: coverage_curve(*answers) for level, answers in found.items()}
+        return cls(curves).plot(**options)
+
+    def plot(
+        self, ax: Any = None, *, stops: tuple[float, ...] = (0.5, 0.8, 0.95)
+    ) -> CoverageDisplay:
+        """Draw, with dots where the confidence has to be at least some values.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        stops : tuple of float
+            Confidences that are marked.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = take_axes(ax, 5.2, 3.8)
+        self.figure_ = self.ax_.figure
+        lowest = 1.0
+        for place, (level, curve) in enumerate(self.curves.items()):
+            colour = COLOURS[place % len(COLOURS)]
+            # a few sure answers say little: the line begins where there is a percent of all
+            shown = curve.coverage >= min(0.01, curve.coverage[-1])
+            lowest = min(lowest, float(curve.accuracy[shown].min()))
+            self.ax_.plot(
+                curve.coverage[shown], curve.accuracy[shown], color=colour, linewidth=1.4,
+                label=f"level {level}, area {curve.area:.3f}",
+            )  # fmt: skip
+            self._mark_stops(curve, stops, colour)
+        self.ax_.set(xlim=(0, 1.01), ylim=(max(0.0, lowest - 0.05), 1.04))
+        self.ax_.set_xlabel("coverage: share of rows that are answered", color=INK)
+        self.ax_.set_ylabel("accuracy of those", color=INK)
+        self.ax_.legend(fontsize=8, frameon=False, loc="lower left")
+        clean(self.ax_)
+        return self
+
+    def _mark_stops(self, curve: CoverageCurve, stops: tuple[float, ...], colour: str) -> None:
+        for stop in stops:
+            kept = np.flatnonzero(curve.threshold >= stop)
+            if not len(kept):
+                continue
+            at = (curve.coverage[kept[-1]], curve.accuracy[kept[-1]])
+            self.ax_.plot(*at, marker="o", markersize=4, color=colour)
+            self.ax_.annotate(
+                f"{stop:g}", at, xytext=(3, 4), textcoords="offset points", fontsize=7, color=colour
+            )
