@@ -2,10 +2,10 @@
 
 Trees are those of `structured_tree`, one after the other: ``tree_starts`` says where each begins
 among all nodes; ``left`` and ``right`` count from there; ``weight_starts`` counts weights of all
-trees together. Rows go down in blocks that stay in the cache while they meet all trees: small enough for
-that, and large enough that a node's weights, once fetched, serve many rows. A block is held in both
-orders: where most of its rows reach a node, a feature's values are read side by side, and where few
-do, a row's. Sums run in the order in which they ran when the trees were grown.
+trees together. Rows go down in blocks that stay in the cache while they meet all trees: small
+enough for that, and large enough that a node's weights, once fetched, serve many rows. A block is
+held in both orders: where most of its rows reach a node, a feature's values are read side by side,
+and where few do, a row's. Sums run in the order in which they ran when the trees were grown.
 """
 
 from __future__ import annotations

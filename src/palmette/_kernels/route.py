@@ -6,7 +6,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["LOGISTIC", "PAIRS", "SOFTMAX", "SQUARED_HINGE", "keep_best", "option_scores"]
+__all__ = [
+    "LOGISTIC",
+    "PAIRS",
+    "SOFTMAX",
+    "SQUARED_HINGE",
+    "keep_best",
+    "link_all",
+    "option_scores",
+]
 
 SQUARED_HINGE, LOGISTIC, SOFTMAX, PAIRS = 0, 1, 2, 3  # how margins become scores
 
@@ -174,6 +182,34 @@ def _link(
     total = top + np.log(total)
     for k in range(n_options):
         scores[k] -= total
+
+
+@njit(cache=True, nogil=True)
+def link_all(
+    margins: NDArray[np.float64],
+    first_option: NDArray[np.int64],
+    first_lane: NDArray[np.int64],
+    link: int,
+    scores: NDArray[np.float64],
+) -> None:
+    """Turn margins of all classifiers into scores of all options.
+
+    Parameters
+    ----------
+    margins : float64 array of shape (n_rows, n_lanes), in
+    first_option, first_lane : int64 arrays of shape (n_nodes + 1,), in
+    link : int
+        As in `option_scores`.
+    scores : float64 array of shape (n_rows, n_options), out
+        Left alone at nodes of one option.
+    """
+    for i in range(len(margins)):
+        for node in range(len(first_lane) - 1):
+            n_lanes = first_lane[node + 1] - first_lane[node]
+            if n_lanes == 0:
+                continue
+            low, high = first_option[node], first_option[node + 1]
+            _link(margins[i, first_lane[node] :], n_lanes, high - low, link, scores[i, low:high])
 
 
 @njit(cache=True, nogil=True)

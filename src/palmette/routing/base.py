@@ -110,6 +110,20 @@ class Routes(ABC):
         array of shape (starts[-1],)
         """
 
+    def score_all(self, X: Any) -> FloatArray | None:
+        """Score the options of all nodes for every row, where that is quicker than node by node.
+
+        Parameters
+        ----------
+        X : object
+            What `prepare` returned.
+
+        Returns
+        -------
+        array of shape (n_samples, n_options), or None
+        """
+        return None
+
 
 class Router(BaseEstimator, ABC):
     """A rule that trains the classifiers of the nodes of a class tree.

@@ -17,6 +17,10 @@ __all__ = ["LINKS", "LinearRoutes"]
 
 FloatArray = NDArray[np.float64]
 
+# many rows of a sparse matrix meet all weights sooner by a product with a dense one, if it fits
+_MANY_ROWS = 512
+_MAX_DENSE = 2**25  # numbers: 256 MiB
+
 LINKS = ("squared_hinge", "logistic", "softmax", "pairs")  # places are those of `_kernels.route`
 
 
@@ -79,14 +83,21 @@ class LinearRoutes(Routes):
     @property
     def coef(self) -> sparse.csr_array:
         """Weights as a sparse array of shape (n_lanes, n_features), node by node."""
-        entries = np.diff(self.first_entry)
+        places = (self._entry_lanes(), self._entry_features())
+        shape = (len(self.bias), self.n_features)
+        return sparse.coo_array((self.weights, places), shape=shape).tocsr()
+
+    def _entry_lanes(self) -> NDArray[np.int64]:
+        """Classifier of every weight, counted over all nodes."""
         node_of_feature = np.repeat(
             np.arange(len(self.first_feature) - 1), np.diff(self.first_feature)
         )
-        lanes = np.repeat(self.first_lane[node_of_feature], entries) + self.lanes
-        columns = np.repeat(self.features, entries)
-        shape = (len(self.bias), self.n_features)
-        return sparse.coo_array((self.weights, (lanes, columns)), shape=shape).tocsr()
+        first = np.repeat(self.first_lane[node_of_feature], np.diff(self.first_entry))
+        return np.asarray(first + self.lanes)
+
+    def _entry_features(self) -> NDArray[np.int32]:
+        """Feature of every weight."""
+        return np.repeat(self.features, np.diff(self.first_entry))
 
     def prepare(self, X: Any) -> FlatRows:
         """Read rows as flat arrays; see `Routes.prepare`."""
@@ -124,6 +135,25 @@ class LinearRoutes(Routes):
             self.n_features,
             scores,
         )
+        return scores
+
+    def score_all(self, X: FlatRows) -> FloatArray | None:
+        """Score all options by one product of matrices; see `Routes.score_all`."""
+        n_lanes = len(self.bias)
+        if self.link == "pairs" or X.is_dense or len(X) < _MANY_ROWS:
+            return None
+        if self.n_features * n_lanes > _MAX_DENSE:
+            return None
+        from palmette._kernels.route import link_all
+
+        weights = np.zeros((self.n_features, n_lanes))
+        weights[self._entry_features(), self._entry_lanes()] = self.weights
+        ends = np.append(X.value_starts, X.value_starts[-1] + X.lengths[-1])
+        rows = sparse.csr_array((X.values, X.columns, ends), shape=(len(X), self.n_features))
+        margins = rows @ weights
+        margins += self.bias
+        scores = np.zeros((len(X), int(self.first_option[-1])))
+        link_all(margins, self.first_option, self.first_lane, LINKS.index(self.link), scores)
         return scores
 
 

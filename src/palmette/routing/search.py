@@ -73,11 +73,15 @@ def class_scores(table: OptionTable, routes: Routes, X: Any, n_samples: int) -> 
     reach[0] = 0.0
     best = np.full((table.n_classes, n_samples), -np.inf)
     rows = np.arange(n_samples, dtype=np.int64)
+    known = routes.score_all(X)
     for node, size in enumerate(table.sizes.tolist()):
-        starts = np.arange(n_samples + 1, dtype=np.int64) * size
-        asked = np.full(n_samples, node, dtype=np.int32)
-        scores = routes.score(X, rows, asked, starts).reshape(n_samples, size).T + reach[node]
         options = slice(table.first[node], table.first[node + 1])
+        if known is not None:
+            scores = known[:, options].T + reach[node]
+        else:
+            starts = np.arange(n_samples + 1, dtype=np.int64) * size
+            asked = np.full(n_samples, node, dtype=np.int32)
+            scores = routes.score(X, rows, asked, starts).reshape(n_samples, size).T + reach[node]
         for found, into in ((table.targets[options], reach), (table.ends[options], best)):
             at = found >= 0
             into[found[at]] = np.maximum(into[found[at]], scores[at])

@@ -1,0 +1,206 @@
+"""What speaks for a prediction, in a line: features of most weight, near rows, or probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from palmette.table.model import TableModel
+
+__all__ = ["Explainer", "linear_weights"]
+
+FloatArray = NDArray[np.float64]
+Weights = Callable[[int], FloatArray | None]
+
+_SHOWN = 5  # features, or rows
+
+
+class Explainer:
+    """Explain predictions of a model.
+
+    Linear models say which features of the row speak most for the path, a forest of neighbours
+    says which training rows are nearest; of all, the probabilities along the path are shown.
+
+    Parameters
+    ----------
+    model : TableModel
+    """
+
+    def __init__(self, model: TableModel) -> None:
+        self._model = model
+        self._weights = linear_weights(model)
+        self._names: NDArray[np.object_] | None = None
+        self._forest = _neighbour_model(model.estimator_)
+
+    def explain(self, X: Any, nodes: Any, proba: FloatArray | None) -> list[str]:
+        """Explain rows.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_features)
+        nodes : int array of shape (n_samples,)
+            What was predicted.
+        proba : array of shape (n_samples, n_nodes) or None
+
+        Returns
+        -------
+        list of n_samples str
+        """
+        paths = [""] * len(nodes) if proba is None else self._path_texts(nodes, proba)
+        reasons = self._reasons(X, nodes)
+        return [" | ".join(part for part in pair if part) for pair in zip(paths, reasons,
+                strict=True)]  # fmt: skip
+
+    def _path_texts(self, nodes: Any, proba: FloatArray) -> list[str]:
+        h = self._model.hierarchy_
+        if not h.is_tree or self._model.learnt_:  # groups of a learnt tree have no names
+            return ["" for _ in nodes]
+        above = {n: [*h.ancestors(n).tolist(), n] for n in np.unique(nodes).tolist() if n > 0}
+        steps = {n: sorted(node for node in path if node > 0) for n, path in above.items()}
+        return [
+            " > ".join(f"{h.names[step]} {proba[i, step]:.2f}" for step in steps.get(node, []))
+            for i, node in enumerate(np.asarray(nodes).tolist())
+        ]
+
+    def _reasons(self, X: Any, nodes: Any) -> list[str]:
+        if self._weights is not None:
+            return self._by_weights(X, np.asarray(nodes))
+        return self.near_rows(X)
+
+    def near_rows(self, X: Any) -> list[str]:
+        """Name the training rows nearest to each row, by a forest of neighbours if there is one."""
+        if self._forest is None:
+            return [""] * int(X.shape[0])
+        rows, parts = self._forest.neighbors(X, _SHOWN)
+        return [
+            "like row " + ", ".join(f"{r + 1} ({p:.2f})" for r, p in zip(*pair, strict=True))
+            for pair in zip(rows.tolist(), parts.tolist(), strict=True)
+        ]
+
+    def _by_weights(self, X: Any, nodes: NDArray[Any]) -> list[str]:
+        if self._names is None:
+            self._names = self._model.vectorizer_.get_feature_names_out()
+        matrix = sparse.csr_array(X)
+        texts = [""] * len(nodes)
+        for node in np.unique(nodes).tolist():
+            weights = self._weights(node) if self._weights is not None else None
+            if weights is None:
+                continue
+            for row in np.flatnonzero(nodes == node).tolist():
+                part = slice(matrix.indptr[row], matrix.indptr[row + 1])
+                columns = matrix.indices[part]
+                votes = matrix.data[part] * weights[columns]
+                best = np.argsort(-votes, kind="stable")[:_SHOWN]
+                texts[row] = ", ".join(
+                    f"{str(self._names[columns[i]])!r} {votes[i]:+.2f}"
+                    for i in best.tolist()
+                    if votes[i] > 0
+                )
+        return texts
+
+
+def linear_weights(model: TableModel) -> Weights | None:
+    """Return a function from a node to the weights that speak for its path; None if not linear.
+
+    Parameters
+    ----------
+    model : TableModel
+
+    Returns
+    -------
+    callable or None
+        Weights have the shape (n_features,), summed over the decisions along the path.
+    """
+    from palmette.bench.over_labels import OverLabels
+
+    estimator = model.estimator_
+    while estimator is not None:
+        inner = estimator.estimator_ if isinstance(estimator, OverLabels) else estimator
+        if hasattr(inner, "routes_") and hasattr(inner.routes_, "coef"):
+            return _route_weights(inner, isinstance(estimator, OverLabels))
+        if isinstance(getattr(inner, "estimators_", None), dict):
+            return _local_weights(inner) if inner is estimator else None
+        estimator = getattr(estimator, "estimator_", None)
+    return None
+
+
+def _route_weights(tree: Any, labels_are_nodes: bool) -> Weights | None:
+    """Weights of a `ClassTreeClassifier` whose router is linear."""
+    table, routes = tree.options_, tree.routes_
+    if routes.link == "pairs":
+        return None
+    coef = routes.coef
+    class_of = {int(node): i for i, node in enumerate(tree.space_.classes.tolist())}
+    if labels_are_nodes:  # labels of the inner tree are node numbers of the outer one
+        names = tree.hierarchy_.names[tree.space_.classes].tolist()
+        class_of = {int(name): i for i, name in enumerate(names)}
+    below = sparse.csc_array(table.below)
+
+    def weights(node: int) -> FloatArray | None:
+        place = class_of.get(node)
+        if place is None:
+            return None
+        total = np.zeros(routes.n_features)
+        for option in below.indices[below.indptr[place] : below.indptr[place + 1]].tolist():
+            at = int(np.searchsorted(table.first, option, side="right")) - 1
+            lanes = slice(int(routes.first_lane[at]), int(routes.first_lane[at + 1]))
+            which = option - int(table.first[at])
+            total += _lane(coef, lanes, which)
+        return total
+
+    return weights
+
+
+def _lane(coef: Any, lanes: slice, which: int) -> FloatArray | float:
+    """Weights for one option; a single classifier of two options speaks for the second."""
+    count = lanes.stop - lanes.start
+    if count == 0:
+        return 0.0
+    if count == 1:
+        row = coef[[lanes.start]].toarray().ravel()
+        return row if which == 1 else -row
+    return coef[[lanes.start + which]].toarray().ravel()
+
+
+def _local_weights(local: Any) -> Weights | None:
+    """Weights of flat and local classifiers whose estimators are linear."""
+    estimators = local.estimators_
+    if getattr(local, "feature_selector_", None) is not None or not estimators:
+        return None
+    if not all(
+        hasattr(each, "coef_") and hasattr(each, "classes_") for each in estimators.values()
+    ):
+        return None
+    h = local.hierarchy_
+
+    def weights(node: int) -> FloatArray | None:
+        total: Any = 0.0
+        for step in [*h.ancestors(node).tolist(), node]:
+            for estimator in estimators.values():
+                classes = np.asarray(estimator.classes_)
+                where = np.flatnonzero(classes == step) if classes.dtype.kind in "iu" else []
+                if len(where):
+                    total = total + _coef_row(estimator.coef_, int(where[0]))
+        return total if isinstance(total, np.ndarray) else None
+
+    return weights
+
+
+def _coef_row(coef: Any, which: int) -> FloatArray:
+    rows = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
+    if len(rows) == 1:
+        return rows[0] if which == 1 else -rows[0]
+    return rows[which]
+
+
+def _neighbour_model(estimator: Any) -> Any:
+    """Return the forest inside a model that can name the rows near a row; else None."""
+    while estimator is not None:
+        if hasattr(estimator, "neighbors"):
+            return estimator
+        estimator = getattr(estimator, "estimator_", None)
+    return None

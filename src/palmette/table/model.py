@@ -1,0 +1,316 @@
+"""TableModel: a fitted way from the rows of a table to paths of a hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from palmette.core.hierarchy import Hierarchy
+from palmette.exceptions import PalmetteError
+from palmette.table.answers import (
+    PathAnswers,
+    gives_node_proba,
+    node_proba,
+    node_sets,
+    nodes_of,
+    write_nodes,
+    write_sets,
+)
+from palmette.table.labels import canonical_labels
+from palmette.table.reading import as_frame
+from palmette.table.schema import Schema
+from palmette.table.target import TargetForm, find_node
+from palmette.table.vectorize import TableFeatures
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["TableModel"]
+
+FloatArray = NDArray[np.float64]
+
+
+def _has_proba(self: TableModel) -> bool:
+    return hasattr(self, "estimator_") and gives_node_proba(self.estimator_)
+
+
+def _has_sets(self: TableModel) -> bool:
+    return hasattr(getattr(self, "estimator_", None), "predict_set")
+
+
+class TableModel(ClassifierMixin, BaseEstimator):
+    """A model of the classes of a table's rows, as `fit_table` makes it.
+
+    Methods take a DataFrame, or the name of a file, that has the columns the model was fitted on;
+    other columns do not matter.
+
+    Parameters
+    ----------
+    model : str
+        Name in the registry of models.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        Fitted on features.
+    vectorizer_ : TableFeatures
+        From columns to features.
+    schema_ : Schema
+        Columns and their kinds.
+    target_ : TargetForm
+        How the target is written.
+    hierarchy_ : Hierarchy
+    learner_ : estimator or None
+        What learnt the hierarchy, unfitted, where it was learnt.
+    learnt_ : bool
+        Whether the hierarchy was learnt: labels are then its leaves, and what is above them has no
+        names of its own.
+    classes_ : array of shape (n_classes,)
+        Paths of the labels seen in training; in a DAG names.
+    several_paths_ : bool
+        Whether a row may have several paths.
+    summary_ : dict
+        Plain facts about the fit: rows, columns, leaderboard, seconds, seed, versions.
+
+    Examples
+    --------
+    >>> from palmette.table import fit_table
+    >>> goods = {"name": ["red apple", "green pear", "small saw", "long nail"] * 15,
+    ...          "kind": ["Food > Fruit", "Food > Fruit", "Tools > Saws", "Tools > Nails"] * 15}
+    >>> text = {"name": "text"}
+    >>> model = fit_table(goods, target="kind", model="class-tree", columns=text, folds=0)
+    >>> model.predict({"name": ["red pears", "nails"]})
+    [('Food', 'Fruit'), ('Tools', 'Nails')]
+    """
+
+    def __init__(self, model: str = "auto") -> None:
+        self.model = model
+
+    @classmethod
+    def assemble(
+        cls,
+        model: str,
+        *,
+        estimator: Any,
+        vectorizer: TableFeatures,
+        schema: Schema,
+        target: TargetForm,
+        hierarchy: Hierarchy,
+        learner: Any,
+        several_paths: bool,
+        summary: dict[str, Any],
+    ) -> TableModel:
+        """Put fitted parts together."""
+        self = cls(model)
+        self.estimator_ = estimator
+        self.vectorizer_ = vectorizer
+        self.schema_ = schema
+        self.target_ = target
+        self.hierarchy_ = hierarchy
+        self.learner_ = learner
+        self.learnt_ = learner is not None
+        self.several_paths_ = several_paths
+        self.summary_ = summary
+        self.classes_ = _class_paths(estimator, hierarchy)
+        return self
+
+    def fit(self, table: Any, y: Any = None) -> TableModel:
+        """Fit the same model again, on another table that is written alike.
+
+        Parameters
+        ----------
+        table : DataFrame or name of a file
+            With the columns and the target of the table before.
+        y : ignored
+
+        Returns
+        -------
+        self
+            Without a tournament or cross-validation; the hierarchy is kept unless it was learnt.
+        """
+        from palmette.table.fit import fit_table
+
+        check_is_fitted(self, "estimator_")
+        facts = self.summary_
+        again = fit_table(
+            table,
+            self.target_.columns,
+            hierarchy=self.learner_ if self.learnt_ else self.hierarchy_,
+            model=facts["model"],
+            settings=facts["settings"],
+            separator=self.target_.separator or ("" if len(self.target_.columns) == 1 else None),
+            labels_separator=self.target_.labels_separator,
+            columns=self.schema_.kinds,
+            drop=self.check_columns(as_frame(table).columns),
+            text=self.vectorizer_.text,
+            folds=0,
+            calibrate=facts["calibrate"],
+            coverage=facts["coverage"],
+            seed=facts["seed"],
+        )
+        self.__dict__.update(again.__dict__)
+        return self
+
+    # ------------------------------------------------------------------ reading
+
+    def check_columns(self, columns: Iterable[str], title: str = "the table") -> list[str]:
+        """Refuse a table that lacks columns; returns those that the model does not know.
+
+        Parameters
+        ----------
+        columns : iterable of str
+            Column names of a table.
+        title : str
+            What the table is called in the message.
+
+        Returns
+        -------
+        list of str
+            Columns that are neither learnt from nor the target.
+        """
+        check_is_fitted(self, "estimator_")
+        names = list(columns)
+        self.schema_.require(names, title, self.target_.columns)
+        return [name for name in self.schema_.unknown(names) if name not in self.target_.columns]
+
+    def features(self, frame: Any, title: str = "the table", first_row: int = 1) -> Any:
+        """Return the features of a table's rows, (n_samples, n_features), sparse with texts."""
+        check_is_fitted(self, "estimator_")
+        cast = self.schema_.cast(as_frame(frame), title, first_row)
+        return self.vectorizer_.transform(cast)
+
+    def read_target(self, frame: Any) -> Any:
+        """Read the labels of a table that has them.
+
+        Parameters
+        ----------
+        frame : DataFrame or name of a file
+
+        Returns
+        -------
+        list of n_samples paths, or sets of paths
+            In the form of `predict`. A row without a label, or with one that the hierarchy does
+            not know, is an error: see `labelled_rows`.
+        """
+        check_is_fitted(self, "estimator_")
+        rows = self.target_.read(as_frame(frame))
+        gaps = [i for i, row in enumerate(rows) if row is None]
+        if gaps:
+            raise PalmetteError(
+                f"row {gaps[0] + 1} has no target ({len(gaps)} such rows). Drop them first: "
+                "frame[model.labelled_rows(frame)]."
+            )
+        return self._canonical(rows)
+
+    def labelled_rows(self, frame: Any) -> NDArray[np.bool_]:
+        """Whether each row of a table has a target that the hierarchy knows: (n_samples,)."""
+        check_is_fitted(self, "estimator_")
+        known: dict[Any, bool] = {}
+
+        def is_known(path: Any) -> bool:
+            if path not in known:
+                label = (self.target_.write(path),) if self.learnt_ else path
+                known[path] = find_node(label, self.hierarchy_) > 0
+            return known[path]
+
+        rows = self.target_.read(as_frame(frame))
+        flags = [
+            row is not None and all(map(is_known, row if self.target_.several else [row]))
+            for row in rows
+        ]
+        return np.array(flags, dtype=bool)
+
+    def _canonical(self, rows: list[Any]) -> list[Any]:
+        if self.learnt_ and not self.target_.several:
+            rows = [(self.target_.write(row),) for row in rows]
+        elif self.several_paths_ and not self.target_.several:
+            rows = [[row] for row in rows]
+        labels = canonical_labels(rows, self.hierarchy_, self.several_paths_)
+        return [set(row) for row in labels] if self.several_paths_ else labels
+
+    # ------------------------------------------------------------------ answering
+
+    def predict(self, frame: Any) -> list[Any]:
+        """Predict the paths of a table's rows.
+
+        Parameters
+        ----------
+        frame : DataFrame or name of a file, of n_samples rows
+
+        Returns
+        -------
+        list of n_samples paths
+            Tuples of names from the top, in a DAG names; sets of them where rows may have several.
+        """
+        X = self.features(frame)
+        if self.several_paths_:
+            return write_sets(node_sets(self.estimator_, X, self.hierarchy_), self.hierarchy_)
+        return write_nodes(nodes_of(self.estimator_, X, self.hierarchy_), self.hierarchy_)
+
+    @available_if(_has_proba)
+    def predict_proba(self, frame: Any) -> FloatArray:
+        """Probabilities of the labels: (n_samples, n_classes), columns as in ``classes_``."""
+        X = self.features(frame)
+        if self.several_paths_:
+            full = node_proba(self.estimator_, X, self.hierarchy_)
+            return full[:, self.hierarchy_.index(list(self.classes_))]
+        return PathAnswers(self.estimator_, self.hierarchy_).class_proba(X)
+
+    @available_if(_has_proba)
+    def predict_node_proba(self, frame: Any) -> FloatArray:
+        """Probabilities of all nodes of ``hierarchy_``: (n_samples, n_nodes)."""
+        return node_proba(self.estimator_, self.features(frame), self.hierarchy_)
+
+    @available_if(_has_sets)
+    def predict_set(self, frame: Any) -> Any:
+        """Nodes that hold the truth with the chosen coverage; see the calibration room."""
+        return self.estimator_.predict_set(self.features(frame))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Hierarchical F1 of the predictions.
+
+        Parameters
+        ----------
+        X : DataFrame or name of a file
+        y : labels of n_samples rows, optional
+            By default those in the target column of X.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+        """
+        from palmette.metrics import hierarchical_f1_score
+
+        frame = as_frame(X)
+        truth = self.read_target(frame) if y is None else y
+        predicted = self.predict(frame)
+        return float(
+            hierarchical_f1_score(
+                truth, predicted, hierarchy=self.hierarchy_, sample_weight=sample_weight
+            )
+        )
+
+    def label_text(self, path: Any) -> str:
+        """Write a path as the table does; of a learnt hierarchy only the label is written."""
+        if isinstance(path, tuple):
+            return str(path[-1]) if self.learnt_ and path else self.target_.write(path)
+        return str(path)
+
+
+def _class_paths(estimator: Any, hierarchy: Hierarchy) -> NDArray[np.object_]:
+    """Paths of the labels that a model knows, ordered as its nodes; names in a DAG."""
+    if hasattr(estimator, "estimator_") and not hasattr(estimator, "classes_"):
+        nodes = np.sort(np.asarray(estimator.estimator_.classes_, dtype=np.int64))
+    else:
+        nodes = np.sort(np.asarray(hierarchy.index(list(estimator.classes_)), dtype=np.int64))
+    classes = np.empty(len(nodes), dtype=object)
+    for i, node in enumerate(nodes.tolist()):
+        classes[i] = hierarchy.path(node) if hierarchy.is_tree else hierarchy.names[node]
+    return classes

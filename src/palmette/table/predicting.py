@@ -1,0 +1,282 @@
+"""Predicting the rows of a table by chunks: memory does not grow with the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from palmette.core.rows import row_chunks, take_rows
+from palmette.exceptions import PalmetteError
+from palmette.table.answers import PathAnswers, gives_node_proba, node_proba, node_sets
+from palmette.table.explain import Explainer
+from palmette.table.model import TableModel
+from palmette.table.reading import CHUNK_ROWS, read_chunks
+from palmette.table.sources import TableSource
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Wishes", "predict_chunks"]
+
+_AT_ONCE = 2**23  # probabilities that are held at a time: 64 MiB, and a few such tables
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is wanted of every row.
+
+    Parameters
+    ----------
+    top : int
+        Number of best labels, 1 for the prediction alone.
+    confidence : float or None
+        Also the deepest node that is as sure.
+    explain : bool
+        Also what speaks for the prediction.
+    rename : dict of str to str
+        Columns of the model, with what the table calls them.
+    """
+
+    top: int = 1
+    confidence: float | None = None
+    explain: bool = False
+    rename: Mapping[str, str] = field(default_factory=dict)
+
+
+def predict_chunks(
+    model: TableModel,
+    source: TableSource,
+    wishes: Wishes | None = None,
+    *,
+    rows: int = CHUNK_ROWS,
+    tell: Callable[[str], None] | None = None,
+) -> Iterator[pd.DataFrame]:
+    """Predict a table by chunks: its rows, with columns for the answers.
+
+    Parameters
+    ----------
+    model : TableModel
+    source : TableSource
+    wishes : Wishes, optional
+    rows : int
+        Most rows of a chunk.
+    tell : callable, optional
+        Told what a user should know, before the first chunk.
+
+    Yields
+    ------
+    DataFrame
+        The rows with ``prediction``, ``probability``, and what is wished for: ``prediction_2``,
+        ``probability_2``, ...; ``sure``, ``sure_probability``; ``set``; ``explanation``. A name
+        that the table has already gets an underscore.
+    """
+    wishes = wishes or Wishes()
+    answer = _answerer(model, wishes)
+    first_row = 1
+    for frame in read_chunks(source, rows):
+        if first_row == 1:
+            _check_first(model, frame, wishes, source, tell)
+        renamed = _renamed(frame, wishes.rename)
+        X = model.features(renamed, source.title, first_row)
+        yield _beside(frame, _by_parts(answer, X, model.hierarchy_.n_nodes))
+        first_row += len(frame)
+
+
+def _by_parts(answer: Callable[[Any], dict[str, Any]], X: Any, n_nodes: int) -> dict[str, Any]:
+    """Answer for so many rows at a time that their probabilities of all nodes are small."""
+    parts = [answer(take_rows(X, rows)) for rows in row_chunks(X.shape[0], n_nodes, _AT_ONCE)]
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _check_first(
+    model: TableModel, frame: Any, wishes: Wishes, source: TableSource, tell: Any
+) -> None:
+    """Name what is wrong with the columns of a table before any work."""
+    for ours, theirs in wishes.rename.items():
+        if ours not in model.schema_.kinds:
+            raise PalmetteError(
+                f"--map {ours}={theirs}: the model has no column {ours!r} (it has: "
+                f"{', '.join(model.schema_.kinds)})."
+            )
+        if theirs not in frame.columns:
+            raise PalmetteError(
+                f"--map {ours}={theirs}: {source.title} has no column {theirs!r} (it has: "
+                f"{', '.join(map(str, frame.columns))})."
+            )
+    unknown = model.check_columns(_renamed(frame, wishes.rename).columns, source.title)
+    unknown = [name for name in unknown if name not in wishes.rename.values()]
+    if unknown and tell is not None:
+        tell(f"not used, since the model does not know them: {', '.join(unknown)}")
+
+
+def _renamed(frame: Any, rename: Mapping[str, str]) -> Any:
+    return frame.assign(**{ours: frame[theirs] for ours, theirs in rename.items()})
+
+
+def _beside(frame: pd.DataFrame, answers: dict[str, Any]) -> pd.DataFrame:
+    """Put answers beside the rows; names that are taken get an underscore."""
+    import pandas as pd
+
+    taken = set(frame.columns)
+    named = {}
+    for name, values in answers.items():
+        while name in taken:
+            name += "_"
+        named[name] = values
+    return pd.concat([frame, pd.DataFrame(named, index=frame.index)], axis=1)
+
+
+# ---------------------------------------------------------------------- answers
+
+
+def _answerer(model: TableModel, wishes: Wishes) -> Callable[[Any], dict[str, Any]]:
+    """Return a function from features to columns of answers."""
+    has_proba = gives_node_proba(model.estimator_)
+    if not has_proba and (wishes.top > 1 or wishes.confidence is not None):
+        raise PalmetteError(
+            f"the model {model.summary_.get('model')} gives no probabilities, which --top and "
+            "--confidence need. Fit it again with --calibrate sigmoid, or another model, such as "
+            "--model class-tree."
+        )
+    if model.several_paths_:
+        return _SeveralAnswers(model, wishes, has_proba)
+    if not has_proba:
+        return _BareAnswers(model, wishes)
+    return _OneAnswer(model, wishes)
+
+
+class _Texts:
+    """Texts of nodes, written once each."""
+
+    def __init__(self, model: TableModel) -> None:
+        h = model.hierarchy_
+        self._h, self._write = h, model.label_text
+        self._table = np.full(h.n_nodes, None, dtype=object)
+        self._table[0] = ""
+
+    def of(self, nodes: Any) -> Any:
+        for node in np.unique(nodes).tolist():
+            if self._table[node] is None:
+                path = self._h.path(node) if self._h.is_tree else self._h.names[node]
+                self._table[node] = self._write(path)
+        return self._table[nodes]
+
+
+class _OneAnswer:
+    """One path a row, with probabilities."""
+
+    def __init__(self, model: TableModel, wishes: Wishes) -> None:
+        self._model, self._wishes = model, wishes
+        self._answers = PathAnswers(model.estimator_, model.hierarchy_)
+        self._texts = _Texts(model)
+        self._explainer = Explainer(model) if wishes.explain else None
+
+    def __call__(self, X: Any) -> dict[str, Any]:
+        answers, wishes = self._answers, self._wishes
+        proba = answers.class_proba(X)
+        nodes = answers.nodes(X, proba)
+        found = {
+            "prediction": self._texts.of(nodes),
+            "probability": answers.proba_of(proba, nodes),
+        }
+        if wishes.top > 1:
+            best, values = answers.best(proba, min(wishes.top, proba.shape[1]))
+            for k in range(1, best.shape[1]):
+                found[f"prediction_{k + 1}"] = self._texts.of(best[:, k])
+                found[f"probability_{k + 1}"] = values[:, k]
+        if wishes.confidence is not None:
+            sure = answers.sure(proba, wishes.confidence)
+            found["sure"] = self._texts.of(sure)
+            found["sure_probability"] = answers.proba_of(proba, sure)
+        if hasattr(self._model.estimator_, "predict_set"):
+            found["set"] = _set_texts(self._model, X, self._texts)
+        if self._explainer is not None:
+            found["explanation"] = self._explainer.explain(X, nodes, answers.node_proba(proba))
+        return found
+
+
+class _BareAnswers:
+    """One path a row, without probabilities."""
+
+    def __init__(self, model: TableModel, wishes: Wishes) -> None:
+        self._model, self._texts = model, _Texts(model)
+        self._explainer = Explainer(model) if wishes.explain else None
+
+    def __call__(self, X: Any) -> dict[str, Any]:
+        from palmette.table.answers import nodes_of
+
+        nodes = nodes_of(self._model.estimator_, X, self._model.hierarchy_)
+        found: dict[str, Any] = {"prediction": self._texts.of(nodes)}
+        if self._explainer is not None:
+            found["explanation"] = self._explainer.explain(X, nodes, None)
+        return found
+
+
+class _SeveralAnswers:
+    """Several paths a row: labels joined by the separator of the target."""
+
+    def __init__(self, model: TableModel, wishes: Wishes, has_proba: bool) -> None:
+        self._model, self._wishes, self._has_proba = model, wishes, has_proba
+        self._texts = _Texts(model)
+        self._mark = model.target_.labels_separator or ";"
+        self._explainer = Explainer(model) if wishes.explain else None
+
+    def __call__(self, X: Any) -> dict[str, Any]:
+        model, h = self._model, self._model.hierarchy_
+        sets = node_sets(model.estimator_, X, h)
+        rows = [r[r > 0] for r in np.split(sets.indices, sets.indptr[1:-1])]
+        found: dict[str, Any] = {"prediction": self._joined(rows)}
+        if not self._has_proba:
+            return found
+        proba = node_proba(model.estimator_, X, h)
+        # how probable the least probable of the labels is; of an empty answer there is none
+        found["probability"] = np.array(
+            [proba[i, r].min() if len(r) else np.nan for i, r in enumerate(rows)]
+        )
+        labels = np.asarray(h.index(list(model.classes_)))
+        if self._wishes.top > 1:
+            order = np.argsort(-proba[:, labels], axis=1, kind="stable")[:, : self._wishes.top]
+            for k in range(order.shape[1]):
+                best = labels[order[:, k]]
+                found[f"label_{k + 1}"] = self._texts.of(best)
+                found[f"label_probability_{k + 1}"] = proba[np.arange(len(proba)), best]
+        if self._wishes.confidence is not None:
+            found["sure"] = self._joined(self._sure(proba))
+        if self._explainer is not None:
+            labels = [[f"{self._texts.of(n)} {proba[i, n]:.2f}" for n in row]
+                      for i, row in enumerate(rows)]  # fmt: skip
+            near = self._explainer.near_rows(X)
+            found["explanation"] = [
+                " | ".join(part for part in ("; ".join(each), like) if part)
+                for each, like in zip(labels, near, strict=True)
+            ]
+        return found
+
+    def _sure(self, proba: Any) -> list[Any]:
+        """Most specific nodes of every row that are sure enough."""
+        h = self._model.hierarchy_
+        at_least = proba >= self._wishes.confidence
+        at_least[:, 0] = True
+        # nodes with a child that is sure enough are implied by it
+        above = np.zeros_like(at_least)
+        for node in range(1, h.n_nodes):
+            for parent in np.atleast_1d(h.parents_of(node)).tolist():
+                above[:, parent] |= at_least[:, node]
+        kept = at_least & ~above
+        return [np.flatnonzero(row[1:]) + 1 for row in kept]
+
+    def _joined(self, rows: list[Any]) -> list[str]:
+        return [self._mark.join(self._texts.of(row).tolist()) for row in rows]
+
+
+def _set_texts(model: TableModel, X: Any, texts: _Texts) -> list[str]:
+    """Write the nodes that hold the truth with the chosen coverage."""
+    sets = model.estimator_.predict_set_nodes(X)
+    mark = model.target_.labels_separator or ";"
+    return [
+        mark.join(texts.of(row[row > 0]).tolist())
+        for row in np.split(sets.indices, sets.indptr[1:-1])
+    ]

@@ -1,0 +1,310 @@
+"""TextVectorizer: texts as tf-idf weights of words, pairs of words and pieces of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from palmette.exceptions import PalmetteError
+
+__all__ = ["TextVectorizer"]
+
+_TOP = np.uint64(1) << np.uint64(63)
+# Thai, Lao, Tibetan and Burmese; Khmer; Chinese and Japanese
+_UNSPACED = (("\u0e00", "\u109f"), ("\u1780", "\u17ff"), ("\u2e80", "\u9fff"))
+_CHARACTERS_AT_ONCE = 2**21  # of texts that are hashed at a time: some 200 MiB of grams
+
+
+class TextVectorizer(TransformerMixin, BaseEstimator):
+    """Turn texts into sparse rows of length one: weights of words, pairs and pieces of words.
+
+    A piece is some letters of a word, of which the spaces around it are part: it finds endings,
+    parts of compounds and words with a typing error. Case does not count.
+
+    Parameters
+    ----------
+    method : {"tfidf", "hashing"}
+        Whether every gram that occurs in `min_rows` rows has a column of its own, with a name, or
+        grams share a fixed number of columns: memory then does not grow with the texts.
+    pieces : "auto", tuple of two ints, or None
+        Least and largest number of letters of a piece; None for words and pairs only. "auto" is
+        (3, 4), and (1, 3) for scripts that do not divide words by spaces.
+    min_rows : int
+        Rows that a gram must occur in, with "tfidf".
+    max_columns : int
+        Most columns with "tfidf", those of most rows being kept; a power of two is the number of
+        columns with "hashing".
+
+    Attributes
+    ----------
+    pieces_ : tuple of two ints, or None
+        What `pieces` came to.
+    idf_ : float array of shape (n_columns,)
+    n_words_ : int
+        Columns of words and pairs; those of pieces come after them.
+    hashes_ : uint64 array of shape (n_columns,)
+        With "tfidf", the grams of the columns, ascending.
+    names_ : object array of shape (n_columns,)
+        With "tfidf", the grams as they first occurred; a star stands for the rest of a word.
+
+    Examples
+    --------
+    >>> texts = ["a red apple", "a red car", "an apple"]
+    >>> vectorizer = TextVectorizer(pieces=None).fit(texts)
+    >>> sorted(vectorizer.names_)
+    ['a', 'a red', 'apple', 'red']
+    >>> vectorizer.transform(["apple pie"]).toarray().max()
+    np.float64(1.0)
+    """
+
+    def __init__(
+        self,
+        method: str = "tfidf",
+        *,
+        pieces: str | tuple[int, int] | None = "auto",
+        min_rows: int = 2,
+        max_columns: int = 2**17,
+    ) -> None:
+        self.method = method
+        self.pieces = pieces
+        self.min_rows = min_rows
+        self.max_columns = max_columns
+
+    def fit(self, X: Iterable[Any], y: Any = None) -> TextVectorizer:
+        """Learn the columns and their weights.
+
+        Parameters
+        ----------
+        X : texts of n_samples rows
+            What is no string counts as an empty text.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._check()
+        texts = _as_texts(X)
+        self.pieces_ = _likely_pieces(texts) if self.pieces == "auto" else self.pieces
+        if self.method == "hashing":
+            self.n_words_ = self.max_columns // 2 if self.pieces_ else self.max_columns
+            counts = np.zeros(self.max_columns)
+            for grams in self._grams(texts):
+                rows, columns = grams.rows(), self._buckets(grams.hashes)
+                counts += np.bincount(_once_a_row(rows, columns), minlength=self.max_columns)
+        else:
+            counts = self._learn_grams(texts)
+        self.idf_ = np.log((1.0 + len(texts)) / (1.0 + counts)) + 1.0
+        return self
+
+    def transform(self, X: Iterable[Any]) -> sparse.csr_array:
+        """Turn texts into rows.
+
+        Parameters
+        ----------
+        X : texts of n_samples rows
+
+        Returns
+        -------
+        sparse array of shape (n_samples, n_columns)
+        """
+        from palmette._kernels.ngrams import weigh_rows
+
+        check_is_fitted(self, "idf_")
+        blocks = []
+        for grams in self._grams(_as_texts(X)):
+            columns = self._columns_of(grams.hashes)
+            indptr = np.empty(len(grams.first), dtype=np.int64)
+            indices, values = np.empty_like(columns), np.empty(len(columns))
+            used = weigh_rows(
+                columns, grams.first, self.idf_, self.n_words_, indptr, indices, values
+            )
+            if used < 2**31:  # liblinear and trees of scikit-learn take no other
+                indptr = indptr.astype(np.int32)
+            shape = (len(indptr) - 1, len(self.idf_))
+            blocks.append(sparse.csr_array((values[:used], indices[:used], indptr), shape=shape))
+        if not blocks:
+            return sparse.csr_array((0, len(self.idf_)))
+        return blocks[0] if len(blocks) == 1 else sparse.vstack(blocks, format="csr")
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the grams of the columns; with "hashing" their numbers."""
+        check_is_fitted(self, "idf_")
+        if self.method == "hashing":
+            return np.array([f"#{i}" for i in range(len(self.idf_))], dtype=object)
+        return self.names_
+
+    # ------------------------------------------------------------------ parts
+
+    def _check(self) -> None:
+        if self.method not in ("tfidf", "hashing"):
+            raise PalmetteError(f"method={self.method!r}: expected 'tfidf' or 'hashing'.")
+        pieces = self.pieces
+        if pieces not in ("auto", None) and (
+            isinstance(pieces, str) or not 1 <= pieces[0] <= pieces[1]
+        ):
+            raise PalmetteError(
+                f"pieces={pieces!r}: expected the least and the largest number of letters, such as "
+                "(2, 4), or 'auto', or None."
+            )
+        if self.max_columns < 2 or (self.method == "hashing" and self.max_columns.bit_count() != 1):
+            raise PalmetteError(
+                f"max_columns={self.max_columns!r}: expected 2 at least, and a power of two with "
+                "method='hashing'."
+            )
+
+    def _grams(self, texts: list[str], spans: bool = False) -> Iterator[_Grams]:
+        """Grams of some texts at a time."""
+        low, high = self.pieces_ or (1, 0)
+        start, size = 0, 0
+        for stop, text in enumerate(texts, start=1):
+            size += len(text)
+            if size >= _CHARACTERS_AT_ONCE or stop == len(texts):
+                yield _hash_texts(texts[start:stop], low, high, spans)
+                start, size = stop, 0
+
+    def _learn_grams(self, texts: list[str]) -> NDArray[np.float64]:
+        """Choose the grams that become columns; returns the number of rows of each."""
+        known, counts = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
+        for grams in self._grams(texts):
+            once = _once_a_row(grams.rows(), grams.hashes)
+            found, times = np.unique(once, return_counts=True)
+            known, place = np.unique(np.concatenate([known, found]), return_inverse=True)
+            counts = np.bincount(place, weights=np.concatenate([counts, times]))
+        kept = np.flatnonzero(counts >= self.min_rows)
+        if not len(kept):  # of very few texts all words count
+            kept = np.arange(len(known))
+        if len(kept) > self.max_columns:
+            order = np.argsort(-counts[kept], kind="stable")
+            kept = np.sort(kept[order[: self.max_columns]])
+        self.hashes_ = known[kept]
+        self.n_words_ = int(np.searchsorted(self.hashes_, _TOP))
+        self.names_ = self._name_columns(texts)
+        return counts[kept]
+
+    def _name_columns(self, texts: list[str]) -> NDArray[np.object_]:
+        """Find out how the gram of every column reads, where it first occurs."""
+        names = np.full(len(self.hashes_), None, dtype=object)
+        missing = len(names)
+        for grams in self._grams(texts, spans=True):
+            if not missing:
+                break
+            columns = self._columns_of(grams.hashes)
+            found, where = np.unique(columns, return_index=True)
+            new = (found >= 0) & (names[found] == None)  # noqa: E711 (elementwise)
+            for column, place in zip(found[new].tolist(), where[new].tolist(), strict=True):
+                names[column] = grams.read(place)
+            missing -= int(new.sum())
+        return names
+
+    def _columns_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        from palmette._kernels.ngrams import find_columns, make_slots
+
+        if self.method == "hashing":
+            return self._buckets(hashes)
+        slots = np.empty(1 << max(2 * len(self.hashes_), 2).bit_length(), dtype=np.int32)
+        make_slots(self.hashes_, slots)
+        columns = np.empty(len(hashes), dtype=np.int32)
+        find_columns(hashes, self.hashes_, slots, columns)
+        return columns
+
+    def _buckets(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """Columns that grams share: words in the first half, pieces in the second."""
+        columns = (hashes & np.uint64(self.n_words_ - 1)).astype(np.int32)
+        columns[hashes >= _TOP] += self.n_words_
+        return columns
+
+
+class _Grams(NamedTuple):
+    """Hashes of the grams of some texts, row by row.
+
+    Parameters
+    ----------
+    hashes : uint64 array of shape (n_grams,)
+    first : int64 array of shape (n_rows + 1,)
+    spans : int64 array of shape (n_grams, 2), or (0, 2)
+    joined : str
+        All texts, of which `spans` are places.
+    """
+
+    hashes: NDArray[np.uint64]
+    first: NDArray[np.int64]
+    spans: NDArray[np.int64]
+    joined: str
+
+    def rows(self) -> NDArray[np.int64]:
+        """Row of every gram."""
+        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+
+    def read(self, place: int) -> str:
+        """Read a gram; a star stands for the rest of the word that a piece is of."""
+        begin, end = self.spans[place].tolist()
+        if self.hashes[place] < _TOP:
+            return self.joined[begin:end]
+        # the space before a word may be a comma in truth, or the end of another text
+        row = int(np.searchsorted(self.first, place, side="right")) - 1
+        word_begin, word_end = self._word_around(place, row)
+        head, tail = "*" * (begin >= word_begin), "*" * (end <= word_end)
+        return head + self.joined[max(begin, word_begin) : min(end, word_end)] + tail
+
+    def _word_around(self, place: int, row: int) -> tuple[int, int]:
+        """Span of the word that a piece is of: the last word before it in the order of hashing."""
+        at = place
+        while self.hashes[at] >= _TOP:
+            at -= 1
+        begin, end = self.spans[at].tolist()
+        if at > self.first[row] and self.spans[at - 1][1] == end and self.hashes[at - 1] < _TOP:
+            begin = int(self.spans[at - 1][0])  # a pair comes right after its second word
+        return begin, end
+
+
+def _likely_pieces(texts: list[str]) -> tuple[int, int]:
+    """Lengths of pieces: short ones for scripts that write words without spaces between them."""
+    sample = "".join(texts[:1000])[:100_000]
+    unspaced = sum(any(low <= c <= high for low, high in _UNSPACED) for c in sample)
+    return (1, 3) if unspaced > 0.3 * max(len(sample), 1) else (3, 4)
+
+
+def _as_texts(values: Iterable[Any]) -> list[str]:
+    return [value.lower() if isinstance(value, str) else "" for value in values]
+
+
+def _hash_texts(texts: list[str], low: int, high: int, spans: bool) -> _Grams:
+    from palmette._kernels.ngrams import count_grams, hash_grams
+
+    joined = "".join(texts)
+    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    starts = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
+    is_word = _word_characters(codes)
+    counts = np.empty(len(texts), dtype=np.int64)
+    count_grams(codes, is_word, starts, low, high, counts)
+    first = np.concatenate([[0], np.cumsum(counts)])
+    hashes = np.empty(first[-1], dtype=np.uint64)
+    places = np.empty((len(hashes) if spans else 0, 2), dtype=np.int64)
+    hash_grams(codes, is_word, starts, low, high, first, hashes, places)
+    return _Grams(hashes, first, places, joined)
+
+
+def _word_characters(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """Whether each code that occurs is a letter, a digit or an underscore."""
+    table = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.uint8)
+    table[codes] = 1
+    for code in np.flatnonzero(table).tolist():
+        character = chr(code)
+        table[code] = character.isalnum() or character == "_"
+    return table
+
+
+def _once_a_row(rows: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
+    """Leave out copies of a value in a row."""
+    order = np.lexsort([values, rows])
+    rows, values = rows[order], values[order]
+    new = np.ones(len(values), dtype=bool)
+    new[1:] = (rows[1:] != rows[:-1]) | (values[1:] != values[:-1])
+    return values[new]

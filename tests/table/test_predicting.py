@@ -1,0 +1,121 @@
+"""Predictions by chunks: the same in any chunk, beside the rows they belong to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.table.goods import make_goods
+
+from palmette.exceptions import PalmetteError
+from palmette.table import fit_table
+from palmette.table import predicting as module
+from palmette.table.predicting import Wishes, predict_chunks
+from palmette.table.sources import TableSource
+
+ALL = Wishes(top=2, confidence=0.9, explain=True)
+
+
+@pytest.fixture
+def path(goods, tmp_path):
+    file = tmp_path / "new.csv"
+    goods.drop(columns="kind").assign(note="x").to_csv(file, index=False)
+    return file
+
+
+def predict(model, path, wishes=None, **options):
+    source = TableSource.of(path)
+    return pd.concat(list(predict_chunks(model, source, wishes, **options)), ignore_index=True)
+
+
+def test_rows_stay_as_they_are_and_get_answers(model, path, goods):
+    told = []
+    found = predict(model, path, tell=told.append)
+    assert list(found.columns) == [
+        "title", "price", "colour", "since", "note", "prediction", "probability"
+    ]  # fmt: skip
+    assert found["price"].tolist() == goods["price"].tolist()
+    assert found["prediction"].tolist() == goods["kind"].tolist()
+    assert found["probability"].between(0.25, 1).all()
+    assert told == ["not used, since the model does not know them: note"]
+
+
+@pytest.mark.parametrize("rows", [27, 80])
+def test_chunks_do_not_matter(model, path, rows):
+    whole = predict(model, path, ALL)
+    parts = predict(model, path, ALL, rows=rows)
+    pd.testing.assert_frame_equal(whole, parts, rtol=1e-9)
+
+
+def test_parts_of_a_chunk_do_not_matter(model, path, monkeypatch):
+    whole = predict(model, path, ALL)
+    monkeypatch.setattr(module, "_AT_ONCE", 60)
+    pd.testing.assert_frame_equal(whole, predict(model, path, ALL), rtol=1e-9)
+
+
+def test_what_is_wished_for(model, path):
+    found = predict(model, path, ALL)
+    assert (found["probability"] >= found["probability_2"]).all()
+    assert (found["prediction"] != found["prediction_2"]).all()
+    sure = found["sure_probability"]
+    assert (sure >= 0.9 - 1e-12).all()
+    assert all(p.startswith(s) for p, s in zip(found["prediction"], found["sure"], strict=True))
+    assert found["explanation"].str.match(r"(Food|Tools) \d\.\d\d > ").all()
+    assert found["explanation"].str.contains("'price' +", regex=False).any()
+
+
+def test_answers_never_hide_a_column(model, goods, tmp_path):
+    goods.assign(prediction="mine").to_csv(tmp_path / "a.csv", index=False)
+    found = predict(model, tmp_path / "a.csv")
+    assert (found["prediction"] == "mine").all()
+    assert found["prediction_"].tolist() == goods["kind"].tolist()
+
+
+def test_columns_can_be_mapped(model, path, goods, tmp_path):
+    goods.rename(columns={"title": "name"}).to_csv(tmp_path / "a.csv", index=False)
+    wishes = Wishes(rename={"title": "name"})
+    found = predict(model, tmp_path / "a.csv", wishes)
+    assert found["prediction"].tolist() == goods["kind"].tolist()
+    with pytest.raises(PalmetteError, match=r"lacks the column 'title'.*--map title=name"):
+        predict(model, tmp_path / "a.csv")
+    with pytest.raises(PalmetteError, match="the model has no column 'tite'"):
+        predict(model, path, Wishes(rename={"tite": "title"}))
+    with pytest.raises(PalmetteError, match="has no column 'name'"):
+        predict(model, path, Wishes(rename={"title": "name"}))
+
+
+def test_a_late_wrong_value_has_its_row(model, goods, tmp_path):
+    goods.loc[50, "price"] = "cheap"
+    goods.to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(PalmetteError, match="'cheap' in row 51 of the column 'price'"):
+        predict(model, tmp_path / "a.csv", rows=20)
+
+
+def test_models_without_probabilities_answer_plainly(goods, path):
+    svm = fit_table(goods, "kind", model="flat-svm", folds=0)
+    found = predict(svm, path, Wishes(explain=True))
+    assert found["prediction"].tolist() == goods["kind"].tolist()
+    assert "probability" not in found
+    assert found["explanation"].str.contains("+", regex=False).any()
+    for wishes in (Wishes(top=2), Wishes(confidence=0.5)):
+        with pytest.raises(PalmetteError, match="gives no probabilities"):
+            predict(svm, path, wishes)
+
+
+def test_several_labels_are_joined(path):
+    goods = make_goods()
+    goods["kind"] = goods["kind"] + "|Sold > " + goods["price"].str[0]
+    goods = goods[["price", "kind"]]
+    model = fit_table(goods, "kind", labels_separator="|", model="local-per-node", folds=0)
+    found = predict(model, path, Wishes(top=2, confidence=0.5, explain=True))
+    assert "|" in found["prediction"][0]
+    assert found["explanation"].str.contains(r"Food > Fruit \d").any()
+    assert found["label_probability_1"].ge(found["label_probability_2"]).all()
+    assert found["sure"].str.len().gt(0).mean() > 0.9
+
+
+def test_sets_hold_the_truth(goods, path):
+    model = fit_table(goods, "kind", model="class-tree", folds=0, coverage=0.8)
+    found = predict(model, path)
+    kept = [kind in text.split(";") for kind, text in zip(goods["kind"], found["set"], strict=True)]
+    assert np.mean(kept) > 0.7

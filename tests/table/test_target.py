@@ -1,0 +1,95 @@
+"""Targets in all their forms become paths."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from palmette import Hierarchy
+from palmette.exceptions import HierarchyError, PalmetteError
+from palmette.table.labels import canonical_labels, hierarchy_of_paths, plain_labels
+from palmette.table.separators import SEPARATORS, detect_separator, split_path
+from palmette.table.target import TargetForm
+
+
+@pytest.mark.parametrize("separator", SEPARATORS)
+def test_any_separator_is_found(separator):
+    cells = [separator.join(path) for path in (("a", "b"), ("a", "c"), ("d", "e"), ("d", "f"))]
+    found = detect_separator(cells)
+    assert [split_path(cell, found) for cell in cells] == [
+        ("a", "b"), ("a", "c"), ("d", "e"), ("d", "f")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("cells", [["a", "b"], ["A/C repair", "b", "c"], ["x/y", "z/w", "u/v"], []])
+def test_plain_names_have_none(cells):
+    assert detect_separator(cells) is None
+
+
+def read(frame, target, **options):
+    frame = pd.DataFrame(frame)
+    return TargetForm.find(frame, target, **options).read(frame)
+
+
+def test_one_column_of_paths():
+    cells = ["Food > Fruit", "Food>Fish", None, "  ", "Food > Fruit > "]
+    fruit, fish = ("Food", "Fruit"), ("Food", "Fish")
+    assert read({"y": cells}, "y") == [fruit, fish, None, None, fruit]
+    assert read({"y": ["a/b", "a/c"]}, "y", separator="") == [("a/b",), ("a/c",)]
+    assert read({"y": ["a.b", "a.c"]}, "y", separator=".") == [("a", "b"), ("a", "c")]
+    assert read({"y": [1, 2.0, float("nan")]}, "y") == [("1",), ("2",), None]
+
+
+@pytest.mark.parametrize("target", ["top,sub", ["top", "sub"]])
+def test_levels_in_columns(target):
+    frame = {"top": ["a", "b", None], "sub": ["x", None, None]}
+    assert read(frame, target) == [("a", "x"), ("b",), None]
+
+
+def test_a_gap_in_a_path_is_an_error():
+    with pytest.raises(PalmetteError, match=r"row 1 has the path \(-, x\)"):
+        read({"top": [None], "sub": ["x"]}, "top,sub")
+    with pytest.raises(PalmetteError, match="row 2 of the target column 'y' has the path 'a//b'"):
+        read({"y": ["a/c", "a//b"]}, "y", separator="/")
+
+
+def test_several_paths_a_row():
+    rows = read({"y": ["a/x; b/y", "a/z", ""]}, "y", labels_separator=";")
+    assert rows == [[("a", "x"), ("b", "y")], [("a", "z")], None]
+    assert read({"y": [["a/x", "a/y"], []]}, "y") == [[("a", "x"), ("a", "y")], None]
+
+
+def test_columns_that_are_not_there():
+    with pytest.raises(PalmetteError, match="Did you mean 'category'"):
+        read({"category": ["a"]}, "catgory")
+    with pytest.raises(PalmetteError, match="named twice"):
+        read({"y": ["a"]}, ["y", "y"])
+    with pytest.raises(PalmetteError, match="separator is for one target column"):
+        read({"a": ["x"], "b": ["y"]}, "a,b", separator="/")
+
+
+def test_a_hierarchy_says_how_cells_are_written():
+    h = Hierarchy.from_paths([("Food", "Fruit"), ("Food", "A/C"), ("Tools", "Saws")])
+    frame = pd.DataFrame({"y": ["Fruit", "A/C", "Saws"]})
+    form = TargetForm.find(frame, "y", hierarchy=h)
+    assert form.separator is None
+    labels = canonical_labels(form.read(frame), h, several=False)
+    assert labels == [("Food", "Fruit"), ("Food", "A/C"), ("Tools", "Saws")]
+
+
+def test_a_label_outside_of_the_hierarchy_is_named():
+    h = Hierarchy.from_paths([("Food", "Fruit"), ("Tools", "Saws")])
+    with pytest.raises(HierarchyError, match=r"row 2 of the target has 'Fruits'.*mean 'Fruit'"):
+        canonical_labels([("Fruit",), ("Fruits",)], h, several=False)
+
+
+def test_the_order_of_rows_does_not_change_the_hierarchy():
+    rows = [("b", "y"), ("a", "x"), ("b", "x")]
+    assert hierarchy_of_paths(rows, False) == hierarchy_of_paths(rows[::-1], False)
+
+
+def test_plain_labels_for_a_learner():
+    form = TargetForm(["y"], " > ")
+    assert plain_labels([("a", "b"), ("c",)], form.write) == ["a > b", "c"]
+    with pytest.raises(PalmetteError, match="1 label"):
+        plain_labels([("a",), ("a",)], form.write)

@@ -1,0 +1,93 @@
+"""Texts as rows of length one, the same whatever rows stand beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+import palmette.table.text as text_module
+from palmette.exceptions import PalmetteError
+from palmette.table import TextVectorizer
+
+TEXTS = [
+    "a red apple",
+    "a red car and a red van",
+    "an apple pie",
+    "the car",
+    "",
+    None,
+    "Pie, apple",
+]
+
+
+@pytest.mark.parametrize("method", ["tfidf", "hashing"])
+def test_rows_have_length_one_or_are_empty(method):
+    X = TextVectorizer(method, max_columns=2**12).fit(TEXTS).transform(TEXTS)
+    lengths = np.sqrt(X.multiply(X).sum(axis=1))
+    assert np.allclose(lengths, [1, 1, 1, 1, 0, 0, 1])
+
+
+def test_words_weigh_as_in_scikit_learn():
+    texts = [text or "" for text in TEXTS]
+    ours = TextVectorizer(pieces=None).fit(texts)
+    theirs = TfidfVectorizer(
+        sublinear_tf=True, min_df=2, ngram_range=(1, 2), token_pattern=r"(?u)\b\w+\b"
+    ).fit(texts)
+    assert sorted(ours.names_) == sorted(theirs.vocabulary_)
+    order = [theirs.vocabulary_[name] for name in ours.names_]
+    found = theirs.transform(texts).toarray()[:, order]
+    assert np.allclose(ours.transform(texts).toarray(), found)
+
+
+@pytest.mark.parametrize("method", ["tfidf", "hashing"])
+def test_a_row_does_not_depend_on_its_neighbours(method):
+    vectorizer = TextVectorizer(method, max_columns=2**12).fit(TEXTS)
+    together = vectorizer.transform(TEXTS).toarray()
+    alone = np.vstack([vectorizer.transform([text]).toarray() for text in TEXTS])
+    assert np.array_equal(together, alone)
+
+
+@pytest.mark.parametrize("method", ["tfidf", "hashing"])
+def test_texts_in_pieces_give_the_same(method, monkeypatch):
+    whole = TextVectorizer(method, max_columns=2**12).fit(TEXTS)
+    expected = whole.transform(TEXTS).toarray()
+    monkeypatch.setattr(text_module, "_CHARACTERS_AT_ONCE", 5)
+    parts = TextVectorizer(method, max_columns=2**12).fit(TEXTS)
+    assert np.array_equal(parts.transform(TEXTS).toarray(), expected)
+    assert np.array_equal(parts.get_feature_names_out(), whole.get_feature_names_out())
+
+
+def test_names_read_as_the_grams_do():
+    vectorizer = TextVectorizer(pieces=(3, 3), min_rows=1).fit(["red car"])
+    assert sorted(vectorizer.names_[: vectorizer.n_words_]) == ["car", "red", "red car"]
+    pieces = sorted(vectorizer.names_[vectorizer.n_words_ :])
+    assert pieces == ["*ar", "*car*", "*ed", "*red*", "ca*", "re*"]
+
+
+def test_the_most_frequent_grams_are_kept():
+    texts = ["a b", "a b", "a c", "a c", "a"]
+    assert TextVectorizer(pieces=None, max_columns=2).fit(texts).names_.tolist().count("a") == 1
+    assert len(TextVectorizer(pieces=None, max_columns=2).fit(texts).idf_) == 2
+
+
+def test_grams_of_a_single_row_count_where_no_other_does():
+    assert TextVectorizer(pieces=None).fit(["only once"]).transform(["once"]).nnz == 1
+
+
+def test_scripts_without_spaces_get_short_pieces():
+    assert TextVectorizer().fit(["数据科学", "机器学习"]).pieces_ == (1, 3)
+    assert TextVectorizer().fit(["data science"]).pieces_ == (3, 4)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"method": "bag"}, {"pieces": (3, 2)}, {"pieces": "long"}, {"max_columns": 1}]
+)
+def test_wrong_parameters_are_named(wrong):
+    with pytest.raises(PalmetteError, match=next(iter(wrong))):
+        TextVectorizer(**wrong).fit(TEXTS)
+
+
+def test_indices_are_those_that_scikit_learn_takes():
+    X = TextVectorizer().fit(TEXTS).transform(TEXTS)
+    assert X.indices.dtype == X.indptr.dtype == np.int32

@@ -1,0 +1,131 @@
+"""The tournament: the best wins, time is kept to, failures and Ctrl-C end nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from palmette.exceptions import PalmetteError
+from palmette.table import tournament as module
+from palmette.table.candidates import Candidate
+from palmette.table.tournament import Clock, Fold, Score, Tournament, make_folds
+
+
+class Model:
+    """A model of known quality and cost, on a clock that only it moves."""
+
+    def __init__(self, name, quality, seconds, clock, proba=True):
+        self.name, self.quality, self.seconds, self.clock = name, quality, seconds, clock
+        if proba:
+            self.predict_proba = None
+
+    def fit(self, X, y):
+        if isinstance(self.quality, BaseException):
+            raise self.quality
+        self.clock.now += self.seconds * len(y) / 1000
+        return self
+
+
+class Watch:
+    def __init__(self):
+        self.now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.fixture
+def watch(monkeypatch):
+    clock = Watch()
+    monkeypatch.setattr(module, "time", clock)
+    return clock
+
+
+def run(watch, models, seconds=None, n_folds=3, always=None):
+    """Run a tournament of models given as name: (quality, seconds for 1000 rows, proba)."""
+
+    def make(name):
+        return Model(name, *models[name][:2], watch, *models[name][2:])
+
+    fold = Fold(np.zeros((1000, 1)), ["a"] * 1000, np.zeros((10, 1)), np.arange(10))
+    game = Tournament(
+        [Candidate(name) for name in models],
+        make,
+        [lambda: fold] * n_folds,
+        lambda model, fold: Score(model.quality, model.quality),
+        Clock(seconds),
+        always=always,
+    )
+    game.run()
+    return game
+
+
+def test_the_best_wins_on_all_folds(watch):
+    game = run(watch, {"poor": (0.2, 1), "good": (0.9, 1), "near": (0.895, 1)})
+    assert game.winner().name == "good"
+    folds = {entry.name: len(entry.scores) for entry in game.leaderboard()}
+    assert folds == {"good": 3, "near": 3, "poor": 1}
+    assert [entry.name for entry in game.leaderboard()] == ["good", "near", "poor"]
+
+
+def test_the_baseline_goes_on_however_it_fares(watch):
+    game = run(watch, {"good": (0.9, 1), "base": (0.1, 1, False)}, always="base")
+    assert len(game.entries["base"].scores) == 3
+
+
+def test_without_probabilities_a_model_is_shown_but_not_kept(watch):
+    game = run(watch, {"svm": (0.95, 1, False), "good": (0.9, 1)})
+    assert game.leaderboard()[0].name == "svm"
+    assert game.winner().name == "good"
+    assert len(game.entries["good"].scores) == 3
+    assert run(watch, {"svm": (0.95, 1, False)}).winner().name == "svm"
+
+
+def test_what_would_take_too_long_is_not_tried(watch):
+    game = run(watch, {"quick": (0.5, 1), "slow": (0.9, 150)}, seconds=150)
+    assert game.winner().name == "quick"
+    assert "would take about 19" in game.entries["slow"].note
+    assert not game.entries["slow"].scores
+    assert watch.now == 3 * 1 + 2 * 0.2 * 150  # three folds, and two looks at the costs
+
+
+def test_the_first_model_is_fitted_whatever_it_costs(watch):
+    game = run(watch, {"slow": (0.9, 500), "quick": (0.5, 1)}, seconds=60)
+    assert game.winner().name == "slow"
+    assert game.entries["quick"].note == "no time was left"
+
+
+def test_a_failure_is_a_note(watch):
+    game = run(watch, {"broken": (ValueError("no\n way"), 1), "good": (0.5, 1)})
+    assert game.entries["broken"].note == "failed: no way"
+    assert game.winner().name == "good"
+    with pytest.raises(PalmetteError, match="broken: failed: no way"):
+        run(watch, {"broken": (ValueError("no way"), 1)}).winner()
+
+
+def test_an_interrupt_keeps_the_best_so_far(watch):
+    models = {"good": (0.5, 1), "long": (KeyboardInterrupt(), 1), "late": (0.9, 1)}
+    game = run(watch, models)
+    assert game.interrupted
+    assert game.winner().name == "good"
+    assert game.fallback[0] == "good"
+    assert game.entries["late"].note == "stopped before its turn"
+
+
+def test_facts_are_plain_values(watch):
+    facts = run(watch, {"good": (0.5, 1)}, n_folds=2).entries["good"].facts()
+    assert facts == {
+        "model": "good", "folds": 2, "hierarchical_f1": 0.5, "hierarchical_f1_std": 0.0,
+        "hierarchical_f1_by_fold": [0.5, 0.5], "accuracy": 0.5, "fit_seconds": 1.0,
+        "probabilities": True, "note": "",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("codes", [np.arange(30) % 3, None, np.arange(30)])
+def test_folds_test_every_row_once(codes):
+    folds = make_folds(codes, 30, 3, seed=0)
+    tests = np.concatenate([test for _, test in folds])
+    assert sorted(tests.tolist()) == list(range(30))
+    assert all(not set(train) & set(test) for train, test in folds)
+    with pytest.raises(PalmetteError, match="too few"):
+        make_folds(None, 1, 3, seed=0)
