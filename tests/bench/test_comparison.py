@@ -84,15 +84,21 @@ def test_no_ranking_of_one():
     assert made_up(models=["good"]).ranking() is None
 
 
-def test_ranking_says_why_there_is_none(monkeypatch):
-    import sys
-
+def test_ranking_says_why_there_is_none():
     equal = made_up()
     for row in equal.rows:
         row["hierarchical_f1"] = 0.5
     assert "equal scores" in equal.ranking()["reason"]
-    monkeypatch.setitem(sys.modules, "scikit_posthocs", None)
-    assert "pip install 'palmette[stats]'" in made_up().ranking()["reason"]
+
+
+def test_tests_over_data_sets_follow_the_options():
+    comparison = made_up()
+    comparison.test_options = {"posthoc": "wilcoxon-holm", "control": "good"}
+    facts = comparison.ranking()
+    assert (facts["posthoc"], facts["control"]) == ("wilcoxon-holm", "good")
+    few = made_up(n_datasets=2)
+    few.test_options = {"posthoc": "wilcoxon-holm"}
+    assert "with 2 data sets" in few.ranking()["warnings"][0]
 
 
 # ---------------------------------------------------------------------- files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from palmette.bench import models
@@ -18,9 +19,11 @@ from palmette.bench.preparing import prepare
 from palmette.exceptions import PalmetteError
 
 NAMES = [spec.name for spec in list_models()]
+NETWORKS = ("coherent-blend", "coherent-network")  # many epochs of few rows: half a minute
+QUICK = [name for name in NAMES if name not in NETWORKS]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", QUICK)
 def test_every_model_learns_numbers(name, toy):
     spec = find_model(name)
     model = prepare(spec.make(ModelContext(toy.hierarchy)), spec, toy.X_train)
@@ -29,6 +32,27 @@ def test_every_model_learns_numbers(name, toy):
     assert set(predicted) <= set(toy.y_train)
     right = sum(p == t for p, t in zip(predicted, toy.y_train, strict=True))
     assert right > len(toy.y_train) / 2
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_are_made_for_the_hierarchy(name, toy):
+    model = make_model(name, toy.hierarchy, random_state=3)
+    assert (model.hierarchy, model.random_state) == (toy.hierarchy, 3)
+
+
+SEVERAL = [spec.name for spec in list_models() if spec.several_paths and spec.name in QUICK]
+SLOW_ENSEMBLES = {"local-per-node-forest", "local-per-node-extra-trees", "cocoa", "adaboost-mi"}
+
+
+@pytest.mark.parametrize("name", [name for name in SEVERAL if name not in SLOW_ENSEMBLES])
+def test_models_of_several_paths_learn_label_sets(name):
+    rng = np.random.default_rng(0)
+    Y = rng.integers(0, 2, (40, 3))
+    Y[:, 0] |= Y.sum(axis=1) == 0
+    X = Y + rng.normal(0, 0.2, Y.shape)
+    spec = find_model(name)
+    predicted = prepare(spec.make(ModelContext()), spec, X).fit(X, Y).predict(X)
+    assert np.mean(np.asarray(predicted) == Y) > 0.8
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("flat")])

@@ -1,6 +1,6 @@
 """The comparison harness: models x data sets x splits, timed, kept, and tested for significance."""
 
-from palmette.bench import learnt_models  # noqa: F401 (registers them)
+from palmette.bench import learnt_models, several_path_models  # noqa: F401 (register theirs)
 from palmette.bench.compare import compare
 from palmette.bench.comparison import Comparison
 from palmette.bench.models import (

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from palmette.bench.markdown import to_markdown
 from palmette.bench.ranking import rank_models
 from palmette.bench.scores import SCORES
+from palmette.bench.split_tests import compare_over_splits
 from palmette.core.files import atomic_write
 from palmette.exceptions import PalmetteError
 
@@ -43,6 +44,9 @@ class Comparison:
         By data set and model, the pipeline that was fitted, written out.
     notes : list of dict
         What was worth a warning: ``dataset``, ``split``, ``model`` and ``note``.
+    test_options : dict
+        How models are compared over data sets: ``posthoc``, ``control``, ``alpha``; see
+        `palmette.metrics.compare_over_datasets`.
     """
 
     rows: list[dict[str, Any]]
@@ -52,6 +56,7 @@ class Comparison:
     facts: dict[str, Any] = field(default_factory=dict)
     estimators: dict[str, dict[str, str]] = field(default_factory=dict)
     notes: list[dict[str, str]] = field(default_factory=list)
+    test_options: dict[str, Any] = field(default_factory=dict)
 
     def means(self, dataset: str) -> list[dict[str, Any]]:
         """Mean and standard deviation of every column over the splits of a data set, by model.
@@ -87,7 +92,7 @@ class Comparison:
         ----------
         score : str, optional
         **options
-            For `palmette.metrics.compare_over_datasets`.
+            For `palmette.metrics.compare_over_datasets`, in the place of `test_options`.
 
         Returns
         -------
@@ -100,7 +105,7 @@ class Comparison:
             self.matrix(score),
             methods=self.models,
             higher_is_better=SCORES[score].greater_is_better,
-            **options,
+            **{**self.test_options, **options},
         )
 
     def ranking(self) -> dict[str, Any] | None:
@@ -108,6 +113,11 @@ class Comparison:
         if len(self.datasets) < 2 or len(self.models) < 2:
             return None
         return rank_models(self, self.scores[0])
+
+    def split_test(self, dataset: str) -> dict[str, Any] | None:
+        """Models against the best over the random splits of a data set; see `split_tests`."""
+        alpha = self.test_options.get("alpha", 0.05)
+        return compare_over_splits(self, dataset, self.scores[0], alpha)
 
     # ------------------------------------------------------------------ out
 
@@ -121,6 +131,7 @@ class Comparison:
             "estimators": self.estimators,
             "rows": self.rows,
             "means": {name: self.means(name) for name in self.datasets},
+            "split_tests": {name: self.split_test(name) for name in self.datasets},
             "ranking": self.ranking(),
             "notes": self.notes,
         }

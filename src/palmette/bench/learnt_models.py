@@ -48,6 +48,23 @@ def _class_tree(context: ModelContext) -> Any:
     )
 
 
+def _class_tree_along(learner: str) -> Make:
+    """Make linear classifiers and a beam along a learnt tree."""
+
+    def make(context: ModelContext) -> Any:
+        from palmette import class_tree
+        from palmette.bench.over_labels import OverLabels
+
+        model = class_tree.ClassTreeClassifier(
+            getattr(class_tree, learner)(),
+            n_jobs=context.n_jobs,
+            random_state=context.random_state,
+        )
+        return OverLabels(model, context.hierarchy)
+
+    return make
+
+
 _LINEAR = {"scale": True}
 _TREES = {"takes_codes": True}
 for _spec in (
@@ -77,6 +94,21 @@ for _spec in (
         _along("hierarchical-boosting", "BHCTree"),
         "hierarchical-boosting along a learnt BHC tree",
         **_TREES,
+    ),
+    *(
+        ModelSpec(
+            f"class-tree-{suffix}",
+            _class_tree_along(learner),
+            f"class-tree along a learnt {words}",
+            **_LINEAR,
+        )
+        for suffix, learner, words in (
+            ("agglomerative", "AgglomerativeTree", "dendrogram"),
+            ("balanced", "BalancedTree", "tree of equal parts"),
+            ("bhc", "BHCTree", "BHC tree"),
+            ("cmtl", "LabelEmbeddingTree", "CMTL tree"),
+            ("relaxed", "RelaxedTree", "DAG (DRHL)"),
+        )
     ),
     *(
         ModelSpec(

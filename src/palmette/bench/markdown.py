@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from palmette.bench.ranking import ranking_sentences, ranking_title
 from palmette.bench.scores import SCORES, Score
+from palmette.bench.split_tests import split_sentence
 
 if TYPE_CHECKING:
     from palmette.bench.comparison import Comparison
@@ -27,7 +28,12 @@ def to_markdown(comparison: Comparison) -> str:
     -------
     str
     """
-    parts = [f"### {name}\n\n{_table(comparison, name)}" for name in comparison.datasets]
+    parts = []
+    for name in comparison.datasets:
+        parts.append(f"### {name}\n\n{_table(comparison, name)}")
+        tested = comparison.split_test(name)
+        if tested is not None:
+            parts.append(split_sentence(tested))
     ranking = comparison.ranking()
     if ranking is not None:
         parts.append(_ranking(ranking))

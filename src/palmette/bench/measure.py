@@ -147,12 +147,11 @@ def environment() -> dict[str, Any]:
      'scikit-learn']
     """
     import platform
+    from importlib.metadata import version
 
     import numpy
     import scipy
     import sklearn
-
-    import palmette
 
     return {
         "machine": platform.machine(),
@@ -160,7 +159,7 @@ def environment() -> dict[str, Any]:
         "cores": os.cpu_count() or 0,
         "system": platform.system(),
         "python": sys.version.split()[0],
-        "palmette": palmette.__version__,
+        "palmette": version("palmette"),
         "numpy": numpy.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,

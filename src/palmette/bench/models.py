@@ -204,6 +204,8 @@ _STRUCTURES = {
     "local-per-level": ("LocalPerLevelClassifier", "a model at every level"),
 }
 
+_SEVERAL_PATHS = ("local-per-node",)  # a model that says yes or no to every node
+
 
 def _maker(class_name: str, base: _Base) -> Make:
     def make(context: ModelContext) -> Any:
@@ -219,9 +221,10 @@ def _register_local_models() -> None:
     for structure, (class_name, words) in _STRUCTURES.items():
         for suffix, base in _BASES.items():
             name, make = f"{structure}-{suffix}", _maker(class_name, base)
-            register_model(ModelSpec(name, make, f"{words}: {base.words}", **base.needs))
+            needs = {**base.needs, "several_paths": structure in _SEVERAL_PATHS}
+            register_model(ModelSpec(name, make, f"{words}: {base.words}", **needs))
             if suffix == _PLAIN:
-                register_model(ModelSpec(structure, make, f"the same as {name}", **base.needs))
+                register_model(ModelSpec(structure, make, f"the same as {name}", **needs))
 
 
 def _boosted(name: str, preset: str | None = None) -> Make:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from palmette.core.containers import row_index
@@ -13,6 +15,10 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 
 __all__ = ["OverLabels"]
+
+
+def _has_probabilities(self: OverLabels) -> bool:
+    return hasattr(getattr(self, "estimator_", self.estimator), "predict_proba")
 
 
 class OverLabels(ClassifierMixin, BaseEstimator):
@@ -30,6 +36,8 @@ class OverLabels(ClassifierMixin, BaseEstimator):
     estimator_ : classifier
         Fitted; its labels are node numbers of ``hierarchy_``.
     hierarchy_ : Hierarchy
+    classes_ : array of shape (n_classes,)
+        Labels as y spells them, in the order of the classifier's.
 
     Examples
     --------
@@ -60,6 +68,8 @@ class OverLabels(ClassifierMixin, BaseEstimator):
         self.estimator_ = clone(self.estimator).fit(X, labels.terminals)
         self.hierarchy_ = labels.hierarchy
         self.label_form_ = labels.form.as_answer()
+        nodes = np.asarray(self.estimator_.classes_, dtype=np.int32)
+        self.classes_ = labels.form.class_labels(nodes, labels.hierarchy)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -67,3 +77,9 @@ class OverLabels(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         nodes = np.asarray(self.estimator_.predict(X), dtype=np.int32)
         return self.label_form_.write_answers(nodes, self.hierarchy_, row_index(X))
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of labels, of shape (n_samples, n_classes), columns as in ``classes_``."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_proba(X))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from palmette.bench.scores import SCORES
@@ -25,21 +27,25 @@ def rank_models(comparison: Comparison, score: str) -> dict[str, Any]:
     -------
     dict
         ``score``, ``n_datasets``; ``average_ranks``, by model from the best to the worst;
-        ``friedman_pvalue``, ``posthoc``, ``alpha``, ``critical_difference``; ``groups``, models
-        that do not differ. Where there can be no test: ``reason`` in place of all but the first
-        two.
+        ``friedman_pvalue``, ``posthoc``, ``control``, ``alpha``, ``critical_difference``;
+        ``groups``, models that do not differ; ``warnings``. Where there can be no test: ``reason``
+        in place of all but the first two.
     """
     facts: dict[str, Any] = {"score": score, "n_datasets": len(comparison.datasets)}
-    try:
-        result = comparison.significance(score)
-    except (PalmetteError, ImportError) as error:
-        return {**facts, "reason": str(error)}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = comparison.significance(score)
+        except PalmetteError as error:
+            return {**facts, "reason": str(error)}
     facts["average_ranks"] = {
         str(result.methods[place]): float(result.average_ranks[place]) for place in result.order
     }
     for name in ("friedman_pvalue", "posthoc", "alpha", "critical_difference"):
         facts[name] = getattr(result, name)
+    facts["control"] = result.control
     facts["groups"] = [list(group) for group in result.groups]
+    facts["warnings"] = [str(each.message) for each in caught]
     return facts
 
 
@@ -58,17 +64,20 @@ def ranking_sentences(facts: dict[str, Any]) -> list[str]:
     sentences = []
     if len(facts["average_ranks"]) > 2:  # Friedman's test is for three at least
         sentences.append(f"Friedman test: p = {facts['friedman_pvalue']:.3g}.")
+    distance = facts["critical_difference"]
+    against = f" against {facts['control']}" if facts.get("control") else ""
+    words = "" if math.isnan(distance) else f" (critical difference {distance:.2f})"
     sentences.append(
-        f"{facts['posthoc'].capitalize()} test at {facts['alpha']:g}: {_found(facts)} (critical "
-        f"difference {facts['critical_difference']:.2f})."
+        f"{facts['posthoc'].capitalize()} test{against} at {facts['alpha']:g}: {_found(facts)}"
+        f"{words}."
     )
-    return sentences
+    return [*sentences, *facts.get("warnings", ())]
 
 
 def _found(facts: dict[str, Any]) -> str:
     groups = facts["groups"]
     if not groups:
-        return "all pairs differ"
+        return "all differ from it" if facts.get("control") else "all pairs differ"
     if len(groups[0]) == len(facts["average_ranks"]):
         return "no significant difference"
     return "no significant difference within " + "; ".join(f"({', '.join(g)})" for g in groups)

@@ -44,17 +44,17 @@ def test_a_small_set_from_end_to_end(problem_of, tmp_path):
 def test_sets_of_the_paper(data_home, monkeypatch):
     monkeypatch.setattr(module, "Protocol", lambda: SMALL["protocol"])
     monkeypatch.setattr(module, "find_growth", lambda *_: [])
-    result = make(["glass", "landsat"], rounds=3)
+    result = make(["glass", "vehicle"], rounds=3)
     assert [claim.holds for claim in result.claims if claim.where == "Figure 1"] == [True, True]
     notes = next(table for table in result.tables if table.title.startswith("Table 2")).notes
     assert notes == [
         "glass: 10 attributes in the paper, 9 in the file (the number of the row is no attribute "
         "here)."
     ]
-    assert list(result.figures) == ["figure-1", "figure-3", "figure-6"]
-    for method, found in result.scores["landsat"].items():
-        # a colouring a round cannot tell six classes apart after three
-        assert 0.05 < found["test_error"] < (0.6 if method.startswith("ECC") else 0.2)
+    assert list(result.figures) == ["figure-1", "figure-3", "figure-vehicle"]
+    for method, found in result.scores["vehicle"].items():
+        # guessing is wrong three times in four; a colouring a round has seen little after three
+        assert 0.15 < found["test_error"] < (0.65 if method.startswith("ECC") else 0.4)
 
 
 def test_rounds_are_those_of_the_paper(monkeypatch):

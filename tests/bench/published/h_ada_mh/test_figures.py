@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 
 import numpy as np
@@ -10,9 +11,17 @@ import pytest
 from palmette.bench.published.h_ada_mh.figures import _most_disputed, figure_facts
 from palmette.bench.published.h_ada_mh.ink import draw_figures
 
+_MADE: dict = {}  # once for all tests: it takes seconds
+
 
 @pytest.fixture
 def facts(outcome_of, tells, stages_to):
+    if not _MADE:
+        _MADE.update(_facts(outcome_of, tells, stages_to))
+    return copy.deepcopy(_MADE)
+
+
+def _facts(outcome_of, tells, stages_to):
     methods = (
         tells("h-ada-first", "collapsed", 3),
         tells("h-ada-best", "collapsed", 2),
