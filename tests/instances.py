@@ -50,6 +50,10 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
     ),
     "AdaBoostMIClassifier": (FEW,),
     "BinaryRelevance": ({**BASES[0], "random_state": 0}, {"estimator": GaussianNB()}),
+    "CalibratedHierarchicalClassifier": (
+        {"estimator": palmette.LocalPerNodeClassifier(GaussianNB()), "cv": 2, "random_state": 0},
+        {"estimator": GaussianNB(), "method": "temperature", "cv": 2, "random_state": 0},
+    ),
     "CalibratedLabelRanking": ({"random_state": 0},),
     "ClassTreeClassifier": (
         {},
@@ -57,6 +61,10 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
         {"router": GaussianNB(), "decoding": "exact"},
     ),
     "ClassTreeEnsemble": ({"n_trees": 2, "random_state": 0},),
+    "ConformalHierarchicalClassifier": (
+        {"estimator": palmette.LocalPerNodeClassifier(GaussianNB()), "random_state": 0},
+        {"estimator": GaussianNB(), "method": "cross", "cv": 2, "random_state": 0},
+    ),
     "COCOA": ({"n_couplings": 3, "n_models": 2, "random_state": 0},),
     "ChainEnsemble": ({"n_chains": 3, "sampling": None, "random_state": 0},),
     "CoherentBlendClassifier": (
@@ -144,6 +152,7 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "CoherentForestClassifier": _DRAWS_ROWS,
     "CoherentKernelClassifier": {**_SINGLE_PRECISION, **_SURE, **_SINGLE_PRODUCTS},
     "CoherentNetworkClassifier": _DRAWS_ROWS,
+    "ConformalHierarchicalClassifier": _DRAWS_ROWS,
     "LocalPerNodeClassifier": _SURE,
     "TreesMultilabel": {**_DRAWS_ROWS, **_SURE},
 }
@@ -172,9 +181,11 @@ def instances() -> Iterator[BaseEstimator]:
 # those that would take long with their defaults, which differ in size alone
 _SMALLER = {
     "COCOA",
+    "CalibratedHierarchicalClassifier",
     "ChainEnsemble",
     "CoherentBlendClassifier",
     "CoherentNetworkClassifier",
+    "ConformalHierarchicalClassifier",
     "RAkEL",
     "TreesMultilabel",
     "ThresholdedMultilabel",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         metrics,
         multilabel,
         partition,
+        plotting,
         routing,
         scoring,
         weak,
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
         AdaBoostMIClassifier,
         HierarchicalAdaBoostClassifier,
         HierarchicalBoostingClassifier,
+    )
+    from palmette.calibration import (
+        CalibratedHierarchicalClassifier,
+        ConformalHierarchicalClassifier,
     )
     from palmette.class_tree import (
         AdaBoostBHCClassifier,
@@ -80,7 +85,10 @@ if TYPE_CHECKING:
         CoherentKernelClassifier,
         CoherentNetworkClassifier,
     )
+    from palmette.persistence import load, save
+    from palmette.reporting import report
     from palmette.scoring import HirrScore
+    from palmette.table import fit_table
 
 __version__ = "0.1.0"
 
@@ -96,6 +104,7 @@ __all__ = [
     "BHCTree",
     "BalancedTree",
     "BinaryRelevance",
+    "CalibratedHierarchicalClassifier",
     "CalibratedLabelRanking",
     "ChainEnsemble",
     "Checkpoint",
@@ -106,6 +115,7 @@ __all__ = [
     "CoherentForestClassifier",
     "CoherentKernelClassifier",
     "CoherentNetworkClassifier",
+    "ConformalHierarchicalClassifier",
     "DAGSVMClassifier",
     "DataHomeError",
     "DependenceTree",
@@ -139,10 +149,15 @@ __all__ = [
     "datasets",
     "decoding",
     "feature_selection",
+    "fit_table",
+    "load",
     "metrics",
     "multilabel",
     "partition",
+    "plotting",
+    "report",
     "routing",
+    "save",
     "scoring",
     "weak",
 ]
@@ -156,6 +171,7 @@ _MODULES = {
     "metrics",
     "multilabel",
     "partition",
+    "plotting",
     "routing",
     "scoring",
     "weak",
@@ -170,6 +186,7 @@ _HOMES = {
     "BalancedTree": "palmette.class_tree",
     "BinaryRelevance": "palmette.multilabel",
     "COCOA": "palmette.multilabel",
+    "CalibratedHierarchicalClassifier": "palmette.calibration",
     "CalibratedLabelRanking": "palmette.multilabel",
     "ChainEnsemble": "palmette.multilabel",
     "Checkpoint": "palmette.engine.checkpoint",
@@ -180,6 +197,7 @@ _HOMES = {
     "CoherentForestClassifier": "palmette.multipath",
     "CoherentKernelClassifier": "palmette.multipath",
     "CoherentNetworkClassifier": "palmette.multipath",
+    "ConformalHierarchicalClassifier": "palmette.calibration",
     "DAGSVMClassifier": "palmette.class_tree",
     "DependenceTree": "palmette.class_tree",
     "FlatClassifier": "palmette.local",
@@ -204,6 +222,10 @@ _HOMES = {
     "StructuredForestClassifier": "palmette.forest",
     "ThresholdedMultilabel": "palmette.multilabel",
     "TreesMultilabel": "palmette.multilabel",
+    "fit_table": "palmette.table",
+    "load": "palmette.persistence",
+    "report": "palmette.reporting",
+    "save": "palmette.persistence",
 }
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from palmette.cli.main import app
+
+COMMAND = typer.main.get_command(app)  # made once: it takes longer than many a command
 
 
 @pytest.fixture
@@ -13,6 +16,7 @@ def palmette(monkeypatch):
     """Return a function that runs a command line and gives its result."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("TERMINAL_WIDTH", "80")
+    monkeypatch.setattr("typer.testing._get_command", lambda _: COMMAND)
     runner = CliRunner()
     return lambda *words: runner.invoke(app, [str(word) for word in words])
 

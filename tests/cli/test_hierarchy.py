@@ -1,4 +1,4 @@
-"""`palmette hierarchy`: look at a file, or write it in another format."""
+"""`palmette hierarchy`: look at a file, write it in another format, or check it."""
 
 from __future__ import annotations
 
@@ -63,3 +63,76 @@ def test_unknown_formats(palmette, fails, file, tmp_path):
     assert result.exit_code == 2
     assert result.stderr.startswith("error: ")
     assert not (tmp_path / "tree.xyz").exists()
+
+
+def test_show_is_what_happens_without_a_word(palmette, file):
+    assert palmette("hierarchy", "show", file).stdout == palmette("hierarchy", file).stdout
+    assert "Commands" in palmette("hierarchy", "--help").stdout
+
+
+# ---------------------------------------------------------------------- check
+
+
+def test_every_option_of_a_check_is_passed_on(palmette, monkeypatch):
+    calls = []
+
+    class Sound:
+        faults = ()
+
+    def run(*args, **options):
+        calls.append((args, options))
+        return Sound
+
+    monkeypatch.setattr("palmette.cli.hierarchy.run_check", run)
+    words = ["--format", "edges", "--root", "all", "--notes", "9"]
+    assert palmette("hierarchy", "check", "x.txt", *words).exit_code == 0
+    palmette("hierarchy", "check", "x.txt")
+    assert calls == [
+        ((Path("x.txt"),), {"format": "edges", "root": "all", "notes": 9}),
+        ((Path("x.txt"),), {"format": None, "root": None, "notes": 5}),
+    ]
+
+
+def test_a_sound_file(palmette, file):
+    result = palmette("hierarchy", "check", file)
+    assert result.exit_code == 0
+    assert "tree, 6 nodes with the root, 3 leaves, depth 2" in result.stdout
+    assert "leaves by depth: 3 at 2" in result.stdout
+    assert "line 3: 'plant/oak' is the only child" in result.stdout
+    assert result.stdout.endswith("sound, with notes\n")
+
+
+def test_all_faults_and_exit_code_2(palmette, file):
+    file.write_text("animal > cat\nanimal > cat\nplant >  > oak\n")
+    result = palmette("hierarchy", "check", file)
+    assert result.exit_code == 2
+    assert "line 2: 'animal' > 'cat' is declared twice" in result.stdout
+    assert "line 3: a name is empty" in result.stdout
+    assert result.stderr == ""
+
+
+def test_a_check_of_nothing(fails, tmp_path):
+    assert "there is no such file" in fails("hierarchy", "check", tmp_path / "nix.txt")
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    "name",
+    [
+        "google_product_taxonomy/taxonomy-with-ids.en-US.txt.xz",
+        "rcv1_topics/rcv1.taxonomy.xz",
+        "cub200/hierarchy_wikispecies.txt.xz",
+        "naics_2022/naics_2022.csv.xz",
+    ],
+)
+def test_taxonomies_of_the_data_home_are_sound(palmette, data_home, name):
+    result = palmette("hierarchy", "check", data_home / "taxonomies" / name)
+    assert result.exit_code == 0, result.stdout
+
+
+@pytest.mark.data
+def test_a_taxonomy_of_several_roots(palmette, data_home):
+    path = data_home / "taxonomies" / "imagenet_wordnet" / "wordnet.parent-child.txt.xz"
+    result = palmette("hierarchy", "check", path)
+    assert result.exit_code == 2
+    assert "11 faults (11 second root)" in result.stdout

@@ -40,10 +40,12 @@ _SINGLE_PRECISION = {
 
 # laws that an estimator cannot obey, and why
 EXCUSED: dict[str, dict[str, str]] = {
+    "CalibratedHierarchicalClassifier": _DRAWS_ROWS,
     "CoherentBlendClassifier": {**_DRAWS_ROWS, **_SCALES_SPARSE_ROWS, **_SINGLE_PRECISION},
     "CoherentForestClassifier": {**_DRAWS_ROWS, **_SCALES_SPARSE_ROWS},
     "CoherentKernelClassifier": {**_SCALES_SPARSE_ROWS, **_SINGLE_PRECISION},
     "CoherentNetworkClassifier": {**_DRAWS_ROWS, **_SCALES_SPARSE_ROWS, **_SINGLE_PRECISION},
+    "ConformalHierarchicalClassifier": _DRAWS_ROWS,
     "ThresholdedMultilabel": _DRAWS_ROWS,
     "TreesMultilabel": _DRAWS_ROWS,
 }

@@ -41,7 +41,10 @@ def command(
         typer.Option(help="Folder for the tables (.md, .json) and the figures (.png)."),
     ] = None,
 ) -> None:
-    """Make the tables and figures of a paper again, ours beside the published ones."""
+    """Make the tables and figures of a paper again, ours beside the published ones.
+
+    Example: palmette bench soshf --quick
+    """
     run_bench(
         name,
         list_all=list_all,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,7 +21,7 @@ def command(
         list[str],
         typer.Argument(
             help="Data sets: 'stdlib', 'digits', names of the data home (palmette datasets), or "
-            "CSV, TSV and Parquet files."
+            "tables (CSV, TSV, JSON lines, Parquet, Excel)."
         ),
     ],
     models: Annotated[
@@ -35,7 +35,11 @@ def command(
         typer.Option(help="Column of a table to predict; repeat it for the levels of a path."),
     ] = None,
     separator: Annotated[
-        str | None, typer.Option(help="Splits the target column into a path, such as ' > '.")
+        str | None,
+        typer.Option(help="Splits target cells into paths, such as ' > '; found if not given."),
+    ] = None,
+    labels_separator: Annotated[
+        str | None, typer.Option(help="Splits target cells that hold several paths, such as ';'.")
     ] = None,
     splits: Annotated[
         int | None, typer.Option(min=1, help="Random splits, in place of the published one.")
@@ -47,26 +51,48 @@ def command(
         Path | None,
         typer.Option(help="File that keeps finished fits: a killed run goes on from it."),
     ] = None,
+    posthoc: Annotated[
+        str,
+        typer.Option(
+            help="Test over data sets: nemenyi, bonferroni-dunn, wilcoxon-holm or "
+            "wilcoxon-bonferroni."
+        ),
+    ] = "nemenyi",
+    control: Annotated[
+        str | None, typer.Option(help="Test all models against this one, not all pairs.")
+    ] = None,
+    alpha: Annotated[float, typer.Option(help="Level of the tests.")] = 0.05,
     out: Annotated[
-        list[Path] | None, typer.Option(help="Write results: .json, .md or .csv; may be repeated.")
+        list[Path] | None,
+        typer.Option(
+            help="Write results: .json, .md or .csv, or a folder that gets all of them and the "
+            "diagram; may be repeated."
+        ),
     ] = None,
     diagram: Annotated[
         Path | None,
         typer.Option(help="Write a critical-difference diagram: .png, .svg or .pdf."),
     ] = None,
 ) -> None:
-    """Compare models on data sets: scores, CPU seconds and memory, with tests of significance."""
+    """Compare models on data sets: scores, CPU seconds and memory, with tests of significance.
+
+    Example: palmette compare digits --models flat-naive-bayes,mf-tree --out results/
+    """
     run_compare(
         data,
         _words(models),
         _words(metrics),
         target=target,
         separator=separator,
+        labels_separator=labels_separator,
         n_splits=splits,
         test_size=test_size,
         seed=seed,
         n_jobs=jobs,
         resume=resume,
+        posthoc=posthoc,
+        control=control,
+        alpha=alpha,
         out=out or [],
         diagram=diagram,
     )
@@ -79,11 +105,15 @@ def run_compare(
     *,
     target: list[str] | None = None,
     separator: str | None = None,
+    labels_separator: str | None = None,
     n_splits: int | None = None,
     test_size: float = 0.3,
     seed: int = 0,
     n_jobs: int = 1,
     resume: Path | None = None,
+    posthoc: str = "nemenyi",
+    control: str | None = None,
+    alpha: float = 0.05,
     out: list[Path] | None = None,
     diagram: Path | None = None,
 ) -> None:
@@ -91,18 +121,19 @@ def run_compare(
     from rich.console import Console
 
     from palmette.bench.compare import compare
-    from palmette.bench.problems import find_problem
     from palmette.bench.store import ResultStore
     from palmette.cli.leaderboard import print_leaderboard, print_notes, print_ranking
     from palmette.cli.outputs import hint_at
+    from palmette.cli.tables import find_data
 
-    _check(data, models, metrics, target, n_jobs, out or [], diagram)
+    tests = {"posthoc": posthoc, "control": control, "alpha": alpha}
+    _check(data, models, metrics, target, n_jobs, tests, diagram)
+    files, diagrams = _files(out or [], diagram, draws=len(data) > 1 and len(models) > 1)
     store = ResultStore(resume)
-    column = target[0] if target and len(target) == 1 else target
     progress = Console(stderr=True)
     with hint_at(resume), progress.status("reading data ...") as status:
         comparison = compare(
-            (find_problem(name, column, separator) for name in data),
+            (find_data(name, target, separator, labels_separator) for name in data),
             models,
             metrics,
             n_splits=n_splits,
@@ -112,6 +143,7 @@ def run_compare(
             store=store,
             watch=lambda name, split, model: status.update(f"{name}, {split}: {model} ..."),
         )
+    comparison.test_options = tests
     console = Console()
     for name in comparison.datasets:
         print_leaderboard(console, comparison, name)
@@ -119,12 +151,15 @@ def run_compare(
     if ranking is not None:
         print_ranking(console, ranking)
     print_notes(console, comparison)
-    for path in out or []:
+    for path in files:
         comparison.write(path)
         typer.echo(f"wrote {path}")
-    if diagram is not None:
-        _write_diagram(comparison, diagram)
-        typer.echo(f"wrote {diagram}")
+    for path in diagrams:
+        if "reason" in (ranking or {}):
+            typer.echo(f"{path} is not drawn: there is no test of significance")
+            continue
+        _write_diagram(comparison, path)
+        typer.echo(f"wrote {path}")
 
 
 def _check(
@@ -133,45 +168,62 @@ def _check(
     metrics: list[str],
     target: list[str] | None,
     n_jobs: int,
-    out: list[Path],
+    tests: dict[str, Any],
     diagram: Path | None,
 ) -> None:
     """Find mistakes before anything is read or fitted."""
     from palmette.bench.models import find_models
-    from palmette.bench.problems import check_problem
     from palmette.bench.scores import find_scores
-    from palmette.cli.outputs import require_writable
+    from palmette.cli.tables import check_data
     from palmette.exceptions import PalmetteError
+    from palmette.metrics.comparison import check_tests
 
     find_models(models)
     find_scores(metrics)
     for place, name in enumerate(data):
-        check_problem(name, target)
+        check_data(name, target)
         if name in data[:place]:
             raise PalmetteError(f"the data set {name!r} is named twice.")
     if n_jobs == 0:
         raise PalmetteError("got --jobs 0: expected a number of jobs, or -1 for all cores.")
-    for path in out:
+    check_tests(methods=tuple(models), **tests)
+    if diagram is not None and (len(data) < 2 or len(models) < 2):
+        raise PalmetteError(
+            f"--diagram compares models over data sets: expected two of both at least, got "
+            f"{len(models)} and {len(data)}."
+        )
+
+
+def _files(out: list[Path], diagram: Path | None, draws: bool) -> tuple[list[Path], list[Path]]:
+    """Return the reports and the diagrams to write; make the folders among `out`."""
+    from palmette.cli.outputs import require_writable
+    from palmette.plotting.ink import require_matplotlib
+
+    folders = [path for path in out if not path.suffix]
+    reports = [path for path in out if path.suffix]
+    diagrams = [] if diagram is None else [diagram]
+    for path in reports:
         require_writable(path, _REPORTS)
-    if diagram is not None:
-        require_writable(diagram, _PICTURES)
-        if len(data) < 2 or len(models) < 2:
-            raise PalmetteError(
-                f"--diagram compares models over data sets: expected two of both at least, got "
-                f"{len(models)} and {len(data)}."
-            )
-        import matplotlib.figure  # noqa: F401
-        import scikit_posthocs  # noqa: F401
+    for path in diagrams:
+        require_writable(path, _PICTURES)
+    for folder in folders:
+        folder.mkdir(parents=True, exist_ok=True)
+        reports += [folder / f"comparison{suffix}" for suffix in _REPORTS]
+        diagrams += [folder / "critical-difference.svg"] if draws else []
+    if diagrams:
+        require_matplotlib()
+    return reports, diagrams
 
 
 def _write_diagram(comparison: Comparison, path: Path) -> None:
     from matplotlib.figure import Figure
 
     from palmette.core.files import atomic_write
-    from palmette.metrics import plot_critical_difference
+    from palmette.plotting import CriticalDifferenceDisplay
 
-    figure = Figure(figsize=(7, 1.5 + 0.25 * len(comparison.models)))
-    plot_critical_difference(comparison.significance(), figure.subplots())
+    display = CriticalDifferenceDisplay(comparison.significance())
+    figure = Figure(figsize=display.size)  # without pyplot: nothing of it is left open
+    display.plot(figure.subplots())
     with atomic_write(path, "wb") as stream:
         figure.savefig(stream, format=path.suffix[1:].lower(), bbox_inches="tight")
 

@@ -17,7 +17,10 @@ def command(
         str | None, typer.Option(help="Only this group, such as 'multilabel'.")
     ] = None,
 ) -> None:
-    """List the embedded data sets and those of the data home."""
+    """List the embedded data sets and those of the data home.
+
+    Example: palmette datasets
+    """
     run_datasets(group=group)
 
 

@@ -24,7 +24,10 @@ def command(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the models.")] = 0,
 ) -> None:
-    """Train on Python's own docstrings and show who wins, and where in the hierarchy."""
+    """Train on Python's own docstrings and show who wins, and where in the hierarchy.
+
+    Example: palmette demo
+    """
     run_demo(svg=svg, seed=seed)
 
 

@@ -62,7 +62,7 @@ def _said_in_one_message() -> Iterator[None]:
         _stop(f"error: {_words_of(error)}", ExitCode.BAD_INPUT)
     except ImportError as error:
         _stop(
-            f"error: {error}. Install what is missing: pip install 'palmette[table,plot,stats]'",
+            f"error: {error}. Install what is missing: pip install 'palmette[table,plot]'",
             ExitCode.FAILED,
         )
     except MemoryError:

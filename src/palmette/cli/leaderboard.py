@@ -15,6 +15,7 @@ from palmette.bench.comparison import COSTS, Comparison
 from palmette.bench.markdown import best_value, format_cost, format_score, is_best
 from palmette.bench.ranking import ranking_sentences, ranking_title
 from palmette.bench.scores import SCORES
+from palmette.bench.split_tests import split_sentence
 
 __all__ = ["best_first", "print_leaderboard", "print_notes", "print_ranking"]
 
@@ -40,6 +41,9 @@ def print_leaderboard(console: Console, comparison: Comparison, dataset: str) ->
         table = _leaderboard(comparison, dataset, deviation=False)  # else figures would be cut
     console.print(Text(_title(comparison, dataset), style="bold"))
     console.print(table)
+    tested = comparison.split_test(dataset)
+    if tested is not None:
+        console.print(split_sentence(tested), highlight=False, markup=False)
     console.print()
 
 

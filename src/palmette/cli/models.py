@@ -6,7 +6,10 @@ __all__ = ["command", "run_models"]
 
 
 def command() -> None:
-    """List the models that `compare` can name."""
+    """List the models that `compare` can name.
+
+    Example: palmette models
+    """
     run_models()
 
 

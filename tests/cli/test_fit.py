@@ -1,0 +1,140 @@
+"""`palmette fit`: options reach the function, models reach the disk, mistakes show at once."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.table.goods import make_goods
+
+from palmette import Hierarchy
+from palmette.persistence import load
+
+QUICK = ("--model", "class-tree", "--folds", "0")
+
+
+@pytest.fixture
+def goods(tmp_path, monkeypatch):
+    """Make the table of goods, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    table = make_goods()[["title", "kind"]]  # texts alone are quickest to store
+    table.to_csv("goods.csv", index=False)
+    return table
+
+
+def test_every_option_is_passed_on(palmette, called):
+    calls = called("palmette.cli.fit.run_fit")
+    result = palmette(
+        *["fit", "a.csv", "--target", "x", "--target", "y", "--out", "m.palmette"],
+        *["--hierarchy", "t.txt", "--model", "flat", "--time", "5", "--set", "C=2"],
+        *["--separator", ">", "--labels-separator", ";", "--column", "a=text", "--drop", "b"],
+        *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
+        *["--seed", "3", "--jobs", "2", "--format", "tsv", "--encoding", "latin-1"],
+        *["--delimiter", ";", "--sheet", "one"],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert calls == [
+        (
+            ("a.csv", ["x", "y"], Path("m.palmette")),
+            {
+                "hierarchy": "t.txt",
+                "model": "flat",
+                "time": 5.0,
+                "settings": ["C=2"],
+                "separator": ">",
+                "labels_separator": ";",
+                "columns": ["a=text"],
+                "drop": ["b"],
+                "text": "hashing",
+                "folds": 4,
+                "calibrate": "sigmoid",
+                "coverage": 0.9,
+                "seed": 3,
+                "n_jobs": 2,
+                "format": "tsv",
+                "encoding": "latin-1",
+                "delimiter": ";",
+                "sheet": "one",
+            },
+        )
+    ]
+
+
+def test_the_example_of_the_help_works(palmette, goods):
+    text = re.sub(r"\s+", " ", palmette("fit", "--help").stdout.replace("│", " "))
+    example = re.search(r"Example: palmette (fit \S+ --target \S+ --out \S+)", text)[1]
+    goods.rename(columns={"kind": "category"}).to_csv("products.csv", index=False)
+    result = palmette(*example.split(), *QUICK)
+    assert result.exit_code == 0, result.output
+    assert "wrote model.palmette" in result.stdout
+    assert "paths with the separator ' > '" in result.stderr
+    assert load("model.palmette").summary_["rows"] == 80
+
+
+def test_a_leaderboard_with_the_baseline(palmette, goods, monkeypatch):
+    from palmette.table import fit as module
+    from palmette.table.candidates import Candidate
+
+    names = [Candidate("class-tree"), Candidate("flat-svm"), Candidate("flat", "not today")]
+    monkeypatch.setattr(module, "choose", lambda situation: names)
+    result = palmette("fit", "goods.csv", "--target", "kind", "--folds", 2)
+    assert result.exit_code == 0, result.output
+    assert "baseline" in result.stdout
+    assert "no probabilities" in result.stdout
+    assert "not tried: flat (not today)" in result.stdout
+    assert re.search(r"on the same 2 folds: class-tree [01]\.\d+, the baseline", result.stdout)
+    assert Path("model.palmette").is_file()
+
+
+def test_a_learnt_tree_is_written_beside_the_model(palmette, goods):
+    words = ["--hierarchy", "learn:agglomerative", "--out", "m.palmette"]
+    result = palmette("fit", "goods.csv", "--target", "kind", *words, *QUICK)
+    assert result.exit_code == 0, result.output
+    assert "wrote m.tree.json, the hierarchy that was learnt" in result.stdout
+    assert Hierarchy.read("m.tree.json") == load("m.palmette").hierarchy_
+
+
+def test_standard_input(palmette, goods, monkeypatch):
+    import io
+
+    class Input:
+        buffer = io.BytesIO(Path("goods.csv").read_bytes())
+
+    monkeypatch.setattr("palmette.table.sources.sys.stdin", Input)
+    from palmette.cli.fit import run_fit
+
+    fitted = run_fit("-", ["kind"], Path("m.palmette"), model="class-tree", folds=0)
+    assert fitted.summary_["rows"] == 80
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.csv", "--target", "kind"], "none.csv: there is no such file"),
+        (["goods.csv", "--target", "knd"], "there is no target column 'knd' (there is: title"),
+        (["goods.csv", "--target", "kind", "--out", "m.pkl"], "expected a name in .palmette"),
+        (["goods.csv", "--target", "kind", "--out", "no/m.palmette"], "there is no folder no"),
+        (["goods.csv", "--target", "kind", "--model", "bosting"], "there is no model 'bosting'"),
+        (["goods.csv", "--target", "kind", "--text", "bag"], "expected tfidf or hashing"),
+        (["goods.csv", "--target", "kind", "--column", "title"], "expected NAME=KIND"),
+        (["goods.csv", "--target", "kind", "--jobs", "0"], "got --jobs 0"),
+        (["goods.csv", "--target", "kind", "--hierarchy", "no.txt"], "no.txt: there is no such"),
+        (
+            ["goods.csv", "--target", "kind", "--model", "class-tree", "--set", "beam=3"],
+            "class-tree has no parameter 'beam'",
+        ),
+    ],
+)
+def test_mistakes_are_one_message_and_no_file(fails, goods, words, message):
+    assert message in fails("fit", *words)
+    assert not list(Path().glob("*.palmette"))
+
+
+def test_the_summary_is_in_the_file(palmette, goods):
+    palmette("fit", "goods.csv", "--target", "kind", "--seed", 5, *QUICK)
+    summary = load("model.palmette").summary_
+    assert summary["seed"] == 5
+    assert summary["columns"] == {"title": "text"}
+    assert json.loads(json.dumps(summary)) == summary

@@ -1,0 +1,148 @@
+"""`palmette predict`: options reach the function, rows come back with answers, or nothing does."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from tests.table.goods import make_goods
+
+from palmette.persistence import save
+from palmette.table import fit_table
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Write a model of the goods by their titles."""
+    path = tmp_path_factory.mktemp("model") / "model.palmette"
+    goods = make_goods()[["title", "kind"]]
+    save(fit_table(goods, "kind", model="class-tree", folds=0), path)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, stored):
+    monkeypatch.chdir(tmp_path)
+    Path("model.palmette").write_bytes(stored.read_bytes())
+    make_goods(40, seed=1)[["title", "price"]].to_csv("new.csv", index=False)
+    return tmp_path
+
+
+def test_every_option_is_passed_on(palmette, called):
+    calls = called("palmette.cli.predict.run_predict")
+    result = palmette(
+        *["predict", "m.palmette", "new.csv", "--out", "o.csv", "--top", "3"],
+        *["--confidence", ".8", "--explain", "--map", "title=name", "--chunk-rows", "5"],
+        *["--format", "tsv", "--encoding", "latin-1", "--delimiter", ";", "--sheet", "one"],
+        *["--trust", "some.Type"],
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert calls == [
+        (
+            (Path("m.palmette"), "new.csv"),
+            {
+                "out": Path("o.csv"),
+                "top": 3,
+                "confidence": 0.8,
+                "explain": True,
+                "rename": {"title": "name"},
+                "chunk_rows": 5,
+                "format": "tsv",
+                "encoding": "latin-1",
+                "delimiter": ";",
+                "sheet": "one",
+                "trusted": ["some.Type"],
+            },
+        )
+    ]
+
+
+def test_the_example_of_the_help_works(palmette, folder):
+    text = re.sub(r"\s+", " ", palmette("predict", "--help").stdout.replace("│", " "))
+    example = re.search(r"Example: palmette (predict .*? --out \S+)", text)[1]
+    result = palmette(*example.split())
+    assert result.exit_code == 0, result.output
+    found = pd.read_csv("predicted.csv")
+    assert found["prediction"].str.startswith(("Food", "Tools")).all()
+    assert found["sure_probability"].ge(0.8).all()
+    assert "wrote predicted.csv: 40 rows" in result.stderr
+
+
+def test_standard_output_is_csv_and_nothing_else(palmette, folder):
+    result = palmette("predict", "model.palmette", "new.csv")
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert len(rows) == 40
+    assert list(rows[0]) == ["title", "price", "prediction", "probability"]
+
+
+@pytest.mark.parametrize("name", ["o.csv", "o.tsv", "o.jsonl", "o.parquet"])
+def test_every_format_holds_the_same(palmette, folder, name):
+    result = palmette("predict", "model.palmette", "new.csv", "--out", name, "--chunk-rows", 30)
+    assert result.exit_code == 0, result.output
+    readers = {
+        "csv": pd.read_csv,
+        "tsv": lambda path: pd.read_csv(path, sep="\t"),
+        "jsonl": lambda path: pd.DataFrame(map(json.loads, Path(path).read_text().splitlines())),
+        "parquet": pd.read_parquet,
+    }
+    found = readers[name.split(".")[1]](name)
+    assert found["prediction"].tolist() == make_goods(40)["kind"].tolist()
+
+
+def test_a_missing_column_is_named_with_what_to_do(fails, folder):
+    Path("new.csv").write_text("name,price\nx,1\n")
+    assert fails("predict", "model.palmette", "new.csv") == (
+        "new.csv lacks the column 'title' that the model was fitted on (it has: name, price). "
+        "Rename it, or pass --map title=name."
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.palmette", "new.csv"], "none.palmette"),
+        (["new.csv", "new.csv"], "new.csv"),
+        (["model.palmette", "none.csv"], "none.csv: there is no such file"),
+        (["model.palmette", "new.csv", "--out", "o.doc"], "cannot write o.doc"),
+        (["model.palmette", "new.csv", "--map", "title"], "expected COLUMN=NAME"),
+    ],
+)
+def test_mistakes_are_one_message(fails, folder, words, message):
+    assert message in fails("predict", *words)
+
+
+def test_a_wrong_row_far_below_leaves_no_file(folder, palmette):
+    with Path("new.csv").open("a") as stream:
+        stream.write("a title,1,more\n")
+    words = ["--out", "o.csv", "--chunk-rows", 10]
+    result = palmette("predict", "model.palmette", "new.csv", *words)
+    assert result.exit_code == 2
+    assert "error: new.csv:42: the row has 3 cells, but the first line names 2" in result.stderr
+    assert not list(folder.glob("*o.csv*"))
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_mutated_tables_never_end_in_a_traceback(palmette, folder, seed):
+    rng = random.Random(seed)
+    content = bytearray(Path("new.csv").read_bytes())
+    for _ in range(rng.randint(1, 8)):
+        place = rng.randrange(len(content))
+        kind = rng.randrange(3)
+        if kind == 0:
+            content[place] = rng.choice(b'",;\n\r\0\xff\t1a')
+        elif kind == 1:
+            del content[place : place + rng.randint(1, 20)]
+        else:
+            content[place:place] = bytes(rng.choices(b'",\n\xe9x0', k=rng.randint(1, 9)))
+    Path("new.csv").write_bytes(bytes(content))
+    result = palmette("predict", "model.palmette", "new.csv", "--out", "o.csv")
+    assert result.exit_code in (0, 2), result.output
+    assert Path("o.csv").exists() == (result.exit_code == 0)
+    assert "Traceback" not in result.stderr
+    assert ("error: " in result.stderr) == (result.exit_code == 2)

@@ -1,0 +1,142 @@
+"""`palmette report`: a model and a table make a report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from palmette import metrics
+from palmette.persistence import save
+from palmette.table import fit_table
+
+GOODS = [
+    ("red apple", "Food > Fruit"),
+    ("green pear", "Food > Fruit"),
+    ("rye bread", "Food > Bread"),
+    ("small saw", "Tools > Saws"),
+    ("long nail", "Tools > Nails"),
+]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    names, kinds = (list(column) * 12 for column in zip(*GOODS, strict=True))
+    fitted = fit_table(
+        {"title": names, "kind": kinds}, target="kind", model="local-per-parent", folds=0
+    )
+    path = tmp_path_factory.mktemp("models") / "goods.palmette"
+    save(fitted, path)
+    return path
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "test.csv"
+    rows = [*GOODS, ("red nail", "Tools > Saws"), ("old pear", ""), ("green bread", "Food > Bread")]
+    pd.DataFrame(rows, columns=["title", "kind"]).to_csv(path, index=False)
+    return path
+
+
+def test_every_option_is_passed_on(palmette, called):
+    calls = called("palmette.cli.report.run_report")
+    words = ["--html", "a.html", "--json", "a.json", "--md", "a.md", "--title", "t"]
+    words += ["--map", "a=b", "--bootstrap", 9, "--seed", 3, "--format", "csv"]
+    words += ["--encoding", "latin-1", "--delimiter", ";", "--sheet", "s", "--trust", "x.Y"]
+    assert palmette("report", "m.palmette", "t.csv", *words).exit_code == 0
+    palmette("report", "m.palmette", "t.csv")
+    given = {
+        "html": Path("a.html"),
+        "json": Path("a.json"),
+        "md": Path("a.md"),
+        "title": "t",
+        "renamed": ["a=b"],
+        "n_bootstrap": 9,
+        "seed": 3,
+        "format": "csv",
+        "encoding": "latin-1",
+        "delimiter": ";",
+        "sheet": "s",
+        "trusted": ["x.Y"],
+    }
+    defaults = {
+        **dict.fromkeys(given),
+        "renamed": [],
+        "n_bootstrap": 500,
+        "seed": 0,
+        "trusted": [],
+    }
+    names = (Path("m.palmette"), "t.csv")
+    assert calls == [(names, given), (names, defaults)]
+
+
+def test_a_report_in_three_formats(palmette, model, table, tmp_path):
+    out = [tmp_path / f"report{suffix}" for suffix in (".html", ".json", ".md")]
+    words = [word for path in out for word in (f"--{path.suffix[1:]}", path)]
+    result = palmette("report", model, table, *words, "--bootstrap", 20)
+    assert result.exit_code == 0, result.output
+    assert "Hierarchical F1" in result.stdout
+    assert "left out for want of a label: 1" in result.stdout
+    assert all(f"wrote {path}" in result.stdout.replace("\n", "") for path in out)
+    facts = json.loads(out[1].read_text(encoding="utf-8"))
+    assert facts["title"] == "goods on test.csv"
+    assert facts["setting"]["data"]["rows"] == 7
+    assert facts["setting"]["fitted"]["rows"] == 60
+    names = {each["text"]: each["name"] for each in facts["examples"]}
+    assert names["red nail"] == "6"  # rows of the table count from 1
+    assert "# goods on test.csv" in out[2].read_text(encoding="utf-8")
+    assert "<title>goods on test.csv</title>" in out[0].read_text(encoding="utf-8")
+
+
+def test_figures_are_those_of_the_model(palmette, model, table, tmp_path):
+    from palmette.persistence import load
+
+    palmette("report", model, table, "--json", tmp_path / "r.json", "--bootstrap", 0)
+    facts = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    fitted = load(model)
+    frame = pd.read_csv(table).dropna().reset_index(drop=True)
+    truth = fitted.read_target(frame)
+    wanted = metrics.hierarchical_f1_score(
+        truth, fitted.predict(frame), hierarchy=fitted.hierarchy_
+    )
+    assert facts["figures"][0]["value"] == pytest.approx(wanted)
+
+
+def test_columns_under_another_name(palmette, fails, model, table, tmp_path):
+    other = tmp_path / "other.csv"
+    pd.read_csv(table).rename(columns={"title": "name"}).to_csv(other, index=False)
+    assert "lacks the column 'title'" in fails("report", model, other)
+    assert palmette("report", model, other, "--map", "title=name").exit_code == 0
+    assert "no column 'label'" in fails("report", model, other, "--map", "title=label")
+    assert "expected COLUMN=NAME" in fails("report", model, other, "--map", "title")
+
+
+def test_mistakes_show_before_any_work(fails, model, table, tmp_path):
+    assert "expected a name in .html" in fails("report", model, table, "--html", "report.pdf")
+    assert "there is no folder" in fails("report", model, table, "--md", tmp_path / "no" / "a.md")
+    fails("report", tmp_path / "none.palmette", table)
+    fails("report", model, tmp_path / "none.csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["test.csv"]
+
+
+def test_a_table_without_its_target(fails, model, tmp_path):
+    path = tmp_path / "new.csv"
+    path.write_text("title\nred apple\n")
+    assert "lacks the target column 'kind'" in fails("report", model, path)
+
+
+def test_a_model_that_is_not_for_tables(fails, table, tmp_path):
+    from sklearn.naive_bayes import GaussianNB
+
+    from palmette import LocalPerParentClassifier
+
+    path = tmp_path / "plain.palmette"
+    save(LocalPerParentClassifier(GaussianNB()).fit([[0.0], [1.0]], ["a", "b"]), path)
+    assert "does not know the columns of a table" in fails("report", path, table)
+
+
+def test_help_shows_an_example(palmette):
+    words = " ".join(palmette("report", "--help").stdout.split())
+    assert "palmette report model.palmette test.csv --html report.html" in words.replace("│ ", "")
