@@ -1,0 +1,68 @@
+"""Every Python block of the README and the documentation runs, and prints what the page shows."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from tests.docs.goods import make_goods
+from tests.docs.pages import PAGES, ROOT, blocks_of, differences, run_block
+
+import palmette as pm
+
+WITH_CODE = [page for page in PAGES if blocks_of(page, "python")]
+TREE = [("animal", "cat"), ("animal", "dog"), ("plant", "oak")]
+# the docstrings of the library are those of the running Python; the pages were made with this one
+SHOWN_PYTHON = (3, 11)
+
+
+def readme_names() -> dict[str, object]:
+    """What the README speaks of without making it: rows of three classes, a table, a classifier."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1, 2], 20)
+    y = [TREE[code] for code in codes]
+    return {
+        "X": rng.normal(size=(60, 4)) + 4 * np.eye(4)[codes],
+        "y": y,
+        "labels": np.array([path[-1] for path in y]),
+        "test_table": make_goods(20, 1),
+        "label_sets": [{TREE[code], TREE[2]} for code in codes],
+    }
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_blocks_run_and_print_what_is_shown(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taxonomy.txt").write_text("\n".join(" > ".join(path) for path in TREE))
+    make_goods(80, 0).to_csv(tmp_path / "products.csv", index=False)
+    names = readme_names() if page.name == "README.md" else {}
+    follows_python = "load_stdlib_docstrings" in page.read_text(encoding="utf-8")
+    compares = not follows_python or sys.version_info[:2] == SHOWN_PYTHON
+    for block in blocks_of(page, "python"):
+        if page.name == "README.md":  # a block's own: models of the block before may take minutes
+            names["clf"] = pm.LocalPerParentClassifier()
+        printed = run_block(page, block, names)
+        if compares and block.shown is not None:
+            assert not differences(printed, block.shown), f"{page.name}, line {block.line}"
+
+
+def test_pages_are_found():
+    names = {page.name for page in WITH_CODE}
+    assert {"README.md", "index.md", "model_files.md", "taxonomy_and_text.md"} <= names
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown", "n_found"),
+    [
+        ("F1 0.81\n", "F1 0.82\n", 0),
+        ("F1 0.81\n", "F1 0.85\n", 1),
+        ("1,010 rows\n", "1,000 rows\n", 0),
+        ("1,100 rows\n", "1,000 rows\n", 1),
+        ("├─ cat\n", "├─ dog\n", 1),
+        ("one\ntwo\n", "one\n", 1),
+    ],
+)
+def test_numbers_may_be_near_and_words_must_be_equal(printed, shown, n_found):
+    assert len(differences(printed, shown)) == n_found

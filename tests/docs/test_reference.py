@@ -1,0 +1,53 @@
+"""The reference has every public name, and the pages that are there are all reached."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from tests.docs.pages import ROOT
+
+import palmette as pm
+
+DOCS = ROOT / "docs"
+REFERENCE = "\n".join(page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("api/*.md")))
+DOCUMENTED = set(
+    re.findall(r"^\.\. auto(?:class|function|module|exception):: (\S+)$", REFERENCE, re.M)
+)
+MODULES = [name for name in pm.__all__ if inspect.ismodule(getattr(pm, name))]
+
+
+@pytest.mark.parametrize("name", [name for name in pm.__all__ if name not in MODULES])
+def test_every_public_object_is_in_the_reference(name):
+    defined_in = getattr(getattr(pm, name), "__module__", "")
+    assert f"palmette.{name}" in DOCUMENTED or defined_in == "palmette.exceptions"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_public_module_is_in_the_reference(name):
+    assert f"palmette.{name}" in DOCUMENTED
+
+
+def test_exceptions_are_in_the_reference():
+    assert "palmette.exceptions" in DOCUMENTED
+
+
+def left_out() -> list[tuple[str, str]]:
+    """Pairs of a module and a name that its part of the reference does not show."""
+    parts = re.findall(r"automodule:: (\S+)\n   :exclude-members: (.*)$", REFERENCE, re.MULTILINE)
+    return [(module, name) for module, names in parts for name in names.split(", ")]
+
+
+@pytest.mark.parametrize(("module", "name"), left_out())
+def test_what_a_module_leaves_out_is_documented_at_the_top(module, name):
+    assert name in getattr(pm, module.rpartition(".")[2]).__all__
+    assert f"palmette.{name}" in DOCUMENTED
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("**/*.md")), ids=lambda page: page.stem)
+def test_links_between_pages_lead_somewhere(page: Path):
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
