@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -18,3 +19,9 @@ def data_home() -> Path:
     if not (path / "manifest.json").is_file():
         pytest.skip(f"PALMETTE_DATA={home} has no manifest.json")
     return path
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Keep the garbage collector from looking through thousands of collected tests all the time."""
+    gc.collect()
+    gc.freeze()

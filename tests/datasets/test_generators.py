@@ -232,6 +232,7 @@ def test_sparse_rows_hold_as_many_draws_as_the_density_says():
     X = make(100, 1000, sparse=True, density=0.05, dtype=np.float32).X
     assert isinstance(X, sparse.csr_array)
     assert X.dtype == np.float32
+    assert X.indices.dtype == X.indptr.dtype == np.int32  # as scikit-learn wants them
     assert X.has_canonical_format
     assert (X.sum(axis=1) == 50).all()
 

@@ -176,7 +176,8 @@ class WordModel:
             label = rng.integers(0, sources.shape[1], (n_rows, self.n_draws))
             node = np.take_along_axis(sources[block], label, axis=1).ravel()
             feature = self._draw_features(node, ends, rng)
-            starts = np.arange(n_rows + 1) * self.n_draws
+            # scikit-learn wants indices of 32 bits
+            starts = np.arange(n_rows + 1, dtype=np.int32) * self.n_draws
             counts = sparse.csr_array(
                 (np.ones(len(feature), dtype=dtype), feature, starts),
                 shape=(n_rows, self.n_features),

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from palmette.core.hierarchy import Hierarchy
+from palmette.core.model_html import FittedHTML
 from palmette.core.rows import take_rows
 from palmette.engine.target import SinglePathTarget
 from palmette.engine.weights import check_weights, used_rows
@@ -33,7 +34,9 @@ FloatArray = NDArray[np.float64]
 _MOST_SCORES = 50_000_000  # numbers: 600 MB as they are kept
 
 
-class HierarchicalFeatureSelector(NodeTransform, SinglePathTarget, SelectorMixin, BaseEstimator):
+class HierarchicalFeatureSelector(
+    FittedHTML, NodeTransform, SinglePathTarget, SelectorMixin, BaseEstimator
+):
     """Chooses the features that tell the children of every node apart.
 
     Parameters

@@ -1,0 +1,56 @@
+"""Compile kernels into the cache, one half of them in each of two processes.
+
+The workers of the tests would otherwise compile the same ones side by side.
+
+Run as ``python compile.py forests`` and ``python compile.py others``.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import palmette as pm
+
+_FEW = {"n_estimators": 2, "random_state": 0}
+
+
+def forests() -> Iterator[Any]:
+    """Give structured forests, whose kernel takes as long to compile as all others."""
+    yield pm.StructuredForestClassifier(**_FEW)
+    yield pm.StructuredForestClassifier.preset("sf-h-cs", **_FEW)
+
+
+def others() -> Iterator[Any]:
+    """Give boosted trees and class trees."""
+    yield pm.HierarchicalBoostingClassifier(**_FEW)
+    yield pm.AdaBoostMHClassifier(**_FEW)
+    yield pm.AdaBoostECCClassifier(**_FEW)
+    yield pm.AdaBoostBHCClassifier(**_FEW)
+    yield pm.ClassTreeClassifier()
+    yield pm.ClassTreeClassifier(router="logistic")
+
+
+def main(part: str) -> None:
+    """Fit and ask the models of a part, on dense and sparse rows of one label and of several."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5))
+    one = np.repeat(["a", "b", "c"], 20)
+    several = [{name, "d"} if i % 4 else {name} for i, name in enumerate(one.tolist())]
+    for model in {"forests": forests, "others": others}[part]():
+        for rows in (X, sparse.csr_array(np.where(X > 0, X, 0.0))):
+            for y in (one, several):
+                try:
+                    model.fit(rows, y).predict(rows)
+                except ValueError:  # a model of one label a row was given several
+                    continue
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
