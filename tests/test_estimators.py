@@ -14,7 +14,6 @@ from tests.instances import (
     public_estimators,
 )
 from tests.laws import laws_of
-from tests.laws.labels import ON_LABELS
 from tests.laws.probabilities import ON_PROBABILITIES
 
 import palmette
@@ -26,11 +25,11 @@ def test_scikit_learn_takes_it_for_its_own(estimator, check):
 
 
 def cases():
-    """Every estimator with every law; with other parameters those on labels and probabilities."""
+    """Every estimator with every law; with other parameters those on probabilities."""
     seen = set()
     for estimator in instances():
         for law in laws_of(estimator):
-            if type(estimator) not in seen or law in ON_LABELS + ON_PROBABILITIES:
+            if type(estimator) not in seen or law in ON_PROBABILITIES:
                 yield estimator, law
         seen.add(type(estimator))
 
