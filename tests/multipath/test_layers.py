@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.special import expit
 
+from palmette._kernels.network_steps import adam_move, cross_entropy
 from palmette.multipath.layers import NumpyNetwork, first_weights, learning_rates
 
 
@@ -18,6 +19,11 @@ def network(dropout: float = 0.0) -> tuple[NumpyNetwork, np.ndarray, np.ndarray,
     return NumpyNetwork(parts, dropout, 0.0), X, truth, rng.random((7, 1)) + 0.5
 
 
+def slopes_of(net: NumpyNetwork, X, truth, weights, rng=None):
+    everything, labels = np.arange(len(truth)), sparse.csr_array(truth.astype(bool))
+    return net._slopes(X, labels, everything, weights[:, 0], rng or np.random.default_rng(0))
+
+
 def loss_of(net: NumpyNetwork, X, truth, weights) -> float:
     proba = net.proba(X)
     cost = -(truth * np.log(proba) + (1 - truth) * np.log(1 - proba))
@@ -26,7 +32,7 @@ def loss_of(net: NumpyNetwork, X, truth, weights) -> float:
 
 def test_slopes_are_finite_differences_of_the_loss():
     net, X, truth, weights = network()
-    loss, slopes = net._slopes(X, truth, weights, np.random.default_rng(0))
+    loss, slopes = slopes_of(net, X, truth, weights)
     assert loss == pytest.approx(loss_of(net, X, truth, weights))
     for part, slope in zip(net.parts, slopes, strict=True):
         for place in np.ndindex(part.shape):
@@ -37,6 +43,40 @@ def test_slopes_are_finite_differences_of_the_loss():
             below = loss_of(net, X, truth, weights)
             part[place] = kept
             assert slope[place] == pytest.approx((above - below) / 2e-5, abs=1e-6)
+
+
+def test_a_batch_is_some_of_the_rows():
+    net, X, truth, weights = network()
+    rows, labels = np.array([5, 0, 3]), sparse.csr_array(truth.astype(bool))
+    rng = np.random.default_rng(0)
+    loss, _ = net._slopes(X[rows], labels, rows, weights[rows, 0], rng)
+    assert loss == pytest.approx(loss_of(net, X[rows], truth[rows], weights[rows]))
+
+
+def test_the_loss_of_many_nodes_and_of_extreme_odds():
+    rng = np.random.default_rng(1)
+    odds = rng.normal(scale=40.0, size=(3, 500)).astype(np.float32)
+    truth, weights = rng.random((3, 500)) < 0.1, np.array([1.0, 0.5, 2.0], dtype=np.float32)
+    labels, expected = sparse.csr_array(truth), odds.astype(np.float64)
+    cost = np.logaddexp(0.0, expected) - truth * expected
+    slopes = weights[:, None] * (expit(expected) - truth) / odds.size
+    powers = np.exp(-np.abs(odds))
+    loss = cross_entropy(odds, powers, labels.indptr, labels.indices, np.arange(3), weights)
+    assert loss == pytest.approx((weights[:, None] * cost).mean(), rel=1e-6)
+    assert odds == pytest.approx(slopes, abs=1e-9)
+
+
+def test_a_move_is_that_of_adam():
+    rng = np.random.default_rng(2)
+    part, first, second = (rng.random(9).astype(np.float32) for _ in range(3))
+    slope = rng.normal(size=9).astype(np.float32)
+    pull = slope + 0.1 * part
+    mean, square = 0.9 * first + 0.1 * pull, 0.999 * second + 0.001 * pull**2
+    expected = part - 0.02 * mean / (np.sqrt(square) + 1e-8)
+    adam_move(part, slope, first, second, 0.02, 0.1, (0.9, 0.999), 1e-8)
+    assert part == pytest.approx(expected, rel=1e-5)
+    assert first == pytest.approx(mean, rel=1e-5)
+    assert second == pytest.approx(square, rel=1e-5)
 
 
 def test_it_starts_at_the_prior():
@@ -52,8 +92,8 @@ def test_rates_fall_along_half_a_cosine():
 def test_sparse_rows_are_dense_rows():
     net, X, truth, weights = network()
     X[X < 0] = 0.0
-    _, dense = net._slopes(X, truth, weights, np.random.default_rng(0))
-    _, slopes = net._slopes(sparse.csr_array(X), truth, weights, np.random.default_rng(0))
+    _, dense = slopes_of(net, X, truth, weights)
+    _, slopes = slopes_of(net, sparse.csr_array(X), truth, weights)
     for one, other in zip(dense, slopes, strict=True):
         assert one == pytest.approx(other, abs=1e-12)
 
@@ -61,6 +101,6 @@ def test_sparse_rows_are_dense_rows():
 def test_dropped_units_leave_the_mean_signal_as_it_is():
     net, X, truth, weights = network(dropout=0.5)
     rng = np.random.default_rng(0)
-    losses = [net._slopes(X, truth, weights, rng)[0] for _ in range(300)]
+    losses = [slopes_of(net, X, truth, weights, rng)[0] for _ in range(300)]
     assert np.std(losses) > 0
     assert np.isfinite(losses).all()

@@ -43,23 +43,32 @@ def average_precision_of_cells(
     """
     rows = np.repeat(np.arange(truth.shape[0]), np.diff(truth.indptr))
     levels, place = np.unique(scores[rows, truth.indices], return_inverse=True)
-    weight = np.ones(truth.shape[0]) if weight is None else weight
-    true_at = np.bincount(place, weight[rows], minlength=len(levels))
+    weights = np.ones(truth.shape[0]) if weight is None else weight
+    true_at = np.bincount(place, weights[rows], minlength=len(levels))
     if not true_at.sum():
         return 0.0
-    all_at = _counts_between(levels, scores, weight)
-    found, told = np.cumsum(true_at[::-1]), np.cumsum(all_at[::-1])
+    told = _counts_from(levels, scores) if weight is None else _weights_from(levels, scores, weight)
+    found, told = np.cumsum(true_at[::-1]), told[::-1]
     precision = np.divide(found, told, out=np.zeros_like(found), where=told > 0)
     return float(np.sum(true_at[::-1] * precision) / found[-1])
 
 
-def _counts_between(levels: NDArray[Any], scores: NDArray[Any], weight: FloatArray) -> FloatArray:
-    """Weight of the cells from each level up to the next: shape (n_levels,)."""
-    counts = np.zeros(len(levels) + 1)
+def _counts_from(levels: NDArray[Any], scores: NDArray[Any]) -> FloatArray:
+    """Number of the cells from each level upwards: shape (n_levels,)."""
+    counts = np.zeros(len(levels))
+    for chunk in row_chunks(len(scores), scores.shape[1], 2**22):
+        values = np.sort(scores[chunk], axis=None)
+        counts += len(values) - np.searchsorted(values, levels, side="left")
+    return counts
+
+
+def _weights_from(levels: NDArray[Any], scores: NDArray[Any], weight: FloatArray) -> FloatArray:
+    """Weight of the cells from each level upwards: shape (n_levels,)."""
+    between = np.zeros(len(levels) + 1)
     for chunk in row_chunks(len(scores), scores.shape[1], 2**22):
         values = scores[chunk].ravel()
         order = np.argsort(values)  # sorted values are found faster, one after the other
         above = np.searchsorted(levels, values[order], side="right")
         each = np.repeat(weight[chunk], scores.shape[1])[order]
-        counts += np.bincount(above, each, minlength=len(counts))
-    return counts[1:]
+        between += np.bincount(above, each, minlength=len(between))
+    return np.asarray(np.cumsum(between[:0:-1])[::-1])

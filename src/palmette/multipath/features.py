@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -57,7 +59,7 @@ class FeatureScaling(BaseEstimator):
         self
         """
         weights = np.ones(X.shape[0]) if weights is None else weights
-        self._sorted = self._below = None
+        self._ranks: _Ranks | None = None
         if sparse.issparse(X):
             squares = np.asarray(X.multiply(X).T @ weights).ravel() / weights.sum()
             self.fill_ = self.shift_ = np.zeros(X.shape[1])
@@ -70,14 +72,19 @@ class FeatureScaling(BaseEstimator):
         self.fill_ = np.divide(sums, counts, out=np.zeros(X.shape[1]), where=counts > 0)
         filled = np.where(missing, self.fill_, X)
         if self.ranks:
-            order = np.argsort(filled, axis=0, kind="stable")
-            self._sorted = np.take_along_axis(filled, order, axis=0)
-            nothing = np.zeros((1, X.shape[1]))
-            self._below = np.concatenate([nothing, np.cumsum(weights[order], axis=0)])
-            filled = self._normal_scores(filled)
+            self._ranks = _Ranks.of(filled, weights)
+            filled = self._ranks.scores_of(filled)
         self.shift_ = weights @ filled / weights.sum()
         self.scale_ = _scales(np.sqrt(weights @ (filled - self.shift_) ** 2 / weights.sum()))
         return self
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take the state of a model file; the first ones kept all training values, sorted."""
+        if "_sorted" in state:
+            rest = {key: value for key, value in state.items() if key not in ("_sorted", "_below")}
+            values, below = state["_sorted"], state["_below"]
+            state = {**rest, "_ranks": None if values is None else _Ranks.of_sorted(values, below)}
+        super().__setstate__(state)
 
     def transform(self, X: Any) -> Any:
         """Return rows as float32, of shape (n_samples, n_features).
@@ -85,24 +92,75 @@ class FeatureScaling(BaseEstimator):
         Sparse where X is, unless the training rows were not.
         """
         if sparse.issparse(X):
-            if not self.shift_.any() and self._sorted is None:
+            if not self.shift_.any() and self._ranks is None:
                 return sparse.csr_array(X.multiply(1.0 / self.scale_)).astype(np.float32)
             X = X.toarray()
         X = np.asarray(X, dtype=np.float64)
         filled = np.where(np.isnan(X), self.fill_, X)
-        if self._sorted is not None:
-            filled = self._normal_scores(filled)
-        return ((filled - self.shift_) / self.scale_).astype(np.float32)
+        if self._ranks is not None:
+            filled = self._ranks.scores_of(filled)
+        return ((filled - self.shift_) / self.scale_).astype(np.float32, order="C")
 
-    def _normal_scores(self, X: FloatArray) -> FloatArray:
-        """Normal quantiles of the places of values among those of training; ties share theirs."""
-        scores = np.empty_like(X)
-        for j in range(X.shape[1]):
-            column, below = self._sorted[:, j], self._below[:, j]
-            first = np.searchsorted(column, X[:, j], side="left")
-            after = np.searchsorted(column, X[:, j], side="right")
-            scores[:, j] = ndtri((below[first] + below[after] + 1.0) / (2.0 * (below[-1] + 1.0)))
-        return scores
+
+@dataclass(frozen=True, eq=False)
+class _Ranks:
+    """Normal quantiles of the places of values among those of training; ties share theirs.
+
+    Parameters
+    ----------
+    levels : array of shape (n_levels,)
+        The different values of the training rows, ascending, column by column.
+    starts : int array of shape (n_features + 1,)
+        Where the levels of a column begin.
+    scores : array of shape (2 n_levels + n_features,)
+        Of each column in turn: of values before its first level, at it, between it and the next...
+    """
+
+    levels: FloatArray
+    starts: NDArray[np.int64]
+    scores: FloatArray
+
+    @classmethod
+    def of(cls, X: FloatArray, weights: FloatArray) -> _Ranks:
+        """Learn from training rows, of shape (n_samples, n_features)."""
+        columns = []
+        for column in np.ascontiguousarray(X.T):
+            levels, place = np.unique(column, return_inverse=True)
+            columns.append((levels, np.cumsum(np.bincount(place, weights))))
+        return cls._joined(columns)
+
+    @classmethod
+    def of_sorted(cls, X: FloatArray, below: FloatArray) -> _Ranks:
+        """Learn from columns that were sorted, and the weight below each of their rows."""
+        columns = []
+        for column, under in zip(X.T, below.T, strict=True):
+            last = np.flatnonzero(np.append(column[1:] != column[:-1], True))
+            columns.append((column[last], under[last + 1]))
+        return cls._joined(columns)
+
+    @classmethod
+    def _joined(cls, columns: list[tuple[FloatArray, FloatArray]]) -> _Ranks:
+        """Join columns: levels, and the weight up to each."""
+        every, sizes, scores = [np.empty(0)], [0], [np.empty(0)]
+        for levels, up_to in columns:
+            below = np.concatenate([[0.0], up_to])
+            twice = np.empty(2 * len(levels) + 1)  # what is below, and half of what is alike
+            twice[::2], twice[1::2] = 2.0 * below, below[:-1] + below[1:]
+            every.append(levels)
+            sizes.append(len(levels))
+            scores.append(ndtri((twice + 1.0) / (2.0 * (below[-1] + 1.0))))
+        return cls(np.concatenate(every), np.cumsum(sizes), np.concatenate(scores))
+
+    def scores_of(self, X: FloatArray) -> FloatArray:
+        """Scores of shape (n_samples, n_features)."""
+        found = np.empty((X.shape[1], X.shape[0]))
+        by_column = np.ascontiguousarray(X.T)
+        for j, (start, stop) in enumerate(itertools.pairwise(self.starts.tolist())):
+            levels = self.levels[start:stop]
+            first = np.searchsorted(levels, by_column[j], side="left")
+            known = levels[np.minimum(first, len(levels) - 1)] == by_column[j]
+            found[j] = self.scores[2 * (start + first) + j + known]
+        return found.T
 
 
 def _scales(spread: FloatArray) -> FloatArray:

@@ -75,7 +75,8 @@ class CoherentForestClassifier(CoherentClassifier):
     min_samples_leaf : int or "auto"
         "auto" is 1 where every row has one path, else 3.
     max_features : float, int or "auto"
-        Features tried at a split; "auto" is half of them, .3 where there are over 500.
+        Features tried at a split; "auto" is half of them, where there are over 500 twice the root
+        of their number.
     missing : {"mean", "error"}
         What to do about NaN: take the training mean, or refuse.
     hierarchy : Hierarchy, a learner of one, or None
@@ -140,7 +141,7 @@ class CoherentForestClassifier(CoherentClassifier):
         if least == "auto":
             least = 1 if self._one_path_a_row(Y) else 3
         if features == "auto":
-            features = 0.3 if X.shape[1] > 500 else 0.5
+            features = 2.0 / np.sqrt(X.shape[1]) if X.shape[1] > 500 else 0.5
         self.forest_ = ExtraTreesRegressor(
             self.n_estimators,
             min_samples_leaf=least,

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
+from palmette._kernels.network_steps import adam_move, cross_entropy
+
 __all__ = ["NumpyNetwork", "first_weights", "learning_rates"]
 
 Array = NDArray[np.float32]
@@ -82,17 +84,21 @@ class NumpyNetwork:
         for epoch, epoch_rates in enumerate(rates):
             total = 0.0
             for rows, rate in zip(batches(epoch), epoch_rates, strict=True):
-                truth = Y[rows].toarray().astype(np.float32)
-                loss, slopes = self._slopes(X[rows], truth, weights[rows, None], rng)
+                loss, slopes = self._slopes(X[rows], Y, rows, weights[rows], rng)
                 step += 1
                 self._move(slopes, first, second, step, float(rate))
                 total += loss * len(rows)
             watch(epoch, total / Y.shape[0])
 
     def _slopes(
-        self, X: Any, truth: Array, weights: Array, rng: np.random.Generator
+        self,
+        X: Any,
+        Y: sparse.csr_array,
+        rows: NDArray[np.intp],
+        weights: Array,
+        rng: np.random.Generator,
     ) -> tuple[float, list[Array]]:
-        """Mean loss of a batch and its gradient, with some hidden units left out."""
+        """Mean loss of a batch, some rows of all, and its gradient; hidden units are left out."""
         n_layers = len(self.parts) // 2
         inputs, signal = [X], X
         masks: list[Array] = []
@@ -103,10 +109,10 @@ class NumpyNetwork:
             signal = signal * masks[-1]
             inputs.append(signal)
         odds = signal @ self.parts[-2] + self.parts[-1]
-        cost = np.maximum(odds, 0.0) - odds * truth + np.log1p(np.exp(-np.abs(odds)))
-        loss = float((weights * cost).mean())
+        powers = np.exp(-np.abs(odds))
+        loss = cross_entropy(odds, powers, Y.indptr, Y.indices, rows, weights)
         # summed over nodes, not averaged, the step of Adam would be the same: only its epsilon sees
-        error = weights * (expit(odds) - truth) / np.float32(odds.size)
+        error = odds
         slopes: list[Array] = [np.empty(0, np.float32)] * len(self.parts)
         for layer in range(n_layers - 1, -1, -1):
             slopes[2 * layer] = np.asarray(inputs[layer].T @ error)
@@ -121,12 +127,10 @@ class NumpyNetwork:
     ) -> None:
         size = rate * np.sqrt(1.0 - _BETA2**step) / (1.0 - _BETA1**step)
         for part, slope, m, v in zip(self.parts, slopes, first, second, strict=True):
-            slope += self.decay * part
-            m *= _BETA1
-            m += (1.0 - _BETA1) * slope
-            v *= _BETA2
-            v += (1.0 - _BETA2) * slope**2
-            part -= np.float32(size) * m / (np.sqrt(v) + np.float32(_EPSILON))
+            adam_move(
+                *(part.ravel(), slope.ravel(), m.ravel(), v.ravel()),
+                *(size, self.decay, (_BETA1, _BETA2), _EPSILON),
+            )
 
     def proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of shape (n_samples, n_columns)."""

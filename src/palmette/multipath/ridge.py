@@ -60,7 +60,8 @@ class Decomposed:
         """Decompose; `kernel` is used up."""
         kernel *= root[:, None]
         kernel *= root
-        values, vectors = linalg.eigh(kernel, overwrite_a=True, check_finite=False)
+        # twice as fast as the driver that scipy takes by itself, where all vectors are asked for
+        values, vectors = linalg.eigh(kernel, driver="evd", overwrite_a=True, check_finite=False)
         return cls(vectors, np.maximum(values, 0.0), vectors.T @ (root[:, None] * labels), root)
 
     def coefficients(self, ridge: float) -> Matrix:
