@@ -27,13 +27,15 @@ def forests() -> Iterator[Any]:
 
 
 def others() -> Iterator[Any]:
-    """Give boosted trees and class trees."""
+    """Give boosted trees, class trees, and what else has a kernel that takes seconds."""
     yield pm.HierarchicalBoostingClassifier(**_FEW)
     yield pm.AdaBoostMHClassifier(**_FEW)
     yield pm.AdaBoostECCClassifier(**_FEW)
     yield pm.AdaBoostBHCClassifier(**_FEW)
     yield pm.ClassTreeClassifier()
     yield pm.ClassTreeClassifier(router="logistic")
+    yield pm.RAkEL(random_state=0)
+    yield pm.CoherentNetworkClassifier((4,), n_epochs=1, random_state=0)
 
 
 def main(part: str) -> None:

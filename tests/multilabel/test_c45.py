@@ -51,11 +51,68 @@ def test_smoothing_moves_leaves_towards_the_prior():
     np.testing.assert_allclose(tree.predict_proba([[0.0], [1.0]]).max(axis=1), [7.5 / 8, 2.5 / 4])
 
 
-def test_without_pruning_and_smoothing_it_is_scikit_learns_tree():
+def entropy(y, weights):
+    masses = np.bincount(y, weights)
+    shares = masses[masses > 0] / masses.sum()
+    return -masses.sum() * (shares * np.log(shares)).sum()
+
+
+def best_gain(X, y, weights, least):
+    """Of all cuts between different values that leave both sides heavy enough."""
+    best = -np.inf
+    for column in X.T:
+        for cut in np.unique(column)[:-1]:
+            left = column <= cut
+            if min(weights[left].sum(), weights[~left].sum()) >= least:
+                sides = (entropy(y[side], weights[side]) for side in (left, ~left))
+                best = max(best, entropy(y, weights) - sum(sides))
+    return best
+
+
+@pytest.mark.parametrize("kind", ["dense", "many zeros", "flags", "both signs"])
+@pytest.mark.parametrize("weighted", ["no", "whole", "any"])
+def test_every_split_is_one_of_the_best(kind, weighted):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(70, 6))
+    if kind != "dense":
+        X[rng.random(X.shape) < 0.6] = 0.0
+    X = np.float32(X > 0 if kind == "flags" else abs(X) if kind == "many zeros" else X)
+    y = (rng.random(70) + X[:, 0] > 0.5) * 2 + (X[:, 1] + rng.normal(size=70) > 0)
+    weights = {"no": np.ones(70), "whole": 1.0 + np.arange(70) % 3, "any": rng.random(70) + 0.2}
+    weights = weights[weighted]
+    tree = C45Tree(None, min_weight=2.5, smoothing=0.0, random_state=0)
+    tree = tree.fit(X, y, None if weighted == "no" else weights).tree_.tree_
+    path = tree.decision_path(X).toarray().astype(bool)
+    for node in range(tree.node_count):
+        here = path[:, node]
+        y_here, w_here = y[here], weights[here]
+        assert tree.weighted_n_node_samples[node] == pytest.approx(w_here.sum())
+        expected = np.bincount(y_here, w_here, minlength=4)[np.unique(y)] / w_here.sum()
+        assert tree.value[node, 0] == pytest.approx(expected)
+        found = best_gain(X[here], y_here, w_here, 2.5)
+        if tree.children_left[node] < 0:
+            assert len(np.unique(y_here)) == 1 or found == -np.inf
+            continue
+        left = X[here, tree.feature[node]] <= tree.threshold[node]
+        sides = (entropy(y_here[side], w_here[side]) for side in (left, ~left))
+        assert entropy(y_here, w_here) - sum(sides) == pytest.approx(found, abs=1e-9)
+
+
+def test_without_pruning_it_is_scikit_learns_tree_where_no_two_cuts_are_equally_good():
     X, y = noise()
-    plain = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=2, random_state=0)
-    tree = C45Tree(None, smoothing=0.0, random_state=0).fit(X, y)
+    plain = DecisionTreeClassifier(criterion="entropy", min_samples_leaf=30, random_state=0)
+    tree = C45Tree(None, min_weight=30, smoothing=0.0, random_state=0).fit(X, y)
     assert np.array_equal(tree.predict_proba(X), plain.fit(X, y).predict_proba(X))
+    assert np.array_equal(*(np.sort(each.tree_.threshold) for each in (tree.tree_, plain)))
+
+
+def test_equally_good_cuts_are_drawn_from():
+    X = np.tile(np.repeat([0.0, 1.0], 4)[:, None], 3)
+    drawn = {
+        int(C45Tree(random_state=seed).fit(X, np.repeat([0, 1], 4)).tree_.tree_.feature[0])
+        for seed in range(20)
+    }
+    assert drawn == {0, 1, 2}
 
 
 def test_a_lower_confidence_prunes_more():

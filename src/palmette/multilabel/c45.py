@@ -1,4 +1,4 @@
-"""C45Tree: a decision tree with C4.5's stopping and pruning, on scikit-learn's splits."""
+"""C45Tree: a decision tree with C4.5's stopping and pruning, on splits by information gain."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from palmette.engine.weights import check_weights
 from palmette.exceptions import PalmetteError
+from palmette.multilabel.grown_tree import grow_tree
+from palmette.multilabel.sorted_rows import SortedRows
 
 __all__ = ["C45Tree"]
 
@@ -27,7 +30,9 @@ _ALMOST_ONE = 1.0 - 1e-9  # the sum of a leaf's weights may fall short by roundi
 class C45Tree(ClassifierMixin, BaseEstimator):
     """Decision tree that stops and prunes as C4.5 does: the usual base of multi-label ensembles.
 
-    Splits are those of scikit-learn's trees with criterion "entropy": in two, by information gain.
+    Splits are in two, by information gain, as of scikit-learn's trees with criterion "entropy", and
+    found several times faster: columns are sorted once for all nodes, and for all trees of an
+    ensemble.
     A subtree becomes a leaf where the errors to be expected there are no more than those to be
     expected of its leaves. With :math:`e` errors of weight :math:`n`, the expected rate is the
     upper limit of a confidence interval of :math:`f = (e + 0.5) / n`,
@@ -98,17 +103,23 @@ class C45Tree(ClassifierMixin, BaseEstimator):
             raise PalmetteError(f"min_weight={self.min_weight!r}: expected a number of at least 0.")
         if not isinstance(self.smoothing, Real) or self.smoothing < 0:
             raise PalmetteError(f"smoothing={self.smoothing!r}: expected a number of at least 0.")
-        X, y = validate_data(self, X, y, dtype=np.float32, accept_sparse="csc")
+        X, y = validate_data(
+            self, X, y, dtype=np.float32, accept_sparse="csc", accept_large_sparse=False
+        )
+        check_classification_targets(y)
         weights = check_weights(sample_weight, X.shape[0])
-        total = float(X.shape[0] if weights is None else weights.sum())
-        can_split = total >= 2.0 * self.min_weight * _ALMOST_ONE
-        self.tree_ = DecisionTreeClassifier(
-            criterion="entropy",
-            min_weight_fraction_leaf=min(0.5, self.min_weight / total * _ALMOST_ONE),
-            min_samples_split=2 if can_split else X.shape[0] + 1,
-            random_state=self.random_state,
-        ).fit(X, y, weights)
-        self.classes_ = self.tree_.classes_
+        return self._fit_sorted(SortedRows.of(X), y, weights)
+
+    def _fit_sorted(self, rows: SortedRows, y: Any, weights: FloatArray | None) -> C45Tree:
+        """Grow and prune the tree on rows that are known to be sound, with sorted columns."""
+        self.n_features_in_ = rows.shape[1]
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights)
+            rows, codes, weights = rows.take(kept), codes[kept], weights[kept]
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        least = self.min_weight * _ALMOST_ONE
+        self.tree_ = grow_tree(rows, codes, weights, self.classes_, least, seed)
         if self.confidence is not None:
             _prune(self.tree_.tree_, self.confidence)
         if self.smoothing:
@@ -127,7 +138,15 @@ class C45Tree(ClassifierMixin, BaseEstimator):
         array of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float32, accept_sparse="csr", reset=False)
+        # scikit-learn's trees walk sparse rows whose places are numbered in 32 bits
+        X = validate_data(
+            self,
+            X,
+            dtype=np.float32,
+            accept_sparse="csr",
+            accept_large_sparse=False,
+            reset=False,
+        )
         return self.tree_.predict_proba(X, check_input=False)
 
     def predict(self, X: Any) -> NDArray[Any]:

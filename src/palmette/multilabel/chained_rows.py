@@ -7,6 +7,7 @@ sparse.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.multilabel.members import rows_to_fit
+from palmette.multilabel.sorted_rows import SortedRows
 
 __all__ = ["AskedChain", "TaughtChain"]
 
@@ -23,7 +25,7 @@ class TaughtChain:
 
     Parameters
     ----------
-    X : array or CSR matrix of shape (n_rows, n_features)
+    X : array, CSR matrix or SortedRows of shape (n_rows, n_features)
     Y : sparse bool array of shape (n_rows, n_labels)
         Columns in the order of the chain.
     estimator : classifier or None
@@ -31,8 +33,9 @@ class TaughtChain:
 
     Examples
     --------
+    >>> from sklearn.linear_model import LogisticRegression
     >>> Y = sparse.csr_array(np.array([[1, 1], [0, 1]]))
-    >>> chain = TaughtChain(np.array([[7.0], [8.0]]), Y, None)
+    >>> chain = TaughtChain(np.array([[7.0], [8.0]]), Y, LogisticRegression())
     >>> chain.step(1)[0].tolist()
     [[7.0, 1.0, 0.0], [8.0, 0.0, 0.0]]
     """
@@ -40,7 +43,11 @@ class TaughtChain:
     def __init__(self, X: Any, Y: sparse.csr_array, estimator: Any) -> None:
         self._labels = sparse.csc_array(Y)
         self._n_features = X.shape[1]
-        if sparse.issparse(X):
+        if isinstance(X, SortedRows):
+            ends = self._labels.indptr
+            flags = [self._labels.indices[a:b] for a, b in itertools.pairwise(ends.tolist())]
+            self._rows = X.with_flags(flags)
+        elif sparse.issparse(X):
             both = sparse.hstack([X, self._labels.astype(X.dtype)], format="csc")
             self._rows = rows_to_fit(both, estimator)
         else:
@@ -50,6 +57,8 @@ class TaughtChain:
     def step(self, place: int) -> tuple[Any, NDArray[np.int8]]:
         """Return the rows and the targets of one step; steps are asked for in their order."""
         target = self._column(place)
+        if isinstance(self._rows, SortedRows):
+            return self._rows.first_columns(self._n_features + place), target
         if not sparse.issparse(self._rows):
             if place:
                 self._rows[:, self._n_features + place - 1] = self._column(place - 1)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from palmette.core.rows import take_rows
 from palmette.engine.multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.multilabel.chained_rows import AskedChain, TaughtChain
@@ -20,7 +19,9 @@ from palmette.multilabel.members import (
     half_suffices,
     in_threads,
     make_members,
+    part_to_share,
     rows_to_ask,
+    rows_to_share,
 )
 from palmette.multilabel.row_draws import RowDraws
 
@@ -129,8 +130,9 @@ class ChainEnsemble(MultilabelClassifier):
         self.orders_ = np.array([rng.permutation(n_columns) for _ in range(self.n_chains)])
         seeds = rng.randint(2**31 - 1, size=self.n_chains).tolist()
         draws = None if self.sampling is None else RowDraws(X, weights)
+        shared = rows_to_share(X, self.estimator)
         jobs = [
-            (make_members(self.estimator, n_columns, rng), X, Y, weights, order, draws, seed)
+            (make_members(self.estimator, n_columns, rng), shared, Y, weights, order, draws, seed)
             for order, seed in zip(self.orders_, seeds, strict=True)
         ]
         self.chains_ = in_threads(self._fit_chain, jobs, self.n_jobs)
@@ -150,7 +152,7 @@ class ChainEnsemble(MultilabelClassifier):
                 rows, weights = draws.bootstrap(seed)
             else:
                 rows, weights = draws.subsample(seed, self.max_samples)
-            X, Y = take_rows(X, rows), Y[rows]
+            X, Y = part_to_share(X, rows), Y[rows]
         chain = TaughtChain(X, Y[:, order], self.estimator)
         return [
             fit_member(member, *chain.step(place), weights) for place, member in enumerate(members)

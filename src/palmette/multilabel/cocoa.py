@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from palmette.core.label_rules import TunedRule
-from palmette.core.rows import take_rows
 from palmette.engine.multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.multilabel.members import (
@@ -20,8 +19,9 @@ from palmette.multilabel.members import (
     fit_member,
     in_threads,
     make_members,
+    part_to_fit,
     rows_to_ask,
-    rows_to_fit,
+    rows_to_share,
 )
 from palmette.multilabel.row_draws import RowDraws
 
@@ -121,7 +121,8 @@ class COCOA(MultilabelClassifier):
         ]
         tuned = self.several_paths_ and isinstance(self._several_rule(), TunedRule)
         asked = rows_to_ask(X, self.estimator) if tuned else None
-        jobs = ((*job, X, asked) for job in self._jobs(X, Y, weights, rng))
+        shared = rows_to_share(X, self.estimator)
+        jobs = ((*job, shared, asked) for job in self._jobs(X, Y, weights, rng))
         fitted = _grouped(in_threads(self._fit_ensemble, jobs, self.n_jobs), n_couplings + 1)
         self.ensembles_ = [[models for models, _ in group] for group in fitted]
         if tuned:
@@ -158,7 +159,7 @@ class COCOA(MultilabelClassifier):
         models = []
         for member, seed in zip(members, seeds, strict=True):
             rows, weights = draws.balanced(seed, codes, size)
-            part = rows_to_fit(take_rows(X, rows), self.estimator)
+            part = part_to_fit(X, self.estimator, rows)
             models.append(fit_member(member, part, codes[rows], weights))
         return models, None if asked is None else _ask_ensemble(models, asked)
 

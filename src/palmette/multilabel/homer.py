@@ -19,8 +19,9 @@ from palmette.multilabel.members import (
     fit_member,
     in_threads,
     make_members,
+    part_to_fit,
     rows_to_ask,
-    rows_to_fit,
+    rows_to_share,
 )
 from palmette.partition.balanced_k_means import BalancedKMeans, LabelSetProblem
 
@@ -127,9 +128,9 @@ class HOMER(MultilabelClassifier):
             (make_members(self.estimator, len(choice.children) or len(choice.labels), rng), choice)
             for choice in self._choices
         ]
-        columns = sparse.csc_array(Y)
+        columns, shared = sparse.csc_array(Y), rows_to_share(X, self.estimator)
         self.models_ = in_threads(
-            self._fit_choice, ((*job, X, columns, weights) for job in jobs), self.n_jobs
+            self._fit_choice, ((*job, shared, columns, weights) for job in jobs), self.n_jobs
         )
 
     def _fit_choice(
@@ -145,11 +146,12 @@ class HOMER(MultilabelClassifier):
             targets = [_any_of(Y, self.tree_.groups[child]) for child in choice.children]
         else:
             targets = [_any_of(Y, np.array([label])) for label in choice.labels.tolist()]
+        rows = None
         if choice.cluster > 0:
             rows = np.flatnonzero(_any_of(Y, choice.labels))
-            X, targets = take_rows(X, rows), [target[rows] for target in targets]
+            targets = [target[rows] for target in targets]
             weights = None if weights is None else weights[rows]
-        X = rows_to_fit(X, self.estimator)
+        X = part_to_fit(X, self.estimator, rows)
         pairs = zip(members, targets, strict=True)
         return [fit_member(member, X, target, weights) for member, target in pairs]
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from palmette.core.rows import take_rows
 from palmette.engine.multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.multilabel.members import (
@@ -17,8 +16,9 @@ from palmette.multilabel.members import (
     fit_member,
     in_threads,
     make_members,
+    part_to_fit,
     rows_to_ask,
-    rows_to_fit,
+    rows_to_share,
 )
 
 __all__ = ["CalibratedLabelRanking"]
@@ -105,12 +105,13 @@ class CalibratedLabelRanking(MultilabelClassifier):
 
     def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
         rng, flags = check_random_state(self.random_state), np.asfortranarray(Y.toarray())
-        n_labels, rows = flags.shape[1], rows_to_fit(X, self.estimator)
+        n_labels, shared = flags.shape[1], rows_to_share(X, self.estimator)
+        rows = part_to_fit(shared, self.estimator)
         members = make_members(self.estimator, n_labels, rng)
         jobs = ((member, rows, flags[:, i], weights) for i, member in enumerate(members))
         self.label_models_ = in_threads(fit_member, jobs, self.n_jobs)
         pairs = (
-            (make_members(self.estimator, n_labels - i - 1, rng), X, flags, i, weights)
+            (make_members(self.estimator, n_labels - i - 1, rng), shared, flags, i, weights)
             for i in range(n_labels - 1)
         )
         self.pair_models_ = in_threads(self._fit_pairs, pairs, self.n_jobs)
@@ -130,7 +131,7 @@ class CalibratedLabelRanking(MultilabelClassifier):
             if not len(rows):
                 models.append(None)
                 continue
-            here = rows_to_fit(take_rows(X, rows), self.estimator)
+            here = part_to_fit(X, self.estimator, rows)
             own = None if weights is None else weights[rows]
             models.append(fit_member(member, here, flags[rows, i], own))
         return models

@@ -15,9 +15,11 @@ from sklearn.dummy import DummyClassifier
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils.parallel import Parallel, delayed
 
+from palmette.core.rows import take_rows
 from palmette.core.seeds import seed_each
 from palmette.engine.weights import weight_keyword
 from palmette.multilabel.c45 import C45Tree
+from palmette.multilabel.sorted_rows import SortedRows
 
 __all__ = [
     "ask_classes",
@@ -26,8 +28,11 @@ __all__ = [
     "half_suffices",
     "in_threads",
     "make_members",
+    "part_to_fit",
+    "part_to_share",
     "rows_to_ask",
     "rows_to_fit",
+    "rows_to_share",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -66,6 +71,22 @@ def rows_to_fit(X: Any, estimator: Any) -> Any:
     return np.asfortranarray(X, dtype=np.float32)
 
 
+def rows_to_share(X: Any, estimator: Any) -> Any:
+    """Do for X, once for all members, what each would else do for its part: `C45Tree` sorts it."""
+    return SortedRows.of(X) if estimator is None or isinstance(estimator, C45Tree) else X
+
+
+def part_to_share(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Take some of the rows that `rows_to_share` made."""
+    return X.take(rows) if isinstance(X, SortedRows) else take_rows(X, rows)
+
+
+def part_to_fit(X: Any, estimator: Any, rows: NDArray[np.intp] | None = None) -> Any:
+    """Take rows that `rows_to_share` made, as members are fitted with them; None takes all."""
+    part = X if rows is None else part_to_share(X, rows)
+    return part if isinstance(part, SortedRows) else rows_to_fit(part, estimator)
+
+
 def rows_to_ask(X: Any, estimator: Any) -> Any:
     """Bring X to the type that the estimator would copy it to at every answer."""
     if not _is_tree(estimator):
@@ -92,7 +113,7 @@ def fit_member(member: Any, X: Any, target: NDArray[Any], weights: FloatArray | 
     Parameters
     ----------
     member : unfitted classifier
-    X : array or sparse matrix of shape (n_rows, n_features)
+    X : array, sparse matrix or SortedRows of shape (n_rows, n_features)
     target : int or bool array of shape (n_rows,)
     weights : array of shape (n_rows,), optional
 
@@ -101,7 +122,10 @@ def fit_member(member: Any, X: Any, target: NDArray[Any], weights: FloatArray | 
     fitted classifier
     """
     if (target == target[0]).all():
-        return DummyClassifier(strategy="prior").fit(X, target)
+        blank = np.broadcast_to(np.float32(0.0), X.shape) if isinstance(X, SortedRows) else X
+        return DummyClassifier(strategy="prior").fit(blank, target)
+    if isinstance(X, SortedRows):
+        return member._fit_sorted(X, target, weights)
     keywords = {} if weights is None else {weight_keyword(member): weights}
     return member.fit(X, target, **keywords)
 

@@ -19,8 +19,9 @@ from palmette.multilabel.members import (
     half_suffices,
     in_threads,
     make_members,
+    part_to_fit,
     rows_to_ask,
-    rows_to_fit,
+    rows_to_share,
 )
 
 __all__ = ["RAkEL"]
@@ -126,7 +127,8 @@ class RAkEL(MultilabelClassifier):
         rng = check_random_state(self.random_state)
         self.labelsets_ = self._draw_sets(Y.shape[1], rng)
         members = make_members(self.estimator, len(self.labelsets_), rng)
-        rows, columns = rows_to_fit(X, self.estimator), sparse.csc_array(Y)
+        rows, columns = rows_to_share(X, self.estimator), sparse.csc_array(Y)
+        rows = part_to_fit(rows, self.estimator)
         self.combinations_, jobs = [], []
         for member, labels in zip(members, self.labelsets_, strict=True):
             combinations, codes = _combinations(columns[:, labels].toarray())
