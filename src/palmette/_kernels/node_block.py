@@ -86,33 +86,33 @@ def gather_sparse(
     used : int32 array of shape (n_columns,)
         The features of the block's columns.
     """
-    for feature in features:
-        column_of[feature] = 0
-    for row in rows:  # counts first, then numbers
-        for k in range(indptr[row], indptr[row + 1]):
-            if column_of[indices[k]] >= 0 and data[k] != 0.0:
-                column_of[indices[k]] += 1
+    # every other entry is of a feature that was not drawn: no branch could foretell which
+    for row in rows:
+        for k in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
+            column_of[np.uint64(indices[k])] += np.int32(data[k] != 0.0)
+    counts = column_of[features] + 1
+    column_of[:] = -1
     n_entries, n_used, used = 0, 0, np.empty(len(features), dtype=np.int32)
-    for feature in features:
-        count = column_of[feature]
-        column_of[feature] = -1
-        if count >= min_rows:
-            column_of[feature] = n_used
-            used[n_used] = feature
+    for j in range(len(features)):
+        if counts[j] >= min_rows:
+            column_of[features[j]] = n_used
+            used[n_used] = features[j]
             n_used += 1
-            n_entries += count
+            n_entries += counts[j]
     used = used[:n_used].copy()
     starts = np.empty(len(rows) + 1, dtype=np.int64)
-    columns, values = np.empty(n_entries, dtype=np.int32), np.empty(n_entries, dtype=data.dtype)
-    place = 0
+    columns = np.empty(n_entries + 1, dtype=np.int32)  # one more, for what is not kept
+    values = np.empty(n_entries + 1, dtype=data.dtype)
+    place = np.uint64(0)
     for i in range(len(rows)):
         starts[i] = place
-        for k in range(indptr[rows[i]], indptr[rows[i] + 1]):
-            if column_of[indices[k]] >= 0 and data[k] != 0.0:
-                columns[place], values[place] = column_of[indices[k]], data[k]
-                place += 1
+        for k in range(np.uint64(indptr[rows[i]]), np.uint64(indptr[rows[i] + 1])):
+            column, value = column_of[np.uint64(indices[k])], data[k]
+            columns[place], values[place] = column, value
+            place += np.uint64((column >= 0) & (value != 0.0))
     starts[len(rows)] = place
-    for feature in features:
+    columns, values = columns[:n_entries], values[:n_entries]
+    for feature in used:
         column_of[feature] = -1
     return Block(np.empty((0, 0), data.dtype), starts, columns, values, True), used
 

@@ -264,12 +264,14 @@ def _add_votes(
         _read_block(X, data, indices, indptr, first, rows, turned)
         for tree in range(len(trees.tree_starts) - 1):
             _find_leaves(turned, rows, trees, tree, room, own)
+            weights = vote_weights[tree]
             for i in range(n_rows):
                 if not (all_count or counts[tree, first + i]):
                     continue
-                for k in range(share_starts[own[i]], share_starts[own[i] + 1]):
-                    label = share_labels[k]
-                    votes[first + i, label] += vote_weights[tree, label] * share_values[k]
+                mine, begin = votes[first + i], np.uint64(share_starts[own[i]])
+                for k in range(begin, np.uint64(share_starts[own[i] + 1])):
+                    label = np.uint64(share_labels[k])
+                    mine[label] += weights[label] * share_values[k]
 
 
 def _parts(X: Reals | SparseRows) -> tuple[Reals, Reals, Indices, Offsets, int]:
