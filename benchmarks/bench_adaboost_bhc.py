@@ -22,8 +22,8 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 import palmette as pm
-from palmette.bench.measure import environment
 from palmette.class_tree.adaboost_bhc import AdaBoostBHCClassifier
+from palmette.compare import environment
 from palmette.core.binning import BinMapper
 from palmette.engine.node_boost import LEAST_ERROR, boost_node
 from palmette.engine.weak import CartPerClass, TrainingRows

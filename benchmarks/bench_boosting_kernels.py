@@ -20,7 +20,7 @@ from numba import njit
 
 import palmette as pm
 from palmette._kernels import class_trees, histogram, votes
-from palmette.bench.measure import environment
+from palmette.compare import environment
 from palmette.core.binning import BinMapper
 from palmette.engine.threads import Threads
 

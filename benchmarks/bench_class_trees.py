@@ -17,8 +17,8 @@ import numpy as np
 from scipy import sparse
 
 import palmette as pm
-from palmette.bench.measure import environment, measure
 from palmette.class_tree.mf import MFTree
+from palmette.compare import environment, measure
 from palmette.metrics import clade_purity
 
 GROUP, FAMILY = 50, 20  # classes a group, groups a family

@@ -25,7 +25,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 
 import palmette as pm
-from palmette.bench.measure import environment
+from palmette.compare import environment
 from palmette.metrics import hierarchical_f1_score
 
 RULES = {

@@ -23,7 +23,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import MultiTaskLasso
 
-from palmette.bench.measure import environment, measure
+from palmette.compare import environment, measure
 from palmette.core.space import LabelSpace
 from palmette.datasets import fetch
 from palmette.scoring.base import ScoringProblem

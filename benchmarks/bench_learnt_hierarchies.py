@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 import palmette as pm
 from palmette.bench import ModelSpec, compare, find_problem, register_model
 from palmette.bench.over_labels import OverLabels
-from palmette.bench.store import ResultStore
+from palmette.compare import ResultStore
 
 DATA = ["imclef07a", "imclef07d", "diatoms", "protein_dd", "clinc150"]
 LEARNERS = {

@@ -25,11 +25,11 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from palmette.bench.measure import environment, measure
-from palmette.bench.published.mf_tree.sets import DATASETS, read_set
 from palmette.class_tree.dag_svm import DAGSVMClassifier
 from palmette.class_tree.mf_classifier import MFTreeClassifier
+from palmette.compare import environment, measure
 from palmette.routing import LinearRouter
+from papers.mf_tree.sets import DATASETS, read_set
 
 
 class Counting:

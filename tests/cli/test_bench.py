@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from palmette.bench.published import registry
-from palmette.bench.published.result import Claim, PublishedResult, Table
+from palmette.cli.bench import find_checkout
+from palmette.exceptions import PalmetteError
+from papers import registry
+from papers.result import Claim, PublishedResult, Table
 
 
 @pytest.fixture
@@ -176,14 +178,24 @@ def test_usage_mistakes(palmette):
         assert "Traceback" not in result.output
 
 
-@pytest.mark.data
-def test_a_quick_look_at_a_published_set(palmette, data_home, monkeypatch):
-    from palmette.bench.published.h_ada_mh import run
+# ---------------------------------------------------------------------- without a checkout
 
-    monkeypatch.setattr(run, "tree_methods", lambda: [])
-    bayes = [m for m in run.collapsed_methods() if m.key == "naive Bayes a level"]
-    monkeypatch.setattr(run, "collapsed_methods", lambda: bayes)
-    result = palmette("bench", "h-ada-mh", "--data", "imclef07a")
-    assert result.exit_code == 0, result.output
-    text = " ".join(result.stdout.split())
-    assert "'Global: naive Bayes a level' agrees in Micro-F1, Macro-F1, HMC-loss, but" in text
+
+@pytest.mark.parametrize("words", [["--list"], ["h-ada-mh"], ["no-such-paper"]])
+def test_an_installed_package_says_how_to_get_the_papers(fails, monkeypatch, tmp_path, words):
+    monkeypatch.setattr("palmette.cli.bench._source_folder", lambda: tmp_path)
+    monkeypatch.chdir(tmp_path)
+    message = " ".join(fails("bench", *words).split())
+    assert "not part of the installed package. Clone the repository of Palmette" in message
+
+
+def test_the_papers_of_a_checkout_around_the_current_folder_are_found(monkeypatch, tmp_path):
+    monkeypatch.setattr("palmette.cli.bench._source_folder", lambda: tmp_path / "site-packages")
+    for folder in ("papers", "src/palmette", "docs/api"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "papers/registry.py").touch()
+    monkeypatch.chdir(tmp_path / "docs/api")
+    assert find_checkout() == tmp_path
+    (tmp_path / "src/palmette").rmdir()  # another project with a folder of that name
+    with pytest.raises(PalmetteError, match="Clone the repository"):
+        find_checkout()

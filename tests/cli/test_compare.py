@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from palmette.cli.compare import run_compare
+from palmette.compare import _compare
 
-BENCH = import_module("palmette.bench.compare")  # the function of that name hides it
 NB = "flat-naive-bayes,local-per-parent-naive-bayes"
 
 
@@ -91,7 +90,7 @@ def test_defaults(palmette, called):
 
 
 def test_the_call_reaches_the_library(table, monkeypatch):
-    from palmette.bench.comparison import Comparison
+    from palmette.compare import Comparison
 
     seen = {}
 
@@ -99,7 +98,7 @@ def test_the_call_reaches_the_library(table, monkeypatch):
         seen.update(options, problems=[p.name for p in problems], models=models, scores=scores)
         return Comparison([], tuple(scores), models, [])
 
-    monkeypatch.setattr(BENCH, "compare", compare)
+    monkeypatch.setattr("palmette.compare.compare", compare)
     run_compare(
         ["goods.csv"], ["flat"], ["h_loss"], target=["kind"], separator=">", n_splits=2,
         test_size=0.5, seed=3, n_jobs=2, resume=Path("r.jsonl"),
@@ -156,7 +155,7 @@ def test_several_sets_are_ranked_and_drawn(palmette, table):
 
 
 def test_a_folder_gets_everything(tmp_path, monkeypatch, capsys):
-    from palmette.bench.comparison import COSTS, Comparison
+    from palmette.compare import COSTS, Comparison
 
     models, sets = ["flat", "mf-tree", "flat-svm"], ["digits", "stdlib"]
     rows = [
@@ -167,7 +166,7 @@ def test_a_folder_gets_everything(tmp_path, monkeypatch, capsys):
         for k, m in enumerate(models)
     ]
     made = Comparison(rows, ("h_loss",), models, sets)
-    monkeypatch.setattr(BENCH, "compare", lambda *args, **options: made)
+    monkeypatch.setattr("palmette.compare.compare", lambda *args, **options: made)
     run_compare(
         sets, models, ["h_loss"], posthoc="bonferroni-dunn", control="flat", alpha=0.5,
         out=[tmp_path / "all"],
@@ -201,7 +200,7 @@ def test_stale_results_are_told(palmette, table):
 
 
 def test_an_interrupted_run_says_how_to_go_on(palmette, table, monkeypatch):
-    compute = BENCH._Run._compute
+    compute = _compare._Run._compute
     calls = []
 
     def interrupt_the_second(*args):
@@ -210,7 +209,7 @@ def test_an_interrupted_run_says_how_to_go_on(palmette, table, monkeypatch):
             raise KeyboardInterrupt
         return compute(*args)
 
-    monkeypatch.setattr(BENCH._Run, "_compute", interrupt_the_second)
+    monkeypatch.setattr(_compare._Run, "_compute", interrupt_the_second)
     words = ["goods.csv", "--target", "kind", "--splits", 1, "--models", NB]
     args = ["compare", *words, "--resume", "r.jsonl"]
     result = palmette(*args)
@@ -255,7 +254,7 @@ def test_an_interrupted_run_says_how_to_go_on(palmette, table, monkeypatch):
 )
 def test_mistakes_show_before_any_fit(fails, table, monkeypatch, words, message):
     Path("folder.md").mkdir()
-    monkeypatch.setattr(BENCH._Run, "_compute", pytest.fail)
+    monkeypatch.setattr(_compare._Run, "_compute", pytest.fail)
     before = Path("goods.csv").read_bytes()
     assert message in fails("compare", *words)
     assert Path("goods.csv").read_bytes() == before

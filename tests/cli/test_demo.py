@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from palmette.bench.splits import Problem
 from palmette.cli import demo
+from palmette.compare import Problem
 from palmette.core.hierarchy import Hierarchy
 
 WORDS = {("a", "x"): "apple", ("a", "y"): "pear", ("b", "x"): "bolt", ("b", "y"): "nail"}
@@ -23,7 +23,7 @@ def small(monkeypatch):
     texts = [f"one {WORDS[label]} number {i}" for i, label in enumerate(labels)]
     hierarchy = Hierarchy.from_paths([*WORDS, ("c", "never")])
     problem = Problem("stdlib", hierarchy, texts[:80], labels[:80], texts[80:], labels[80:])
-    monkeypatch.setattr("palmette.bench.problems.find_problem", lambda name: problem)
+    monkeypatch.setattr("palmette.compare.find_problem", lambda name: problem)
     return problem
 
 

@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
-from palmette.bench.comparison import COSTS, Comparison
 from palmette.cli.leaderboard import best_first, print_leaderboard, print_notes, print_ranking
+from palmette.compare import COSTS, Comparison
 
 
 def made_up(models, values, n_splits=1, split="random", scores=("hierarchical_f1", "h_loss")):

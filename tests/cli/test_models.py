@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from palmette.bench.models import list_models
+from palmette.models import list_models
 
 
 def test_one_call(palmette, called):

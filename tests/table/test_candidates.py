@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from palmette import Hierarchy
-from palmette.bench.models import list_models
 from palmette.exceptions import PalmetteError
+from palmette.models import list_models
 from palmette.table.candidates import (
     BASELINE,
     Situation,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from palmette.bench.published import PublishedResult, Table
+    from papers.result import PublishedResult, Table
 
-__all__ = ["command", "run_bench"]
+__all__ = ["command", "find_checkout", "run_bench"]
 
 
 def command(
@@ -89,17 +92,48 @@ def run_bench(
             typer.echo(f"wrote {path}")
 
 
-def _check(name: str, n_jobs: int, out: Path | None) -> None:
-    """Find mistakes before anything is read or fitted."""
-    from palmette.bench.published.pictures import require_matplotlib
-    from palmette.bench.published.registry import find_published
-    from palmette.bench.published.result import require_folder
+def find_checkout() -> Path:
+    """Return the folder of a checkout, which has the papers; installed packages do not have them.
+
+    The folder that the package is imported from is tried first, then the current folder and those
+    above it.
+    """
     from palmette.exceptions import PalmetteError
 
-    find_published(name)
+    here = Path.cwd()
+    for folder in (_source_folder(), here, *here.parents):
+        if (folder / "papers" / "registry.py").is_file() and (folder / "src/palmette").is_dir():
+            return folder
+    raise PalmetteError(
+        "the published tables and figures are not part of the installed package. Clone the "
+        f"repository of Palmette and run `palmette bench` inside it; {here} is not in a clone."
+    )
+
+
+def _source_folder() -> Path:
+    """Return the root of the checkout that the package is imported from, if it is one."""
+    return Path(__file__).resolve().parents[3]
+
+
+def _import_papers() -> ModuleType:
+    """Import the registry of papers from the checkout."""
+    folder = str(find_checkout())
+    if folder not in sys.path:  # worker processes get a copy of this path
+        sys.path.insert(0, folder)
+    return import_module("papers.registry")
+
+
+def _check(name: str, n_jobs: int, out: Path | None) -> None:
+    """Find mistakes before anything is read or fitted."""
+    from palmette.exceptions import PalmetteError
+
+    _import_papers().find_published(name)
     if n_jobs == 0:
         raise PalmetteError("got --jobs 0: expected a number of jobs, or -1 for all cores.")
     if out is not None:
+        from papers.pictures import require_matplotlib
+        from papers.result import require_folder
+
         require_folder(out)
         require_matplotlib()
 
@@ -109,28 +143,26 @@ def _run(
 ) -> PublishedResult:
     from rich.console import Console
 
-    from palmette.bench.published import registry
-    from palmette.bench.store import ResultStore
     from palmette.cli.outputs import hint_at
+    from palmette.compare import ResultStore
 
     store = ResultStore(resume)
     with hint_at(resume), Console(stderr=True).status("reading data ...") as status:
-        return registry.run(
+        result: PublishedResult = _import_papers().run(
             name,
             data,
             store=store,
             watch=lambda dataset, method: status.update(f"{dataset}: {method} ..."),
             **chosen,
         )
+    return result
 
 
 # ---------------------------------------------------------------------- on the terminal
 
 
 def _print_list() -> None:
-    from palmette.bench.published import list_published
-
-    for paper in list_published():
+    for paper in _import_papers().list_published():
         typer.echo(f"{paper.name}\n  {paper.summary}\n  {paper.reference}")
         typer.echo(f"  data sets: {', '.join(paper.datasets)}")
         if paper.more:
@@ -159,7 +191,7 @@ def _rich_table(table: Table) -> Any:
     from rich import box
     from rich.table import Table as RichTable
 
-    from palmette.bench.published.result import format_cell
+    from papers.result import format_cell
 
     shown = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     shown.add_column(table.columns[0])

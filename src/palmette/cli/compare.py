@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from palmette.bench.comparison import Comparison
+    from palmette.compare import Comparison
 
 __all__ = ["command", "run_compare"]
 
@@ -120,11 +120,10 @@ def run_compare(
     """Run a comparison and print it; the parameters are those of the command."""
     from rich.console import Console
 
-    from palmette.bench.compare import compare
-    from palmette.bench.store import ResultStore
     from palmette.cli.leaderboard import print_leaderboard, print_notes, print_ranking
     from palmette.cli.outputs import hint_at
     from palmette.cli.tables import find_data
+    from palmette.compare import ResultStore, compare
 
     tests = {"posthoc": posthoc, "control": control, "alpha": alpha}
     _check(data, models, metrics, target, n_jobs, tests, diagram)
@@ -172,11 +171,11 @@ def _check(
     diagram: Path | None,
 ) -> None:
     """Find mistakes before anything is read or fitted."""
-    from palmette.bench.models import find_models
-    from palmette.bench.scores import find_scores
     from palmette.cli.tables import check_data
+    from palmette.compare import find_scores
     from palmette.exceptions import PalmetteError
-    from palmette.metrics.comparison import check_tests
+    from palmette.metrics._comparison import check_tests
+    from palmette.models import find_models
 
     find_models(models)
     find_scores(metrics)

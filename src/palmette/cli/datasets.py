@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from palmette.datasets.home import DatasetEntry
+    from palmette.datasets._home import DatasetEntry
 
 __all__ = ["command", "run_datasets"]
 
@@ -33,9 +33,9 @@ def run_datasets(group: str | None = None) -> None:
     """
     from rich.console import Console
 
-    from palmette.bench.problems import EMBEDDED
+    from palmette.compare import EMBEDDED
     from palmette.datasets import list_datasets
-    from palmette.datasets.home import data_home, find_dataset
+    from palmette.datasets._home import data_home, find_dataset
     from palmette.exceptions import DataHomeError
 
     console = Console()

@@ -42,10 +42,9 @@ def run_demo(svg: Path | None = None, seed: int = 0) -> None:
     """
     from rich.console import Console
 
-    from palmette.bench.compare import compare
-    from palmette.bench.problems import find_problem
     from palmette.cli.leaderboard import best_first, print_leaderboard, print_notes
     from palmette.cli.outputs import require_writable
+    from palmette.compare import compare, find_problem
 
     if svg is not None:
         require_writable(svg, [".svg"])

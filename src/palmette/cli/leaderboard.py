@@ -11,11 +11,18 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from palmette.bench.comparison import COSTS, Comparison
-from palmette.bench.markdown import best_value, format_cost, format_score, is_best
-from palmette.bench.ranking import ranking_sentences, ranking_title
-from palmette.bench.scores import SCORES
-from palmette.bench.split_tests import split_sentence
+from palmette.compare import (
+    COSTS,
+    SCORES,
+    Comparison,
+    best_value,
+    format_cost,
+    format_score,
+    is_best,
+    ranking_sentences,
+    ranking_title,
+    split_sentence,
+)
 
 __all__ = ["best_first", "print_leaderboard", "print_notes", "print_ranking"]
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from palmette.bench.learning import LearntTree
-    from palmette.bench.splits import Problem
+    from palmette.compare import LearntTree, Problem
     from palmette.core.hierarchy import Hierarchy
 
 __all__ = ["command", "run_learn"]
@@ -104,8 +103,8 @@ def run_learn(
     """Learn a hierarchy, print and write it; the parameters are those of the command."""
     from rich.console import Console
 
-    from palmette.bench.learning import learn_tree
     from palmette.cli.tables import find_data
+    from palmette.compare import learn_tree
     from palmette.core.hierarchy import Hierarchy
 
     parameters = _check(data, target, method, settings or [], n_jobs, out or [])
@@ -137,11 +136,11 @@ def _check(
     out: list[Path],
 ) -> dict[str, Any]:
     """Find mistakes before anything is read or learnt; return the parameters of the method."""
-    from palmette.bench.tree_learners import make_tree_learner
     from palmette.cli.outputs import require_writable
     from palmette.cli.tables import check_data
     from palmette.core.taxonomy.registry import WRITERS
     from palmette.exceptions import PalmetteError
+    from palmette.models import make_tree_learner
     from palmette.table.candidates import parse_settings
 
     parameters = parse_settings(settings)

@@ -19,7 +19,7 @@ def run_models() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from palmette.bench.models import list_models
+    from palmette.models import list_models
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
     table.add_column("model", no_wrap=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from palmette.exceptions import PalmetteError
 
 if TYPE_CHECKING:
-    from palmette.bench.splits import Problem
+    from palmette.compare import Problem
 
 __all__ = ["check_data", "find_data"]
 
@@ -34,13 +34,12 @@ def find_data(
     -------
     Problem
     """
-    from palmette.bench.problems import find_problem
+    from palmette.compare import find_problem
 
     check_data(name, target)
     if not _is_table(name):
         return find_problem(name)
-    from palmette.bench.preparing import fill_texts, is_text_column
-    from palmette.bench.splits import Problem
+    from palmette.compare import Problem, fill_texts, is_text_column
     from palmette.table.problem import read_problem
     from palmette.table.sources import TableSource
 
@@ -55,7 +54,7 @@ def find_data(
 
 def check_data(name: str, target: list[str] | None = None) -> None:
     """Refuse a name that `find_data` will not find, at once and without reading data."""
-    from palmette.bench.problems import check_problem
+    from palmette.compare import check_problem
 
     if not _is_table(name):
         check_problem(name)
@@ -69,7 +68,7 @@ def check_data(name: str, target: list[str] | None = None) -> None:
 
 def _is_table(name: str) -> bool:
     """Whether a name is that of a file, or of nothing that is known without one."""
-    from palmette.bench.problems import EMBEDDED
+    from palmette.compare import EMBEDDED
     from palmette.core.files import plain_suffix
 
     if name in EMBEDDED:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from palmette.bench.models import ModelContext, find_model, list_models
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
+from palmette.models import ModelContext, find_model, list_models
 from palmette.table.schema import near_names
 
 __all__ = [

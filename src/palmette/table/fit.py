@@ -145,7 +145,7 @@ def _check(
     calibrate: str | None,
 ) -> None:
     """Find mistakes before anything is read."""
-    from palmette.bench.models import make_model
+    from palmette.models import make_model
 
     if model == "auto":
         if settings:

@@ -149,7 +149,7 @@ def read_hierarchy(hierarchy: Any, seed: int, n_jobs: int | None) -> tuple[Hiera
     word, _, method = os.fspath(hierarchy).partition(":")
     if word != LEARN:
         return Hierarchy.read(hierarchy), None
-    from palmette.bench.tree_learners import find_tree_learner, make_tree_learner
+    from palmette.models import find_tree_learner, make_tree_learner
 
     spec = find_tree_learner(method or _DEFAULT_LEARNER)
     if spec.label_sets or spec.name == "relaxed":

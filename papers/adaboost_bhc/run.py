@@ -1,0 +1,128 @@
+"""Make the tables and figures of the AdaBoost.BHC paper again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from palmette.compare import Problem, ResultStore, check_problem, environment, find_problem
+from papers.adaboost_bhc.claims import judge
+from papers.adaboost_bhc.curves import Outcome, find_outcome
+from papers.adaboost_bhc.figures import figure_facts
+from papers.adaboost_bhc.glass import glass_facts
+from papers.adaboost_bhc.growth import Grid, find_growth
+from papers.adaboost_bhc.ink import draw_figures
+from papers.adaboost_bhc.methods import LEARNERS, find_methods
+from papers.adaboost_bhc.parts import PAPER_PROTOCOL, Protocol
+from papers.adaboost_bhc.published_figures import METHODS
+from papers.adaboost_bhc.tables import (
+    error_tables,
+    glass_table,
+    growth_tables,
+    set_table,
+    time_table,
+)
+from papers.cells import Cells
+from papers.result import PublishedResult
+
+__all__ = ["make", "reproduce"]
+
+_ROUNDS = 100  # as in the paper
+_REFERENCE = "G. Jun, J. Ghosh (2009). Multi-class boosting with class hierarchies. MCS 2009."
+_GLASS = "glass"
+
+
+def make(
+    datasets: Sequence[str],
+    rounds: int | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    store: ResultStore | None = None,
+    watch: Callable[[str, str], None] | None = None,
+) -> PublishedResult:
+    """Read the data sets of the data home and do everything; see `papers.run`."""
+    for name in datasets:
+        check_problem(name)
+    problems = (find_problem(name) for name in datasets)
+    return reproduce(problems, rounds, seed, n_jobs, store, watch)
+
+
+def reproduce(
+    problems: Iterable[Problem],
+    rounds: int | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    store: ResultStore | None = None,
+    watch: Callable[[str, str], None] | None = None,
+    *,
+    protocol: Protocol | None = None,
+    grid: Grid | None = None,
+) -> PublishedResult:
+    """Fit the four methods on some problems, and time their rounds as problems grow.
+
+    Parameters
+    ----------
+    problems : iterable of Problem
+        One label a row, numbers as features.
+    rounds, seed, n_jobs, store, watch
+        As in `papers.run`.
+    protocol : Protocol, optional
+        How often a set is fitted; by default less often than in the paper.
+    grid : Grid, optional
+        Sizes of Table 1.
+
+    Returns
+    -------
+    PublishedResult
+    """
+    n_rounds = _ROUNDS if rounds is None else rounds
+    protocol = Protocol() if protocol is None else protocol
+    grid = _grid(Grid() if grid is None else grid, n_rounds)
+    made_with = {**environment(), "n_jobs": 1 if n_jobs is None else n_jobs}
+    cells = Cells(store, made_with, watch)
+    methods = [method for learner in LEARNERS for method in find_methods(learner)]
+    growths = find_growth(methods[: len(METHODS)], cells, grid, seed, n_jobs)
+    outcomes: list[Outcome] = []
+    glass = None
+    for problem in problems:
+        options = {"rounds": n_rounds, "protocol": protocol, "seed": seed, "n_jobs": n_jobs}
+        outcomes.append(find_outcome(problem, methods, cells, **options))
+        if problem.name == _GLASS:
+            glass = glass_facts(problem)
+    tables = [*growth_tables(growths), set_table(outcomes), time_table(outcomes)]
+    tables += [] if glass is None else [glass_table(glass)]
+    facts: dict[str, Any] = {
+        **made_with,
+        "seed": seed,
+        "rounds": n_rounds,
+        "protocol": f"{protocol.words()} (the paper: {PAPER_PROTOCOL.words()})",
+    }
+    return PublishedResult(
+        "adaboost-bhc",
+        _REFERENCE,
+        [*tables, *error_tables(outcomes)],
+        judge(outcomes, growths, glass),
+        figure_facts(outcomes, glass),
+        draw_figures,
+        {outcome.name: _scores(outcome) for outcome in outcomes},
+        facts,
+        cells.notes,
+    )
+
+
+def _grid(grid: Grid, rounds: int) -> Grid:
+    """Time no more rounds than are asked for."""
+    return replace(grid, rounds=min(grid.rounds, rounds))
+
+
+def _scores(outcome: Outcome) -> dict[str, dict[str, float]]:
+    return {
+        f"{name}, {LEARNERS[key].words}": {
+            "train_error": one.last("train"),
+            "test_error": one.last("test"),
+            "fit_s": float(one.seconds.mean()),
+        }
+        for key, by_method in outcome.curves.items()
+        for name, one in by_method.items()
+    }

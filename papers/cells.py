@@ -1,0 +1,92 @@
+"""Fits that are done once: results by everything that they depend on, with a store behind."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from palmette.compare import ResultStore, measure
+
+__all__ = ["Cells"]
+
+Results = dict[str, Any]
+
+
+class Cells:
+    """Results of fits, computed where the store has none.
+
+    Parameters
+    ----------
+    store : ResultStore, optional
+    made_with : dict
+        Facts that all results depend on, such as the versions.
+    watch : callable, optional
+        Called with (data set, method) before a cell is computed.
+
+    Examples
+    --------
+    >>> cells = Cells(None, {})
+    >>> found = cells.results({"dataset": "toy", "model": "m"}, lambda: {"score": 0.5})
+    >>> found["score"], found["notes"]
+    (0.5, [])
+    """
+
+    def __init__(
+        self,
+        store: ResultStore | None,
+        made_with: dict[str, Any],
+        watch: Callable[[str, str], None] | None = None,
+    ) -> None:
+        self._store = ResultStore() if store is None else store
+        self._made_with, self._watch = made_with, watch
+        self._noted: dict[tuple[str, str], list[str]] = {}
+
+    @property
+    def notes(self) -> list[str]:
+        """Warnings of the fits, and what was computed again and why: equal ones once."""
+        return [
+            f"{dataset}: {note} ({', '.join(models)})"
+            for (dataset, note), models in self._noted.items()
+        ]
+
+    def _note(self, cell: dict[str, Any], note: str) -> None:
+        self._noted.setdefault((cell["dataset"], note), []).append(cell["model"])
+
+    def results(self, cell: dict[str, Any], compute: Callable[[], Results]) -> Results:
+        """Return the results of a cell with its ``cpu_s`` and the ``notes`` of its warnings.
+
+        Parameters
+        ----------
+        cell : dict
+            ``dataset``, ``model`` and all else that the results depend on; plain values.
+        compute : callable
+            Gives plain values.
+        """
+        cell = {**cell, "made_with": self._made_with}
+        found = self._store.get(cell)
+        if found is None:
+            changes = self._store.changes(cell)
+            if changes:
+                words = f"computed again, as these have changed: {', '.join(changes)}"
+                self._note(cell, words)
+            if self._watch is not None:
+                self._watch(cell["dataset"], cell["model"])
+            found = _computed(compute)
+            self._store.put(cell, found)
+        for note in found["notes"]:
+            self._note(cell, note)
+        return found
+
+
+def _computed(compute: Callable[[], Results]) -> Results:
+    gc.collect()  # what the model before has left behind
+    with warnings.catch_warnings(record=True) as caught, threadpool_limits(1), measure() as usage:
+        warnings.simplefilter("default")
+        found = compute()
+    texts = [str(warning.message).strip() or warning.category.__name__ for warning in caught]
+    notes = list(dict.fromkeys(text.splitlines()[0] for text in texts))
+    return {**found, "cpu_s": usage.cpu_seconds, "notes": notes}

@@ -1,0 +1,223 @@
+"""The authors' protocol: features of the training rows, cross-validation among the test rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palmette.compare import Problem
+from palmette.core.hierarchy import Hierarchy
+from palmette.core.labels import NodeLabels
+from palmette.core.space import LabelSpace
+from palmette.exceptions import PalmetteError
+from palmette.metrics import hierarchical_f1_score, tree_induced_error
+from palmette.scoring.base import FeatureScore, ScoringProblem
+from papers.hirr_fs.authors_weights import (
+    AuthorsWeights,
+    authors_order,
+    authors_weights,
+)
+from papers.hirr_fs.matlab_stream import MatlabStream, matlab_folds
+
+__all__ = ["AUTHORS", "FoldScores", "Parity", "cross_validate", "score_folds"]
+
+N_FOLDS = 10
+Orders = dict[int, NDArray[np.intp]]
+
+# name in the tables: (parent, sibling) of HiRR-FS, or the name of another score
+AUTHORS: dict[str, tuple[float, float] | str] = {
+    "HierFisher": "hierfisher",
+    "HierFSNM": "hierfsnm",
+    "HierMRMR": "hiermrmr",
+    "Hier-FS": (0.0, 0.0),
+    "HiRRpar-FS": (1.0, 0.0),
+    "HiRRsib-FS": (0.0, 1.0),
+    "HiRRfam-FS": (1.0, 1.0),
+}
+
+
+@dataclass(frozen=True)
+class FoldScores:
+    """Scores over folds.
+
+    Parameters
+    ----------
+    f1 : float
+        Hierarchical F1 a row, ancestors and root among them: mean of the folds' means.
+    tie : float
+        Tree induced error of a row, on average over all rows.
+    tie_as_printed : float
+        Mean of the folds' sums, divided by the rows of all folds: as many times smaller as there
+        are folds.
+    """
+
+    f1: float
+    tie: float
+    tie_as_printed: float
+
+
+class Parity:
+    """A problem as the authors' program sees it: raw values, a tree of two levels.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a test part, whose rows all end at leaves below a child of the root.
+
+    Attributes
+    ----------
+    hierarchy : Hierarchy
+    tasks : list of NodeTask
+        Of the training rows: the root's, and those of its children.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.hierarchy = problem.hierarchy
+        self._X, self._X_test = np.asarray(problem.X_train), np.asarray(problem.X_test)
+        self._y_test = NodeLabels.encode(problem.y_test, self.hierarchy)
+        self._y = NodeLabels.encode(problem.y_train, self.hierarchy)
+        space = LabelSpace(self.hierarchy, np.unique(self._y.terminals))
+        classes = np.searchsorted(space.classes, self._y.terminals).astype(np.int32)
+        self.tasks = list(ScoringProblem(self._X, space, classes).tasks())
+        above = self.hierarchy.parents[self.nodes]
+        if above.tolist() != [-1] + [0] * (len(above) - 1):
+            raise PalmetteError(f"{problem.name} has more than two levels, or nodes of one child.")
+
+    @property
+    def nodes(self) -> list[int]:
+        """The root, and its children that have children."""
+        return [task.node for task in self.tasks]
+
+    def stream(self) -> MatlabStream:
+        """Return the stream as it is when the weights are drawn: after the folds."""
+        stream = MatlabStream()
+        stream.uniform(N_FOLDS + len(self._X_test))
+        return stream
+
+    def sweep(self, parent: float, sibling: float) -> AuthorsWeights:
+        """Find the weights of HiRR-FS on the training rows."""
+        return authors_weights(self._X, self.tasks, self.stream(), parent=parent, sibling=sibling)
+
+    def orders(self, method: str, n_wanted: int) -> Orders:
+        """Features of every node, best first; as many as are wanted at least.
+
+        Parameters
+        ----------
+        method : str
+            A key of `AUTHORS`.
+        n_wanted : int
+        """
+        setting = AUTHORS[method]
+        if isinstance(setting, str):
+            return self.orders_by(setting, n_wanted)
+        return self.orders_of(self.sweep(*setting))
+
+    def orders_of(self, found: AuthorsWeights) -> Orders:
+        """Features of every node by the lengths of their weights."""
+        return {
+            task.node: authors_order(w, task.n_options)
+            for task, w in zip(self.tasks, found.weights, strict=True)
+        }
+
+    def orders_by(self, score: str | FeatureScore, n_wanted: int) -> Orders:
+        """Features of every node by a score, as `HierarchicalFeatureSelector` takes it."""
+        from palmette.feature_selection import HierarchicalFeatureSelector
+
+        selector = HierarchicalFeatureSelector(
+            score, hierarchy=self.hierarchy, n_features_to_select=n_wanted
+        ).fit(self._X, self._y)
+        scores = selector.node_scores_
+        return {
+            task.node: np.argsort(-scores[[task.node]].toarray()[0], kind="stable")
+            for task in self.tasks
+        }
+
+    def evaluate(self, orders: Mapping[int, Any], k: int) -> FoldScores:
+        """Cross-validate with the k best features of every node."""
+        folds = matlab_folds(MatlabStream(), len(self._X_test), N_FOLDS)
+        chosen = {node: np.asarray(order[:k]) for node, order in orders.items()}
+        truth = self._y_test
+        predicted = cross_validate(self._X_test, truth.terminals, folds, self.hierarchy, chosen)
+        return score_folds(truth, predicted, folds)
+
+
+def cross_validate(
+    X: NDArray[np.float64],
+    truth: NDArray[Any],
+    folds: NDArray[np.intp],
+    hierarchy: Hierarchy,
+    chosen: Mapping[int, NDArray[np.intp]],
+) -> NDArray[np.int32]:
+    """Return the leaf that linear machines, one a node, lead each row of a left-out fold to.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    truth : int array of shape (n_samples,)
+        Leaves.
+    folds : int array of shape (n_samples,)
+    hierarchy : Hierarchy
+    chosen : mapping of node to features
+        The root comes first.
+    """
+    predicted = np.zeros(len(X), dtype=np.int32)
+    above = hierarchy.parents
+    for fold in np.unique(folds):
+        train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        for node, columns in chosen.items():
+            # at the root the children are told apart, at them the leaves
+            option = above[truth] if node == 0 else truth
+            own = train if node == 0 else train[above[truth[train]] == node]
+            asked = test if node == 0 else test[predicted[test] == node]
+            if not len(asked):
+                continue
+            machine, names = _fit_machine(X[np.ix_(own, columns)], option[own])
+            predicted[asked] = names[machine.predict(X[np.ix_(asked, columns)])]
+    return predicted
+
+
+def _fit_machine(X: NDArray[np.float64], options: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+    """Fit libsvm with the options in the order of their first rows, in which it breaks ties."""
+    from sklearn.svm import SVC
+
+    names, first, codes = np.unique(options, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.argsort(order)
+    return SVC(kernel="linear", C=1.0, cache_size=500).fit(X, place[codes]), names[order]
+
+
+def score_folds(
+    truth: NodeLabels, predicted: NDArray[np.int32], folds: NDArray[np.intp]
+) -> FoldScores:
+    """Score predicted nodes as the authors do, and honestly.
+
+    Parameters
+    ----------
+    truth : NodeLabels
+    predicted : int array of shape (n_samples,)
+        Nodes.
+    folds : int array of shape (n_samples,)
+
+    Returns
+    -------
+    FoldScores
+    """
+    hierarchy, n_rows = truth.hierarchy, len(truth)
+    by_fold, sums = [], []
+    for fold in np.unique(folds):
+        rows = folds == fold
+        pair = [
+            NodeLabels.from_terminals(nodes[rows], hierarchy, truth.form).decode()
+            for nodes in (truth.terminals, predicted)
+        ]
+        by_fold.append(
+            hierarchical_f1_score(*pair, hierarchy=hierarchy, average="samples", include_root=True)
+        )
+        sums.append(rows.sum() * tree_induced_error(*pair, hierarchy=hierarchy))
+    return FoldScores(
+        float(np.mean(by_fold)), float(np.sum(sums) / n_rows), float(np.mean(sums) / n_rows)
+    )

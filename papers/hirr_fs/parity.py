@@ -1,0 +1,178 @@
+"""What the authors' protocol finds on DD: Tables 4, 5, 6 and 8, Figures 7 and 13, fits kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from palmette.compare import Problem, fingerprint
+from papers.cells import Cells
+from papers.hirr_fs.authors_protocol import AUTHORS, FoldScores, Parity
+from papers.hirr_fs.methods import METHODS, described
+from papers.hirr_fs.published_figures import STRENGTHS
+from papers.hirr_fs.sets import make_parts, numbers_of
+
+__all__ = ["GRID_SHARE", "N_SHOWN", "ParityOutcome", "find_parity"]
+
+N_SHOWN = 24  # features of a node in Table 6
+GRID_SHARE = 0.2  # of the features, in Table 8
+_FAMILY = (1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class ParityOutcome:
+    """What the authors' protocol finds.
+
+    Parameters
+    ----------
+    k : int
+        Features in the tables.
+    curves : dict of str to dict of int to FoldScores
+        By method and number of features.
+    select_s : dict of str to float
+        CPU seconds.
+    chosen : dict of str to list of int
+        The first features of every node by HiRRfam-FS, numbered from 1, ascending.
+    grid : dict of (alpha, beta) to float
+        F1 with a fifth of the features.
+    objective : list of float
+        Of HiRRfam-FS after every sweep.
+    from_ridge : list of float
+        The same by `HirrScore`, from ridge regressions: at the start and after every sweep.
+    lowest : float
+        Where block coordinate descent ends.
+    standardised : dict of str to FoldScores
+        The same folds and machines, but features standardised by the training rows and chosen with
+        the settings of this library.
+    """
+
+    k: int
+    curves: dict[str, dict[int, FoldScores]]
+    select_s: dict[str, float]
+    chosen: dict[str, list[int]]
+    grid: dict[tuple[float, float], float]
+    objective: list[float]
+    from_ridge: list[float]
+    lowest: float
+    standardised: dict[str, FoldScores]
+
+
+def find_parity(problem: Problem, cells: Cells, *, with_grid: bool = True) -> ParityOutcome:
+    """Run the authors' protocol, unless its results are there already.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of two levels.
+    cells : Cells
+    with_grid : bool
+        Whether to try all strengths of Table 8.
+
+    Returns
+    -------
+    ParityOutcome
+    """
+    parity, data = Parity(problem), fingerprint(problem)
+    numbers = numbers_of(problem)
+    n_features = int(problem.X_train.shape[1])
+
+    def results(model: str, compute: Any, **more: Any) -> dict[str, Any]:
+        cell = {"dataset": problem.name, "model": f"authors: {model}", "data": data}
+        return cells.results({**cell, "grid": list(numbers.grid), **more}, compute)
+
+    curves, select_s = {}, {}
+    for method in AUTHORS:
+        found = results(method, lambda method=method: _curve(parity, method, numbers.grid))
+        curves[method] = {
+            k: FoldScores(*scores) for k, scores in zip(numbers.grid, found["scores"], strict=True)
+        }
+        select_s[method] = found["select_s"]
+    every = results("all features", lambda: _every(parity, n_features))
+    curves["all features"] = {n_features: FoldScores(*every["scores"])}
+    family = results("sweeps", lambda: _sweeps(parity, problem))
+    grid = {}
+    for pair in _pairs() if with_grid else []:
+        name = "alpha={:g}, beta={:g}".format(*pair)
+        k = round(GRID_SHARE * n_features)
+        grid[pair] = results(name, lambda pair=pair, k=k: _strength(parity, pair, k))["f1"]
+    scaled = results(
+        "standardised",
+        lambda: _standardised(problem, numbers.k),
+        scores=[described(make()) for make in METHODS.values()],
+    )
+    return ParityOutcome(
+        numbers.k,
+        curves,
+        select_s,
+        family["chosen"],
+        grid,
+        family["objective"],
+        family["from_ridge"],
+        family["lowest"],
+        {method: FoldScores(*scores) for method, scores in scaled["scores"].items()},
+    )
+
+
+def _pairs() -> list[tuple[float, float]]:
+    return [(alpha, beta) for alpha in STRENGTHS for beta in STRENGTHS]
+
+
+def _plain(scores: FoldScores) -> list[float]:
+    return [scores.f1, scores.tie, scores.tie_as_printed]
+
+
+def _curve(parity: Parity, method: str, grid: tuple[int, ...]) -> dict[str, Any]:
+    from palmette.compare import measure
+
+    with measure() as usage:
+        orders = parity.orders(method, max(grid))
+    scores = [_plain(parity.evaluate(orders, k)) for k in grid]
+    return {"scores": scores, "select_s": usage.cpu_seconds}
+
+
+def _every(parity: Parity, n_features: int) -> dict[str, Any]:
+    orders = {node: range(n_features) for node in parity.nodes}
+    return {"scores": _plain(parity.evaluate(orders, n_features))}
+
+
+def _strength(parity: Parity, pair: tuple[float, float], k: int) -> dict[str, Any]:
+    orders = parity.orders_of(parity.sweep(*pair))
+    return {"f1": parity.evaluate(orders, k).f1}
+
+
+def _sweeps(parity: Parity, problem: Problem) -> dict[str, Any]:
+    from palmette.feature_selection import HierarchicalFeatureSelector
+    from palmette.scoring.hirr import HirrScore
+
+    found = parity.sweep(*_FAMILY)
+    names = [str(problem.hierarchy.names[node]) for node in parity.nodes]
+    orders = parity.orders_of(found)
+    chosen = {
+        name: sorted(int(feature) + 1 for feature in orders[node][:N_SHOWN])
+        for name, node in zip(names, parity.nodes, strict=True)
+    }
+    objectives = []
+    for settings in ({}, {"solver": "bcd", "max_iter": 1000, "tol": 1e-9}):
+        selector = HierarchicalFeatureSelector(
+            HirrScore.published("hirrfam-fs", **settings), hierarchy=problem.hierarchy
+        ).fit(problem.X_train, problem.y_train)
+        objectives.append([float(value) for value in selector.objective_])
+    return {
+        "chosen": chosen,
+        "objective": found.objective,
+        "from_ridge": objectives[0],
+        "lowest": objectives[1][-1],
+    }
+
+
+def _standardised(problem: Problem, k: int) -> dict[str, Any]:
+    part = next(make_parts(problem, 0))
+    parity = Parity(replace(problem, X_train=part.X_train, X_test=part.X_test))
+    n_features, scores = int(problem.X_train.shape[1]), {}
+    for method, make in METHODS.items():
+        score = make()
+        if score is None:
+            scores[method] = _every(parity, n_features)["scores"]
+        else:
+            scores[method] = _plain(parity.evaluate(parity.orders_by(score, k), k))
+    return {"scores": scores}

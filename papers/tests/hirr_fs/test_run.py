@@ -1,0 +1,52 @@
+"""Everything together on a small set."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from palmette.compare import ResultStore
+from palmette.exceptions import DataHomeError, PalmetteError
+from papers.hirr_fs import run as module
+from papers.hirr_fs.methods import METHODS
+from papers.hirr_fs.run import make, reproduce
+
+
+def test_two_small_sets_from_end_to_end(problem, tmp_path):
+    seen = []
+    store = ResultStore(tmp_path / "r.jsonl")
+    options = {"store": store, "watch": lambda *names: seen.append(names)}
+    problems = [problem, replace(problem, name="news20_951", X_test=None, y_test=None)]
+    result = reproduce(problems, **options)
+    assert [table.title.partition(".")[0] for table in result.tables] == [
+        "Table 2",
+        "Table 4",
+        "Table 5",
+        "Figure 9",
+        "Table 3",
+        "Table 7",
+    ]
+    assert seen[: len(METHODS)] == [("toy", method) for method in METHODS]
+    assert len(seen) == 2 * (len(METHODS) + 1)
+    names = [path.name for path in result.write(tmp_path / "out")]
+    assert names[2:] == [f"figure-{n}.png" for n in (7, 8, 9, 12, 13)]
+    found = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert found["scores"]["toy"]["Hier-FS, 4 features"]["f1"] > 0.7
+    again = reproduce(problems, **options)
+    assert len(seen) == 2 * (len(METHODS) + 1)
+    assert again.to_markdown() == result.to_markdown()
+
+
+def test_rounds_mean_nothing_here(monkeypatch):
+    monkeypatch.setattr(module, "read_set", pytest.fail)
+    with pytest.raises(PalmetteError, match="rounds=5 was given, but hirr-fs boosts nothing"):
+        make(["bridges"], rounds=5)
+
+
+def test_no_data_home_is_told_before_any_fit(monkeypatch):
+    monkeypatch.delenv("PALMETTE_DATA", raising=False)
+    monkeypatch.setattr(module, "read_set", pytest.fail)
+    with pytest.raises(DataHomeError, match="there is no data home"):
+        make(["bridges"])

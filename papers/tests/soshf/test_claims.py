@@ -1,0 +1,173 @@
+"""Claims hold and fail as the figures say; ranks; tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from papers.soshf.claims import judge
+from papers.soshf.figures import figure_facts
+from papers.soshf.ink import draw_figures
+from papers.soshf.published_figures import COLUMNS, EARLIER, PAPER_SETS
+from papers.soshf.ranks import rank_methods, rank_scores, signed_rank_pvalue
+from papers.soshf.tables import all_tables
+
+SEVEN = tuple(EARLIER)
+
+
+def verdicts(outcomes) -> dict[str, bool]:
+    return {claim.where: claim.holds for claim in judge(outcomes)}
+
+
+def test_the_printed_ranks_follow_from_the_printed_scores():
+    found = verdicts([])
+    assert found == {
+        "Table 2, macro-F as printed": True,
+        "Table 2, macro-AUC as printed": True,
+    }
+
+
+def test_table_1_must_be_equal(outcome_of):
+    found = [outcome_of(name, sf=0.5) for name in ("yeast", "rcv1subset1_top944", "tmc2007_500")]
+    other = replace(PAPER_SETS["yeast"], features=102)
+    where = {f"Table 1, {name}" for name in ("yeast", "rcv1subset1_top944")}
+    assert {key: holds for key, holds in verdicts(found).items() if key.startswith("Table 1")} == (
+        dict.fromkeys(where, True)
+    )
+    assert not verdicts([outcome_of("yeast", other, sf=0.5)])["Table 1, yeast"]
+    other = replace(PAPER_SETS["rcv1subset1_top944"], features=930)
+    assert verdicts([outcome_of("rcv1subset1_top944", other)])["Table 1, rcv1subset1_top944"]
+    other = replace(PAPER_SETS["rcv1subset1_top944"], labels=42)
+    assert not verdicts([outcome_of("rcv1subset1_top944", other)])["Table 1, rcv1subset1_top944"]
+
+
+@pytest.mark.parametrize(("shift", "holds"), [(0.0, True), (0.014, True), (0.016, False)])
+def test_the_literal_method_is_near_the_earlier_one(outcome_of, shift, holds):
+    f, auc = EARLIER["yeast"]
+    scores = {"sf_h_cs": (f + shift, 0.1, auc)}
+    assert verdicts([outcome_of("yeast", **scores)])["Table 2, yeast"] == holds
+
+
+def test_the_default_is_judged_beside_extra_trees(outcome_of):
+    def judged(n_above):
+        outcomes = [
+            outcome_of(name, ours=0.7 if i < n_above else 0.5, extra_trees=0.6)
+            for i, name in enumerate(SEVEN)
+        ]
+        found = verdicts(outcomes)
+        return found["Our default, macro-AUC"], found["Our default, macro-F"]
+
+    assert judged(7) == (True, True)
+    assert judged(5) == (False, True)
+    assert judged(4) == (False, False)
+
+
+def test_seconds_are_compared(outcome_of):
+    # a method takes as many seconds as its name is long: 4 of ours, 11 of extra trees
+    assert verdicts([outcome_of("yeast", ours=0.5, extra_trees=0.5)])["Seconds, yeast"]
+
+
+def three_methods(outcome_of, ours, literal):
+    return [
+        outcome_of(name, ours=ours, sf_h_cs=literal, sf_h=0.6, sf=0.55 + i / 100)
+        for i, name in enumerate(SEVEN)
+    ]
+
+
+def test_the_first_by_mean_rank(outcome_of):
+    found = verdicts(three_methods(outcome_of, ours=0.9, literal=0.8))
+    assert found["Our default, macro-AUC"]
+    assert found["Our default, macro-F, thresholds tuned"]
+    assert found["Table 2, macro-F"]
+    found = verdicts(three_methods(outcome_of, ours=0.1, literal=0.2))
+    assert not found["Our default, macro-AUC"]
+    assert not found["Table 2, macro-F"]
+
+
+def test_methods_without_an_answer_everywhere_are_not_ranked(outcome_of):
+    outcomes = three_methods(outcome_of, 0.9, 0.8)
+    del outcomes[0].answers["sf"]
+    found = rank_methods(
+        outcomes, ["ours", "sf-h-cs", "sf-h", "sf"], lambda a: a.mean("auc"), "ours"
+    )
+    assert list(found.mean_ranks) == ["ours", "sf-h-cs", "sf-h"]
+    assert (
+        rank_methods(outcomes[:1], ["ours", "sf-h", "sf"], lambda a: a.mean("auc"), "ours") is None
+    )
+
+
+def test_significance_against_the_control():
+    scores = {i: [0.9 + i / 1000, 0.5 + i / 1000, 0.4 + i / 500] for i in range(10)}
+    found = rank_scores(scores, ["a", "b", "c"], "a")
+    assert found.mean_ranks == {"a": 1.0, "b": 2.0, "c": 3.0}
+    assert found.is_worse("c", found.by_ranks)
+    assert found.is_worse("b", found.by_wilcoxon)
+    assert not found.is_worse("a", found.by_wilcoxon)
+    same = {i: [0.5, 0.5, 0.5] for i in range(3)}
+    assert rank_scores(same, ["a", "b", "c"], "a") is None
+
+
+def test_signed_ranks_are_those_of_scipy():
+    rng = np.random.default_rng(0)
+    for n in (3, 6, 11):
+        differences = rng.normal(0.5, 1, n)
+        expected = stats.wilcoxon(differences, method="exact").pvalue
+        assert signed_rank_pvalue(differences) == pytest.approx(expected)
+    tied = [0.1, 0.1, -0.1, 0.0, 0.3, 0.2]
+    every = stats.wilcoxon(tied, zero_method="zsplit", method=stats.PermutationMethod()).pvalue
+    assert signed_rank_pvalue(tied) == pytest.approx(every)
+
+
+def test_tables_show_ours_beside_the_paper(outcome_of):
+    outcomes = three_methods(outcome_of, 0.9, 0.8)
+    outcomes.append(outcome_of("bibtex", ours=0.5, sf_h_cs=0.4, sf_h=0.3, sf=0.2, n_splits=1))
+    outcomes[0].failures["cocoa"] = "even-0: ValueError: no"
+    tables = {table.title: table for table in all_tables(outcomes)}
+    texts = {title: table.to_markdown() for title, table in tables.items()}
+    assert "| yeast | 2,417 | 103 | 13 | 0.32 |" in texts["Table 1. The data sets"]
+    assert (
+        "| sf-h-cs | 0.800±.014 | 0.800±.014 | 0.524 | 0.800±.014 | 0.706 |"
+        in (texts["Table 2. yeast"])
+    )
+    assert "| ours | 0.500 | 0.500 | – | 0.500 | – | 4.0 |" in texts["Table 2. bibtex"]
+    assert "Means over 1 or 2 even splits." in texts["Table 2 at a glance: macro-AUC"]
+    assert texts["Memory that fitting needs, MiB"].splitlines()[4].startswith("| sf | 3 | 3 |")
+    assert texts["Memory that fitting needs, MiB"].splitlines()[-1].startswith("| ours | – | – |")
+    glance = texts["Table 2 at a glance: macro-AUC"]
+    assert glance.splitlines()[2].startswith("| method | Emot | CAL | Med |")
+    assert "cocoa failed, even-0: ValueError: no" in glance
+    ranks = texts["Table 2, ranks. The methods of the paper, its decision rules"]
+    assert "| sf-h-cs | 1.0 | 1.8 | 1.0 | 1.6 |" in ranks
+
+
+def test_another_figure_of_table_1_stands_beside_the_papers(outcome_of):
+    table = replace(PAPER_SETS["yeast"], features=102, mean_ir=4.3)
+    text = all_tables([outcome_of("yeast", table, sf=0.5)])[0].to_markdown()
+    assert "| 102 (103) |" in text
+    assert "| 4.30 (4.25) |" in text
+
+
+def test_figures_are_drawn_from_their_facts(outcome_of):
+    outcomes = three_methods(outcome_of, 0.9, 0.8)
+    facts = figure_facts(outcomes)
+    assert list(facts) == ["ranks-paper", "ranks-all", "scores"]
+    assert facts["ranks-all"]["panels"][0]["ranks"]["ours"] == 1.0
+    points = facts["scores"]["panels"][0]["points"]
+    assert [point["method"] for point in points] == ["ours", "sf-h-cs", "sf-h", "sf"]
+    pictures = draw_figures(facts)
+    assert list(pictures) == ["ranks-paper.png", "ranks-all.png", "scores.png"]
+    assert all(content.startswith(b"\x89PNG") for content in pictures.values())
+
+
+def test_one_set_has_no_ranks(outcome_of):
+    facts = figure_facts([outcome_of("yeast", ours=0.5, sf=0.4)])
+    assert list(facts) == ["scores"]
+    assert draw_figures(facts).keys() == {"scores.png"}
+    assert figure_facts([]) == {}
+
+
+def test_every_column_has_a_row_in_table_1():
+    assert tuple(PAPER_SETS) == COLUMNS

@@ -1,0 +1,53 @@
+"""Comparisons: models on data sets and splits, with scores, times and tests of significance."""
+
+from palmette.compare._compare import compare
+from palmette.compare._comparison import COSTS, Comparison, check_output_name
+from palmette.compare._fingerprint import describe_estimator, fingerprint
+from palmette.compare._learning import LearntTree, learn_tree
+from palmette.compare._markdown import best_value, format_cost, format_score, is_best
+from palmette.compare._measure import Usage, environment, measure
+from palmette.compare._preparing import fill_texts, is_text_column, make_dense, prepare
+from palmette.compare._problems import EMBEDDED, check_problem, find_problem, problem_of
+from palmette.compare._ranking import ranking_sentences, ranking_title
+from palmette.compare._scores import DEFAULT_SCORES, SCORES, Score, find_scores
+from palmette.compare._split_tests import split_sentence
+from palmette.compare._splits import Problem, Split, join_rows, make_splits
+from palmette.compare._store import ResultStore
+
+__all__ = [
+    "COSTS",
+    "DEFAULT_SCORES",
+    "EMBEDDED",
+    "SCORES",
+    "Comparison",
+    "LearntTree",
+    "Problem",
+    "ResultStore",
+    "Score",
+    "Split",
+    "Usage",
+    "best_value",
+    "check_output_name",
+    "check_problem",
+    "compare",
+    "describe_estimator",
+    "environment",
+    "fill_texts",
+    "find_problem",
+    "find_scores",
+    "fingerprint",
+    "format_cost",
+    "format_score",
+    "is_best",
+    "is_text_column",
+    "join_rows",
+    "learn_tree",
+    "make_dense",
+    "make_splits",
+    "measure",
+    "prepare",
+    "problem_of",
+    "ranking_sentences",
+    "ranking_title",
+    "split_sentence",
+]

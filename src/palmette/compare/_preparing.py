@@ -1,0 +1,175 @@
+"""Steps that make the features of a data set fit for a model: texts, categories, gaps, scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from palmette.core.rows import is_text
+from palmette.exceptions import PalmetteError
+from palmette.models._registry import ModelSpec
+
+__all__ = ["fill_texts", "is_text_column", "make_dense", "prepare"]
+
+MAX_DENSE = 2**28  # numbers: 2 GiB
+
+# Strings that differ in more rows than these and have so many words are prose, not categories.
+_MAX_CATEGORIES = 40
+_MIN_WORDS = 3.0
+
+
+def prepare(model: Any, spec: ModelSpec, *parts: Any, categorical: Any = None) -> Any:
+    """Put before a model what the features need, as a pipeline fitted on training rows only.
+
+    Parameters
+    ----------
+    model : estimator
+    spec : ModelSpec
+        What the model can do with.
+    *parts : features of training rows, and of test rows
+        Looked at for their kind, and for gaps, only.
+    categorical : bool array of shape (n_features,), optional
+        Columns of an array that hold categories as numbers.
+
+    Returns
+    -------
+    estimator
+    """
+    from sklearn.pipeline import make_pipeline
+
+    X = parts[0]
+    if is_text(X):
+        steps = [_words()]
+    elif hasattr(X, "columns"):
+        steps = _table_steps(X, spec)
+    elif sparse.issparse(X):
+        steps = list(_sparse_steps(spec))
+    else:
+        has_gaps = any(_has_missing(part) for part in parts if part is not None)
+        steps = _array_steps(spec, has_gaps, categorical)
+    return make_pipeline(*steps, model) if steps else model
+
+
+def _words() -> Any:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer(sublinear_tf=True, min_df=2)
+
+
+# ---------------------------------------------------------------------- arrays
+
+
+def _sparse_steps(spec: ModelSpec) -> Iterator[Any]:
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+    if spec.scale:
+        yield StandardScaler(with_mean=False)
+    if not spec.takes_sparse:
+        yield FunctionTransformer(make_dense, accept_sparse=True)
+
+
+def make_dense(X: Any) -> Any:
+    """Make a sparse matrix dense, unless it is too large for that."""
+    if not sparse.issparse(X):
+        return X
+    n_rows, n_columns = X.shape
+    if n_rows * n_columns > MAX_DENSE:
+        raise PalmetteError(
+            f"the features are a sparse matrix of {n_rows:,} x {n_columns:,}, and the model needs "
+            f"all of its numbers in memory, more than {MAX_DENSE:,}. Choose a model that takes "
+            "sparse matrices."
+        )
+    return X.toarray()
+
+
+def _array_steps(spec: ModelSpec, has_gaps: bool, categorical: Any) -> list[Any]:
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    numbers = list(_number_steps(spec, has_gaps and not spec.takes_missing))
+    if categorical is None or not np.any(categorical) or spec.takes_codes:
+        return numbers
+    codes = np.flatnonzero(categorical)
+    rest = np.flatnonzero(~np.asarray(categorical, dtype=bool))
+    branches = [("codes", OneHotEncoder(handle_unknown="ignore", sparse_output=False), codes)]
+    if len(rest):
+        branches.append(("numbers", make_pipeline(*numbers) if numbers else "passthrough", rest))
+    return [ColumnTransformer(branches)]
+
+
+def _number_steps(spec: ModelSpec, fill: bool) -> Iterator[Any]:
+    from sklearn.impute import SimpleImputer
+    from sklearn.preprocessing import StandardScaler
+
+    if fill:
+        yield SimpleImputer(keep_empty_features=True)
+    if spec.scale:
+        yield StandardScaler()
+
+
+def _has_missing(X: Any) -> bool:
+    array = np.asarray(X)
+    return array.dtype.kind == "f" and bool(np.isnan(array).any())
+
+
+# ---------------------------------------------------------------------- tables
+
+
+def _table_steps(X: Any, spec: ModelSpec) -> list[Any]:
+    """Prose becomes weights of words; the other columns become numbers without gaps."""
+    from sklearn.compose import ColumnTransformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    texts = [name for name in X.columns if is_text_column(X[name])]
+    rest = [name for name in X.columns if name not in texts]
+    branches: list[Any] = [
+        (f"words of {name}", make_pipeline(FunctionTransformer(fill_texts), _words()), name)
+        for name in texts
+    ]
+    if rest:
+        # beside words the table is sparse, and what takes gaps does not take them there
+        fill = bool(texts) or not spec.takes_missing
+        branch = make_pipeline(_vectorizer_of_tables(), *_number_steps(spec, fill))
+        branches.append(("columns", branch, rest))
+    steps: list[Any] = [ColumnTransformer(branches)]
+    if not spec.takes_sparse:
+        steps.append(FunctionTransformer(make_dense, accept_sparse=True))
+    return steps
+
+
+def is_text_column(values: Iterable[Any]) -> bool:
+    """Whether a column of a table is prose: many different strings of several words each.
+
+    Examples
+    --------
+    >>> is_text_column(["red", "green", None] * 50)
+    False
+    >>> is_text_column([f"a thing called {i}" for i in range(50)])
+    True
+    """
+    texts = [value for value in islice(values, 2000) if isinstance(value, str)]
+    if len(set(texts)) <= _MAX_CATEGORIES:
+        return False
+    return sum(len(text.split()) for text in texts) >= _MIN_WORDS * len(texts)
+
+
+def fill_texts(values: Iterable[Any]) -> list[str]:
+    """Return a column as a list of texts, empty where there is none."""
+    return [value if isinstance(value, str) else "" for value in values]
+
+
+def _vectorizer_of_tables() -> Any:
+    """Numbers stay, categories become columns of 0/1, names and dates become numbers."""
+    try:
+        from skrub import TableVectorizer
+    except ImportError:
+        raise PalmetteError(
+            "a table with named columns needs skrub: pip install 'palmette[table]'."
+        ) from None
+    return TableVectorizer()

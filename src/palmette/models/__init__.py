@@ -1,0 +1,32 @@
+"""The registry of models by name, for the command line, the tournament and comparisons."""
+
+from palmette.models import _learnt_models, _several_path_models  # noqa: F401 (register theirs)
+from palmette.models._registry import (
+    ModelContext,
+    ModelSpec,
+    find_model,
+    find_models,
+    list_models,
+    make_model,
+    register_model,
+)
+from palmette.models._tree_learners import (
+    TreeLearner,
+    find_tree_learner,
+    list_tree_learners,
+    make_tree_learner,
+)
+
+__all__ = [
+    "ModelContext",
+    "ModelSpec",
+    "TreeLearner",
+    "find_model",
+    "find_models",
+    "find_tree_learner",
+    "list_models",
+    "list_tree_learners",
+    "make_model",
+    "make_tree_learner",
+    "register_model",
+]

@@ -1,0 +1,134 @@
+"""Data sets by name: embedded, in the data home, tables; what is missing is told at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.utils import Bunch
+
+from palmette.compare._problems import EMBEDDED, check_problem, find_problem, problem_of
+from palmette.core.hierarchy import Hierarchy
+from palmette.exceptions import DataHomeError, PalmetteError, ReadError
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "goods.csv"
+    rows = [{"price": i, "kind": ["Food > Fruit", "Food > Fish", "Tools"][i % 3]} for i in range(9)]
+    pd.DataFrame(rows).to_csv(path, index=False)
+    return str(path)
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_embedded_sets(name):
+    problem = find_problem(name)
+    assert problem.name == name
+    assert problem.hierarchy.max_depth > 1
+    assert len(problem.X_train) == len(problem.y_train)
+
+
+def test_table_with_a_separator(table):
+    problem = find_problem(table, "kind", " > ")
+    assert problem.name == table
+    assert problem.y_train[:3] == [("Food", "Fruit"), ("Food", "Fish"), ("Tools",)]
+    assert problem.hierarchy.n_nodes == 5
+    assert list(problem.X_train.columns) == ["price"]
+    assert not problem.has_split
+
+
+def test_table_without_a_separator_is_flat(table):
+    assert find_problem(table, "kind").hierarchy.max_depth == 1
+
+
+def test_table_with_a_column_for_each_level(tmp_path):
+    path = tmp_path / "levels.csv"
+    path.write_text("x,top,below\n1,Food,Fruit\n2,Food,Fish\n3,Tools,\n")
+    problem = find_problem(path, ["top", "below"])
+    assert problem.y_train == [("Food", "Fruit"), ("Food", "Fish"), ("Tools",)]
+
+
+def test_a_single_column_of_prose_is_a_list_of_texts(tmp_path):
+    path = tmp_path / "texts.csv"
+    texts = [f"a thing called number {i}" for i in range(50)]
+    pd.DataFrame({"title": [None, *texts[1:]], "kind": ["a", "b"] * 25}).to_csv(path, index=False)
+    assert find_problem(path, "kind").X_train == ["", *texts[1:]]
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "words"),
+    [
+        ("nofile.csv", "kind", "nofile.csv: there is no such file"),
+        ("goods.csv", None, "is a table: name the column to predict with --target"),
+        ("goods.csv", "nix", r"lacks the column 'nix' \(it has: price, kind\)"),
+        ("notes.txt", "kind", "notes.txt: a table was expected, with a name in .csv"),
+        ("alone.csv", "kind", "no column beside the target"),
+    ],
+)
+def test_bad_tables(table, tmp_path, monkeypatch, name, target, words):
+    (tmp_path / "notes.txt").write_text("words")
+    (tmp_path / "alone.csv").write_text("kind\na\nb\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PalmetteError, match=words):
+        find_problem(name, target)
+
+
+def test_check_reads_nothing(table, monkeypatch):
+    monkeypatch.setattr("palmette.datasets.read_table", None)
+    check_problem(table, "kind")
+    with pytest.raises(ReadError):
+        check_problem(table + ".csv", "kind")
+
+
+def test_without_a_data_home_the_embedded_sets_are_named(monkeypatch):
+    monkeypatch.delenv("PALMETTE_DATA", raising=False)
+    with pytest.raises(DataHomeError, match=r"export PALMETTE_DATA=.*there are: stdlib, digits"):
+        check_problem("imclef07a")
+
+
+# ---------------------------------------------------------------------- bunches
+
+STAR = Hierarchy.star(["a", "b"])
+
+
+def test_validation_rows_are_for_training():
+    bunch = Bunch(
+        hierarchy=STAR,
+        X_train=np.zeros((2, 1)),
+        y_train=["a", "b"],
+        X_valid=np.ones((1, 1)),
+        y_valid=["b"],
+        X_test=np.zeros((1, 1)),
+        y_test=["a"],
+        categorical_features=np.array([True]),
+    )
+    problem = problem_of("p", bunch)
+    assert problem.X_train.ravel().tolist() == [0, 0, 1]
+    assert problem.y_train == ["a", "b", "b"]
+    assert problem.has_split
+    assert problem.categorical.tolist() == [True]
+
+
+@pytest.mark.parametrize("part", ["", "_train", "_test"])
+def test_a_single_part_is_all_there_is(part):
+    bunch = Bunch(hierarchy=STAR, **{f"X{part}": [[1.0]], f"y{part}": ["a"]})
+    problem = problem_of("p", bunch)
+    assert problem.y_train == ["a"]
+    assert not problem.has_split
+
+
+def test_a_taxonomy_has_no_rows():
+    with pytest.raises(PalmetteError, match="p is a taxonomy without rows"):
+        problem_of("p", Bunch(hierarchy=STAR))
+
+
+@pytest.mark.data
+def test_sets_of_the_data_home(data_home):
+    bridges = find_problem("bridges", data_home=data_home)
+    assert (len(bridges.y_train), len(bridges.y_test)) == (65, 43)
+    zoo = find_problem("zoo", data_home=data_home)
+    assert zoo.categorical.sum() == 16
+    with pytest.raises(PalmetteError, match="naics_2022 is a taxonomy"):
+        check_problem("naics_2022", data_home=data_home)
+    with pytest.raises(DataHomeError, match=r"Did you mean .*'imclef07a'"):
+        check_problem("imclef07x", data_home=data_home)

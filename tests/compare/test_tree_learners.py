@@ -1,0 +1,55 @@
+"""Learners of hierarchies by name, and what they learn from a data set."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from palmette.compare._learning import learn_tree
+from palmette.compare._splits import Problem
+from palmette.core.hierarchy import Hierarchy
+from palmette.exceptions import PalmetteError
+from palmette.models._tree_learners import (
+    find_tree_learner,
+    list_tree_learners,
+    make_tree_learner,
+)
+
+SINGLE = [spec.name for spec in list_tree_learners() if not spec.label_sets]
+
+
+@pytest.mark.parametrize("method", SINGLE)
+def test_every_learner_takes_numbers(method, toy):
+    learnt = learn_tree(toy, method)
+    leaves = learnt.hierarchy.names[learnt.hierarchy.leaves]
+    assert sorted(leaves) == ["a/x", "a/y", "b/x", "b/y"]  # bare names repeat
+    assert learnt.counts[0] == learnt.n_rows == 60
+    assert learnt.counts[learnt.hierarchy.leaves].tolist() == [15] * 4
+
+
+@pytest.mark.parametrize("method", SINGLE)
+def test_every_learner_takes_texts(method, texts):
+    assert learn_tree(texts, method).hierarchy.n_leaves == 4
+
+
+def test_label_sets():
+    y = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
+    problem = Problem("sets", Hierarchy.star(list("abcd")), np.zeros((4, 1)), y)
+    tree = learn_tree(problem, "homer", parameters={"branching": 2}).hierarchy
+    assert tree.distance("a", "b") == tree.distance("c", "d") == 2
+    with pytest.raises(PalmetteError, match="Choose the method homer"):
+        learn_tree(problem, "bhc")
+
+
+def test_one_label_a_row_is_none_for_homer(toy):
+    with pytest.raises(PalmetteError, match="one label a row"):
+        learn_tree(toy, "homer")
+
+
+def test_names_and_parameters():
+    assert find_tree_learner("drhl").name == "relaxed"
+    assert make_tree_learner("agglomerative", branching=3).branching == 3
+    with pytest.raises(PalmetteError, match="Did you mean balanced"):
+        find_tree_learner("balance")
+    with pytest.raises(PalmetteError, match="bhc has no parameter 'branching'"):
+        make_tree_learner("bhc", branching=3)

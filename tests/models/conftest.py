@@ -1,0 +1,5 @@
+"""The small problems of the comparisons."""
+
+from tests.compare.conftest import texts, toy
+
+__all__ = ["texts", "toy"]
