@@ -11,9 +11,9 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, Any, BinaryIO, Literal, cast, overload
 
 from palmette.exceptions import ReadError
 
@@ -151,8 +151,20 @@ def _too_large(limit: int) -> str:
     return f"the file unpacks to more than {limit:,} bytes; split it, or raise the limit"
 
 
+@overload
+def atomic_write(
+    path: str | os.PathLike[str], mode: Literal["w"] = "w"
+) -> AbstractContextManager[IO[str]]: ...
+
+
+@overload
+def atomic_write(
+    path: str | os.PathLike[str], mode: Literal["wb"]
+) -> AbstractContextManager[IO[bytes]]: ...
+
+
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[str]]:
+def atomic_write(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
     """Write a file whole or not at all: a temporary neighbour takes its place at the end.
 
     Parameters
@@ -174,7 +186,7 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w") -> Iterator[IO[s
         with os.fdopen(handle, mode, encoding=None if "b" in mode else "utf-8") as stream:
             # mkstemp gives 0600: a file that replaces another keeps its mode, a new one the user's
             os.chmod(temporary, path.stat().st_mode if path.exists() else 0o666 & ~_umask())
-            yield cast(IO[str], stream)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, path)

@@ -20,7 +20,7 @@ def count_rows(X: Any) -> int:
     return int(shape[0]) if shape else len(X)
 
 
-def take_rows(X: Any, rows: NDArray[np.int32] | slice) -> Any:
+def take_rows(X: Any, rows: NDArray[np.integer[Any]] | slice) -> Any:
     """Return some rows of an array, CSR matrix, pandas, polars or pyarrow table, or list."""
     if isinstance(X, np.ndarray) or sparse.issparse(X):
         return X[rows]

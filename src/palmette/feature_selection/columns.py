@@ -35,7 +35,7 @@ class NodeTransform:
         return NodeColumns(self, node).transform(X)
 
 
-class NodeColumns(SelectorMixin, BaseEstimator):
+class NodeColumns(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """The features that a fitted selector chose for a node, in scikit-learn's own terms.
 
     Parameters

@@ -62,10 +62,10 @@ def counts_by_node(
 def _count(wanted: Any, n_features: int) -> int:
     if wanted is None:
         return n_features
-    if isinstance(wanted, Integral) and not isinstance(wanted, bool) and wanted >= 1:
-        return int(wanted)
-    is_share = isinstance(wanted, Real) and not isinstance(wanted, Integral) and 0 < wanted <= 1
-    if is_share:
+    if isinstance(wanted, Integral):
+        if not isinstance(wanted, bool) and int(wanted) >= 1:
+            return int(wanted)
+    elif isinstance(wanted, Real) and 0 < float(wanted) <= 1:
         return max(1, round(float(wanted) * n_features))
     raise PalmetteError(
         f"n_features_to_select={wanted!r}: expected a count of 1 or more, a share above 0.0 and up "

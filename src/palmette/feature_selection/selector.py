@@ -35,7 +35,11 @@ _MOST_SCORES = 50_000_000  # numbers: 600 MB as they are kept
 
 
 class HierarchicalFeatureSelector(
-    FittedHTML, NodeTransform, SinglePathTarget, SelectorMixin, BaseEstimator
+    FittedHTML,
+    NodeTransform,
+    SinglePathTarget,
+    SelectorMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
 ):
     """Chooses the features that tell the children of every node apart.
 
@@ -260,7 +264,8 @@ class HierarchicalFeatureSelector(
         check_is_fitted(self)
         if n_features < 1:
             raise PalmetteError(f"n_features={n_features!r}: expected a count of 1 or more.")
-        fewer = copy(self).set_params(n_features_to_select=n_features)
+        fewer: HierarchicalFeatureSelector = copy(self)
+        fewer.set_params(n_features_to_select=n_features)
         nodes = np.flatnonzero(np.diff(self.node_supports_.indptr)).astype(np.int32)
         kept = []
         for node in nodes:
@@ -306,11 +311,13 @@ class HierarchicalFeatureSelector(
     def _node_number(self, node: Any) -> int:
         if not isinstance(node, Integral) or isinstance(node, bool):
             return int(self.hierarchy_.index(node))
-        if not 0 <= node < self.hierarchy_.n_nodes:
+        number = int(node)
+        if not 0 <= number < self.hierarchy_.n_nodes:
             raise HierarchyError(
-                f"node number {node} is out of range: expected 0 to {self.hierarchy_.n_nodes - 1}."
+                f"node number {number} is out of range: expected 0 to "
+                f"{self.hierarchy_.n_nodes - 1}."
             )
-        return int(node)
+        return number
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         return self.get_support()

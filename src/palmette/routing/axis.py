@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 __all__ = ["AxisSplit"]
 
 
-class AxisSplit(BaseEstimator):
+class AxisSplit(BaseEstimator):  # type: ignore[misc]
     """Tell two clusters of rows apart by the feature and the cut of the largest information gain.
 
     It is what the published forest SF uses.

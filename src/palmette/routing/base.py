@@ -125,7 +125,7 @@ class Routes(ABC):
         return None
 
 
-class Router(BaseEstimator, ABC):
+class Router(BaseEstimator, ABC):  # type: ignore[misc]
     """A rule that trains the classifiers of the nodes of a class tree.
 
     A router is a scikit-learn estimator without `fit`: parameters are set in ``__init__`` and

@@ -11,7 +11,7 @@ from palmette.exceptions import PalmetteError
 __all__ = ["Hellinger"]
 
 
-class Hellinger(BaseEstimator):
+class Hellinger(BaseEstimator):  # type: ignore[misc]
     """Tell two clusters of rows apart by a sparse line, by their Hellinger distance.
 
     With ``phi = (tanh(alpha X w) + 1) / 2`` as the soft side of each row (Eq. 3) the rates of rows
@@ -118,10 +118,10 @@ class Hellinger(BaseEstimator):
     def _check(self) -> None:
         if self.solver not in ("owlqn", "adam"):
             raise PalmetteError(f"solver={self.solver!r}: expected 'owlqn' or 'adam'.")
-        is_text = isinstance(self.sparsity, str)
-        if self.sparsity != "auto" and (is_text or not self.sparsity >= 0):
+        sparsity = self.sparsity
+        if sparsity != "auto" and (isinstance(sparsity, str) or not sparsity >= 0):
             raise PalmetteError(
-                f"sparsity={self.sparsity!r}: expected 'auto' or a number of at least 0."
+                f"sparsity={sparsity!r}: expected 'auto' or a number of at least 0."
             )
         for name in ("alpha", "alpha_max", "learning_rate", "eta"):
             if not getattr(self, name) > 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from palmette.routing.rows import FlatRows
 __all__ = ["LinearRouter"]
 
 FloatArray = NDArray[np.float64]
+_Lines: TypeAlias = tuple[sparse.csr_array, FloatArray]  # weights and biases of classifiers
 
 # up to as many features, and fewer than rows, Newton's method is quicker
 _NEWTON_FEATURES = {"squared_hinge": 512, "logistic": 128}
@@ -121,7 +122,7 @@ class LinearRouter(Router):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        blocks: list[list[Any]] = [[] for _ in range(problem.table.n_nodes)]
+        blocks: list[list[_Lines]] = [[] for _ in range(problem.table.n_nodes)]
         for task, (weights, bias, _) in zip(tasks, trained, strict=True):
             blocks[task.node].append((weights, bias))
         joined = [_join(parts, rows.n_features) for parts in blocks]
@@ -225,7 +226,9 @@ def _pairs_of(problem: RoutingProblem, node: int) -> list[_Task]:
     return tasks
 
 
-def _pack(lines: FloatArray, used: NDArray[np.int32], n_features: int, prune: float) -> Any:
+def _pack(
+    lines: FloatArray, used: NDArray[np.int32], n_features: int, prune: float
+) -> sparse.csr_array:
     """Weights above a size as a sparse array of shape (n_features, n_lanes)."""
     kept = np.abs(lines) > prune
     counts = np.zeros(n_features + 1, dtype=np.int64)
@@ -235,7 +238,7 @@ def _pack(lines: FloatArray, used: NDArray[np.int32], n_features: int, prune: fl
     return sparse.csr_array((lines[kept], indices, np.cumsum(counts)), shape=shape)
 
 
-def _join(parts: list[Any], n_features: int) -> tuple[sparse.csr_array, FloatArray]:
+def _join(parts: list[_Lines], n_features: int) -> _Lines:
     """All classifiers of a node side by side."""
     if not parts:
         return sparse.csr_array((n_features, 0)), np.empty(0)

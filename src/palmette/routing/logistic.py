@@ -11,7 +11,7 @@ from palmette.exceptions import PalmetteError
 __all__ = ["LogisticSplit"]
 
 
-class LogisticSplit(BaseEstimator):
+class LogisticSplit(BaseEstimator):  # type: ignore[misc]
     """Tell two clusters of rows apart by a line, by logistic regression.
 
     The line minimises the mean of ``log(1 + exp(-y (x w + b)))`` over the rows, y being -1 or 1,

@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from palmette.core.class_moments import Matrix
 from palmette.core.statistics import ClassStatistics
 from palmette.routing.base import Router, RoutingProblem
 from palmette.routing.node_weights import LinearRoutes
@@ -62,7 +63,7 @@ class SpectralRouter(Router):
         return LinearRoutes(table, blocks, sums.shape[1], "softmax")
 
     def _project(
-        self, table: OptionTable, node: int, sums: object, weight: FloatArray, mean: FloatArray
+        self, table: OptionTable, node: int, sums: Matrix, weight: FloatArray, mean: FloatArray
     ) -> tuple[sparse.csr_array, FloatArray]:
         n_options = int(table.sizes[node])
         if n_options == 1:
@@ -75,13 +76,14 @@ class SpectralRouter(Router):
         return sparse.csr_array(vectors), np.zeros(n_options)
 
 
-def _spectrum(sums: object, sizes: FloatArray, mean: FloatArray, grouped: FloatArray) -> FloatArray:
+def _spectrum(sums: Matrix, sizes: FloatArray, mean: FloatArray, grouped: FloatArray) -> FloatArray:
     """Leading eigenvectors of the centred class similarity, one an option, in their order."""
     n_classes, n_options = grouped.shape
 
     def similar(G: FloatArray) -> FloatArray:
         centred = sums.T @ G - np.multiply.outer(mean, sizes @ G)
-        return sums @ centred - np.multiply.outer(sizes, mean @ centred)
+        product: FloatArray = sums @ centred - np.multiply.outer(sizes, mean @ centred)
+        return product
 
     if n_classes <= max(_DENSE_CLASSES, n_options + 1):
         D = similar(np.eye(n_classes))

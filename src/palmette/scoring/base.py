@@ -166,7 +166,7 @@ class NodeScores:
             yield from self.values
 
 
-class FeatureScore(BaseEstimator, ABC):
+class FeatureScore(BaseEstimator, ABC):  # type: ignore[misc]
     """A rule that scores the features of every node.
 
     A score is a scikit-learn estimator without `fit`: parameters are set in ``__init__`` and

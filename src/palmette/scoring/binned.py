@@ -94,7 +94,11 @@ class DenseBins:
     def __init__(self, codes: NDArray[Any], weights: FloatArray) -> None:
         self._n_bins = codes.max(axis=1).astype(np.int64) + 1
         narrow = self._n_bins.max(initial=0) <= 256
-        self._codes = np.ascontiguousarray(codes, dtype=np.uint8 if narrow else np.int32)
+        self._codes: NDArray[np.uint8] | NDArray[np.int32] = (
+            np.ascontiguousarray(codes, dtype=np.uint8)
+            if narrow
+            else np.ascontiguousarray(codes, dtype=np.int32)
+        )
         self._weights = weights
 
     @property

@@ -60,7 +60,7 @@ def _node_score(node: NodeData) -> FloatArray:
 
 
 def _grand_mean(stats: ClassStatistics) -> FloatArray:
-    return _column_sums(stats.sum) / stats.weight.sum()
+    return np.asarray(_column_sums(stats.sum) / stats.weight.sum())
 
 
 def _between(stats: ClassStatistics) -> FloatArray:

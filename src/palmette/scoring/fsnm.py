@@ -232,8 +232,10 @@ def _by_gradients(
 
 
 def _column_products(A: FloatArray, B: FloatArray) -> FloatArray:
-    return np.einsum("ij,ij->j", A, B)
+    products: FloatArray = np.einsum("ij,ij->j", A, B)
+    return products
 
 
 def _row_norms(matrix: FloatArray) -> FloatArray:
-    return np.sqrt(np.einsum("ij,ij->i", matrix, matrix))
+    squares: FloatArray = np.einsum("ij,ij->i", matrix, matrix)
+    return np.sqrt(squares)

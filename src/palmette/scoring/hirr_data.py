@@ -162,7 +162,8 @@ def _sum_upwards(X: Any, problem: ScoringProblem, tasks: list[NodeTask]) -> list
 def _gram(X: Any, weights: FloatArray | None) -> FloatArray:
     weighted = X if weights is None else weights[:, None] * X
     product = X.T @ weighted
-    return product.toarray() if sparse.issparse(product) else product
+    gram: FloatArray = product.toarray() if sparse.issparse(product) else product
+    return gram
 
 
 def _design(

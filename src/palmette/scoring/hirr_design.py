@@ -223,19 +223,20 @@ class SparseDesign(Design):
 
     def _transposed(self, residual: FloatArray) -> FloatArray:
         """``Z' residual``."""
-        product = self.X.T @ residual - np.outer(self.means, self.unit @ residual)
+        product: FloatArray = self.X.T @ residual - np.outer(self.means, self.unit @ residual)
         return product / self.scales[:, None]
 
     def _residual(self, rows: IndexArray, values: FloatArray) -> FloatArray:
         """Of the targets, up to a multiple of `unit` where columns are centred."""
-        return self.targets - self.X[:, rows] @ (values / self.scales[rows, None])
+        fitted: FloatArray = self.X[:, rows] @ (values / self.scales[rows, None])
+        return self.targets - fitted
 
     def gradient(self, rows: IndexArray, values: FloatArray) -> FloatArray:  # noqa: D102
         return self._transposed(self._residual(rows, values))
 
     def block(self, rows: IndexArray) -> FloatArray:  # noqa: D102
         columns = self.X[:, rows]
-        inner = (columns.T @ columns).toarray()
+        inner: FloatArray = (columns.T @ columns).toarray()
         inner -= float(self.unit @ self.unit) * np.outer(self.means[rows], self.means[rows])
         return inner / np.outer(self.scales[rows], self.scales[rows])
 

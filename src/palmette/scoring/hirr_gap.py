@@ -14,7 +14,8 @@ ROUNDING = 1e-13  # of the objective of no weights: a smaller gap is not to be h
 
 def row_norms(values: FloatArray) -> FloatArray:
     """Length of every row."""
-    return np.sqrt(np.einsum("jk,jk->j", values, values))
+    squares: FloatArray = np.einsum("jk,jk->j", values, values)
+    return np.sqrt(squares)
 
 
 def reach_of(gradient: FloatArray, lam: float) -> float:

@@ -87,7 +87,8 @@ def _solve(matrix: FloatArray, diagonal: FloatArray, right: FloatArray) -> Float
     """``(matrix + diag(diagonal))^-1 right``; `matrix` is overwritten."""
     matrix[np.diag_indices(len(matrix))] += diagonal
     factors = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-    return cho_solve(factors, right, check_finite=False)
+    solution: FloatArray = cho_solve(factors, right, check_finite=False)
+    return solution
 
 
 def ridge_start(problem: HirrProblem) -> list[Weights]:

@@ -150,12 +150,10 @@ class HirrProblem:
 
     def neighbours(self, t: int) -> list[int]:
         """Tasks that pull at the weights of a task."""
-        above = self.parents[t]
+        above, below = int(self.parents[t]), self.children[t].tolist()
         if above < 0:
-            return self.children[t].tolist()
-        return (
-            [int(above)] if self.coupling == "paper" else [int(above), *self.children[t].tolist()]
-        )
+            return [*below]
+        return [above] if self.coupling == "paper" else [above, *below]
 
     def siblings(self, t: int) -> list[int]:
         """Tasks with the same task above them."""

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Hashable
 from pathlib import Path
-from typing import IO, cast
 
 from palmette.core.files import atomic_write, plain_suffix
 from palmette.core.hierarchy import Hierarchy
@@ -104,4 +103,4 @@ def write_hierarchy(
             "Write JSON, which escapes it."
         )
     with atomic_write(path, "wb") as stream:  # bytes: line ends within quoted names stay theirs
-        cast(IO[bytes], stream).write(text.encode("utf-8"))
+        stream.write(text.encode("utf-8"))
