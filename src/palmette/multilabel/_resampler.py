@@ -18,7 +18,7 @@ from palmette.exceptions import LabelError, PalmetteError
 __all__ = ["Resampler", "check_share", "chosen_rows", "is_minority"]
 
 
-class Resampler(BaseEstimator):
+class Resampler(BaseEstimator):  # type: ignore[misc]
     """Base of resamplers of multi-label data.
 
     imbalanced-learn's pipelines know a sampler by its method `fit_resample`. A subclass gives
@@ -89,19 +89,20 @@ class Resampler(BaseEstimator):
 
 def check_share(share: Any, *, below_one: bool = False) -> None:
     """Refuse what is no share of the rows."""
-    if not isinstance(share, Real) or not share > 0 or (below_one and share >= 1):
+    number = float(share) if isinstance(share, Real) else np.nan
+    if not number > 0 or (below_one and number >= 1):
         expected = "between 0 and 1" if below_one else "above 0"
         raise PalmetteError(f"got share={share!r}: expected a number {expected}.")
 
 
 def is_minority(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Labels that are rarer than usual: IRLbl above MeanIR, of those that some row has."""
-    present = counts > 0
+    present = np.asarray(counts > 0)
     if not present.any():
         return present
     ratios = np.where(present, counts.max() / np.maximum(counts, 1), 0.0)
     # equal ratios are not above their mean, whatever rounding says
-    return present & (ratios > ratios[present].mean() * (1 + 1e-12))
+    return np.asarray(present & (ratios > ratios[present].mean() * (1 + 1e-12)))
 
 
 def chosen_rows(X: Any, y: Any, rows: NDArray[np.intp]) -> tuple[Any, Any]:

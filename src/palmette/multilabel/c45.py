@@ -27,7 +27,7 @@ _SLACK = 0.1  # errors by which a leaf may be worse than what it replaces
 _ALMOST_ONE = 1.0 - 1e-9  # the sum of a leaf's weights may fall short by rounding
 
 
-class C45Tree(ClassifierMixin, BaseEstimator):
+class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Decision tree that stops and prunes as C4.5 does: the usual base of multi-label ensembles.
 
     Splits are in two, by information gain, as of scikit-learn's trees with criterion "entropy", and
@@ -147,12 +147,13 @@ class C45Tree(ClassifierMixin, BaseEstimator):
             accept_large_sparse=False,
             reset=False,
         )
-        return self.tree_.predict_proba(X, check_input=False)
+        shares: FloatArray = self.tree_.predict_proba(X, check_input=False)
+        return shares
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most frequent class of each row's leaf, of shape (n_samples,)."""
         best = np.argmax(self.predict_proba(X), axis=1)
-        return self.classes_[best]
+        return np.asarray(self.classes_[best])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

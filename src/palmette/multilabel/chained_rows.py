@@ -71,7 +71,7 @@ class TaughtChain:
         return sparse.csc_array((rows.data[:end], rows.indices[:end], starts), rows.shape), target
 
     def _column(self, place: int) -> NDArray[np.int8]:
-        return self._labels[:, [place]].toarray().ravel().astype(np.int8)
+        return np.asarray(self._labels[:, [place]].toarray().ravel(), dtype=np.int8)
 
 
 class AskedChain:

@@ -190,7 +190,7 @@ def _grouped(items: list[Any], size: int) -> list[list[Any]]:
 
 
 def _column(Y: sparse.csc_array, j: int) -> NDArray[np.int8]:
-    return Y[:, [j]].toarray().ravel().astype(np.int8)
+    return np.asarray(Y[:, [j]].toarray().ravel(), dtype=np.int8)
 
 
 def _ask_ensemble(models: list[Any], X: Any) -> FloatArray:

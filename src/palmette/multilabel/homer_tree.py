@@ -25,7 +25,7 @@ from palmette.partition.balanced_k_means import BalancedKMeans, LabelSetProblem
 __all__ = ["HOMERTree"]
 
 
-class HOMERTree(FittedHTML, BaseEstimator):
+class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
     """Learn a hierarchy over labels by balanced k-means, again and again.
 
     Labels that are true of the same rows come under one node. The features of the rows count for

@@ -125,7 +125,7 @@ class CalibratedLabelRanking(MultilabelClassifier):
         weights: FloatArray | None,
     ) -> list[Any]:
         """Fit the comparisons of a label with those after it."""
-        models = []
+        models: list[Any] = []
         for j, member in enumerate(members, start=i + 1):
             rows = np.flatnonzero(flags[:, i] != flags[:, j])
             if not len(rows):
@@ -145,7 +145,7 @@ class CalibratedLabelRanking(MultilabelClassifier):
                 votes[:, i] += share
                 votes[:, j] += 1.0 - share
         relevant = votes >= virtual[:, None] - _EQUAL
-        return ((votes + 0.5) / (votes.shape[1] + 1.0) + relevant) / 2.0
+        return np.asarray(((votes + 0.5) / (votes.shape[1] + 1.0) + relevant) / 2.0)
 
     def _ask_all(self, models: list[list[Any]], X: Any) -> list[list[FloatArray]]:
         return in_threads(self._ask, ((some, X) for some in models), self.n_jobs)

@@ -150,4 +150,4 @@ class MLkNN(MultilabelClassifier):
 
     def _node_proba_of(self, X: Any) -> FloatArray:
         counts = np.rint(self._labels.of(X).toarray()).astype(np.int64)
-        return self.posterior_[counts, np.arange(len(self.nodes_))]
+        return np.asarray(self.posterior_[counts, np.arange(len(self.nodes_))])

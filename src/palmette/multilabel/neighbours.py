@@ -112,7 +112,7 @@ class NeighbourLabels:
         others = found != itself[:, None]
         # among many copies of a row it may not be found itself: then the farthest is left out
         others[others.all(axis=1), -1] = False
-        return found[others].reshape(len(itself), n_others)
+        return np.asarray(found[others].reshape(len(itself), n_others))
 
     def _count(self, found: IntArray, itself: IntArray | None = None) -> sparse.csr_array:
         n_rows = len(found)

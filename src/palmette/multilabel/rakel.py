@@ -171,8 +171,8 @@ class RAkEL(MultilabelClassifier):
         """Votes of a model for the labels of its set: float array of shape (n_samples, k)."""
         shares = ask_classes(model, X, len(combinations))
         if self.voting == "hard":
-            return combinations[np.argmax(shares, axis=1)].astype(np.float64)
-        return shares @ combinations.astype(np.float64)
+            return np.asarray(combinations[np.argmax(shares, axis=1)], dtype=np.float64)
+        return np.asarray(shares @ combinations.astype(np.float64))
 
     def _numbers_over_nodes(self) -> int:
         return 4 * len(self.nodes_) + sum(map(len, self.labelsets_))

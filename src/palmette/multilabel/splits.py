@@ -31,7 +31,7 @@ __all__ = [
 Rows = NDArray[np.intp]
 
 
-class IterativeStratifiedKFold(BaseCrossValidator):
+class IterativeStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
     """Cross-validation folds that hold every label's rows in equal shares.
 
     The rarest label is shared out first, as rows with it are the hardest to place. Sizes of folds
@@ -64,12 +64,11 @@ class IterativeStratifiedKFold(BaseCrossValidator):
         random_state: Any = None,
         order: int = 1,
     ) -> None:
-        if not isinstance(n_splits, Integral) or n_splits < 2:
-            raise PalmetteError(f"got n_splits={n_splits!r}: expected an integer from 2 on.")
+        number = _number_of_splits(n_splits, least=2)
         if random_state is not None and not shuffle:
             raise PalmetteError("random_state has no effect without shuffle=True: set it.")
         _check_order(order)
-        self.n_splits = int(n_splits)
+        self.n_splits = number
         self.shuffle = shuffle
         self.random_state = random_state
         self.order = order
@@ -101,7 +100,7 @@ class IterativeStratifiedKFold(BaseCrossValidator):
             yield np.flatnonzero(part != fold), np.flatnonzero(part == fold)
 
 
-class IterativeStratifiedShuffleSplit(BaseShuffleSplit):
+class IterativeStratifiedShuffleSplit(BaseShuffleSplit):  # type: ignore[misc]
     """Random splits into training and test rows that hold every label in the same shares.
 
     Parts may differ from the sizes asked for by a few rows.
@@ -132,10 +131,8 @@ class IterativeStratifiedShuffleSplit(BaseShuffleSplit):
         random_state: Any = None,
         order: int = 1,
     ) -> None:
-        if not isinstance(n_splits, Integral) or n_splits < 1:
-            raise PalmetteError(f"got n_splits={n_splits!r}: expected an integer from 1 on.")
         super().__init__(
-            n_splits=int(n_splits),
+            n_splits=_number_of_splits(n_splits, least=1),
             test_size=test_size,
             train_size=train_size,
             random_state=random_state,
@@ -164,7 +161,8 @@ class IterativeStratifiedShuffleSplit(BaseShuffleSplit):
         random = check_random_state(self.random_state)
         for _ in range(self.n_splits):
             part = _share_out(columns, ratios, random)
-            yield tuple(random.permutation(np.flatnonzero(part == i)) for i in (0, 1))
+            train, test = (np.flatnonzero(part == i) for i in (0, 1))
+            yield random.permutation(train), random.permutation(test)
 
 
 def iterative_train_test_split(
@@ -221,6 +219,12 @@ def iterative_train_test_split(
 # ---------------------------------------------------------------------- what is shared out
 
 
+def _number_of_splits(n_splits: Any, least: int) -> int:
+    if not isinstance(n_splits, Integral) or int(n_splits) < least:
+        raise PalmetteError(f"got n_splits={n_splits!r}: expected an integer from {least} on.")
+    return int(n_splits)
+
+
 def _check_order(order: Any) -> None:
     if order not in (1, 2):
         raise PalmetteError(f"got order={order!r}: expected 1 (labels) or 2 (pairs of them too).")
@@ -272,9 +276,13 @@ def _count(size: Any, n_rows: int, name: str, *, round_up: bool) -> int | None:
         return None
     if isinstance(size, Integral) and not isinstance(size, bool):
         return int(size)
-    if isinstance(size, Real) and 0 < size < 1:
-        return int(np.ceil(size * n_rows) if round_up else np.floor(size * n_rows))
-    raise PalmetteError(f"got {name}={size!r}: expected a share between 0 and 1, or a number.")
+    if not _is_share(size):
+        raise PalmetteError(f"got {name}={size!r}: expected a share between 0 and 1, or a number.")
+    return int(np.ceil(size * n_rows) if round_up else np.floor(size * n_rows))
+
+
+def _is_share(size: Any) -> bool:
+    return isinstance(size, Real) and 0 < float(size) < 1
 
 
 # ---------------------------------------------------------------------- sharing out

@@ -21,7 +21,7 @@ from palmette.core.seeds import seed_each
 from palmette.core.thresholds import Threshold
 from palmette.engine.weights import weight_keyword
 from palmette.exceptions import PalmetteError
-from palmette.metrics._cells import average_precision_of_cells
+from palmette.metrics._counts import average_precision_of_cells
 from palmette.multipath.base import CoherentClassifier
 from palmette.multipath.forest import CoherentForestClassifier
 from palmette.multipath.kernel import CoherentKernelClassifier
@@ -35,7 +35,7 @@ _STEP = 4  # weights are quarters
 _SETS = LabelForm("sets", Container("list"), row_type=frozenset)
 
 
-class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):
+class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ignore[misc]
     """A blend of classifiers over a hierarchy: a forest, kernel ridge regression and a network.
 
     They err in different ways, and the weighted mean of their probabilities is better than each. A
@@ -122,7 +122,7 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters, those of the members under ``name__parameter``."""
         if self.estimators is None:
-            return super(_BaseComposition, self).get_params(deep=deep)
+            return dict(super(_BaseComposition, self).get_params(deep=deep))
         return dict(self._get_params("estimators", deep=deep))
 
     def set_params(self, **params: Any) -> CoherentBlendClassifier:
@@ -164,7 +164,7 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):
         names = [name for name, _ in members]
         self._prepared = [self._prepare(estimator) for _, estimator in members]
         seed_each(self._prepared, rng)
-        self.validation_scores_ = {}
+        self.validation_scores_: dict[str, float] = {}
         self.weights_ = self._blend_weights(X, Y, weights, names, rng)
         self.estimators_ = [
             self._fitted(estimator, X, Y, weights) if weight else None

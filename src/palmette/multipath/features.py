@@ -17,7 +17,7 @@ __all__ = ["FeatureScaling"]
 FloatArray = NDArray[np.float64]
 
 
-class FeatureScaling(BaseEstimator):
+class FeatureScaling(BaseEstimator):  # type: ignore[misc]
     """Fill gaps with means, turn values into normal scores of their ranks, standardise.
 
     A column of two values comes out as if it were standardised alone. Sparse matrices stay sparse:
@@ -126,7 +126,8 @@ class _Ranks:
         columns = []
         for column in np.ascontiguousarray(X.T):
             levels, place = np.unique(column, return_inverse=True)
-            columns.append((levels, np.cumsum(np.bincount(place, weights))))
+            weight_of = np.asarray(np.bincount(place, weights), dtype=np.float64)
+            columns.append((levels, np.cumsum(weight_of)))
         return cls._joined(columns)
 
     @classmethod

@@ -190,7 +190,7 @@ class CoherentForestClassifier(CoherentClassifier):
         return sparse.csr_array(reached @ self._members)
 
     def _node_proba_of(self, X: Any) -> FloatArray:
-        proba = (self._neighbour_weights(X) @ self.closed_labels_).toarray()
+        proba: FloatArray = (self._neighbour_weights(X) @ self.closed_labels_).toarray()
         return np.minimum(proba, 1.0)
 
     def _numbers_over_nodes(self) -> int:

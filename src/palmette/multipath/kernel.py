@@ -14,10 +14,11 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.rows import take_rows
 from palmette.core.thresholds import Threshold
 from palmette.exceptions import PalmetteError
-from palmette.metrics._cells import average_precision_of_cells
+from palmette.metrics._counts import average_precision_of_cells
 from palmette.multipath.base import CoherentClassifier
 from palmette.multipath.ridge import (
     Decomposed,
+    Matrix,
     cosine_kernel,
     nystroem_map,
     solve_ridge,
@@ -101,7 +102,7 @@ class CoherentKernelClassifier(CoherentClassifier):
     def _check_parameters(self) -> None:
         for name in ("ridge", "gamma"):
             value = getattr(self, name)
-            if value != "auto" and not (isinstance(value, Real) and value > 0):
+            if value != "auto" and not (isinstance(value, Real) and float(value) > 0):
                 raise PalmetteError(f"{name}={value!r}: expected 'auto' or a positive number.")
 
     # ------------------------------------------------------------------ fitting
@@ -117,7 +118,8 @@ class CoherentKernelClassifier(CoherentClassifier):
         if n_rows > self.max_rows:
             self._fit_landmarks(rows, Y, root, rng)
             return
-        self._rows, self._map = rows, None
+        self._rows = rows
+        self._map: Matrix | None = None
         kernel = cosine_kernel(rows, rows, self.gamma_)
         self._coefficients = solve_ridge(kernel, self._centred(Y), root, self.ridge_)
 
@@ -155,8 +157,9 @@ class CoherentKernelClassifier(CoherentClassifier):
         """Ridge regression on features that some of the rows give."""
         marks = np.sort(rng.choice(Y.shape[0], min(self.n_landmarks, Y.shape[0]), replace=False))
         self._rows = take_rows(rows, marks)
-        self._map = nystroem_map(self._rows, self.gamma_)
-        n_kept = self._map.shape[1]
+        landmark_map = nystroem_map(self._rows, self.gamma_)
+        self._map = landmark_map
+        n_kept = landmark_map.shape[1]
         gram = np.zeros((n_kept, n_kept), dtype=np.float32)
         right = np.zeros((n_kept, Y.shape[1]), dtype=np.float32)
         for start in range(0, Y.shape[0], 2_000):
@@ -179,4 +182,4 @@ class CoherentKernelClassifier(CoherentClassifier):
         return np.clip(proba, 0.0, 1.0).astype(np.float64)
 
     def _numbers_over_nodes(self) -> int:
-        return super()._numbers_over_nodes() + self._rows.shape[0]
+        return super()._numbers_over_nodes() + int(self._rows.shape[0])

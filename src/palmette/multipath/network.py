@@ -106,9 +106,10 @@ class CoherentNetworkClassifier(CoherentClassifier):
             raise PalmetteError(
                 f"n_epochs={self.n_epochs!r}: expected 'auto' or a positive integer."
             )
-        if self.dropout != "auto" and not 0 <= self.dropout < 1:
+        dropout = self.dropout
+        if dropout != "auto" and (isinstance(dropout, str) or not 0 <= dropout < 1):
             raise PalmetteError(
-                f"dropout={self.dropout!r}: expected 'auto' or a number of at least 0 below 1."
+                f"dropout={dropout!r}: expected 'auto' or a number of at least 0 below 1."
             )
         if self.backend not in ("auto", "numpy", "torch"):
             raise PalmetteError(f"backend={self.backend!r}: expected 'auto', 'numpy' or 'torch'.")

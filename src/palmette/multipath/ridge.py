@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-__all__ = ["Decomposed", "cosine_kernel", "nystroem_map", "solve_ridge", "unit_rows"]
+__all__ = ["Decomposed", "Matrix", "cosine_kernel", "nystroem_map", "solve_ridge", "unit_rows"]
 
 Matrix = NDArray[np.float32] | NDArray[np.float64]
 
@@ -27,10 +27,10 @@ def unit_rows(X: Any) -> Any:
 def cosine_kernel(A: Any, B: Any, gamma: float) -> Matrix:
     """Return exp(gamma (cos - 1)) between unit rows: shape (n_a, n_b), 1 for equal directions."""
     product = A @ B.T
-    product = product.toarray() if sparse.issparse(product) else product
-    product -= 1.0
-    product *= gamma
-    return np.exp(product, out=product)
+    kernel: Matrix = product.toarray() if sparse.issparse(product) else product
+    kernel -= 1.0
+    kernel *= gamma
+    return np.exp(kernel, out=kernel)
 
 
 @dataclass(frozen=True, eq=False)
