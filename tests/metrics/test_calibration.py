@@ -140,10 +140,10 @@ def test_levels_worked_by_hand():
     ("arguments", "message"),
     [
         (([1, 0], [0.5]), r"correct has shape \(2,\) and confidence \(1,\)"),
-        (([], []), "there are no answers"),
-        (([2], [0.5]), "correct holds 2.0: expected 0 or 1"),
-        (([1], [1.5]), "confidence holds 1.5: expected numbers from 0 to 1"),
-        (([1], [np.nan]), "confidence holds nan"),
+        (([], []), "are empty: expected"),
+        (([2], [0.5]), "correct has 2.0: expected 0 or 1"),
+        (([1], [1.5]), "confidence has 1.5: expected numbers from 0 to 1"),
+        (([1], [np.nan]), "confidence has nan"),
     ],
 )
 def test_answers_that_are_none_are_refused(arguments, message):

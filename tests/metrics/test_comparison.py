@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from palmette.exceptions import PalmetteError
-from palmette.metrics import compare_over_datasets, critical_difference
+from palmette.metrics import compare_over_datasets, critical_difference, resampled_ttest
 
 # AUC of C4.5 and three variants on 14 data sets, as in the paper. On "voting" .975 stands twice in
 # print with ranks 2 and 3, so that the first must be the larger by less than the last digit.
@@ -210,7 +210,7 @@ def test_with_a_control_nothing_else_is_tested(monkeypatch):
         ([[1, 2, 3]], {}, r"shape \(1, 3\): expected at least 2 data sets"),
         ([[1], [2]], {}, "2 methods"),
         ([[1, 2], [3, np.nan]], {}, "score of 1 on data set 1 is nan"),
-        ([[1, "x"], [2, 3]], {}, "no numbers"),
+        ([[1, "x"], [2, 3]], {}, "not numbers"),
         ([[1, 1, 1], [2, 2, 2]], {}, "equal scores on every data set"),
         ([[1, 2], [2, 3]], {"methods": ["a"]}, "1 different names for 2 methods"),
         ([[1, 2], [2, 3]], {"posthoc": "tukey"}, "posthoc='tukey'"),
@@ -230,3 +230,26 @@ def test_bad_arguments_of_the_critical_difference_are_named():
         critical_difference(1, 5)
     with pytest.raises(PalmetteError, match="posthoc='wilcoxon-holm'"):
         critical_difference(3, 5, posthoc="wilcoxon-holm")
+
+
+def test_it_is_the_plain_test_with_more_variance():
+    values = np.random.default_rng(0).normal(0.3, 1.0, 10)
+    plain = stats.ttest_1samp(values, 0.0)
+    statistic, pvalue = resampled_ttest(values, 0.2)
+    assert statistic == pytest.approx(plain.statistic / np.sqrt(1 + 10 * 0.25))
+    assert pvalue == pytest.approx(2 * stats.t.sf(abs(statistic), 9))
+    assert pvalue > plain.pvalue
+
+
+def test_the_same_difference_everywhere():
+    assert resampled_ttest([0.0, 0.0, 0.0], 0.3) == (0.0, 1.0)
+    assert resampled_ttest([-0.1, -0.1, -0.1], 0.3) == (-np.inf, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "share", "message"),
+    [([1.0], 0.3, "shape"), ([1.0, np.nan], 0.3, "number"), ([1.0, 2.0], 1.0, "test_share=1.0")],
+)
+def test_mistakes(values, share, message):
+    with pytest.raises(PalmetteError, match=message):
+        resampled_ttest(values, share)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import HierarchyError, PalmetteError
-from palmette.metrics import edit_distance, tree_edit_distance
+from palmette.metrics import _edit_distance, tree_edit_distance
 
 laws = settings(max_examples=40, deadline=None)
 seeds = st.integers(0, 2**32 - 1)
@@ -85,11 +85,11 @@ def test_costs_are_those_of_brute_force(seed, n_one, n_other):
 @given(seeds, sizes, sizes, st.integers(1, 200))
 def test_every_plan_and_batch_size_gives_the_same(seed, n_one, n_other, cells):
     one, other = two_trees(seed, n_one, n_other)
-    labels, table = edit_distance._label_costs(one, other, 1.0, "all")
-    shapes = [edit_distance._shapes(h, "given") for h in (one, other)]
+    labels, table = _edit_distance._label_costs(one, other, 1.0, "all")
+    shapes = [_edit_distance._shapes(h, "given") for h in (one, other)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(edit_distance, "_FOREST_CELLS", cells)
-        found = {plan.solve() for plan in edit_distance._plans(shapes, labels, table, 1.0, 1.0)}
+        patch.setattr(_edit_distance, "_FOREST_CELLS", cells)
+        found = {plan.solve() for plan in _edit_distance._plans(shapes, labels, table, 1.0, 1.0)}
     assert found == {brute_force(one, other)}
 
 
@@ -151,12 +151,12 @@ def test_bad_arguments_are_named(monkeypatch):
         tree_edit_distance(a, b, insert=-1)
     with pytest.raises(PalmetteError, match="relabel=-1"):
         tree_edit_distance(a, b, relabel=-1)
-    with pytest.raises(PalmetteError, match="relabel gave a negative"):
+    with pytest.raises(PalmetteError, match="relabel returned a negative"):
         tree_edit_distance(a, b, relabel=lambda x, y: -1)
     with pytest.raises(PalmetteError, match="names='inner'"):
         tree_edit_distance(a, b, names="inner")
     with pytest.raises(PalmetteError, match="order='any'"):
         tree_edit_distance(a, b, order="any")
-    monkeypatch.setattr(edit_distance, "_MAX_CELLS", 8)
+    monkeypatch.setattr(_edit_distance, "_MAX_CELLS", 8)
     with pytest.raises(HierarchyError, match="3 by 3 nodes needs too much memory"):
         tree_edit_distance(a, b)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import HierarchyError
-from palmette.metrics import lca, lca_f1_score, lca_precision_recall_fscore
+from palmette.metrics import _lca, lca_f1_score, lca_precision_recall_fscore
 
 laws = settings(max_examples=15, deadline=None)
 seeds = st.integers(0, 2**32 - 1)
@@ -46,7 +46,7 @@ def test_scores_are_those_of_sets_walked_by_hand(make_case, seed, kind, chunk):
         rows.append((p, r, 2 * p * r / (p + r)))
     expected = np.average(rows, axis=0, weights=case.weight)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lca, "_PAIRS_AT_ONCE", chunk)
+        patch.setattr(_lca, "_PAIRS_AT_ONCE", chunk)
         found = lca_precision_recall_fscore(
             case.y_true, case.y_pred, hierarchy=h, sample_weight=case.weight
         )

@@ -14,6 +14,13 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.datasets import fetch
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
+from palmette.metrics import _multilabel as module
+from palmette.metrics import (
+    coverage_error,
+    label_ranking_average_precision,
+    label_ranking_loss,
+    one_error,
+)
 
 laws = settings(max_examples=15, deadline=None)
 seeds = st.integers(0, 2**32 - 1)
@@ -147,7 +154,7 @@ def test_micro_auprc_of_the_label_frequencies_of_yeast_genes(data_home, name, ex
 @pytest.mark.parametrize(
     ("y_true", "y_pred", "message"),
     [
-        (np.array([[0, 2]]), np.array([[0, 1]]), "y_true holds values other than 0 and 1"),
+        (np.array([[0, 2]]), np.array([[0, 1]]), "y_true has values other than 0 and 1"),
         (np.array([0, 1]), np.array([0, 1]), r"y_true has shape \(2,\)"),
         (np.array([[0, 1]]), np.array([[0, 1, 0]]), r"shape \(1, 2\) and y_pred \(1, 3\)"),
         (np.array([["a", "b"]]), np.array([[0, 1]]), "expected a 0/1 matrix"),
@@ -168,3 +175,40 @@ def test_bad_scores_and_averages_are_named():
         metrics.multilabel_auc_score(y_true, np.ones((2, 2)), average="samples")
     with pytest.raises(LabelError, match="no label has a true row"):
         metrics.multilabel_f1_score(np.zeros((1, 2)), np.ones((1, 2)), undefined="drop")
+
+
+PAIRS = [
+    (coverage_error, peer.coverage_error),
+    (label_ranking_loss, peer.label_ranking_loss),
+    (label_ranking_average_precision, peer.label_ranking_average_precision_score),
+]
+
+
+@laws
+@given(st.integers(0, 2**32 - 1), st.sampled_from(PAIRS), st.integers(1, 40))
+def test_values_are_those_of_scikit_learn_whatever_the_chunks(seed, pair, chunk):
+    rng = np.random.default_rng(seed)
+    y_true = rng.random((9, 4)) < 0.4
+    scores, weight = rng.integers(0, 5, y_true.shape) / 4, rng.integers(0, 4, 9)
+    weight[0] = 1
+    ours, theirs = pair
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_CELLS_AT_ONCE", chunk)
+        found = ours(sparse.csr_array(y_true), scores, sample_weight=weight)
+    assert found == pytest.approx(theirs(y_true, scores, sample_weight=weight), rel=1e-12)
+    assert ours(y_true, scores) == pytest.approx(theirs(y_true, scores), rel=1e-12)
+
+
+def test_one_error_worked_by_hand():
+    y_true = np.array([[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 0]])
+    scores = np.array([[0.2, 0.9, 0.1], [0.5, 0.5, 0.1], [0.9, 0.1, 0.1], [0.1, 0.8, 0.2]])
+    # wrong; wrong (first of equals); no label, left out; right
+    assert one_error(y_true, scores) == pytest.approx(2 / 3)
+    assert one_error(sparse.csc_array(y_true), scores, sample_weight=[1, 1, 9, 2]) == 0.5
+    with pytest.raises(LabelError, match="no row has a label"):
+        one_error(np.zeros((2, 2)), np.ones((2, 2)))
+
+
+def test_a_ranking_needs_two_labels():
+    with pytest.raises(LabelError, match="at least two"):
+        coverage_error(np.ones((2, 1)), np.ones((2, 1)))

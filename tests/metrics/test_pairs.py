@@ -35,7 +35,7 @@ def test_names_are_looked_up_on_the_paths_of_the_other_side():
     for y_true, y_pred in [([("a", "x")], ["x"]), (["x"], [("a", "x")])]:
         pair = pair_labels(y_true, y_pred)
         assert pair.nodes[0].tolist() == pair.nodes[1].tolist() == [2]
-    with pytest.raises(LabelError, match=r"gives paths, the other names.*'y'.*write both alike"):
+    with pytest.raises(LabelError, match=r"gives paths, the other names.*'y'.*give both as paths"):
         pair_labels([("a", "x")], ["y"])
 
 

@@ -25,13 +25,13 @@ from palmette.metrics import (
     SCORERS,
     HierarchicalScorer,
     MultiScorer,
-    _sklearn_names,
+    _scorers,
     get_scorer,
     hierarchical_f1_score,
     register_scorers,
     tree_induced_error,
 )
-from palmette.metrics.scorers import hierarchy_of
+from palmette.metrics._scorers import hierarchy_of
 
 TREE = Hierarchy.from_paths([("a", "x"), ("a", "y"), ("b", "x"), ("b", "z")])
 
@@ -228,7 +228,7 @@ def test_workers_score_as_the_parent_does():
 
 
 def test_the_names_are_known_to_scikit_learn():
-    # if this fails, scikit-learn has moved its table of scorers: see metrics/_sklearn_names.py
+    # if this fails, scikit-learn has moved its table of scorers: see metrics/_scorers.py
     assert register_scorers()
     assert set(SCORERS) <= set(get_scorer_names())
     assert get_scikit_learn_scorer("hierarchical_f1").metric is hierarchical_f1_score
@@ -236,7 +236,7 @@ def test_the_names_are_known_to_scikit_learn():
 
 def test_names_serve_where_palmette_is_imported_first():
     # in this file it comes after scikit-learn. If this or the tests by name fail, scikit-learn
-    # checks `scoring` in another way: see metrics/_sklearn_names.py
+    # checks `scoring` in another way: see metrics/_scorers.py
     script = """
 import palmette.metrics
 from sklearn.dummy import DummyClassifier
@@ -265,10 +265,10 @@ def test_without_its_table_nothing_is_registered_and_nothing_breaks(monkeypatch,
             raise ImportError(name)
         return object() if missing == "table" else type("Module", (), {"_SCORERS": ()})
 
-    monkeypatch.setattr(_sklearn_names.importlib, "import_module", find)
+    monkeypatch.setattr(_scorers.importlib, "import_module", find)
     assert not register_scorers()
 
 
 def test_an_unknown_name_lists_those_that_there_are():
-    with pytest.raises(PalmetteError, match=r"no scorer 'f1'.*hierarchical_f1"):
+    with pytest.raises(PalmetteError, match=r"'f1' is unknown.*hierarchical_f1"):
         get_scorer("f1")

@@ -1,4 +1,4 @@
-"""Hierarchical top-k accuracy."""
+"""Top-k measures, of nodes of all levels and of the classes of one level."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from sklearn.metrics import top_k_accuracy_score
 
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
-from palmette.metrics import hierarchical_top_k_accuracy_score as top_k
-from palmette.metrics import top_k as module
+from palmette.metrics import _top_k as module
+from palmette.metrics import hierarchical_top_k_accuracy_score
+from palmette.metrics import level_top_k_accuracy_score as top_k
 
 laws = settings(max_examples=15, deadline=None)
 seeds = st.integers(0, 2**32 - 1)
@@ -109,3 +110,65 @@ def test_levels_of_a_dag_are_refused_by_name():
     assert top_k(["d"], proba, hierarchy=h, k=1) == 1.0
     with pytest.raises(HierarchyError, match="needs a tree"):
         top_k(["d"], proba, hierarchy=h, k=1, level=1)
+
+
+# ---------------------------------------------------------------------- nodes of all levels
+
+
+def literal_top_k(y, scores, h, k, weight):
+    """Count as the definition says, row by row; scores are of all nodes but the root."""
+    total = 0.0
+    for path, row, w in zip(y, scores, weight, strict=True):
+        ranked = sorted(range(1, h.n_nodes), key=lambda node: (-row[node - 1], node))
+        (node,) = h.index([path])
+        true = {node, *h.ancestors(node)} - {0}
+        total += w * len(true & set(ranked[:k])) / k
+    return total / sum(weight)
+
+
+@laws
+@given(seeds, st.sampled_from([None, 1, 2, 3, 20]), st.integers(1, 30))
+def test_nodes_of_all_levels_are_counted_as_the_definition_says(make_tree, seed, k, chunk):
+    h = make_tree(seed, 9)
+    rng = np.random.default_rng(seed)
+    y = h.path_strings[rng.integers(1, h.n_nodes, 6)]
+    scores = rng.integers(0, 4, (6, h.n_nodes - 1)).astype(float)
+    weight = rng.integers(1, 4, 6)
+    expected = literal_top_k(y, scores, h, k or h.max_depth, weight)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_CELLS_AT_ONCE", chunk)
+        found = hierarchical_top_k_accuracy_score(y, scores, hierarchy=h, k=k, sample_weight=weight)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+@laws
+@given(seeds)
+def test_class_probabilities_are_added_up_to_nodes(make_tree, seed):
+    h = make_tree(seed, 9)
+    rng = np.random.default_rng(seed)
+    proba = rng.integers(0, 8, (6, h.n_leaves)) / 8  # exact sums
+    nodes = proba @ h.closure[h.leaves].astype(float)
+    y = h.path_strings[rng.integers(1, h.n_nodes, 6)]
+    expected = hierarchical_top_k_accuracy_score(y, nodes, hierarchy=h)
+    order = rng.permutation(h.n_leaves)
+    for scores, classes in (
+        (nodes[:, 1:], None),
+        (proba, h.path_strings[h.leaves]),
+        (proba[:, order], h.path_strings[h.leaves[order]]),
+    ):
+        found = hierarchical_top_k_accuracy_score(y, scores, hierarchy=h, classes=classes)
+        assert found == expected
+
+
+def test_the_true_path_scored_highest_is_perfect_and_several_paths_are_taken():
+    h = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "c"), ("b", "c"), ("b", "d")])
+    scores = np.array([[9, 8, 7, 1], [1, 9, 1, 8]], dtype=float)  # a, b, c, d by their order
+    names = h.names[1:].tolist()
+    scores = scores[:, [["a", "b", "c", "d"].index(name) for name in names]]
+    assert hierarchical_top_k_accuracy_score([{"c"}, {"d"}], scores, hierarchy=h) == 1.0
+    assert hierarchical_top_k_accuracy_score([{"c"}, {"d"}], scores, hierarchy=h, k=4) == 0.625
+
+
+def test_k_must_be_a_positive_integer():
+    with pytest.raises(PalmetteError, match="k=0: expected an integer"):
+        hierarchical_top_k_accuracy_score(["x"], np.ones((1, 4)), hierarchy=TREE, k=0)

@@ -1,8 +1,7 @@
-"""Metrics: of labels on a hierarchy, of multi-label scores and imbalance, of hierarchies."""
+"""Metrics for hierarchical and multi-label predictions, imbalanced labels and hierarchies."""
 
 from palmette.core.costs import hierarchical_costs
-from palmette.metrics._sklearn_names import register_scorers
-from palmette.metrics.calibration import (
+from palmette.metrics._calibration import (
     CoverageCurve,
     ReliabilityCurve,
     coverage_curve,
@@ -10,22 +9,25 @@ from palmette.metrics.calibration import (
     level_confidences,
     reliability_curve,
 )
-from palmette.metrics.clades import clade_precision_recall_fscore
-from palmette.metrics.comparison import (
+from palmette.metrics._comparison import (
     DatasetComparison,
     compare_over_datasets,
     critical_difference,
+    resampled_ttest,
 )
-from palmette.metrics.counts import NodeCounts, node_counts
-from palmette.metrics.edit_distance import tree_edit_distance
-from palmette.metrics.hierarchical import (
+from palmette.metrics._counts import NodeCounts, node_counts
+from palmette.metrics._edit_distance import tree_edit_distance
+from palmette.metrics._hierarchical import (
     hierarchical_f1_score,
     hierarchical_fbeta_score,
     hierarchical_precision_recall_fscore,
     hierarchical_precision_score,
     hierarchical_recall_score,
+    leaf_accuracy_score,
+    level_accuracy_score,
+    path_consistency_score,
 )
-from palmette.metrics.imbalance import (
+from palmette.metrics._imbalance import (
     LabelDescription,
     cvir,
     describe_labels,
@@ -38,38 +40,44 @@ from palmette.metrics.imbalance import (
     scumble,
     within_label_imbalance_ratios,
 )
-from palmette.metrics.lca import lca_f1_score, lca_precision_recall_fscore
-from palmette.metrics.levels import (
-    leaf_accuracy_score,
-    level_accuracy_score,
-    path_consistency_score,
-)
-from palmette.metrics.losses import (
+from palmette.metrics._lca import lca_f1_score, lca_precision_recall_fscore
+from palmette.metrics._losses import (
     h_loss,
     hierarchical_hamming_loss,
     hmc_loss,
     hmc_ratio,
     tree_induced_error,
 )
-from palmette.metrics.multilabel import (
+from palmette.metrics._multilabel import (
+    coverage_error,
+    label_ranking_average_precision,
+    label_ranking_loss,
     micro_auprc,
     multilabel_auc_score,
     multilabel_average_precision_score,
     multilabel_f1_score,
     multilabel_hamming_loss,
+    one_error,
     subset_accuracy_score,
 )
-from palmette.metrics.ranking import (
-    coverage_error,
-    label_ranking_average_precision,
-    label_ranking_loss,
-    one_error,
+from palmette.metrics._scorers import (
+    SCORERS,
+    HierarchicalScorer,
+    MultiScorer,
+    get_scorer,
+    register_scorers,
 )
-from palmette.metrics.resampled import resampled_ttest
-from palmette.metrics.scorers import SCORERS, HierarchicalScorer, MultiScorer, get_scorer
-from palmette.metrics.top_k import hierarchical_top_k_accuracy_score
-from palmette.metrics.tree_comparison import compare_trees
-from palmette.metrics.trees import clade_purity, tree_mse, triplet_accuracy
+from palmette.metrics._top_k import (
+    hierarchical_top_k_accuracy_score,
+    level_top_k_accuracy_score,
+)
+from palmette.metrics._trees import (
+    clade_precision_recall_fscore,
+    clade_purity,
+    compare_trees,
+    tree_mse,
+    triplet_accuracy,
+)
 
 __all__ = [
     "SCORERS",
@@ -113,6 +121,7 @@ __all__ = [
     "leaf_accuracy_score",
     "level_accuracy_score",
     "level_confidences",
+    "level_top_k_accuracy_score",
     "mean_imbalance_ratio",
     "micro_auprc",
     "multilabel_auc_score",

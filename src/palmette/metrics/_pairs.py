@@ -1,4 +1,4 @@
-"""Truth and prediction on one hierarchy: the door through which every metric lets `y` in."""
+"""The labels that a metric compares: pairs on one hierarchy, and 0/1 matrices with scores."""
 
 from __future__ import annotations
 
@@ -10,13 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette.core.containers import unwrap
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.label_forms import sorted_labels
 from palmette.core.labels import NodeLabels
 from palmette.core.lookup import SEPARATOR
 from palmette.exceptions import HierarchyError, LabelError
 
-__all__ = ["LabelPair", "check_weight", "extend_hierarchy", "pair_labels"]
+__all__ = [
+    "LabelPair",
+    "check_weight",
+    "extend_hierarchy",
+    "pair_labels",
+    "read_indicator",
+    "truth_and_scores",
+    "two_indicators",
+]
+
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -30,7 +40,7 @@ class LabelPair:
     ----------
     true, pred : NodeLabels
     weight : float array of shape (n_samples,)
-        One for every row where the caller gave none.
+        Ones if the caller gave no weights.
     """
 
     true: NodeLabels
@@ -48,7 +58,7 @@ class LabelPair:
         return float(self.weight.sum())
 
     @property
-    def has_one_node_a_row(self) -> bool:
+    def has_one_node_per_row(self) -> bool:
         """Whether every row is one node of a tree, so that two rows overlap down to their LCA."""
         return self.hierarchy.is_tree and all(
             bool((np.diff(labels.given.indptr) == 1).all()) for labels in (self.true, self.pred)
@@ -56,11 +66,11 @@ class LabelPair:
 
     @property
     def nodes(self) -> tuple[IntArray, IntArray]:
-        """True and predicted node of every row, where `has_one_node_a_row`."""
+        """True and predicted node of every row, where `has_one_node_per_row`."""
         return self.true.given.indices, self.pred.given.indices
 
     def mean(self, per_row: NDArray[Any]) -> float:
-        """Weighted mean of a value a row."""
+        """Weighted mean of one value per row."""
         return float(self.weight @ per_row) / self.total
 
 
@@ -100,16 +110,18 @@ def pair_labels(
 
 
 def check_weight(sample_weight: Any, n_samples: int) -> FloatArray:
-    """Return weights as floats of shape (n_samples,), ones where there are none."""
+    """Return weights as floats of shape (n_samples,), ones if none are given."""
     if sample_weight is None:
         return np.ones(n_samples)
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n_samples,):
         raise LabelError(
-            f"sample_weight has shape {weight.shape}, expected ({n_samples},): one weight a row."
+            f"sample_weight has shape {weight.shape}, expected ({n_samples},): one weight per row."
         )
     if not np.isfinite(weight).all() or (weight < 0).any():
-        raise LabelError("sample_weight holds negative, infinite or NaN values.")
+        raise LabelError(
+            "sample_weight has negative, infinite or NaN values: expected numbers of at least 0."
+        )
     if not weight.any():
         raise LabelError("sample_weight is zero everywhere: no row is left to score.")
     return weight
@@ -127,14 +139,15 @@ def _encode_on_union(y_true: Any, y_pred: Any) -> tuple[NodeLabels, NodeLabels]:
     if true.form.kind == "indicator":
         raise LabelError(
             f"y_true has the columns of {true.hierarchy.n_nodes - 1} labels and y_pred those of "
-            f"{pred.hierarchy.n_nodes - 1}, which differ. Pass hierarchy=, or the same columns."
+            f"{pred.hierarchy.n_nodes - 1}, which differ. Pass hierarchy=, or give both the same "
+            "columns."
         )
     union = _union(true.hierarchy, pred.hierarchy, star=_is_by_name(true))
     return _move(true, union), _move(pred, union)
 
 
 def _is_by_name(labels: NodeLabels) -> bool:
-    """Whether labels name nodes rather than spell paths."""
+    """Whether labels are names of nodes rather than paths."""
     if labels.form.kind == "sets":
         return labels.form.style != "tuple"
     return labels.form.kind in ("names", "indicator")
@@ -143,7 +156,7 @@ def _is_by_name(labels: NodeLabels) -> bool:
 def _encode_names_on_paths(
     y_true: Any, y_pred: Any, true: NodeLabels, pred: NodeLabels
 ) -> tuple[NodeLabels, NodeLabels]:
-    """Look names up in the hierarchy of the other side, which spells paths."""
+    """Look names up in the hierarchy of the other side, which gives paths."""
     try:
         if _is_by_name(true):
             return NodeLabels.encode(y_true, pred.hierarchy), pred
@@ -151,7 +164,7 @@ def _encode_names_on_paths(
     except HierarchyError as error:
         raise LabelError(
             "one of y_true and y_pred gives paths, the other names, and not every name is on "
-            f"these paths: {error} Pass hierarchy=, or write both alike."
+            f"these paths: {error} Pass hierarchy=, or give both as paths."
         ) from None
 
 
@@ -189,8 +202,8 @@ def _steps(hierarchy: Hierarchy) -> dict[tuple[int, Any], int]:
 def extend_hierarchy(hierarchy: Hierarchy, y: Any) -> Hierarchy:
     """Add the labels of `y` that a hierarchy lacks, so that unseen ones can be scored.
 
-    A path, or a path string whose beginning is known, goes where it belongs; a bare name, of which
-    nothing is known, goes under the root.
+    A path, or a path string whose beginning is known, is added below its known part; a bare name is
+    added below the root, as nothing else is known about it.
 
     Parameters
     ----------
@@ -201,7 +214,7 @@ def extend_hierarchy(hierarchy: Hierarchy, y: Any) -> Hierarchy:
     Returns
     -------
     Hierarchy
-        The same object where nothing is missing.
+        The same object if nothing is missing.
 
     Examples
     --------
@@ -211,7 +224,7 @@ def extend_hierarchy(hierarchy: Hierarchy, y: Any) -> Hierarchy:
     """
     labels = NodeLabels.encode(y)
     if labels.form.kind == "indicator":
-        return hierarchy  # its columns are nodes already, or the encoder says what is wrong
+        return hierarchy  # its columns are nodes; the encoder reports any mismatch
     if _is_by_name(labels):
         paths = _unknown_names(hierarchy, labels.hierarchy.names[1:].tolist())
     else:
@@ -227,7 +240,7 @@ def _unknown_names(hierarchy: Hierarchy, names: Iterable[Any]) -> list[tuple[Any
     paths = []
     for name in unknown:
         if name in known:
-            hierarchy.index(name)  # there, but in several places: raises and says where
+            hierarchy.index(name)  # it occurs in several places: raises an error that lists them
         head, _, tail = name.rpartition(SEPARATOR) if isinstance(name, str) else ("", "", name)
         placed = head in hierarchy and hierarchy.is_tree
         paths.append((*hierarchy.path(head), tail) if placed else (name,))
@@ -251,3 +264,50 @@ def _grow(hierarchy: Hierarchy, paths: Iterable[tuple[Any, ...]]) -> Hierarchy:
     if not edges:
         return hierarchy
     return Hierarchy(names, np.vstack([hierarchy.edges, np.asarray(edges, dtype=np.int32)]))
+
+
+# ---------------------------------------------------------------------- 0/1 matrices and scores
+
+
+def read_indicator(y: Any, what: str) -> sparse.csr_array:
+    """Read a 0/1 matrix as sparse booleans; `what` names it in errors."""
+    values, _ = unwrap(y)
+    matrix = values if sparse.issparse(values) else np.asarray(values)
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        raise LabelError(
+            f"{what} has shape {matrix.shape} and type {matrix.dtype}: expected a 0/1 matrix of "
+            "shape (n_samples, n_labels)."
+        )
+    table = sparse.csr_array(matrix)
+    if not np.isin(table.data, (0, 1)).all():
+        raise LabelError(
+            f"{what} has values other than 0 and 1: expected 0/1 labels. Apply a threshold to "
+            "scores first."
+        )
+    table = table.astype(bool)
+    table.eliminate_zeros()
+    table.sort_indices()
+    return table
+
+
+def two_indicators(y_true: Any, y_pred: Any) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Read two 0/1 matrices of the same shape as sparse booleans."""
+    true, pred = read_indicator(y_true, "y_true"), read_indicator(y_pred, "y_pred")
+    if true.shape != pred.shape:
+        raise LabelError(
+            f"y_true has shape {true.shape} and y_pred {pred.shape}: expected the same shape."
+        )
+    return true, pred
+
+
+def truth_and_scores(y_true: Any, y_score: Any) -> tuple[sparse.csr_array, NDArray[Any]]:
+    """Read a 0/1 matrix and scores of the same shape."""
+    true = read_indicator(y_true, "y_true")
+    scores = np.asarray(y_score)
+    if scores.shape != true.shape:
+        raise LabelError(
+            f"y_true has shape {true.shape} and y_score {scores.shape}: expected the same shape."
+        )
+    if not np.isfinite(scores).all():
+        raise LabelError("y_score has infinite or NaN values: expected finite scores.")
+    return true, scores

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from palmette.core.hierarchy import Hierarchy
-from palmette.metrics.calibration import CoverageCurve, coverage_curve, level_confidences
+from palmette.metrics._calibration import CoverageCurve, coverage_curve, level_confidences
 from palmette.plotting.fitted import hierarchy_of, node_proba_of, truth_of
 from palmette.plotting.ink import COLOURS, INK, clean, take_axes
 

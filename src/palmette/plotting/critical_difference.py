@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from palmette.metrics.comparison import DatasetComparison, compare_over_datasets
+from palmette.metrics._comparison import DatasetComparison, compare_over_datasets
 from palmette.plotting.ink import COLOURS, INK, PALE, take_axes
 
 __all__ = ["CriticalDifferenceDisplay"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
-from palmette.metrics.calibration import (
+from palmette.metrics._calibration import (
     ReliabilityCurve,
     expected_calibration_error,
     level_confidences,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette.metrics.counts import row_overlap
+from palmette.metrics._counts import row_overlap
 from palmette.reporting.evaluation import Evaluation
 
 __all__ = ["RowGroups", "group_rows"]

@@ -1,4 +1,4 @@
-"""How far confidences can be believed: reliability, calibration error, coverage."""
+"""Calibration of confidences: reliability, calibration error, coverage."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ __all__ = [
     "reliability_curve",
 ]
 
+
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
@@ -31,20 +32,20 @@ BoolArray = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityCurve:
-    """What came true beside what was claimed, for answers of about the same confidence.
+    """Accuracy and mean confidence of predictions, in bins of similar confidence.
 
-    All arrays have the shape (n_filled,): bins without answers are left out.
+    All arrays have the shape (n_filled,): bins without predictions are left out.
 
     Attributes
     ----------
     lower, upper : float arrays
-        Bounds of the bins. Bins hold their upper bound, and the first its lower bound too.
+        Bounds of the bins. A bin includes its upper bound, and the first also its lower bound.
     confidence : float array
         Mean confidence in each bin.
     accuracy : float array
-        Share of the answers in each bin that came true.
+        Share of the predictions in each bin that are correct.
     weight : float array
-        Weight of the answers in each bin; their number where they have no weights.
+        Weight of the predictions in each bin; their number if there are no weights.
     """
 
     lower: FloatArray
@@ -62,20 +63,20 @@ def reliability_curve(
     strategy: str = "uniform",
     sample_weight: Any = None,
 ) -> ReliabilityCurve:
-    """Compare the confidence of answers with the share of them that came true, in bins.
+    """Compare the confidence of predictions with their accuracy, in bins.
 
     Parameters
     ----------
     correct : array-like of bool or 0/1, of any shape
-        Whether each answer came true: whether the predicted node holds the truth, say, or whether a
-        node is true.
+        Whether each prediction is correct: for example whether the predicted node is true, or
+        contains the true one.
     confidence : array-like of the same shape
-        Probability that was claimed, from 0 to 1.
+        Predicted probability, from 0 to 1.
     n_bins : int
     strategy : {"uniform", "quantile"}
-        Bins of the same width, or of about the same weight of answers.
+        Bins of the same width, or of about the same weight of predictions.
     sample_weight : array-like of shape (n_answers,), optional
-        Of the answers, in the order of the flattened arrays.
+        Weights of the predictions, in the order of the flattened arrays.
 
     Returns
     -------
@@ -111,14 +112,14 @@ def expected_calibration_error(
     norm: str = "mean",
     sample_weight: Any = None,
 ) -> float:
-    """Distance between claimed confidence and the share that came true, averaged over answers.
+    """Distance between confidence and accuracy, averaged over predictions.
 
     Parameters
     ----------
     correct, confidence, n_bins, strategy, sample_weight
         As in `reliability_curve`.
     norm : {"mean", "max"}
-        The mean distance of the bins, weighted by the answers in them, or the largest distance.
+        The mean distance of the bins, weighted by their predictions, or the largest distance.
 
     Returns
     -------
@@ -146,18 +147,18 @@ def expected_calibration_error(
 
 @dataclass(frozen=True, eq=False)
 class CoverageCurve:
-    """Accuracy of the answers that are kept, as fewer and fewer are.
+    """Accuracy of the predictions that are kept, by the share that is kept.
 
     All arrays have the shape (n_thresholds,), the highest threshold first.
 
     Attributes
     ----------
     threshold : float array
-        Least confidence of an answer that is kept, descending.
+        Minimum confidence of the predictions that are kept, descending.
     coverage : float array
-        Share of the answers that are kept, ascending; 1 at the end.
+        Share of the predictions that are kept, ascending; 1 at the end.
     accuracy : float array
-        Share of the kept answers that came true.
+        Share of the kept predictions that are correct.
     """
 
     threshold: FloatArray
@@ -166,12 +167,12 @@ class CoverageCurve:
 
     @property
     def area(self) -> float:
-        """Mean accuracy over all coverages, by steps: 1 for a perfect order of perfect answers."""
+        """Mean accuracy over all coverages, by steps; 1 if all predictions are correct."""
         return float(self.accuracy @ np.diff(self.coverage, prepend=0.0))
 
 
 def coverage_curve(correct: Any, confidence: Any, *, sample_weight: Any = None) -> CoverageCurve:
-    """Accuracy against coverage: what is right of the answers with at least some confidence.
+    """Accuracy against coverage: accuracy of the predictions above each confidence.
 
     Parameters
     ----------
@@ -181,7 +182,7 @@ def coverage_curve(correct: Any, confidence: Any, *, sample_weight: Any = None) 
     Returns
     -------
     CoverageCurve
-        With a point for every distinct confidence: answers of the same confidence go together.
+        With one point per distinct confidence.
 
     Examples
     --------
@@ -193,7 +194,7 @@ def coverage_curve(correct: Any, confidence: Any, *, sample_weight: Any = None) 
     order = np.argsort(-claimed, kind="stable")
     claimed, kept = claimed[order], np.cumsum(weight[order])
     kept_right = np.cumsum(weight[order] * right[order])
-    last = np.flatnonzero(np.diff(claimed, append=-1.0))  # of the answers of one confidence
+    last = np.flatnonzero(np.diff(claimed, append=-1.0))  # prediction of each confidence
     accuracy = kept_right[last] / kept[last]
     return CoverageCurve(claimed[last], kept[last] / kept[-1], accuracy)
 
@@ -204,11 +205,10 @@ def coverage_curve(correct: Any, confidence: Any, *, sample_weight: Any = None) 
 def level_confidences(
     y_true: Any, node_proba: Any, *, hierarchy: Hierarchy
 ) -> dict[int, tuple[BoolArray, FloatArray]]:
-    """Most probable node of every row at each level: whether it is true, and what was claimed.
+    """Most probable node of every row at each level: whether it is true, and its probability.
 
-    The answers that calibration by level is judged by, as `reliability_curve` takes them. Rows
-    whose truth ends above a level count there too: any node is then a wrong answer, which a
-    calibrated model knows to be possible.
+    The result is in the form that `reliability_curve` takes. Rows whose true path ends above a
+    level count there too: any node is then wrong, which calibrated probabilities allow for.
 
     Parameters
     ----------
@@ -235,8 +235,8 @@ def level_confidences(
     proba = np.asarray(node_proba, dtype=np.float64)
     if proba.shape != closed.shape:
         raise LabelError(
-            f"node_proba has shape {proba.shape}: expected {closed.shape}, a row for every label "
-            "and a column for every node, as from predict_node_proba."
+            f"node_proba has shape {proba.shape}: expected {closed.shape}, one row per label "
+            "and one column per node, as from predict_node_proba."
         )
     rows = np.arange(len(proba))
     answers = {}
@@ -259,21 +259,21 @@ def _read_answers(
     if right.shape != claimed.shape:
         raise LabelError(
             f"correct has shape {right.shape} and confidence {claimed.shape}: expected the same, "
-            "an outcome for every confidence."
+            "one outcome per confidence."
         )
     if not right.size:
-        raise LabelError("there are no answers to look at: expected at least one.")
+        raise LabelError("correct and confidence are empty: expected at least one prediction.")
     right, claimed = right.ravel().astype(np.float64), claimed.ravel()
     if not np.isin(right, (0.0, 1.0)).all():
-        raise LabelError(f"correct holds {right[~np.isin(right, (0, 1))][0]}: expected 0 or 1.")
+        raise LabelError(f"correct has {right[~np.isin(right, (0, 1))][0]}: expected 0 or 1.")
     outside = ~((claimed >= 0) & (claimed <= 1))
     if outside.any():
         raise LabelError(
-            f"confidence holds {claimed[outside][0]}: expected numbers from 0 to 1. Scores that "
-            "are no probabilities have to be calibrated first."
+            f"confidence has {claimed[outside][0]}: expected numbers from 0 to 1. Scores that "
+            "are not probabilities have to be calibrated first."
         )
     weight = check_weight(sample_weight, len(right))
-    used = weight > 0  # a weight of zero is no copy
+    used = weight > 0  # a weight of zero means that the row is absent
     return right[used], claimed[used], weight[used]
 
 

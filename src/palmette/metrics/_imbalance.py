@@ -1,4 +1,4 @@
-"""How imbalanced the labels of a data set are, and how many a row has.
+"""Imbalance of the labels of a data set, and number of labels per row.
 
 F. Charte, A. Rivera, M. J. del Jesus, F. Herrera, "Addressing imbalance in multilabel
 classification: measures and random resampling algorithms", Neurocomputing 163, 2015 (IRLbl, MeanIR,
@@ -19,7 +19,7 @@ from scipy import sparse
 from palmette.core.containers import unwrap
 from palmette.core.labels import NodeLabels
 from palmette.exceptions import LabelError, PalmetteError
-from palmette.metrics._indicators import read_indicator
+from palmette.metrics._pairs import read_indicator
 
 __all__ = [
     "LabelDescription",
@@ -34,6 +34,7 @@ __all__ = [
     "scumble",
     "within_label_imbalance_ratios",
 ]
+
 
 FloatArray = NDArray[np.float64]
 
@@ -103,16 +104,16 @@ def cvir(y: Any) -> float:
 
 
 def scumble(y: Any, *, per: Literal["dataset", "row", "label"] = "dataset") -> Any:
-    """How far frequent and rare labels stand in the same rows: SCUMBLE.
+    """How often frequent and rare labels occur in the same rows: SCUMBLE.
 
-    Of a row: one less the geometric mean of its labels' imbalance ratios over their arithmetic
-    mean. It is 0 where the labels are equally frequent, as in rows of one label or none.
+    For one row: 1 minus the geometric mean of its labels' imbalance ratios divided by their
+    arithmetic mean. It is 0 if the labels are equally frequent, as in rows with at most one label.
 
     Parameters
     ----------
     y : labels of n_samples rows, as for `imbalance_ratios`
     per : {"dataset", "row", "label"}, default="dataset"
-        The mean over all rows, the values of rows, or means over the rows of each label.
+        The mean over all rows, the value of each row, or the mean over the rows of each label.
 
     Returns
     -------
@@ -165,7 +166,7 @@ def within_label_imbalance_ratios(y: Any) -> FloatArray:
 
 
 def label_cardinality(y: Any) -> float:
-    """Mean number of labels of a row.
+    """Mean number of labels per row.
 
     Parameters
     ----------
@@ -248,7 +249,7 @@ def proportion_of_distinct_label_sets(y: Any) -> float:
 
 @dataclass(frozen=True)
 class LabelDescription:
-    """What `describe_labels` found; `dataclasses.asdict` makes a dict of it.
+    """Result of `describe_labels`; `dataclasses.asdict` converts it to a dict.
 
     Attributes
     ----------
@@ -257,12 +258,12 @@ class LabelDescription:
     diversity : int
         Distinct label sets.
     distinct : float
-        The same over the number of rows: PDL.
+        Distinct label sets divided by the number of rows: PDL.
     mean_imbalance, max_imbalance, cvir : float
-        Of the imbalance between labels.
+        Imbalance between labels.
     scumble : float
     min_within, mean_within, max_within : float
-        Of the imbalance within labels, of rows that have one to rows that have not or vice versa.
+        Imbalance within labels: rows with the label to rows without it, or vice versa.
     """
 
     n_samples: int
@@ -281,7 +282,7 @@ class LabelDescription:
 
 
 def describe_labels(y: Any) -> LabelDescription:
-    """Measure the labels of a data set: how many, how imbalanced, how concurrent.
+    """Describe the labels of a data set: their number, imbalance and concurrence.
 
     Parameters
     ----------
@@ -318,7 +319,7 @@ def describe_labels(y: Any) -> LabelDescription:
     )
 
 
-# ---------------------------------------------------------------------- under them
+# ---------------------------------------------------------------------- helpers
 
 
 def _read(y: Any) -> sparse.csr_array:
@@ -329,7 +330,10 @@ def _read(y: Any) -> sparse.csr_array:
     else:
         flags = sparse.csr_array(NodeLabels.encode(y).closed[:, 1:])
     if not flags.shape[0] or not flags.shape[1]:
-        raise LabelError(f"y has {flags.shape[0]} rows and {flags.shape[1]} labels: there is none.")
+        raise LabelError(
+            f"y has {flags.shape[0]} rows and {flags.shape[1]} labels: expected at least one of "
+            "each."
+        )
     return flags
 
 
@@ -346,7 +350,7 @@ def _ratios_to_largest(counts: NDArray[np.int64]) -> FloatArray:
 def _present_ratios(counts: NDArray[np.int64]) -> FloatArray:
     present = counts[counts > 0]
     if not len(present):
-        raise LabelError("no row has a label: there is nothing to average over.")
+        raise LabelError("no row has a label: expected at least one labelled row.")
     return _ratios_to_largest(present)
 
 
@@ -366,7 +370,7 @@ def _concurrence(flags: sparse.csr_array) -> FloatArray:
     row = np.repeat(np.arange(flags.shape[0]), sizes)
     logs = np.bincount(row, np.log(ratios), flags.shape[0])
     sums = np.bincount(row, ratios, flags.shape[0])
-    several = sizes > 1  # of one label both means are the same: no rounding there
+    several = sizes > 1  # with one label both means are equal: skip it to avoid rounding errors
     answer = np.zeros(flags.shape[0])
     size = sizes[several]
     answer[several] = np.maximum(0.0, 1 - np.exp(logs[several] / size) / (sums[several] / size))

@@ -1,4 +1,4 @@
-"""Comparison of methods over several data sets: ranks, Friedman's test, post-hoc tests."""
+"""Comparison of methods, over several data sets or over random splits of one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ __all__ = [
     "adjusted",
     "compare_over_datasets",
     "critical_difference",
+    "resampled_ttest",
 ]
+
 
 FloatArray = NDArray[np.float64]
 Posthoc = Literal["nemenyi", "bonferroni-dunn", "wilcoxon-holm", "wilcoxon-bonferroni"]
@@ -34,12 +36,12 @@ class DatasetComparison:
         In the order of the columns.
     datasets : tuple
     ranks : float array of shape (n_datasets, n_methods)
-        1 is best; ties share the mean of their ranks.
+        1 is best; ties get the mean of their ranks.
     average_ranks : float array of shape (n_methods,)
     friedman_statistic, friedman_pvalue : float
         Chi-squared, corrected for ties; NaN for two methods.
     iman_davenport_statistic, iman_davenport_pvalue : float
-        The less conservative F statistic made from it.
+        The less conservative F statistic computed from it.
     posthoc : str
     control : object or None
         The method with which the others are compared; None: all pairs.
@@ -74,8 +76,8 @@ class DatasetComparison:
     def groups(self) -> list[tuple[Any, ...]]:
         """Methods that do not differ significantly: the bars of a critical-difference diagram.
 
-        Runs of neighbours by average rank in which no pair differs, as long as can be; with a
-        `control` those that do not differ from it, with it.
+        Maximal runs of neighbours by average rank in which no pair differs; with a `control`, the
+        control and the methods that do not differ from it.
         """
         order = self.order
         same = ~(self.pvalues[np.ix_(order, order)] < self.alpha)
@@ -92,7 +94,7 @@ class DatasetComparison:
         return [tuple(self.methods[i] for i in order[a:b]) for a, b in runs]
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame: a row a method, best first, with its rank and p-values."""
+        """Return a pandas DataFrame: one row per method, best first, with its rank and p-values."""
         import pandas as pd
 
         order = self.order
@@ -118,7 +120,7 @@ def compare_over_datasets(
     Parameters
     ----------
     scores : DataFrame or array-like of shape (n_datasets, n_methods)
-        A row a data set, a column a method.
+        One row per data set, one column per method.
     methods : sequence of length n_methods, optional
         Names; the columns of a DataFrame, or 0, 1, ... by default.
     posthoc : str, default="nemenyi"
@@ -298,7 +300,7 @@ def _wilcoxon(table: FloatArray, control: int | None, adjust: str, alpha: float)
 
 
 def _signed_ranks(differences: FloatArray) -> float:
-    """Wilcoxon's p-value; differences that are all nought tell nothing apart."""
+    """Wilcoxon's p-value; 1 if all differences are zero."""
     from scipy import stats
 
     if not differences.any():
@@ -307,7 +309,7 @@ def _signed_ranks(differences: FloatArray) -> float:
 
 
 def adjusted(pvalues: FloatArray, method: str = "holm") -> FloatArray:
-    """Correct p-values for their number: "bonferroni", or Holm's steps, which lose less.
+    """Correct p-values for their number, by Bonferroni's method or by Holm's, which has more power.
 
     Parameters
     ----------
@@ -342,8 +344,8 @@ def _read_scores(scores: Any, methods: Any) -> tuple[FloatArray, tuple[Any, ...]
         table = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
         raise PalmetteError(
-            "scores holds values that are no numbers: expected a row a data set and a column a "
-            "method; put the names of the data sets in the index."
+            "scores has values that are not numbers: expected one row per data set and one column "
+            "per method. Put the names of the data sets in the index."
         ) from None
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
         raise PalmetteError(
@@ -354,7 +356,8 @@ def _read_scores(scores: Any, methods: Any) -> tuple[FloatArray, tuple[Any, ...]
     names = names if methods is None else tuple(methods)
     if len(names) != table.shape[1] or len(set(names)) < len(names):
         raise PalmetteError(
-            f"got {len(set(names))} different names for {table.shape[1]} methods: {names!r}."
+            f"got {len(set(names))} different names for {table.shape[1]} methods: {names!r}. "
+            "Pass methods= with one name per column."
         )
     index = row_index(scores)
     datasets = tuple(range(len(table)) if index is None else index)
@@ -364,7 +367,7 @@ def _read_scores(scores: Any, methods: Any) -> tuple[FloatArray, tuple[Any, ...]
         raise PalmetteError(
             f"the score of {names[column]!r} on data set {datasets[row]!r} is "
             f"{table[row, column]} ({len(missing)} such): every method needs a number for every "
-            "data set. Drop the row, or run what is missing."
+            "data set. Drop the row, or compute the missing scores."
         )
     if (table == table[:, :1]).all():
         raise PalmetteError("all methods have equal scores on every data set: nothing to compare.")
@@ -374,16 +377,68 @@ def _read_scores(scores: Any, methods: Any) -> tuple[FloatArray, tuple[Any, ...]
 def check_tests(
     methods: tuple[Any, ...], posthoc: str = "nemenyi", control: Any = None, alpha: float = 0.05
 ) -> None:
-    """Refuse options of `compare_over_datasets` that do not go together."""
+    """Raise an error for options of `compare_over_datasets` that do not fit together."""
     if posthoc not in _POSTHOCS:
         raise PalmetteError(f"posthoc={posthoc!r}: expected one of {', '.join(_POSTHOCS)}.")
     if not 0 < alpha < 1:
         raise PalmetteError(f"alpha={alpha!r}: expected a number between 0 and 1.")
     if control is not None and control not in methods:
-        raise PalmetteError(f"control={control!r} is none of the methods {methods!r}.")
+        raise PalmetteError(
+            f"control={control!r} is unknown: expected one of the methods {methods!r}."
+        )
     if posthoc == "bonferroni-dunn" and control is None:
         raise PalmetteError("posthoc='bonferroni-dunn' compares with one method: pass control=.")
     if posthoc == "nemenyi" and control is not None:
         raise PalmetteError(
             "posthoc='nemenyi' compares all pairs: drop control=, or use 'bonferroni-dunn'."
         )
+
+
+# ---------------------------------------------------------------------- over splits of one data set
+
+
+def resampled_ttest(differences: Any, test_share: float) -> tuple[float, float]:
+    """Test whether differences over random splits differ from zero.
+
+    Splits of one data set share rows, so that a plain t-test is far too optimistic. This one
+    corrects the variance of the mean for the overlap.
+
+    Parameters
+    ----------
+    differences : array-like of shape (n_splits,)
+        Differences of the scores of two methods on the same splits.
+    test_share : float
+        Share of the rows in the test part of each split.
+
+    Returns
+    -------
+    statistic, pvalue : float
+        Of Student's distribution with ``n_splits - 1`` degrees of freedom, two-sided.
+
+    References
+    ----------
+    C. Nadeau, Y. Bengio (2003). Inference for the generalization error.
+
+    Examples
+    --------
+    >>> statistic, pvalue = resampled_ttest([0.03, 0.01, 0.02, 0.04, 0.02], test_share=0.3)
+    >>> round(statistic, 2), round(pvalue, 3)
+    (2.65, 0.057)
+    """
+    from scipy import stats
+
+    values = np.asarray(differences, dtype=np.float64)
+    if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
+        raise PalmetteError(
+            f"differences have shape {values.shape}: expected finite numbers, one per "
+            "split, for at least two splits."
+        )
+    if not 0 < test_share < 1:
+        raise PalmetteError(f"test_share={test_share!r}: expected a share between 0 and 1.")
+    mean, n_splits = float(values.mean()), len(values)
+    overlap = 1 / n_splits + test_share / (1 - test_share)
+    error = float(np.sqrt(overlap * values.var(ddof=1)))
+    if error <= 1e-12 * abs(mean):  # the same on every split
+        return (0.0, 1.0) if mean == 0 else (float(np.copysign(np.inf, mean)), 0.0)
+    statistic = mean / error
+    return statistic, float(2 * stats.t.sf(abs(statistic), n_splits - 1))

@@ -1,4 +1,4 @@
-"""Ordered tree edit distance, by Zhang and Shasha's recurrence over whole rows at a time."""
+"""Ordered tree edit distance, by Zhang and Shasha's recurrence, vectorised over rows."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from palmette.core.label_forms import sorted_labels
 from palmette.exceptions import HierarchyError, PalmetteError
 
 __all__ = ["tree_edit_distance"]
+
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -31,25 +32,26 @@ def tree_edit_distance(
     names: Literal["all", "leaves"] = "all",
     order: Literal["given", "sorted"] = "given",
 ) -> float:
-    """Least cost of turning one tree into another by inserting, deleting and relabelling nodes.
+    """Minimum cost of turning one tree into another by inserting, deleting and relabelling nodes.
 
     Deleting a node gives its children to its parent, in their order; inserting is the inverse.
 
     Parameters
     ----------
     tree, reference : Hierarchy
-        Trees. Nodes are compared by bare name: a path would count one change at the top again in
-        every node below.
+        Trees. Nodes are compared by bare name: with paths, one change at the top would count
+        again in every node below.
     insert, delete : float, default=1.0
-        Cost of a node.
+        Cost per node.
     relabel : float or callable, default=1.0
         Cost of a change of name, or a function of two names that gives it.
     names : {"all", "leaves"}, default="all"
-        Which names matter. A learnt tree has made-up names inside: compare the leaves' alone (then
-        a leaf that stands for an internal node is a relabelling, and `relabel` gets None for it).
+        Which names are compared. The internal nodes of a learnt tree have generated names: compare
+        only the leaves then (a leaf that replaces an internal node is a relabelling, for which
+        `relabel` gets None).
     order : {"given", "sorted"}, default="given"
-        The distance depends on the order of siblings. Where that means nothing, "sorted" puts them
-        in the order of the least leaf name below them first.
+        The distance depends on the order of siblings. If it has no meaning, "sorted" first orders
+        siblings by the smallest leaf name below them.
 
     Returns
     -------
@@ -59,7 +61,7 @@ def tree_edit_distance(
     Notes
     -----
     Time is that of Zhang and Shasha: the product, over both trees, of the summed sizes of the
-    subtrees of nodes that have a left sibling (of a right one, where that is less). Two random
+    subtrees of nodes that have a left sibling (or a right one, if that is less). Two random
     trees of 1,000 nodes take about a second. Memory is the product of the numbers of nodes.
 
     References
@@ -82,7 +84,7 @@ def tree_edit_distance(
             f"memory (at most {_MAX_CELLS:,} pairs). Use triplet_accuracy or tree_mse."
         )
     if not (insert >= 0 and delete >= 0):
-        raise PalmetteError(f"insert={insert!r}, delete={delete!r}: costs must not be negative.")
+        raise PalmetteError(f"insert={insert!r}, delete={delete!r}: expected costs of at least 0.")
     labels, table = _label_costs(tree, reference, relabel, names)
     shapes = [_shapes(h, order) for h in (tree, reference)]
     return min(_plans(shapes, labels, table, insert, delete), key=lambda plan: plan.effort).solve()
@@ -111,12 +113,14 @@ def _label_costs(
     if not callable(relabel):
         cost = float(relabel)
         if not cost >= 0:
-            raise PalmetteError(f"relabel={relabel!r}: costs must not be negative.")
+            raise PalmetteError(f"relabel={relabel!r}: expected costs of at least 0.")
         return labels, np.array([cost])
     known = [name for _, name in codes]
     table = np.array([[float(relabel(a, b)) if a != b else 0.0 for b in known] for a in known])
     if not (table >= 0).all():
-        raise PalmetteError("relabel gave a negative or NaN cost.")
+        raise PalmetteError(
+            "relabel returned a negative or NaN cost: expected numbers of at least 0."
+        )
     return labels, table
 
 
@@ -165,13 +169,13 @@ def _shapes(hierarchy: Hierarchy, order: str) -> tuple[_Shape, _Shape]:
         raise PalmetteError(f"order={order!r}: expected 'given' or 'sorted'.")
     children = [hierarchy.children(node).tolist() for node in range(hierarchy.n_nodes)]
     if order == "sorted":
-        rank = _least_leaf(hierarchy)
+        rank = _smallest_leaf(hierarchy)
         children = [sorted(family, key=rank.__getitem__) for family in children]
     return _postorder(children, False), _postorder(children, True)
 
 
-def _least_leaf(hierarchy: Hierarchy) -> list[int]:
-    """Rank of the least leaf name below every node."""
+def _smallest_leaf(hierarchy: Hierarchy) -> list[int]:
+    """Rank of the smallest leaf name below every node."""
     leaves = hierarchy.leaves.tolist()
     names = hierarchy.names[leaves].tolist()
     place = {name: i for i, name in enumerate(sorted_labels(set(names)))}
@@ -204,7 +208,7 @@ def _postorder(children: list[list[int]], mirrored: bool) -> _Shape:
 
 @dataclass(frozen=True)
 class _Plan:
-    """One way to solve it: which tree gives the rows, and from which side both are read."""
+    """One order of computation: which tree gives the rows, and from which side both are read."""
 
     rows: _Shape
     columns: _Shape
@@ -241,7 +245,7 @@ class _Plan:
         """Compare the forests below one key root of the rows with those of a batch of columns."""
         start = int(self.rows.first[root])
         inserted = batch.width * self.insert
-        # a gap between segments larger than any value makes one running minimum serve for all
+        # with a gap between segments larger than any value, one running minimum is enough for all
         gap = len(self.rows.first) * self.delete + 2 * len(self.columns.first) * self.insert + 1.0
         offset = inserted + batch.segment * gap
         forest = np.empty((root - start + 2, len(inserted)))
@@ -269,7 +273,7 @@ class _Batch:
     """Columns of several key roots side by side: a segment is its forests, the empty one first.
 
     Of shape (n_cells_with_edges,): `width`, number of nodes in the forest; `segment`; `before`, the
-    forest that is left when the last tree goes. `edges` are the empty forests, `cells` the others
+    forest that remains without its last tree. `edges` are the empty forests, `cells` the others
     and `places` the nodes that come last in them. `spine` are the forests that are one tree.
     """
 

@@ -1,4 +1,4 @@
-"""Hierarchical precision, recall and F: of the nodes on the predicted paths, how many are true."""
+"""Hierarchical precision, recall and F, and accuracy by level and of whole paths."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from palmette.core.hierarchy import Hierarchy
+from palmette.core.labels import NodeLabels
 from palmette.exceptions import PalmetteError
-from palmette.metrics._pairs import LabelPair, pair_labels
-from palmette.metrics.counts import NodeCounts, count_nodes, row_overlap
+from palmette.metrics._counts import NodeCounts, count_nodes, row_overlap
+from palmette.metrics._pairs import LabelPair, check_weight, pair_labels
 
 __all__ = [
     "hierarchical_f1_score",
@@ -21,7 +22,11 @@ __all__ = [
     "hierarchical_precision_recall_fscore",
     "hierarchical_precision_score",
     "hierarchical_recall_score",
+    "leaf_accuracy_score",
+    "level_accuracy_score",
+    "path_consistency_score",
 ]
+
 
 FloatArray = NDArray[np.float64]
 Average = Literal["micro", "macro", "samples", "weighted"] | None
@@ -47,14 +52,14 @@ def hierarchical_precision_recall_fscore(
 
     Every label stands for its whole path from the root. Precision is the share of predicted nodes
     that are true, recall the share of true nodes that are predicted, F their harmonic mean. Nodes
-    are told apart by their paths, never by bare names.
+    are identified by their paths, never by bare names.
 
     Parameters
     ----------
     y_true, y_pred : array-like
         In any form that `NodeLabels.encode` takes: names, paths, sets, indicator matrices.
     hierarchy : Hierarchy, optional
-        By default the union of the paths of both, or a star over their names. DAGs are taken.
+        By default the union of the paths of both, or a star over their names. DAGs are accepted.
     beta : float, default=1.0
         Weight of recall in F.
     average : {"micro", "macro", "samples", "weighted"} or None, default="micro"
@@ -67,7 +72,7 @@ def hierarchical_precision_recall_fscore(
         Only the nodes of this depth, 1 being just below the root; "each" gives an array of shape
         (max_depth,).
     include_root : bool, default=False
-        Whether the root, which is right in every row, counts. It only flatters.
+        Whether the root counts. It is right in every row, so it only raises the scores.
     count_absent : bool, default=False
         Whether "macro" counts nodes that are neither true nor predicted anywhere, with the value
         `zero_division`. scikit-learn leaves such labels out too.
@@ -232,9 +237,9 @@ def hierarchical_f1_score(
 
 @dataclass(frozen=True)
 class _Tally:
-    """Counts of the things (cells, nodes or rows) that one score is made from.
+    """Counts of the units (cells, nodes or rows) from which one score is computed.
 
-    `weights` is None where every thing keeps its own score.
+    `weights` is None if every unit keeps its own score.
     """
 
     tp: FloatArray
@@ -246,11 +251,13 @@ class _Tally:
 def _tallies(
     pair: LabelPair, average: Average, level: Level, include_root: bool, count_absent: bool
 ) -> list[_Tally]:
-    """Make one tally, or one a level."""
+    """Make one tally, or one per level."""
     if average not in _AVERAGES:
         raise PalmetteError(f"average={average!r}: expected one of {_AVERAGES}.")
     if level == "each" and average is None:
-        raise PalmetteError("level='each' and average=None would be ragged: pass one level.")
+        raise PalmetteError(
+            "level='each' and average=None would give arrays of unequal length: pass one level."
+        )
     levels = range(1, pair.hierarchy.max_depth + 1) if level == "each" else [level]
     if average == "samples":
         return [_tally_rows(pair, one, include_root) for one in levels]
@@ -288,7 +295,7 @@ def _answer(
     tallies: list[_Tally], kind: str, beta: float, zero_division: ZeroDivision, level: Level
 ) -> Any:
     scores = []
-    for tally in tallies:  # no comprehension: its frame would shift the place of the warning
+    for tally in tallies:  # no comprehension: its frame would change the stack level of the warning
         scores.append(_score(tally, kind, beta, zero_division))
     return np.asarray(scores) if level == "each" else scores[0]
 
@@ -319,7 +326,119 @@ def _score(tally: _Tally, kind: str, beta: float, zero_division: ZeroDivision) -
 def _warn_undefined(kind: str) -> None:
     warnings.warn(
         f"hierarchical {kind} is 0 / 0 for some rows, nodes or levels and set to 0 there. "
-        "Pass zero_division to choose the value, or to silence this.",
+        "Pass zero_division to choose the value and silence this warning.",
         UndefinedMetricWarning,
         stacklevel=5,
     )
+
+
+# ---------------------------------------------------------------------- levels and whole paths
+
+
+def leaf_accuracy_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    sample_weight: Any = None,
+) -> float:
+    """Share of rows whose label is predicted exactly, down to the last node of every path.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like
+        In any form that `NodeLabels.encode` takes.
+    hierarchy : Hierarchy, optional
+        By default the union of the paths of both, or a star over their names.
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> leaf_accuracy_score([("a", "x"), ("a", "y")], [("a", "x"), ("a",)])
+    0.5
+    """
+    pair = pair_labels(y_true, y_pred, hierarchy, sample_weight)
+    return pair.mean(row_overlap(pair).apart == 0)
+
+
+def level_accuracy_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    hierarchy: Hierarchy | None = None,
+    level: int | None = None,
+    sample_weight: Any = None,
+) -> Any:
+    """Share of rows that are right at each level of the hierarchy.
+
+    A row counts at a level that its truth or its prediction reaches, and is right if both have the
+    same nodes there. So paths that are too short and paths that are too long are both errors.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like
+        In any form that `NodeLabels.encode` takes.
+    hierarchy : Hierarchy, optional
+        By default the union of the paths of both, or a star over their names.
+    level : int, optional
+        Only this depth, 1 being just below the root.
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Returns
+    -------
+    float array of shape (max_depth,), or float for one `level`
+        NaN at a level that no row reaches.
+
+    Examples
+    --------
+    >>> level_accuracy_score([("a", "x"), ("a", "y"), ("b",)], [("a", "x"), ("a", "x"), ("b",)])
+    array([1. , 0.5])
+    """
+    pair = pair_labels(y_true, y_pred, hierarchy, sample_weight)
+    if level is not None:
+        return _accuracy_at(pair, level)
+    return np.array([_accuracy_at(pair, one) for one in range(1, pair.hierarchy.max_depth + 1)])
+
+
+def _accuracy_at(pair: LabelPair, level: int) -> float:
+    overlap = row_overlap(pair, level)
+    reached = overlap.true + overlap.pred > 0
+    right: NDArray[np.bool_] = (overlap.apart == 0) & reached
+    weight = float(pair.weight[reached].sum())
+    return float(pair.weight[right].sum()) / weight if weight else float("nan")
+
+
+def path_consistency_score(
+    y_pred: Any, *, hierarchy: Hierarchy | None = None, sample_weight: Any = None
+) -> float:
+    """Share of rows in which every given node comes with all its ancestors.
+
+    Parameters
+    ----------
+    y_pred : array-like
+        0/1 matrix with a column for every node (or every node but the root), or sets of nodes that
+        list their ancestors. The root may be missing.
+    hierarchy : Hierarchy, optional
+        Needed for a matrix, whose columns say nothing about parents.
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> h = Hierarchy.from_paths([("a", "x"), ("b",)])
+    >>> path_consistency_score(np.array([[1, 1, 0], [0, 1, 0]]), hierarchy=h)  # a, x, b
+    0.5
+    """
+    labels = NodeLabels.encode(y_pred, hierarchy)
+    weight = check_weight(sample_weight, labels.n_samples)
+    ones = np.ones(labels.hierarchy.n_nodes, dtype=np.int64)
+    ones[0] = 0
+    consistent = labels.closed @ ones == labels.given @ ones
+    return float(weight @ consistent) / float(weight.sum())

@@ -1,4 +1,7 @@
-"""Multi-label metrics on 0/1 matrices: scikit-learn's, taking sparse input and odd labels."""
+"""Multi-label metrics on 0/1 matrices, from predicted labels, from scores and from rankings.
+
+They equal scikit-learn's, and also take sparse input and labels without positive rows.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +15,27 @@ from scipy import sparse
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.exceptions import LabelError, PalmetteError
-from palmette.metrics._cells import average_precision_of_cells
-from palmette.metrics._indicators import truth_and_scores, two_indicators
-from palmette.metrics._pairs import check_weight
-from palmette.metrics.hierarchical import hierarchical_f1_score
+from palmette.metrics._counts import average_precision_of_cells
+from palmette.metrics._hierarchical import hierarchical_f1_score
+from palmette.metrics._pairs import check_weight, truth_and_scores, two_indicators
 
 __all__ = [
+    "coverage_error",
+    "label_ranking_average_precision",
+    "label_ranking_loss",
     "micro_auprc",
     "multilabel_auc_score",
     "multilabel_average_precision_score",
     "multilabel_f1_score",
     "multilabel_hamming_loss",
+    "one_error",
     "subset_accuracy_score",
 ]
 
+
 FloatArray = NDArray[np.float64]
 Undefined = float | Literal["drop"]
+_CELLS_AT_ONCE = 4_000_000  # cells of a sparse truth made dense at a time
 
 
 # ---------------------------------------------------------------------- from predicted labels
@@ -50,8 +58,8 @@ def multilabel_f1_score(
         None gives an array of shape (n_labels,).
     undefined : float or "drop", default=0.0
         A number is the value of 0 / 0: of a label that is neither true nor predicted anywhere (0.0,
-        1.0; nan leaves it out). "drop" leaves out of "macro" every label without a true row, even
-        where it is falsely predicted.
+        1.0; nan leaves it out). "drop" leaves every label without a true row out of "macro", even
+        if it is predicted.
     sample_weight : array-like of shape (n_samples,), optional
 
     Returns
@@ -145,8 +153,8 @@ def multilabel_auc_score(
     y_score : array of shape (n_samples, n_labels)
     average : {"macro", "micro", "weighted"} or None, default="macro"
     undefined : float or "drop", default="drop"
-        A label that no row or every row has, has no area: leave it out of the mean, or give it this
-        value (0.5 is chance).
+        A label that no row or every row has, has no area: "drop" leaves it out of the mean, a
+        number is its value (0.5 is chance).
     sample_weight : array-like of shape (n_samples,), optional
 
     Returns
@@ -183,8 +191,8 @@ def multilabel_average_precision_score(
     y_score : array of shape (n_samples, n_labels)
     average : {"macro", "micro", "weighted"} or None, default="macro"
     undefined : float or "drop", default="drop"
-        A label without a true row has no precision: leave it out of the mean, or give it this
-        value (scikit-learn gives it 0).
+        A label without a true row has no precision: "drop" leaves it out of the mean, a number is
+        its value (scikit-learn gives it 0).
     sample_weight : array-like of shape (n_samples,), optional
 
     Returns
@@ -281,7 +289,7 @@ def _by_label(
     *,
     needs_negatives: bool,
 ) -> Any:
-    """Score label by label, so that one column of a sparse truth is dense at a time."""
+    """Score label by label, so that only one column of a sparse truth is dense at a time."""
     if average not in ("macro", "micro", "weighted", None):
         raise PalmetteError(f"average={average!r}: expected 'macro', 'micro', 'weighted' or None.")
     true, scores = truth_and_scores(y_true, y_score)
@@ -307,3 +315,126 @@ def _by_label(
     if not shares[kept].any():
         raise LabelError("no label has both true and false rows: there is nothing to average over.")
     return float(np.average(values[kept], weights=shares[kept]))
+
+
+# ---------------------------------------------------------------------- from scores, by row
+
+
+def one_error(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+    """Share of rows whose highest-scored label is not true; rows without labels are left out.
+
+    Parameters
+    ----------
+    y_true : 0/1 matrix of shape (n_samples, n_labels), dense or sparse
+    y_score : array of shape (n_samples, n_labels)
+        Of equal highest scores the first counts.
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> one_error(np.array([[1, 0], [0, 1]]), np.array([[0.9, 0.1], [0.6, 0.4]]))
+    0.5
+    """
+    true, scores = truth_and_scores(y_true, y_score)
+    weight = check_weight(sample_weight, true.shape[0]) * (np.diff(true.indptr) > 0)
+    if not weight.any():
+        raise LabelError("no row has a label: one_error needs at least one row with a label.")
+    rows = np.arange(true.shape[0])
+    hit = np.asarray(true[rows, scores.argmax(axis=1)]).ravel()
+    return float(weight @ ~hit) / float(weight.sum())
+
+
+def coverage_error(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+    """Mean number of top-scored labels that it takes to cover all true ones.
+
+    The best value is the mean number of true labels. Some authors subtract one.
+
+    Parameters
+    ----------
+    y_true : 0/1 matrix of shape (n_samples, n_labels), dense or sparse
+    y_score : array of shape (n_samples, n_labels)
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> coverage_error(np.array([[1, 0, 0]]), np.array([[0.5, 0.9, 0.1]]))
+    2.0
+    """
+    from sklearn import metrics
+
+    return _by_row(metrics.coverage_error, y_true, y_score, sample_weight)
+
+
+def label_ranking_loss(y_true: Any, y_score: Any, *, sample_weight: Any = None) -> float:
+    """Share of (true, false) pairs of labels that are scored in the wrong order, mean over rows.
+
+    Parameters
+    ----------
+    y_true : 0/1 matrix of shape (n_samples, n_labels), dense or sparse
+    y_score : array of shape (n_samples, n_labels)
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Returns
+    -------
+    float
+        Rows with no label or all labels count as 0, as in scikit-learn.
+
+    Examples
+    --------
+    >>> label_ranking_loss(np.array([[1, 0, 0]]), np.array([[0.5, 0.9, 0.1]]))
+    0.5
+    """
+    from sklearn import metrics
+
+    return _by_row(metrics.label_ranking_loss, y_true, y_score, sample_weight)
+
+
+def label_ranking_average_precision(
+    y_true: Any, y_score: Any, *, sample_weight: Any = None
+) -> float:
+    """Mean over rows and true labels of the share of true ones among those scored as high.
+
+    Parameters
+    ----------
+    y_true : 0/1 matrix of shape (n_samples, n_labels), dense or sparse
+    y_score : array of shape (n_samples, n_labels)
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Returns
+    -------
+    float
+        Rows with no label or all labels count as 1, as in scikit-learn.
+
+    Examples
+    --------
+    >>> label_ranking_average_precision(np.array([[1, 0, 0]]), np.array([[0.5, 0.9, 0.1]]))
+    0.5
+    """
+    from sklearn import metrics
+
+    return _by_row(metrics.label_ranking_average_precision_score, y_true, y_score, sample_weight)
+
+
+def _by_row(score: Callable[..., float], y_true: Any, y_score: Any, sample_weight: Any) -> float:
+    """Average a row-wise metric of scikit-learn over chunks of a sparse truth."""
+    true, scores = truth_and_scores(y_true, y_score)
+    if true.shape[1] < 2:
+        raise LabelError("y_true has one column: a ranking needs at least two labels.")
+    weight = check_weight(sample_weight, true.shape[0])
+    size = max(1, _CELLS_AT_ONCE // true.shape[1])
+    total = 0.0
+    for start in range(0, true.shape[0], size):
+        part = slice(start, start + size)
+        share = float(weight[part].sum())
+        if share:
+            truth = true[part].toarray()
+            total += share * score(truth, scores[part], sample_weight=weight[part])
+    return total / float(weight.sum())

@@ -12,11 +12,12 @@ from palmette.core.costs import hierarchical_costs
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.exceptions import LabelError, PalmetteError
-from palmette.metrics._first_errors import first_errors
+from palmette.metrics._counts import count_nodes, row_overlap
 from palmette.metrics._pairs import LabelPair, check_weight, pair_labels
-from palmette.metrics.counts import count_nodes, row_overlap
 
 __all__ = [
+    "first_errors",
+    "first_steps",
     "h_loss",
     "hierarchical_hamming_loss",
     "hmc_loss",
@@ -24,7 +25,9 @@ __all__ = [
     "tree_induced_error",
 ]
 
+
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
 _CELLS_AT_ONCE = 10_000_000  # (row, node) cells held while errors spread down a DAG
 
 
@@ -37,7 +40,7 @@ def tree_induced_error(
 ) -> float:
     """Mean number of edges between the true and the predicted node.
 
-    With several paths a row, and in DAGs, a row's error is the number of nodes, ancestors among
+    With several paths per row, and in DAGs, a row's error is the number of nodes, ancestors among
     them, that only one of truth and prediction has. For one node of a tree that is exactly the
     number of edges between the two, and it is a metric on label sets. A row without labels counts
     as the root.
@@ -115,9 +118,9 @@ def hmc_loss(
         By default the union of the paths of both, or a star over their names.
     ratio : float or "balanced", default="balanced"
         How much more a missed node costs than a false one. The paper takes `hmc_ratio` of the
-        training labels; "balanced" takes that of `y_true`, which is what a metric sees. 1.0 weighs
-        both alike. With many nodes the balanced ratio is large, and false nodes cost next to
-        nothing.
+        training labels; "balanced" takes that of `y_true`, which is what a metric sees. 1.0 gives
+        both the same weight. With many nodes the balanced ratio is large, and false nodes cost
+        almost nothing.
     costs : array-like of shape (n_nodes,), optional
         `hierarchical_costs` by default.
     sample_weight : array-like of shape (n_samples,), optional
@@ -251,7 +254,7 @@ def hierarchical_hamming_loss(
 def _spread_in_dag(
     pair: LabelPair, rows: NDArray[np.int64], nodes: NDArray[np.int32], cost: FloatArray
 ) -> float:
-    """Sum the costs below first errors, each node once a row, however many ways lead to it."""
+    """Sum the costs below first errors, each node at most once per row."""
     down = sparse.csr_array(pair.hierarchy.closure.T)
     shape = (len(pair.weight), pair.hierarchy.n_nodes)
     wrong = sparse.csr_array((np.ones(len(rows), dtype=bool), (rows, nodes)), shape=shape)
@@ -267,7 +270,7 @@ def _spread_in_dag(
 def _cell_ratio(positive: float, cells: float) -> float:
     if positive <= 0:
         raise LabelError(
-            "no row has a label, so that the ratio of negative to positive cells is infinite. Pass "
+            "no row has a label, so the ratio of negative to positive cells is infinite. Pass "
             "ratio= as a number."
         )
     return (cells - positive) / positive
@@ -283,6 +286,75 @@ def _check_costs(costs: Any, hierarchy: Hierarchy) -> FloatArray:
             "the root among them (its cost is ignored)."
         )
     if not np.isfinite(cost).all() or (cost < 0).any():
-        raise PalmetteError("costs holds negative, infinite or NaN values.")
+        raise PalmetteError(
+            "costs has negative, infinite or NaN values: expected numbers of at least 0."
+        )
     cost[0] = 0.0
     return cost
+
+
+# ---------------------------------------------------------------------- first errors
+
+
+def first_errors(pair: LabelPair) -> tuple[NDArray[np.int64], IntArray]:
+    """Find the nodes that are wrong while everything above them is right.
+
+    Parameters
+    ----------
+    pair : LabelPair
+
+    Returns
+    -------
+    rows, nodes : int arrays of shape (n_errors,)
+        A node is wrong in a row where truth and prediction differ on it.
+    """
+    if pair.has_one_node_per_row:
+        return _errors_of_nodes(pair)
+    return _errors_of_sets(pair)
+
+
+def first_steps(hierarchy: Hierarchy, above: IntArray, below: IntArray) -> IntArray:
+    """Child of `above` on the way down to its proper descendant `below`, elementwise, in a tree.
+
+    In preorder that is the last child of `above` that does not come after `below`.
+    """
+    by_parent = hierarchy.edges[np.lexsort((hierarchy.edges[:, 1], hierarchy.edges[:, 0]))]
+    keys = by_parent[:, 0].astype(np.int64) * hierarchy.n_nodes + by_parent[:, 1]
+    wanted = above.astype(np.int64) * hierarchy.n_nodes + below
+    found: IntArray = by_parent[np.searchsorted(keys, wanted, side="right") - 1, 1]
+    return found
+
+
+def _errors_of_nodes(pair: LabelPair) -> tuple[NDArray[np.int64], IntArray]:
+    true, pred = pair.nodes
+    meeting = pair.hierarchy.lca(true, pred)
+    rows, nodes = [], []
+    for ends in (true, pred):
+        beyond = np.flatnonzero(ends != meeting)
+        rows.append(beyond)
+        nodes.append(first_steps(pair.hierarchy, meeting[beyond], ends[beyond]))
+    return np.concatenate(rows), np.concatenate(nodes)
+
+
+def _errors_of_sets(pair: LabelPair) -> tuple[NDArray[np.int64], IntArray]:
+    """In closed sets, all ancestors of a wrong node are right if none of its parents is wrong."""
+    wrong = sparse.csr_array(pair.true.closed != pair.pred.closed)
+    wrong.sort_indices()
+    rows = np.repeat(np.arange(wrong.shape[0]), np.diff(wrong.indptr))
+    nodes = wrong.indices.astype(np.int32)
+    not_root = nodes > 0  # a row without labels lacks even the root, which is never wrong
+    rows, nodes = rows[not_root], nodes[not_root]
+    n_nodes = pair.hierarchy.n_nodes
+    cells = rows * n_nodes + nodes
+    # every cell once for each of the node's parents
+    edges = pair.hierarchy.edges  # ordered by child
+    starts = np.searchsorted(edges[:, 1], nodes, side="left")
+    n_parents = np.searchsorted(edges[:, 1], nodes, side="right") - starts
+    which = np.repeat(np.arange(len(cells)), n_parents)
+    within = np.arange(len(which)) - np.repeat(np.cumsum(n_parents) - n_parents, n_parents)
+    parents = edges[starts[which] + within, 0]
+    above = rows[which] * n_nodes + parents
+    place = np.minimum(np.searchsorted(cells, above), len(cells) - 1)
+    under_error = np.bincount(which[cells[place] == above], minlength=len(cells))
+    first = under_error == 0
+    return rows[first], nodes[first]

@@ -1,4 +1,4 @@
-"""The one table from which scores are made: true and false positives and negatives per node."""
+"""The table from which scores are computed: true and false positives and negatives per node."""
 
 from __future__ import annotations
 
@@ -10,10 +10,19 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.core.hierarchy import Hierarchy
+from palmette.core.rows import row_chunks
 from palmette.exceptions import HierarchyError
 from palmette.metrics._pairs import LabelPair, pair_labels
 
-__all__ = ["NodeCounts", "RowOverlap", "count_nodes", "node_counts", "row_overlap"]
+__all__ = [
+    "NodeCounts",
+    "RowOverlap",
+    "average_precision_of_cells",
+    "count_nodes",
+    "node_counts",
+    "row_overlap",
+]
+
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -42,12 +51,12 @@ class NodeCounts:
 
     @property
     def tn(self) -> FloatArray:
-        """Weight of the rows that neither have nor are given the node."""
+        """Weight of the rows in which the node is neither true nor predicted."""
         return self.total - self.tp - self.fp - self.fn
 
     @property
     def support(self) -> FloatArray:
-        """Weight of the rows that truly have the node."""
+        """Weight of the rows in which the node is true."""
         return self.tp + self.fn
 
     def select(self, level: int | None = None, include_root: bool = False) -> IntArray:
@@ -75,7 +84,7 @@ def node_counts(
     hierarchy: Hierarchy | None = None,
     sample_weight: Any = None,
 ) -> NodeCounts:
-    """Count, for every node, the rows in which it is rightly or wrongly predicted.
+    """Count, for every node, its true and false positives and negatives.
 
     Labels imply their ancestors.
 
@@ -103,23 +112,25 @@ def node_counts(
 
 
 def count_nodes(pair: LabelPair) -> NodeCounts:
-    """Make the table from encoded labels."""
-    if pair.has_one_node_a_row:
-        true, pred, both = _count_one_node_a_row(pair)
+    """Compute the table from encoded labels."""
+    if pair.has_one_node_per_row:
+        true, pred, both = _count_one_node_per_row(pair)
     else:
         true, pred, both = _count_sets(pair)
     return NodeCounts(pair.hierarchy, both, pred - both, true - both, pair.total)
 
 
-def _count_one_node_a_row(pair: LabelPair) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Count at the nodes and at their common ancestors, then add up the tree: no row is closed."""
+def _count_one_node_per_row(pair: LabelPair) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Count at the nodes and at their common ancestors, then sum up the tree.
+
+    The ancestors of single rows are never listed."""
     hierarchy, weight = pair.hierarchy, pair.weight
     true, pred = pair.nodes
     table = np.empty((3, hierarchy.n_nodes))
     for row, nodes in enumerate((true, pred, hierarchy.lca(true, pred))):
         table[row] = np.bincount(nodes, weight, minlength=hierarchy.n_nodes)
     rolled = table @ hierarchy.closure
-    # summed in another order than the truth, weights may leave a residue of rounding below zero
+    # sums in another order than the truth's may differ by rounding and go below zero
     both = np.minimum(rolled[2], np.minimum(rolled[0], rolled[1]))
     return rolled[0], rolled[1], both
 
@@ -132,7 +143,7 @@ def _count_sets(pair: LabelPair) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 @dataclass(frozen=True)
 class RowOverlap:
-    """Number of nodes that each row truly has, is given, and both; arrays of shape (n_samples,)."""
+    """Number of true, predicted and common nodes per row; arrays of shape (n_samples,)."""
 
     true: NDArray[np.int64]
     pred: NDArray[np.int64]
@@ -140,15 +151,15 @@ class RowOverlap:
 
     @property
     def apart(self) -> NDArray[np.int64]:
-        """Nodes that only one side has: the size of the symmetric difference."""
+        """Nodes that are either true or predicted, but not both: the symmetric difference."""
         return self.true + self.pred - 2 * self.both
 
 
 def row_overlap(
     pair: LabelPair, level: int | None = None, include_root: bool = False
 ) -> RowOverlap:
-    """Count a row's nodes, all but the root or those of one level."""
-    if pair.has_one_node_a_row:
+    """Count the nodes per row, all but the root or those of one level."""
+    if pair.has_one_node_per_row:
         true, pred = pair.nodes
         depth = pair.hierarchy.depth
         sides = (depth[true], depth[pred], depth[pair.hierarchy.lca(true, pred)])
@@ -173,10 +184,74 @@ def select_nodes(
 
 
 def check_level(hierarchy: Hierarchy, level: int) -> None:
-    """Raise unless nodes have this depth; the root, at depth 0, is no level."""
+    """Raise an error unless some node has this depth; the root, at depth 0, is not a level."""
     whole = isinstance(level, int | np.integer) and not isinstance(level, bool)
     if not whole or not 1 <= level <= hierarchy.max_depth:
         raise HierarchyError(
             f"level={level!r}: expected an integer from 1 (below the root) to "
             f"{hierarchy.max_depth}, the depth of the hierarchy."
         )
+
+
+# ---------------------------------------------------------------------- average precision
+
+
+def average_precision_of_cells(
+    truth: sparse.csr_array, scores: NDArray[Any], weight: FloatArray | None = None
+) -> float:
+    """Average precision of all cells together, equal to scikit-learn's for the flattened tables.
+
+    Only the scores of true cells are sorted, because recall changes only there. So the memory
+    needed besides the scores grows with the number of true cells, not with the table.
+
+    Parameters
+    ----------
+    truth : sparse bool array of shape (n_samples, n_columns)
+    scores : array of shape (n_samples, n_columns)
+    weight : array of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        0.0 if no cell is true.
+
+    Examples
+    --------
+    >>> truth = sparse.csr_array(np.array([[True, False], [False, True]]))
+    >>> average_precision_of_cells(truth, np.array([[0.9, 0.2], [0.3, 0.1]]))
+    0.75
+    """
+    rows = np.repeat(np.arange(truth.shape[0]), np.diff(truth.indptr))
+    levels, place = np.unique(scores[rows, truth.indices], return_inverse=True)
+    weights = np.ones(truth.shape[0]) if weight is None else weight
+    true_at = np.bincount(place, weights[rows], minlength=len(levels))
+    if not true_at.sum():
+        return 0.0
+    above = (
+        _counts_from(levels, scores) if weight is None else _weights_from(levels, scores, weight)
+    )
+    found, above = np.cumsum(true_at[::-1]), above[::-1]
+    precision = np.divide(found, above, out=np.zeros_like(found), where=above > 0)
+    return float(np.sum(true_at[::-1] * precision) / found[-1])
+
+
+def _counts_from(levels: NDArray[Any], scores: NDArray[Any]) -> FloatArray:
+    """Number of the cells from each level upwards: shape (n_levels,)."""
+    counts = np.zeros(len(levels))
+    for chunk in row_chunks(len(scores), scores.shape[1], 2**22):
+        values = np.sort(scores[chunk], axis=None)
+        counts += len(values) - np.searchsorted(values, levels, side="left")
+    return counts
+
+
+def _weights_from(levels: NDArray[Any], scores: NDArray[Any], weight: FloatArray) -> FloatArray:
+    """Weight of the cells from each level upwards: shape (n_levels,)."""
+    between = np.zeros(len(levels) + 1)
+    for chunk in row_chunks(len(scores), scores.shape[1], 2**22):
+        values = scores[chunk].ravel()
+        order = np.argsort(values)  # searching for sorted values is faster
+        above = np.searchsorted(levels, values[order], side="right")
+        each = np.repeat(weight[chunk], scores.shape[1])[order]
+        between += np.bincount(above, each, minlength=len(between))
+    return np.asarray(np.cumsum(between[:0:-1])[::-1])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import importlib
+import sys
+from collections.abc import Callable, Iterable, MutableMapping
+from types import FunctionType
 from typing import Any
 
 from sklearn.base import BaseEstimator
@@ -11,22 +14,30 @@ from sklearn.utils.metadata_routing import UNUSED
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.exceptions import HierarchyError, PalmetteError
-from palmette.metrics._pairs import extend_hierarchy
-from palmette.metrics.hierarchical import (
+from palmette.metrics._hierarchical import (
     hierarchical_f1_score,
     hierarchical_precision_score,
     hierarchical_recall_score,
+    leaf_accuracy_score,
 )
-from palmette.metrics.lca import lca_f1_score
-from palmette.metrics.levels import leaf_accuracy_score
-from palmette.metrics.losses import (
+from palmette.metrics._lca import lca_f1_score
+from palmette.metrics._losses import (
     h_loss,
     hierarchical_hamming_loss,
     hmc_loss,
     tree_induced_error,
 )
+from palmette.metrics._pairs import extend_hierarchy
 
-__all__ = ["SCORERS", "HierarchicalScorer", "MultiScorer", "get_scorer", "hierarchy_of"]
+__all__ = [
+    "SCORERS",
+    "HierarchicalScorer",
+    "MultiScorer",
+    "get_scorer",
+    "hierarchy_of",
+    "register_scorers",
+]
+
 
 Metric = Callable[..., Any]
 
@@ -43,10 +54,10 @@ class HierarchicalScorer(BaseEstimator):  # type: ignore[misc]
     metric : callable
         ``metric(y_true, y_pred, *, hierarchy, sample_weight, **options)``.
     greater_is_better : bool, default=True
-        False for losses, whose sign is flipped.
+        False for losses, which are multiplied by -1.
     hierarchy : Hierarchy, optional
     options : dict, optional
-        More keyword arguments of the metric.
+        Further keyword arguments of the metric.
 
     Examples
     --------
@@ -125,7 +136,7 @@ class MultiScorer(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     scorers : sequence of str, or dict of str to HierarchicalScorer
-        Names from `SCORERS`, or scorers under names of their own.
+        Names from `SCORERS`, or scorers by name.
 
     Examples
     --------
@@ -199,12 +210,14 @@ def get_scorer(name: str) -> HierarchicalScorer:
     'h_loss'
     """
     if name not in SCORERS:
-        raise PalmetteError(f"no scorer {name!r}: expected one of {', '.join(sorted(SCORERS))}.")
+        raise PalmetteError(
+            f"name={name!r} is unknown: expected one of {', '.join(sorted(SCORERS))}."
+        )
     return SCORERS[name]
 
 
 def _covering(hierarchy: Hierarchy, y: Any) -> Hierarchy:
-    """Add labels that the model has not seen, where there are any."""
+    """Add labels of `y` that the model has not seen."""
     try:
         NodeLabels.encode(y, hierarchy)
     except HierarchyError:
@@ -233,3 +246,61 @@ SCORERS: dict[str, HierarchicalScorer] = {
     "neg_hmc_loss": HierarchicalScorer(hmc_loss, greater_is_better=False),
     "neg_tree_induced_error": HierarchicalScorer(tree_induced_error, greater_is_better=False),
 }
+
+
+# ---------------------------------------------------------------------- names in scikit-learn
+#
+# scikit-learn keeps the names of scorers in a private table and copies them into the argument
+# checks of its functions when these are first imported. This is the only place that touches both.
+# If they are moved, the names no longer work, but the scorer objects still do.
+
+
+def register_scorers() -> bool:
+    """Register the names in `SCORERS`, so that ``scoring="hierarchical_f1"`` works.
+
+    Names that scikit-learn already has are kept.
+
+    Returns
+    -------
+    bool
+        Whether the names can be used.
+
+    Examples
+    --------
+    >>> register_scorers()
+    True
+    >>> from sklearn.metrics import get_scorer
+    >>> get_scorer("hierarchical_f1").metric.__name__
+    'hierarchical_f1_score'
+    """
+    try:
+        table = importlib.import_module("sklearn.metrics._scorer")._SCORERS
+    except (ImportError, AttributeError):
+        return False
+    if not isinstance(table, MutableMapping):
+        return False
+    for name, scorer in SCORERS.items():
+        table.setdefault(name, scorer)
+    _allow_names(SCORERS)
+    return True
+
+
+def _allow_names(names: Iterable[str]) -> None:
+    """Add names to the checks of `scoring` in the modules that are already imported."""
+    for place, module in list(sys.modules.items()):
+        if not place.startswith("sklearn."):
+            continue
+        for thing in list(vars(module).values()):
+            for options in _scoring_options(thing):
+                options.update(names)
+
+
+def _scoring_options(thing: Any) -> list[set[str]]:
+    if not isinstance(thing, type | FunctionType):
+        return []
+    where = "_parameter_constraints" if isinstance(thing, type) else "_skl_parameter_constraints"
+    constraints = getattr(thing, where, None)
+    if not isinstance(constraints, dict):
+        return []
+    found = [getattr(one, "options", None) for one in constraints.get("scoring", ())]
+    return [options for options in found if isinstance(options, set) and "accuracy" in options]

@@ -14,6 +14,7 @@ from palmette.metrics._pairs import LabelPair, pair_labels
 
 __all__ = ["lca_f1_score", "lca_precision_recall_fscore"]
 
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[Any]
 _PAIRS_AT_ONCE = 4_000_000  # (true, predicted) nodes compared at a time
@@ -28,15 +29,16 @@ def lca_precision_recall_fscore(
 ) -> tuple[float, float, float]:
     """Precision, recall and F1 over the paths up to the lowest common ancestor.
 
-    Ordinary hierarchical scores count all ancestors, so that deep trees flatter whoever gets the
-    top right. Here a row's true and predicted nodes are joined by the shortest way through their
-    lowest common ancestor, and only the nodes on that way count: those above the truth are the
-    true ones, those above the prediction the predicted ones, and where they meet is common to both.
-    So a right node scores 1, and a wrong one the less the farther off it is, at any depth.
+    Ordinary hierarchical scores count all ancestors, so that deep trees reward a prediction that
+    is right at the top only. Here a row's true and predicted nodes are joined by the shortest path
+    through their lowest common ancestor, and only the nodes on that path count: those above the
+    truth are the true ones, those above the prediction the predicted ones, and the common ancestor
+    belongs to both. So a right node scores 1, and a wrong one scores less the farther it is, at
+    any depth.
 
-    With several paths a row, every true node is joined to the predicted ones nearest to it and the
-    other way round; of equally near ones all count (the original then drops joints that are not
-    needed to keep every node connected, which has no unique answer).
+    With several paths per row, every true node is joined to the nearest predicted ones and vice
+    versa; all equally near ones count (the original then drops connections that are not needed
+    to keep every node connected, which has no unique solution).
 
     Parameters
     ----------
@@ -63,10 +65,10 @@ def lca_precision_recall_fscore(
     """
     pair = pair_labels(y_true, y_pred, hierarchy, sample_weight)
     pair.hierarchy.require_tree("lca_precision_recall_fscore")
-    if pair.has_one_node_a_row:
-        true, pred, both = _ways_of_nodes(pair)
+    if pair.has_one_node_per_row:
+        true, pred, both = _paths_of_nodes(pair)
     else:
-        true, pred, both = _ways_of_sets(pair)
+        true, pred, both = _paths_of_sets(pair)
     precision, recall = both / pred, both / true
     fscore = 2 * both / (true + pred)
     return pair.mean(precision), pair.mean(recall), pair.mean(fscore)
@@ -81,7 +83,7 @@ def lca_f1_score(
 ) -> float:
     """F1 over the paths up to the lowest common ancestor, mean over rows.
 
-    Parameters are those of `lca_precision_recall_fscore`, which also tells what is counted.
+    Parameters are those of `lca_precision_recall_fscore`, which also describes what is counted.
 
     Returns
     -------
@@ -97,7 +99,7 @@ def lca_f1_score(
     )[2]
 
 
-def _ways_of_nodes(pair: LabelPair) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _paths_of_nodes(pair: LabelPair) -> tuple[FloatArray, FloatArray, FloatArray]:
     true, pred = pair.nodes
     depth = pair.hierarchy.depth
     meeting = depth[pair.hierarchy.lca(true, pred)]
@@ -105,15 +107,15 @@ def _ways_of_nodes(pair: LabelPair) -> tuple[FloatArray, FloatArray, FloatArray]
     return depth[true] - meeting + one, depth[pred] - meeting + one, one
 
 
-def _ways_of_sets(pair: LabelPair) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _paths_of_sets(pair: LabelPair) -> tuple[FloatArray, FloatArray, FloatArray]:
     sides = [_with_root(labels.specific) for labels in (pair.true, pair.pred)]
     closure = pair.hierarchy.closure
     parts = []
     for rows in _chunks(np.diff(sides[0].indptr) * np.diff(sides[1].indptr)):
         true, pred = sides[0][rows], sides[1][rows]
-        ways = _ways(pair.hierarchy, true, pred)
-        on_true = sparse.csr_array(ways.multiply(true @ closure))
-        on_pred = sparse.csr_array(ways.multiply(pred @ closure))
+        paths = _paths(pair.hierarchy, true, pred)
+        on_true = sparse.csr_array(paths.multiply(true @ closure))
+        on_pred = sparse.csr_array(paths.multiply(pred @ closure))
         common = sparse.csr_array(on_true.multiply(on_pred))
         parts.append([np.diff(side.indptr) for side in (on_true, on_pred, common)])
     true_sizes, pred_sizes, both_sizes = np.concatenate(parts, axis=1).astype(np.float64)
@@ -137,14 +139,16 @@ def _chunks(sizes: IntArray) -> Iterator[IntArray]:
     yield from np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(part)) + 1)
 
 
-def _ways(hierarchy: Hierarchy, true: sparse.csr_array, pred: sparse.csr_array) -> sparse.csr_array:
-    """Nodes on the shortest ways from every true node to its nearest predicted one, and back."""
+def _paths(
+    hierarchy: Hierarchy, true: sparse.csr_array, pred: sparse.csr_array
+) -> sparse.csr_array:
+    """Nodes on the shortest paths from every true node to its nearest predicted one, and back."""
     left, right = _all_pairs(true, pred)
     rows = np.repeat(np.arange(true.shape[0]), np.diff(true.indptr))[left]
     a, b = true.indices[left], pred.indices[right]
     meeting = hierarchy.lca(a, b)
     hops = hierarchy.depth[a] + hierarchy.depth[b] - 2 * hierarchy.depth[meeting]
-    near = (hops == _least(hops, left)) | (hops == _least(hops, right))
+    near = (hops == _group_minimum(hops, left)) | (hops == _group_minimum(hops, right))
     cells = []
     for ends in (a, b):
         row, node, top = rows[near], ends[near], meeting[near]
@@ -167,8 +171,8 @@ def _all_pairs(true: sparse.csr_array, pred: sparse.csr_array) -> tuple[IntArray
     return left, start[left] + within
 
 
-def _least(hops: IntArray, group: IntArray) -> IntArray:
-    """Least of each pair's group, of shape (n_pairs,)."""
+def _group_minimum(hops: IntArray, group: IntArray) -> IntArray:
+    """Minimum within each pair's group, of shape (n_pairs,)."""
     least = np.full(group.max(initial=-1) + 1, np.iinfo(hops.dtype).max, dtype=hops.dtype)
     np.minimum.at(least, group, hops)
     return least[group]
