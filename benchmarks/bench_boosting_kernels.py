@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 import palmette as pm
-from palmette._kernels import class_trees, histogram, votes
+from palmette._kernels import heap_tree, histogram, shared_split, votes
 from palmette.compare import environment
 from palmette.core.binning import BinMapper
 from palmette.engine.threads import Threads
@@ -55,7 +55,7 @@ def measure_floor(n_additions, repeats):
 
 def count_vector_additions():
     """Additions of whole vectors, and of single numbers, in the code that sums bins."""
-    compiled = njit(nogil=True)(histogram._sum_bins.py_func)
+    compiled = njit(nogil=True)(histogram.sum_bins.py_func)
     compiled(
         np.zeros((4, 1), dtype=np.uint8),
         np.arange(4, dtype=np.int32),
@@ -148,16 +148,19 @@ def grow_trees(codes, signed, max_depth, candidates, random_cuts):
     def grow():
         for k in range(len(columns)):
             rows = np.arange(len(codes), dtype=np.int32)
-            features[k], cuts[k] = class_trees.grow_class_tree(
+            features[k], cuts[k] = heap_tree.grow_heap_tree(
+                None,
                 by_feature,
-                columns[k],
-                rows,
-                bounds,
+                columns[k].reshape(-1, 1),
+                None,
                 candidates,
                 len(candidates),
                 random_cuts,
+                False,
                 1,
                 np.array([k], dtype=np.uint64),
+                rows,
+                bounds,
             )
 
     return grow, features, cuts
@@ -184,10 +187,10 @@ def report_trees(codes, signed, repeats, rng):
         parents = (np.arange(n_columns - 1) // 3).astype(np.int32)
         moved = signed.copy()
         steps = {
-            "walk": (class_trees.walk_class_trees, codes, features, cuts, places),
+            "walk": (heap_tree.walk_class_trees, codes, features, cuts, places),
             "sums of leaves": (votes.leaf_sums, moved, places, positive, negative),
             "reweigh": (votes.reweigh, moved, places, values, mass),
-            "mask": (class_trees.mask_places, places, signs, starts, parents, True),
+            "mask": (heap_tree.mask_places, places, signs, starts, parents, True),
         }
         for name, step in steps.items():
             times[name, max_depth] = best_ms(repeats, *step)
@@ -202,14 +205,14 @@ def report_shared(codes, signed, features, cuts, repeats, rng):
     by_feature, floats = np.ascontiguousarray(codes.T), signed.astype(np.float32)
     rows, ones = np.arange(len(codes), dtype=np.int32), np.ones(len(codes), dtype=np.float32)
     candidates = np.arange(codes.shape[1], dtype=np.int32)
-    leaf = votes.shared_leaf(codes, features[0], cuts[0], every)
+    leaf = heap_tree.shared_leaf(codes, features[0], cuts[0], every)
     positive, negative = np.empty((n_places, n_columns)), np.empty((n_places, n_columns))
     values, mass = 1e-6 * rng.normal(size=positive.shape), np.empty(n_columns)
-    split = histogram.best_shared_split
+    split = shared_split.best_shared_split
     steps = {
         "best split of all rows": (split, by_feature, floats, ones, rows, candidates, 0, 1),
         "best split of 100 rows": (split, by_feature, floats, ones, rows[:100], candidates, 0, 1),
-        "leaves of rows": (votes.shared_leaf, codes, features[0], cuts[0], every),
+        "leaves of rows": (heap_tree.shared_leaf, codes, features[0], cuts[0], every),
         "sums of leaves": (votes.shared_leaf_sums, signed, leaf, positive, negative),
         "reweigh": (votes.reweigh_shared, signed.copy(), leaf, values, mass),
     }
@@ -233,10 +236,10 @@ def report_prediction(codes, n_columns, n_rounds, repeats, rng):
         values, scores = rng.normal(size=shape), np.zeros((len(codes), n_columns))
         signs = np.where(values > 0, 1, -1).astype(np.int8)
         forest = codes, features, cuts, values
-        plain = best_ms(repeats, class_trees.add_class_tree_scores, *forest, scores)
+        plain = best_ms(repeats, heap_tree.add_class_tree_scores, *forest, scores)
         masked = best_ms(
             repeats,
-            class_trees.add_masked_class_tree_scores,
+            heap_tree.add_masked_class_tree_scores,
             *forest,
             signs,
             starts,

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests._kernels import naive
-
-from palmette._kernels.best_tree import grow_best_tree
+from tests._kernels.growers import grow_best_tree
 
 
 def make_problem(seed, n_samples=70, n_features=6, n_columns=18):

@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests._kernels import naive_class_trees as naive
+from tests._kernels.growers import grow_class_tree
 
-from palmette._kernels.class_trees import (
+from palmette._kernels.heap_tree import (
     add_class_tree_scores,
     add_masked_class_tree_scores,
-    grow_class_tree,
     mask_places,
     walk_class_trees,
 )

@@ -4,8 +4,12 @@ import numpy as np
 import pytest
 from tests._kernels import naive_class_trees as naive
 
-from palmette._kernels.exact_stumps import exact_stump_edges
-from palmette._kernels.histogram import column_totals, pick_stumps, stump_edges
+from palmette._kernels.histogram import (
+    column_totals,
+    exact_stump_edges,
+    pick_stumps,
+    stump_edges,
+)
 
 
 def edges_of(kernel, dtype, codes, signed, features):

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from tests._kernels import naive_class_trees as naive
 
 from palmette._kernels.histogram import (
-    best_shared_split,
     best_stumps,
     column_totals,
     pick_stumps,
     stump_edges,
 )
+from palmette._kernels.shared_split import best_shared_split
 
 
 def make_problem(seed, n_samples=80, n_features=6, n_columns=5, n_codes=12):

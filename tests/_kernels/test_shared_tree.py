@@ -3,14 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests._kernels import naive
+from tests._kernels.growers import grow_random_tree
 
+from palmette._kernels.heap_tree import add_tree_scores
 from palmette._kernels.random import next_below
-from palmette._kernels.shared_tree import (
-    add_leaf_values,
-    add_tree_scores,
-    grow_random_tree,
-    newton_sums,
-)
+from palmette._kernels.votes import add_leaf_values, newton_sums
 
 
 def make_problem(seed, n_samples=60, n_features=7, n_labels=4):

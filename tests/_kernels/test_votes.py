@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 from tests._kernels import naive_class_trees as naive
 
-from palmette._kernels.votes import (
-    leaf_sums,
-    reweigh,
-    reweigh_shared,
-    shared_leaf,
-    shared_leaf_sums,
-)
+from palmette._kernels.heap_tree import shared_leaf
+from palmette._kernels.votes import leaf_sums, reweigh, reweigh_shared, shared_leaf_sums
 
 
 @pytest.fixture

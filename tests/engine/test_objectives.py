@@ -22,7 +22,7 @@ from palmette.engine.objectives import (
     adaboost,
 )
 from palmette.engine.objectives.adaboost import coefficient_of
-from palmette.engine.objectives.precision import working_dtype
+from palmette.engine.objectives.gradients import working_dtype
 from palmette.engine.weak import (
     GrownColumns,
     GrownTree,

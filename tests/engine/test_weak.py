@@ -187,7 +187,7 @@ def test_the_literal_mask_is_put_on_what_is_found_without_it(name, need_all):
 
 @pytest.mark.parametrize("need_all", [True, False])
 @pytest.mark.parametrize("name", PER_COLUMN)
-def test_the_search_mask_looks_at_rows_that_parents_let_through(name, need_all):
+def test_the_search_mask_looks_at_rows_that_parentslet_through(name, need_all):
     """The same as learning each column by itself, from the rows that its parents say +1 to."""
     signed, learner = signed_weights(), LEARNERS[name]
     grown = learner.grow(training_rows(masked=mask(True, need_all)), signed, None, 3)
@@ -208,7 +208,7 @@ def test_the_search_mask_looks_at_rows_that_parents_let_through(name, need_all):
             assert feature[0] < 0 or grown.made_of[1][column, 1] == cut[0]
 
 
-def test_a_column_that_no_row_is_let_through_to_says_no():
+def test_a_column_that_no_row_islet_through_to_says_no():
     signed = -np.abs(signed_weights())
     for name in PER_COLUMN:
         grown = LEARNERS[name].grow(training_rows(masked=mask(True)), signed, None, 0)

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from palmette._kernels.random import next_below
+from palmette._kernels.random import NODE_STRIDE, next_below
 
 __all__ = [
     "WHOLE",
@@ -40,7 +40,6 @@ Tree: TypeAlias = tuple[Indices, Codes, Indices, Signs]
 
 WHOLE = 2**30  # what weights that are not drawn by are rounded to sum to
 
-_NODE_STRIDE = np.uint64(0xD1B54A32D192ED03)  # odd, far from the stride of the generator
 _LOW = np.int64(0xFFFFFFFF)
 _CLEARLY = 1.00001  # two cuts may be equally good, and their gains differ by rounding
 _NOTHING = -1.0  # worth less than any cut
@@ -320,7 +319,7 @@ def grow_cart(
         says[node] = 1 if total >> 32 > total & _LOW else -1
         if total >> 32 == 0 or total & _LOW == 0 or depths[node] >= max_depth:
             continue
-        state[0] = seed[0] + np.uint64(node) * _NODE_STRIDE
+        state[0] = seed[0] + np.uint64(node) * NODE_STRIDE
         feature, cut, best, n_seen, n_varied = -1, 0, _NOTHING, 0, 0
         while n_seen < n_features and n_varied < n_tried:
             other = n_seen + next_below(state, n_features - n_seen)

@@ -9,13 +9,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from palmette._kernels.lanes import add_pairs
-from palmette._kernels.random import next_below
+from palmette._kernels.random import State, next_below
 
 __all__ = ["choose_class_split"]
 
 Codes: TypeAlias = NDArray[np.uint8]
 Counts: TypeAlias = NDArray[np.int64]
-Floats: TypeAlias = NDArray[np.float32]
+Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int32]
 Sums: TypeAlias = NDArray[np.float64]
 
@@ -134,11 +134,11 @@ def choose_class_split(
     n_draws: int,
     random_cuts: bool,
     min_leaf: int,
-    seed: NDArray[np.uint64],
+    seed: State,
 ) -> tuple[int, int]:
     """Return the feature and the cut that part a node best; feature -1 where it stays whole.
 
-    See `grow_class_tree` for what the arguments mean; `seed` is that of the node. The random cut of
+    See `grow_heap_tree` for what the arguments mean; `seed` is that of the node. The random cut of
     a feature depends on the seed and the feature alone.
     """
     best_feature, best_cut, best_gain = -1, 0, 0.0

@@ -13,6 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from palmette._kernels.random import Word, draw_at
+
 __all__ = ["EntropyTree", "SortedColumns", "grow_entropy_tree", "take_sorted"]
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -21,7 +23,6 @@ Numbers: TypeAlias = NDArray[np.uint32]
 Offsets: TypeAlias = NDArray[np.int64]
 Reals: TypeAlias = NDArray[np.float32]
 Sums: TypeAlias = NDArray[Any]  # float64, or int64 where all weights are whole numbers
-Word: TypeAlias = Any  # 64 bits, which wrap around
 
 _CLEARLY = 1e-9  # what a better cut must bring more, of the rows' weight: rounding decides no draw
 _NEAR = np.float32(1e-7)  # values no further apart are not parted, as in scikit-learn's trees
@@ -109,18 +110,6 @@ class _Best(NamedTuple):
     rank: Word
 
 
-@njit(cache=True, nogil=True)
-def _draw(key: Word, number: Word) -> Word:
-    """Return a random number that follows from a key and a number (splitmix64).
-
-    So a node's draws do not depend on what was looked at before it, nor in which order.
-    """
-    z = key + (np.uint64(number) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
 def _x_log_x(x: float, logs: Sums) -> float:
     if len(logs):
@@ -162,7 +151,7 @@ def _better(
     """Return the better of two cuts; of those equally good each is taken as likely."""
     cut = _cut_between(float(low), float(high))
     place = np.int64(np.float32(cut) * np.float32(2.0**20))  # tells the cuts of a feature apart
-    rank = _draw(_draw(key, j), place)
+    rank = draw_at(draw_at(key, j), place)
     if score > best.score + clearly or rank > best.rank:
         return _Best(j, cut, score, rank)
     return best
@@ -389,7 +378,7 @@ def grow_entropy_tree(
     depth = 2 + int(np.log2(n_rows + 1))
     tasks, spans = np.zeros((depth, 4), np.int32), np.zeros((depth, n_features, 3), np.int32)
     keys = np.zeros(depth, np.uint64)
-    tasks[0, 2], keys[0] = n_rows, _draw(np.uint64(seed), 0)
+    tasks[0, 2], keys[0] = n_rows, draw_at(np.uint64(seed), 0)
     for j in range(n_features):
         spans[0, j, 0], spans[0, j, 1] = columns.starts[j], columns.starts[j + 1]
         spans[0, j, 2] = n_rows - (columns.starts[j + 1] - columns.starts[j])
@@ -425,7 +414,7 @@ def grow_entropy_tree(
             there[0], there[1], there[2] = between, b, stop - middle - (b - between)
         tasks[n_tasks, 3] = tasks[n_tasks + 1, 3] = n_even
         key = keys[n_tasks]
-        keys[n_tasks + first], keys[n_tasks + second] = _draw(key, 0), _draw(key, 1)
+        keys[n_tasks + first], keys[n_tasks + second] = draw_at(key, 0), draw_at(key, 1)
         n_tasks += 2
         n_places += 2
     return EntropyTree(

@@ -1,9 +1,10 @@
-"""Best splits found by counting: sums of many columns in the bins of a feature.
+"""The best stump of every column, found by counting: sums of many columns in a feature's bins.
 
 A candidate takes the lead only where it is better than the leader by the factor 1.00001: sums in
-float32 agree to six digits or so, and which of two equal splits wins must not hang on rounding. So
-that the winner does not depend on how features are dealt out to threads, this is done in two steps:
-the cuts of one feature compete in ascending order, then the features in the order given.
+float32 agree to six digits or so, and which of two equal splits wins must not depend on rounding.
+So that the winner does not depend on how features are shared out to threads, this is done in two
+steps: the cuts of one feature compete in ascending order, then the features in the order given.
+Small data, where equal candidates are common, are summed in float64 (`exact_stump_edges`).
 """
 
 from __future__ import annotations
@@ -16,19 +17,30 @@ from numpy.typing import NDArray
 
 from palmette._kernels.lanes import LANES, add_lanes, aligned_floats, copy_lanes, lead_lanes
 
-__all__ = ["best_shared_split", "best_stumps", "column_totals", "pick_stumps", "stump_edges"]
+__all__ = [
+    "BINS",
+    "CLEARLY",
+    "GROUP",
+    "best_stumps",
+    "column_totals",
+    "exact_stump_edges",
+    "pack_columns",
+    "pick_stumps",
+    "stump_edges",
+    "sum_bins",
+]
 
 Codes: TypeAlias = NDArray[np.uint8]
-Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float32]
 Columns: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int32]
 Sums: TypeAlias = NDArray[np.float64]
 
-_CLEARLY = np.float32(1.00001)
+CLEARLY = np.float32(1.00001)
+_CLEARLY_EXACT = 1.00001
 
-_GROUP = 4  # features whose sums are taken in one pass over the rows: 64 KiB of bins
-_BINS = 256 * LANES  # room for the bins of one feature
+GROUP = 4  # features whose sums are taken in one pass over the rows: 64 KiB of bins
+BINS = 256 * LANES  # room for the bins of one feature
 
 
 @njit(cache=True, nogil=True)
@@ -42,7 +54,7 @@ def column_totals(signed: Columns) -> Sums:
 
 
 @njit(cache=True, nogil=True)
-def _pack(columns: Columns, rows: Indices | None, first: int, packed: Floats) -> None:
+def pack_columns(columns: Columns, rows: Indices | None, first: int, packed: Floats) -> None:
     """Copy the columns from `first` on, as many as there are lanes, side by side.
 
     Lanes without a column are zero. With `rows`, only those rows, in their order.
@@ -59,7 +71,7 @@ def _pack(columns: Columns, rows: Indices | None, first: int, packed: Floats) ->
 
 
 @njit(cache=True, nogil=True)
-def _sum_bins(codes: Codes, members: Indices, packed: Floats, bins: Floats) -> None:
+def sum_bins(codes: Codes, members: Indices, packed: Floats, bins: Floats) -> None:
     """Add packed rows to the bins of up to four features, each of which has room for 256.
 
     Parameters
@@ -68,23 +80,23 @@ def _sum_bins(codes: Codes, members: Indices, packed: Floats, bins: Floats) -> N
     members : int32 array, in
         The features; four of them share one pass, and what is read of the rows.
     packed : float32 array of shape (n_rows * LANES,), in
-    bins : float32 array of shape (_GROUP * _BINS,), in and out
+    bins : float32 array of shape (GROUP * BINS,), in and out
     """
-    if len(members) == _GROUP:
+    if len(members) == GROUP:
         a, b, c, d = codes[members[0]], codes[members[1]], codes[members[2]], codes[members[3]]
         for i in range(codes.shape[1]):
             places = (
                 a[i] * LANES,
-                b[i] * LANES + _BINS,
-                c[i] * LANES + 2 * _BINS,
-                d[i] * LANES + 3 * _BINS,
+                b[i] * LANES + BINS,
+                c[i] * LANES + 2 * BINS,
+                d[i] * LANES + 3 * BINS,
             )
             add_lanes(bins, packed, i * LANES, places)
         return
     for g in range(len(members)):
         a = codes[members[g]]
         for i in range(codes.shape[1]):
-            add_lanes(bins, packed, i * LANES, (a[i] * LANES + g * _BINS,))
+            add_lanes(bins, packed, i * LANES, (a[i] * LANES + g * BINS,))
 
 
 @njit(cache=True, nogil=True)
@@ -125,7 +137,7 @@ def stump_edges(
     """
     n_samples, n_columns = signed.shape
     packed = aligned_floats(n_samples * LANES)
-    bins = aligned_floats(_GROUP * _BINS)
+    bins = aligned_floats(GROUP * BINS)
     halves, edges = aligned_floats(LANES), aligned_floats(LANES)
     cuts = np.zeros(LANES, dtype=np.int32)
     out_cuts[:] = 0
@@ -134,18 +146,56 @@ def stump_edges(
         return
     for first in range(0, n_columns, LANES):
         n_here = min(LANES, n_columns - first)
-        _pack(signed, None, first, packed)
+        pack_columns(signed, None, first, packed)
         for k in range(n_here):
             halves[k] = 0.5 * totals[first + k]
-        for start in range(0, len(features), _GROUP):
-            members = features[start : start + _GROUP]
-            _sum_bins(codes_by_feature, members, packed, bins)
+        for start in range(0, len(features), GROUP):
+            members = features[start : start + GROUP]
+            sum_bins(codes_by_feature, members, packed, bins)
             for g in range(len(members)):
                 low, high = _range(codes_by_feature[members[g]])
-                lead_lanes(bins, g * _BINS, low, high, halves, _CLEARLY, edges, cuts)
+                lead_lanes(bins, g * BINS, low, high, halves, CLEARLY, edges, cuts)
                 for k in range(n_here):
                     out_cuts[start + g, first + k] = cuts[k]
-                    out_edges[start + g, first + k] = 2.0 * edges[k] / _CLEARLY
+                    out_edges[start + g, first + k] = 2.0 * edges[k] / CLEARLY
+
+
+@njit(cache=True, nogil=True)
+def exact_stump_edges(
+    codes_by_feature: NDArray[np.uint8],
+    signed: NDArray[np.float64],
+    totals: NDArray[np.float64],
+    features: NDArray[np.int32],
+    out_cuts: NDArray[np.uint8],
+    out_edges: NDArray[np.float64],
+) -> None:
+    """Find the best cut of every feature for every column; as `stump_edges`, in float64.
+
+    Where a column's weights almost cancel, sums in float32 would leave a choice between equal
+    candidates to rounding.
+    """
+    n_samples, n_columns = signed.shape
+    for q in range(len(features)):
+        codes = codes_by_feature[features[q]]
+        bins = np.zeros((256, n_columns))
+        seen = np.zeros(256, dtype=np.bool_)
+        for i in range(n_samples):
+            seen[codes[i]] = True
+            for k in range(n_columns):
+                bins[codes[i], k] += signed[i, k]
+        last = 255
+        while last > 0 and not seen[last]:
+            last -= 1
+        for k in range(n_columns):
+            left, best, best_cut = 0.0, 0.0, 0
+            for cut in range(last):
+                if seen[cut]:
+                    left += bins[cut, k]
+                    edge = abs(2 * left - totals[k])
+                    if edge > best * _CLEARLY_EXACT:
+                        best, best_cut = edge, cut
+            out_cuts[q, k] = best_cut
+            out_edges[q, k] = best
 
 
 @njit(cache=True, nogil=True)
@@ -177,7 +227,7 @@ def pick_stumps(
     edge = np.abs(totals).astype(np.float32)
     for q in range(len(features)):
         for k in range(n_columns):
-            if edges[q, k] > edge[k] * _CLEARLY:
+            if edges[q, k] > edge[k] * CLEARLY:
                 feature[k], cut[k], edge[k] = features[q], cuts[q, k], edges[q, k]
     return feature, cut, edge
 
@@ -211,176 +261,3 @@ def best_stumps(
     edges = np.empty((len(features), signed.shape[1]), dtype=np.float32)
     stump_edges(codes_by_feature, signed, totals, features, cuts, edges)
     return pick_stumps(features, cuts, edges, totals)
-
-
-@njit(cache=True, nogil=True)
-def _gather_codes(
-    codes_by_feature: Codes, weights: Floats, rows: Indices, features: Indices
-) -> tuple[Codes, Codes, Counts, Counts, Sums]:
-    """Number the codes that occur among some rows, so that there are no empty bins.
-
-    Returns
-    -------
-    ranks : uint8 array of shape (n_candidates, n_rows)
-        Place of every row's code among those that occur.
-    present : uint8 array of shape (n_candidates, 256)
-        The codes that occur, ascending.
-    n_present : int64 array of shape (n_candidates,)
-        How many they are.
-    sizes : int64 array of shape (n_candidates, 256)
-        Rows with each of them.
-    masses : float64 array of shape (n_candidates, 256)
-        Their weights.
-    """
-    ranks = np.empty((len(features), len(rows)), dtype=np.uint8)
-    present = np.zeros((len(features), 256), dtype=np.uint8)
-    sizes = np.zeros((len(features), 256), dtype=np.int64)
-    masses = np.zeros((len(features), 256))
-    n_present = np.zeros(len(features), dtype=np.int64)
-    rank = np.zeros(256, dtype=np.uint8)
-    for q in range(len(features)):
-        codes = codes_by_feature[features[q]]
-        rank[:] = 0
-        for row in rows:
-            rank[codes[row]] = 1
-        for code in range(256):
-            if rank[code]:
-                present[q, n_present[q]] = code
-                rank[code] = n_present[q]
-                n_present[q] += 1
-        for i in range(len(rows)):
-            here = rank[codes[rows[i]]]
-            ranks[q, i] = here
-            sizes[q, here] += 1
-            masses[q, here] += weights[rows[i]]
-    return ranks, present, n_present, sizes, masses
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _add_gains(bins: Floats, absolute: bool, left_gains: Sums, right_gains: Sums) -> None:
-    """Add what the lanes say for every cut, and clear the bins.
-
-    Parameters
-    ----------
-    bins : float32 array of shape (n_bins * LANES,), in and out
-    absolute : bool
-        Whether sums count by their absolute values, or by their squares.
-    left_gains, right_gains : float64 arrays of shape (n_bins,), in and out
-        For the cut after every bin.
-    """
-    n_bins = len(left_gains)
-    for at in range(LANES, n_bins * LANES, LANES):
-        add_lanes(bins, bins, at - LANES, (at,))
-    totals = bins[(n_bins - 1) * LANES :]
-    for cut in range(n_bins - 1):
-        sums = bins[cut * LANES : (cut + 1) * LANES]
-        left, right = np.float32(0.0), np.float32(0.0)
-        if absolute:
-            for k in range(LANES):
-                left += abs(sums[k])
-                right += abs(totals[k] - sums[k])
-        else:
-            for k in range(LANES):
-                left += sums[k] * sums[k]
-                right += (totals[k] - sums[k]) * (totals[k] - sums[k])
-        left_gains[cut] += left
-        right_gains[cut] += right
-    bins[:] = 0.0
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def best_shared_split(
-    codes_by_feature: Codes,
-    gradients: Floats,
-    weights: Floats,
-    rows: Indices,
-    features: Indices,
-    criterion: int,
-    min_leaf: int,
-) -> tuple[int, int, float, int]:
-    """Find the split that parts the gradients of all columns best.
-
-    Parameters
-    ----------
-    codes_by_feature : uint8 array of shape (n_features, n_samples), in
-    gradients : float32 array of shape (n_samples, n_columns), in
-        In C order. Multiplied by the weights of their rows.
-    weights : float32 array of shape (n_samples,), in
-        Above zero.
-    rows : int32 array of shape (n_rows,), in
-        The rows to split.
-    features : int32 array of shape (n_candidates,), in
-    criterion : 0 or 1
-        With G the sum of a column on a side and W the weight there, a split is worth the sum over
-        columns and sides of ``G**2 / W`` (0) or of ``|G|`` (1).
-    min_leaf : int
-        Least rows on a side.
-
-    Returns
-    -------
-    feature : int
-        -1 where no split is allowed.
-    cut : int
-    gain : float
-    size_left : int
-        Rows that go left.
-    """
-    n_features, n_rows = len(features), len(rows)
-    ranks, present, n_bins, sizes, masses = _gather_codes(codes_by_feature, weights, rows, features)
-    left_gains, right_gains = np.zeros((n_features, 256)), np.zeros((n_features, 256))
-    packed, bins = aligned_floats(n_rows * LANES), aligned_floats(_GROUP * _BINS)
-    order = np.arange(n_features, dtype=np.int32)
-    for first in range(0, gradients.shape[1], LANES):
-        _pack(gradients, rows, first, packed)
-        for start in range(0, n_features, _GROUP):
-            members = order[start : start + _GROUP]
-            _sum_bins(ranks, members, packed, bins)
-            for g in range(len(members)):
-                q, base = members[g], g * _BINS
-                n_here = n_bins[q]
-                _add_gains(
-                    bins[base : base + n_here * LANES],
-                    criterion == 1,
-                    left_gains[q, :n_here],
-                    right_gains[q, :n_here],
-                )
-    best_feature, best_cut, best_gain, best_size = -1, 0, 0.0, 0
-    for q in range(n_features):
-        rank, gain, size = _lead(
-            sizes[q, : n_bins[q]],
-            masses[q],
-            left_gains[q],
-            right_gains[q],
-            criterion == 1,
-            min_leaf,
-        )
-        if rank >= 0 and (best_feature < 0 or gain > best_gain * _CLEARLY):
-            best_feature, best_cut = features[q], present[q, rank]
-            best_gain, best_size = gain, size
-    return best_feature, best_cut, best_gain, best_size
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _lead(
-    sizes: Counts,
-    masses: Sums,
-    left_gains: Sums,
-    right_gains: Sums,
-    absolute: bool,
-    min_leaf: int,
-) -> tuple[int, float, int]:
-    """Return the bin after which a feature is best cut, the gain, and how many rows go left."""
-    best, best_gain, best_size = -1, 0.0, 0
-    n_rows, mass = sizes.sum(), masses.sum()
-    size_left, mass_left = 0, 0.0
-    for cut in range(len(sizes) - 1):
-        size_left += sizes[cut]
-        mass_left += masses[cut]
-        if size_left < min_leaf or n_rows - size_left < min_leaf:
-            continue
-        gain = left_gains[cut] + right_gains[cut]
-        if not absolute:
-            gain = left_gains[cut] / mass_left + right_gains[cut] / (mass - mass_left)
-        if best < 0 or gain > best_gain * _CLEARLY:
-            best, best_gain, best_size = cut, gain, size_left
-    return best, best_gain, best_size

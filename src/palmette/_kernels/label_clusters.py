@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from palmette._kernels.random import next_below
+from palmette._kernels.random import STRIDE, mix, next_below
 
 __all__ = ["cluster_sets", "count_labels", "distinct_sets", "idf_weights", "own_labels"]
 
@@ -59,14 +59,6 @@ def own_labels(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _mixed(value: int) -> np.uint64:
-    z = np.uint64(value) + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def distinct_sets(starts: Offsets, labels: Indices) -> tuple[Indices, Indices]:
     """Number the distinct label sets, whatever the order in which a row names its labels.
 
@@ -83,7 +75,7 @@ def distinct_sets(starts: Offsets, labels: Indices) -> tuple[Indices, Indices]:
     hashes = np.zeros(n_rows, dtype=np.uint64)
     for i in range(n_rows):
         for k in range(starts[i], starts[i + 1]):
-            hashes[i] += _mixed(labels[k])
+            hashes[i] += mix(np.uint64(labels[k]) + STRIDE)
     order = np.argsort(hashes, kind="mergesort")
     set_of, row_of, n_sets = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.int32), 0
     for place in range(n_rows):

@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from palmette._kernels.random import Word, mix
+
 __all__ = ["count_grams", "find_columns", "hash_grams", "make_slots", "weigh_rows"]
 
 _SPACE = 32  # stands at both ends of a word
@@ -16,22 +18,13 @@ _BASIS = np.uint64(0xCBF29CE484222325)
 
 
 @njit(cache=True, nogil=True)
-def _mix(h: np.uint64) -> np.uint64:
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))
-
-
-@njit(cache=True, nogil=True)
-def _hash_piece(
-    codes: NDArray[np.uint32], start: int, stop: int, first: int, length: int
-) -> np.uint64:
+def _hash_piece(codes: NDArray[np.uint32], start: int, stop: int, first: int, length: int) -> Word:
     """Hash `length` characters from place `first` of the word codes[start:stop], put in spaces."""
     h = _BASIS + np.uint64(length)
     for place in range(start + first - 1, start + first - 1 + length):
         code = codes[place] if start <= place < stop else np.uint32(_SPACE)
         h = (h ^ np.uint64(code)) * _PRIME
-    return _mix(h)
+    return mix(h)
 
 
 @njit(cache=True, nogil=True)
@@ -122,7 +115,7 @@ def hash_grams(
                 spans[out] = begin, at
             out += 1
             if before_begin >= 0:
-                hashes[out] = _mix(before * _PRIME + word) & _LOW_BITS
+                hashes[out] = mix(before * _PRIME + word) & _LOW_BITS
                 if keep:
                     spans[out] = before_begin, at
                 out += 1

@@ -1,28 +1,56 @@
-"""Random numbers whose state is an argument, so that kernels in threads do not share one."""
+"""Random numbers of kernels: splitmix64, its state an argument, so that threads share none.
+
+`mix` is the one function that scrambles 64 bits; every draw and every hash of this package that
+needs one is built on it.
+"""
 
 from __future__ import annotations
+
+from typing import Any, TypeAlias
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["next_below"]
+__all__ = ["NODE_STRIDE", "STRIDE", "State", "Word", "draw_at", "mix", "mix_array", "next_below"]
+
+State: TypeAlias = NDArray[np.uint64]
+Word: TypeAlias = Any  # an unsigned number of 64 bits, which wraps around
+
+STRIDE = np.uint64(0x9E3779B97F4A7C15)  # what splitmix64 adds to its state at every draw
+NODE_STRIDE = np.uint64(0xD1B54A32D192ED03)  # between the states of nodes: odd, far from STRIDE
+
+
+def mix_array(words: Word) -> Word:
+    """Scramble 64-bit numbers one to one: the finaliser of splitmix64, for arrays of numpy."""
+    z = words
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+# the same function, for one number inside of kernels
+mix = njit(cache=True, nogil=True)(mix_array)
 
 
 @njit(cache=True, nogil=True)
-def next_below(state: NDArray[np.uint64], bound: int) -> int:
-    """Draw an integer from 0 to bound - 1 (splitmix64).
+def next_below(state: State, bound: int) -> int:
+    """Draw an integer from 0 to bound - 1.
 
     Parameters
     ----------
-    state : uint64 array of shape (1,)
-        In and out.
+    state : uint64 array of shape (1,), IN and OUT
     bound : int
-        Small beside 2**32, so that the remainder is as good as even.
+        Much smaller than 2**32, so that all remainders are practically equally likely.
     """
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return int((z >> np.uint64(32)) % np.uint64(bound))
+    state[0] += STRIDE
+    return int((mix(state[0]) >> np.uint64(32)) % np.uint64(bound))
+
+
+@njit(cache=True, nogil=True)
+def draw_at(key: Word, number: Word) -> Word:
+    """Return a random number of 64 bits that depends on a key and a number alone.
+
+    Draws therefore do not depend on what was drawn before them, nor in which order.
+    """
+    return mix(key + (np.uint64(number) + np.uint64(1)) * STRIDE)

@@ -32,7 +32,7 @@ from palmette._kernels.label_clusters import (
 from palmette._kernels.node_block import gather_dense, gather_sparse
 from palmette._kernels.node_clusters import cluster_rows
 from palmette._kernels.node_split import split_node
-from palmette._kernels.random import next_below
+from palmette._kernels.random import NODE_STRIDE, Word, mix, next_below
 from palmette._kernels.tree_settings import ROUTERS, TreeSettings
 
 __all__ = ["ROUTERS", "StructuredTree", "TreeSettings", "grow_tree"]
@@ -59,11 +59,8 @@ class StructuredTree(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _child_seed(seed: np.uint64, side: int) -> np.uint64:
-    z = seed + np.uint64(0xD1B54A32D192ED03) * np.uint64(side + 1)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+def _child_seed(seed: Word, side: int) -> Word:
+    return mix(seed + NODE_STRIDE * np.uint64(side + 1))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -1,4 +1,4 @@
-"""What leaves hold, and how their votes move the weights: of class trees and of shared ones.
+"""Sums over the rows of leaves, and how the votes of leaves move weights and scores.
 
 A signed weight is the weight of a cell (row, column), negative where the row is a negative of the
 column.
@@ -12,9 +12,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["leaf_sums", "reweigh", "reweigh_shared", "shared_leaf", "shared_leaf_sums"]
+__all__ = [
+    "add_leaf_values",
+    "leaf_sums",
+    "newton_sums",
+    "reweigh",
+    "reweigh_shared",
+    "shared_leaf_sums",
+]
 
 Codes: TypeAlias = NDArray[np.uint8]
+Floats: TypeAlias = NDArray[np.float32]
 Indices: TypeAlias = NDArray[np.int32]
 Sums: TypeAlias = NDArray[np.float64]
 
@@ -69,30 +77,6 @@ def reweigh(signed: Sums, places: Codes, values: Sums, mass: Sums) -> None:
 
 
 @njit(cache=True, nogil=True)
-def shared_leaf(codes: Codes, features: Indices, cuts: Codes, leaf_at: Indices) -> Indices:
-    """Return the leaf of every row in a tree that all columns share.
-
-    Parameters
-    ----------
-    codes : uint8 array of shape (n_samples, n_features), in
-    features, cuts : int32 and uint8 arrays of shape (n_places,), in
-    leaf_at : int32 array of shape (n_places,), in
-        Number of the leaf at every place of the heap.
-
-    Returns
-    -------
-    int32 array of shape (n_samples,)
-    """
-    leaf = np.empty(codes.shape[0], dtype=np.int32)
-    for i in range(codes.shape[0]):
-        place = 1
-        while features[place] >= 0:
-            place = 2 * place + (1 if codes[i, features[place]] > cuts[place] else 0)
-        leaf[i] = leaf_at[place]
-    return leaf
-
-
-@njit(cache=True, nogil=True)
 def shared_leaf_sums(signed: Sums, leaf: Indices, positive: Sums, negative: Sums) -> None:
     """Sum the weights of positive and of negative rows of every column in every leaf.
 
@@ -133,3 +117,40 @@ def reweigh_shared(signed: Sums, leaf: Indices, values: Sums, mass: Sums) -> Non
             value = value * one if value > 0.0 else value * other
             signed[i, k] = value
             mass[k] += abs(value)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def newton_sums(
+    gradients: Floats, weights: Floats, leaf: Indices, sums: Sums, curvature: Sums
+) -> None:
+    """Sum gradients, and the curvature that they imply, over the rows of every leaf.
+
+    For a probability p the gradient is ``y - p`` and the curvature ``p (1 - p)``, which is
+    ``|g| (1 - |g|)`` whether y is 0 or 1: it need not be kept.
+
+    Parameters
+    ----------
+    gradients : float32 array of shape (n_samples, n_labels), in
+    weights : float32 array of shape (n_samples,), in
+    leaf : int32 array of shape (n_samples,), in
+    sums, curvature : float64 arrays of shape (n_leaves, n_labels), in and out
+    """
+    for row in range(len(leaf)):
+        weight, at = weights[row], leaf[row]
+        for k in range(gradients.shape[1]):
+            g = gradients[row, k]
+            size = abs(g)
+            sums[at, k] += g
+            curvature[at, k] += size * (np.float32(1.0) - size / weight)
+
+
+@njit(cache=True, nogil=True)
+def add_leaf_values(leaf: Indices, values: Floats, scores: Floats) -> None:
+    """Add the values of leaves, (n_leaves, n_labels), to scores, (n_samples, n_labels).
+
+    `leaf` (n_samples,) names the leaf of every row.
+    """
+    for row in range(len(leaf)):
+        at = leaf[row]
+        for k in range(scores.shape[1]):
+            scores[row, k] += values[at, k]

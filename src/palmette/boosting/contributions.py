@@ -146,7 +146,7 @@ def _(hypothesis: SharedTree, to_nodes: sparse.csc_array, asked: Asked) -> Itera
 
 @parts_of.register
 def _(hypothesis: ClassTrees, to_nodes: sparse.csc_array, asked: Asked) -> Iterator[Part]:
-    from palmette._kernels.class_trees import walk_class_trees
+    from palmette._kernels.heap_tree import walk_class_trees
     from palmette._kernels.tree_means import class_means
 
     tree, pairs = hypothesis, _Pairs(to_nodes, asked.wanted)

@@ -14,9 +14,10 @@ from sklearn.utils import check_random_state
 from palmette.core.binning import MAX_BINS, BinMapper
 from palmette.core.dtypes import BinArray
 from palmette.engine.node_boost import NodeVotes, boost_node
+from palmette.engine.weak.answers import CartPerClass
 from palmette.engine.weak.base import TrainingRows
-from palmette.engine.weak.cart import CartPerClass
 from palmette.exceptions import PalmetteError
+from palmette.persistence.checks import integers, numbers, require
 from palmette.routing.base import Router, Routes, RoutingProblem
 
 __all__ = ["BoostedRouter", "BoostedRoutes", "StagedRoutes"]
@@ -171,6 +172,17 @@ class BoostedRoutes(Routes):
         self.sizes = sizes
         self.sharpness = sharpness
         self.n_rounds = n_rounds
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        require(isinstance(self.bins, BinMapper), "the bins of a model are no BinMapper")
+        numbers(self.bins.starts, np.int64, 1, "starts of bins")
+        integers(self.sizes, "sizes")
+        require(isinstance(self.models, dict), "the models of nodes are no dictionary")
+        for votes in (each for models in self.models.values() for each in models):
+            require(isinstance(votes, NodeVotes), "a model of a node is no NodeVotes")
+            largest = votes.carts.features.max(initial=-1)
+            require(largest < self.bins.n_features, "a tree uses a feature that does not exist")
 
     def prepare(self, X: Any) -> BinArray:
         """Codes of rows, of shape (n_samples, n_features)."""

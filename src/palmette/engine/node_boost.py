@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from palmette.core.dtypes import BinArray
 from palmette.engine.carts import Carts
+from palmette.engine.weak.answers import CartPerClass
+from palmette.persistence.checks import numbers, require
 from palmette.engine.weak.base import TrainingRows
-from palmette.engine.weak.cart import CartPerClass
 
 __all__ = ["LEAST_ERROR", "NodeVotes", "boost_node"]
 
@@ -37,6 +38,12 @@ class NodeVotes:
 
     carts: Carts
     coefficients: FloatArray
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        require(isinstance(self.carts, Carts), "the trees of a node are no Carts")
+        n_trees = len(numbers(self.coefficients, np.float64, 1, "coefficients"))
+        require(n_trees == len(self.carts.starts) - 1, "trees and coefficients do not fit together")
 
     def scores(self, codes: BinArray, rows: IntArray | None = None) -> FloatArray:
         """Mean vote of the trees, by their coefficients, from -1 to +1: shape (n_rows,)."""

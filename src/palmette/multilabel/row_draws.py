@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._kernels.random import STRIDE, mix_array
 from palmette.core.rows import row_chunks
 
 __all__ = ["RowDraws", "hash_rows"]
@@ -105,7 +106,10 @@ class RowDraws:
             counts = np.ones_like(counts)
         if self._weights is None:
             return np.repeat(self._rows, counts), None
-        drawn = np.bincount(self._rows, counts * self._sizes, minlength=len(self._weights))
+        sizes = counts * self._sizes
+        drawn = np.asarray(
+            np.bincount(self._rows, sizes, minlength=len(self._weights)), dtype=np.float64
+        )
         rows = np.flatnonzero(drawn)
         return rows, drawn[rows]
 
@@ -148,8 +152,5 @@ def _earlier_equals(hashes: Hashes) -> Hashes:
 
 
 def _mix(values: Hashes) -> Hashes:
-    """Scramble 64-bit numbers one to one (the finaliser of splitmix64)."""
-    z = values + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    """Scramble 64-bit numbers one to one."""
+    return np.asarray(mix_array(values + STRIDE))

@@ -1,9 +1,12 @@
 """Objectives: from what has been learnt to the signed weights that the next round follows."""
 
-from palmette.engine.objectives.adaboost import AdaBoostWeights
-from palmette.engine.objectives.colouring import ColouringWeights
-from palmette.engine.objectives.gradients import GradientObjective
-from palmette.engine.objectives.losses import LeafSoftmax, Logistic, PathSoftmax
+from palmette.engine.objectives.adaboost import AdaBoostWeights, ColouringWeights
+from palmette.engine.objectives.gradients import (
+    GradientObjective,
+    LeafSoftmax,
+    Logistic,
+    PathSoftmax,
+)
 
 __all__ = [
     "AdaBoostWeights",

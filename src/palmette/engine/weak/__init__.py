@@ -1,6 +1,6 @@
 """Weak learners: what a round of boosting grows from the signed weights."""
 
-from palmette.engine.weak.any_estimator import EstimatorPerClass
+from palmette.engine.weak.answers import CartPerClass, EstimatorPerClass
 from palmette.engine.weak.base import (
     ColumnMask,
     GrownColumns,
@@ -8,10 +8,8 @@ from palmette.engine.weak.base import (
     TrainingRows,
     WeakLearner,
 )
-from palmette.engine.weak.cart import CartPerClass
 from palmette.engine.weak.class_trees import StumpPerClass, TreePerClass
-from palmette.engine.weak.registry import resolve_weak_learner
-from palmette.engine.weak.shared_tree import SharedTreeLearner
+from palmette.engine.weak.shared_tree import SharedTreeLearner, resolve_weak_learner
 
 __all__ = [
     "CartPerClass",

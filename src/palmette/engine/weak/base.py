@@ -31,6 +31,7 @@ __all__ = [
     "GrownTree",
     "TrainingRows",
     "WeakLearner",
+    "check_parameters",
     "count_features",
     "majority",
     "regrow",
@@ -237,8 +238,7 @@ class GrownColumns:
 
 def regrow(hypothesis: Any, samples: Samples) -> GrownTree | GrownColumns:
     """Return what a hypothesis was made of, with the places of training rows found again."""
-    from palmette._kernels.class_trees import walk_class_trees
-    from palmette._kernels.votes import shared_leaf
+    from palmette._kernels.heap_tree import shared_leaf, walk_class_trees
 
     if isinstance(hypothesis, SharedTree):
         tree = (hypothesis.features, hypothesis.cuts, hypothesis.leaf_at)
@@ -290,6 +290,19 @@ class WeakLearner(BaseEstimator, ABC):
         """Refuse parameters that cannot be."""
         if self.votes not in ("sign", "confidence"):
             raise PalmetteError(f"votes={self.votes!r}: expected 'sign' or 'confidence'.")
+
+
+def check_parameters(learner: WeakLearner, checks: list[tuple[str, bool, str]]) -> None:
+    """Raise an error for the first parameter that is not as expected.
+
+    Parameters
+    ----------
+    learner : WeakLearner
+    checks : list of (name, is_fine, expected)
+    """
+    for name, is_fine, expected in checks:
+        if not is_fine:
+            raise PalmetteError(f"{name}={getattr(learner, name)!r}: expected {expected}.")
 
 
 def count_features(wanted: int | float | str | None, n_features: int) -> int:

@@ -1,7 +1,8 @@
-"""A stump or a tree for every column."""
+"""A stump or a small tree for every column."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,16 @@ from palmette.engine.weak.base import (
     GrownColumns,
     TrainingRows,
     WeakLearner,
+    check_parameters,
     count_features,
     majority,
 )
-from palmette.exceptions import PalmetteError
 
-__all__ = ["StumpPerClass", "TreePerClass"]
+__all__ = ["StumpPerClass", "TreePerClass", "draw_features", "let_through", "search_stumps"]
 
 IntArray = NDArray[np.int32]
+
+_SMALL = 2**20  # additions a round, up to which float64 costs nothing that anyone would notice
 
 
 class _PerClass(WeakLearner):
@@ -53,13 +56,13 @@ class _PerClass(WeakLearner):
                 mask_by_parents(places, signs, mask.parents)
         else:
             for level in mask.levels:
-                let_through = _let_through(mask, level, signs, places)
-                part = signed[:, level] * let_through
+                passes = let_through(mask, level, signs, places)
+                part = signed[:, level] * passes
                 found = self._search(rows, part, chosen, seed)
                 at, vote = np.empty(part.shape, dtype=np.uint8), signs[level]
                 self._settle(rows, part, *found, vote, at)
                 features[level], cuts[level], signs[level] = *found, vote
-                places[:, level] = np.where(let_through, at, 0)
+                places[:, level] = np.where(passes, at, 0)
         parents = None if mask is None else mask.parents
         return GrownColumns((features, cuts), signs, places, parents)
 
@@ -73,7 +76,7 @@ class _PerClass(WeakLearner):
         places: NDArray[np.uint8],
     ) -> None:
         """Find the leaf of every row, and let every leaf vote by majority."""
-        from palmette._kernels.class_trees import walk_class_trees
+        from palmette._kernels.heap_tree import walk_class_trees
         from palmette._kernels.votes import leaf_sums
 
         walk_class_trees(rows.codes, features, cuts, places)
@@ -86,7 +89,7 @@ class _PerClass(WeakLearner):
         return majority(positive, negative)
 
 
-def _let_through(
+def let_through(
     mask: ColumnMask, level: IntArray, signs: NDArray[np.int8], places: NDArray[np.uint8]
 ) -> NDArray[np.bool_]:
     """Whether the parents of each column of a level vote +1: (n_samples, n_level)."""
@@ -139,8 +142,6 @@ class StumpPerClass(_PerClass):
     def _search(
         self, rows: TrainingRows, signed: Floats, chosen: IntArray | None, seed: int
     ) -> tuple[Any, Any]:
-        from palmette.engine.weak.stump_search import search_stumps
-
         candidates = draw_features(self.max_features, rows.n_features, seed)
         feature, cut = search_stumps(rows, signed, chosen, candidates, self.two_sided)
         features = np.full((len(feature), 4), -1, dtype=np.int32)
@@ -204,15 +205,13 @@ class TreePerClass(_PerClass):
             ("thresholds", self.thresholds in ("random", "best"), "'random' or 'best'"),
             ("min_samples_leaf", self.min_samples_leaf >= 1, "a positive integer"),
         ]
-        for name, fine, wanted in checks:
-            if not fine:
-                raise PalmetteError(f"{name}={getattr(self, name)!r}: expected {wanted}.")
+        check_parameters(self, checks)
         count_features(self.max_features, 1)
 
     def _search(
         self, rows: TrainingRows, signed: Floats, chosen: IntArray | None, seed: int
     ) -> tuple[Any, Any]:
-        from palmette._kernels.class_trees import grow_class_tree
+        from palmette._kernels.heap_tree import grow_heap_tree
 
         candidates = draw_features(self.max_features, rows.n_features, seed)
         columns = np.ascontiguousarray(signed.T, dtype=np.float32)
@@ -221,16 +220,19 @@ class TreePerClass(_PerClass):
         def grow(k: int) -> tuple[Any, Any]:
             order = np.arange(rows.n_samples, dtype=np.int32) if chosen is None else chosen
             order = order[columns[k, order] != 0]  # rows that a mask kept out tell nothing
-            return grow_class_tree(  # type: ignore[no-any-return]
+            return grow_heap_tree(  # type: ignore[no-any-return]
+                None,
                 rows.by_feature,
-                columns[k],
-                order,
-                np.zeros((n_places, 2), dtype=np.int64),
+                columns[k].reshape(-1, 1),
+                None,
                 candidates,
                 len(candidates),
                 self.thresholds == "random",
+                False,
                 self.min_samples_leaf,
                 np.array([seed + k], dtype=np.uint64),
+                order,
+                np.zeros((n_places, 2), dtype=np.int64),
             )
 
         grown = rows.threads.map(grow, range(len(columns)))
@@ -244,3 +246,62 @@ def draw_features(wanted: int | float | str | None, n_features: int, seed: int) 
         return np.arange(n_features, dtype=np.int32)
     rng = np.random.default_rng([seed, 3])
     return np.sort(rng.choice(n_features, number, replace=False)).astype(np.int32)
+
+
+def search_stumps(
+    rows: TrainingRows,
+    signed: Floats,
+    chosen: NDArray[np.int32] | None,
+    candidates: NDArray[np.int32],
+    must_split: bool = False,
+) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """Find the stump of largest edge for every column; the result is the same for any threads.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+    signed : float array of shape (n_samples, n_columns)
+    chosen : int array, optional
+        Rows to look at; all by default.
+    candidates : int32 array of shape (n_candidates,)
+        Features to look at.
+    must_split : bool
+        Whether a stump has to split where it can.
+
+    Returns
+    -------
+    features : int32 array of shape (n_columns,)
+        -1 where no split beats voting alike for all rows.
+    cuts : uint8 array of shape (n_columns,)
+    """
+    from palmette._kernels.histogram import (
+        column_totals,
+        exact_stump_edges,
+        pick_stumps,
+        stump_edges,
+    )
+
+    codes = rows.by_feature
+    if chosen is not None:
+        codes, signed = np.ascontiguousarray(codes[:, chosen]), signed[chosen]
+    signed = np.ascontiguousarray(signed)
+    is_small = signed.size * len(candidates) <= _SMALL
+    if is_small:
+        signed = signed.astype(np.float64)
+    find, dtype = (exact_stump_edges, np.float64) if is_small else (stump_edges, np.float32)
+    totals = column_totals(signed)
+    shape = len(candidates), signed.shape[1]
+    cuts, edges = np.empty(shape, dtype=np.uint8), np.empty(shape, dtype=dtype)
+
+    def search(block: slice) -> None:
+        find(codes, signed, totals, candidates[block], cuts[block], edges[block])
+
+    rows.threads.map(search, _blocks(len(candidates), rows.threads.n_threads))
+    not_to_split = np.zeros_like(totals) if must_split else totals
+    features, best, _ = pick_stumps(candidates, cuts, edges, not_to_split)
+    return features, best
+
+
+def _blocks(n: int, n_threads: int) -> list[slice]:
+    bounds = np.linspace(0, n, min(n_threads, n) + 1).astype(int).tolist()
+    return [slice(a, b) for a, b in pairwise(bounds)]

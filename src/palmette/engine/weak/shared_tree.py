@@ -1,20 +1,26 @@
-"""A tree for all columns at once."""
+"""A tree for all columns at once; and weak learners by name."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
 
+from palmette.engine.weak.answers import CartPerClass, EstimatorPerClass
 from palmette.engine.weak.base import (
     Floats,
     GrownTree,
     TrainingRows,
     WeakLearner,
+    check_parameters,
     count_features,
 )
+from palmette.engine.weak.class_trees import StumpPerClass, TreePerClass
 from palmette.exceptions import PalmetteError
 
-__all__ = ["SharedTreeLearner"]
+__all__ = ["SharedTreeLearner", "resolve_weak_learner"]
 
 _MANY_COLUMNS = 512  # from here on a split is judged by a sample of the columns
 
@@ -83,33 +89,32 @@ class SharedTreeLearner(WeakLearner):
                 "a positive integer, 'auto' or None",
             ),
         ]
-        for name, fine, wanted in checks:
-            if not fine:
-                raise PalmetteError(f"{name}={getattr(self, name)!r}: expected {wanted}.")
+        check_parameters(self, checks)
         count_features(self.max_features, 1)
 
     def grow(
         self, rows: TrainingRows, signed: Floats, chosen: NDArray[np.int32] | None, seed: int
     ) -> GrownTree:
         """Grow a tree; see `WeakLearner`."""
-        from palmette._kernels.best_tree import grow_best_tree
-        from palmette._kernels.shared_tree import grow_random_tree
-        from palmette._kernels.votes import shared_leaf
+        from palmette._kernels.heap_tree import grow_heap_tree, shared_leaf
 
         order = np.arange(rows.n_samples, dtype=np.int32) if chosen is None else chosen.copy()
         bounds = np.zeros((2 ** (self.max_depth + 1), 2), dtype=np.int64)
-        judged = self._sketched(signed, seed)
-        n_draws = count_features(self.max_features, rows.n_features)
-        key = np.array([seed], dtype=np.uint64)
-        settings = (n_draws, self.min_samples_leaf, self.criterion == "absolute", key)
-        if self.thresholds == "random":
-            features, cuts = grow_random_tree(
-                rows.codes, judged, rows.weights, *settings, order, bounds
-            )
-        else:
-            features, cuts = grow_best_tree(
-                rows.by_feature, judged, rows.weights, *settings, order, bounds
-            )
+        is_random = self.thresholds == "random"
+        features, cuts = grow_heap_tree(
+            rows.codes if is_random else None,
+            None if is_random else rows.by_feature,
+            self._sketched(signed, seed),
+            rows.weights,
+            np.arange(rows.n_features, dtype=np.int32),
+            count_features(self.max_features, rows.n_features),
+            is_random,
+            self.criterion == "absolute",
+            self.min_samples_leaf,
+            np.array([seed], dtype=np.uint64),
+            order,
+            bounds,
+        )
         leaves = np.flatnonzero((features < 0) & (bounds[:, 1] > bounds[:, 0]))
         leaf_at = np.full(len(features), -1, dtype=np.int32)
         leaf_at[leaves] = np.arange(len(leaves), dtype=np.int32)
@@ -136,3 +141,34 @@ class SharedTreeLearner(WeakLearner):
         if self.criterion == "squared":
             scale = np.sqrt(scale)
         return np.multiply(signed[:, columns], scale.astype(np.float32), order="C")
+
+
+_BY_NAME = {
+    "cart": CartPerClass,
+    "shared_tree": SharedTreeLearner,
+    "stump": StumpPerClass,
+    "tree": TreePerClass,
+}
+
+
+def resolve_weak_learner(weak_learner: Any) -> WeakLearner:
+    """Return the weak learner that a name, an object or a scikit-learn classifier stands for.
+
+    Examples
+    --------
+    >>> resolve_weak_learner("stump")
+    StumpPerClass()
+    """
+    if isinstance(weak_learner, WeakLearner):
+        learner = weak_learner
+    elif isinstance(weak_learner, str) and weak_learner in _BY_NAME:
+        learner = _BY_NAME[weak_learner]()
+    elif hasattr(weak_learner, "fit") and is_classifier(weak_learner):
+        learner = EstimatorPerClass(weak_learner)
+    else:
+        raise PalmetteError(
+            f"weak_learner={weak_learner!r} is unknown: expected one of {sorted(_BY_NAME)}, an "
+            "object of palmette.weak, or a scikit-learn classifier that takes sample_weight."
+        )
+    learner.check()
+    return learner

@@ -1,8 +1,8 @@
-"""A tree for every column: growing one, walking them all.
+"""Trees in the shape of heaps: growing one, and walking rows down one or many.
 
-A tree is a heap: the children of place ``p`` are ``2 p`` and ``2 p + 1``, the root is 1. A code up
-to the cut goes left. Place 0 stands for a row that the column's parents keep out of its tree. So
-that a place is one byte, trees are at most 7 deep.
+The children of node ``i`` are ``2 i`` and ``2 i + 1``, the root is 1, and a code up to the cut goes
+left. Place 0 is no node; in the trees of columns it stands for a row that the column's parents
+keep out of its tree. So that a place is one byte there, such trees are at most 7 deep.
 """
 
 from __future__ import annotations
@@ -14,31 +14,37 @@ from numba import njit
 from numpy.typing import NDArray
 
 from palmette._kernels.class_split import choose_class_split
+from palmette._kernels.random import NODE_STRIDE, State
+from palmette._kernels.shared_split import best_shared_split, draw_features, random_shared_split
 
 __all__ = [
     "add_class_tree_scores",
     "add_masked_class_tree_scores",
-    "grow_class_tree",
+    "add_tree_scores",
+    "grow_heap_tree",
     "mask_places",
+    "shared_leaf",
     "walk_class_trees",
 ]
 
 Codes: TypeAlias = NDArray[np.uint8]
-Floats: TypeAlias = NDArray[np.float32]
+Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int32]
+Maybe: TypeAlias = Any  # an array or None
 Offsets: TypeAlias = NDArray[np.int64]
 Signs: TypeAlias = NDArray[np.int8]
 Sums: TypeAlias = NDArray[np.float64]
 
-_NODE_STRIDE = np.uint64(0xD1B54A32D192ED03)  # odd, far from the stride of the generator
-
 _BLOCK = 256  # rows that walk together; their codes and places stay in the nearest cache
 
 
+# ---------------------------------------------------------------------------------- growing
+
+
 @njit(cache=True, nogil=True)
-def _partition(codes: Codes, rows: Indices, cut: int, buffer: Indices) -> int:
+def _partition(codes: Codes, cut: int, rows: Indices, buffer: Indices) -> int:
     """Put the rows that go left before the others, each side in its old order; count them."""
-    # every row is written to both sides, and one of them moves on: no branch to foretell wrongly
+    # every row is written to both sides, and one of them moves on: no branch to mispredict
     n_left = np.uint64(0)
     for i in range(len(rows)):
         row = rows[i]
@@ -52,46 +58,63 @@ def _partition(codes: Codes, rows: Indices, cut: int, buffer: Indices) -> int:
 
 
 @njit(cache=True, nogil=True)
-def grow_class_tree(
-    codes_by_feature: Codes,
-    signed: Floats,
-    rows: Indices,
-    bounds: NDArray[np.int64],
-    features: Indices,
+def grow_heap_tree(
+    codes: Maybe,
+    codes_by_feature: Maybe,
+    gradients: Floats,
+    weights: Maybe,
+    candidates: Indices,
     n_draws: int,
     random_cuts: bool,
+    absolute: bool,
     min_leaf: int,
-    seed: NDArray[np.uint64],
+    seed: State,
+    rows: Indices,
+    bounds: NDArray[np.int64],
 ) -> tuple[Indices, Codes]:
-    """Grow a tree that tells the positive rows of one column from the negative ones.
+    """Grow a tree on the gradients of all columns, or on the signed weights of one column.
 
-    A split is worth the sum over its sides of ``(P - N)**2 / (P + N)``, P and N being the weights
-    of the positive and negative rows there: the Gini gain. Nodes of one sign are left whole, and
-    every side of a split weighs something. Cuts of a feature compete in ascending order, then the
-    features in the order in which they are drawn; one takes the lead only where it is better by the
-    factor 1.00001.
+    With G the sum of a column's gradients on a side of a split and W the weight there, a split is
+    worth the sum over columns and sides of ``G**2 / W``, or of ``|G|``. For one column G is
+    ``P - N`` and W is ``P + N``, P and N being the weights of the positive and the negative rows:
+    the Gini gain. Nodes of a column that have one sign only are not split.
+
+    There are three variants, and the arguments that are None choose between them. Numba then
+    compiles the variant that is called, and no other.
+
+    - without `codes_by_feature`: all columns share the tree, and cuts are random;
+    - without `codes` and with `weights`: all columns share the tree, and cuts are the best ones;
+    - without `codes` and `weights`: the tree is grown for one column, with either kind of cuts.
 
     Parameters
     ----------
-    codes_by_feature : uint8 array of shape (n_features, n_samples), in
-    signed : float32 array of shape (n_samples,), in
-        Weights of the rows, negative for negative rows.
-    rows : int32 array of shape (n_rows,), in and out
-        The rows to grow on; reordered, so that those of a leaf are consecutive.
-    bounds : int64 array of shape (2 ** (max_depth + 1), 2), out
-        Where in `rows` the rows of every node begin and end; (0, 0) where there is no node.
-    features : int32 array, in
+    codes : uint8 array of shape (n_samples, n_features) or None, IN
+        In C order, as all arrays here.
+    codes_by_feature : uint8 array of shape (n_features, n_samples) or None, IN
+    gradients : float32 or float64 array of shape (n_samples, n_columns), IN
+        Multiplied by the weights of their rows. For one column the weights of the rows themselves,
+        negative for negative rows.
+    weights : float32 array of shape (n_samples,) or None, IN
+        Positive.
+    candidates : int32 array, IN
         Features that may be drawn.
     n_draws : int
-        Features that compete at a node, of those that vary there. With as many as there are in
-        `features` none is drawn: all compete, in that order.
+        Number of features that compete at a node, of those that vary there. With as many as there
+        are in `candidates`, one column draws none: all compete, in that order.
     random_cuts : bool
-        Whether a feature competes with one cut, drawn evenly from the range of the node's codes,
-        instead of its best one.
+        For one column: whether a feature competes with one cut, drawn uniformly from the range of
+        the node's codes, instead of its best one.
+    absolute : bool
+        For all columns: whether splits are judged by ``|G|``.
     min_leaf : int
-        Least rows on a side of a split.
-    seed : uint64 array of shape (1,), in
-        Every node draws from numbers of its own.
+        Minimum number of rows on a side of a split.
+    seed : uint64 array of shape (1,), IN
+        Every node draws from numbers of its own, so that its draws do not depend on how many
+        another node needed.
+    rows : int32 array of shape (n_rows,), IN and OUT
+        The rows to grow on; reordered, so that those of a leaf are consecutive.
+    bounds : int64 array of shape (2 ** (max_depth + 1), 2), OUT
+        Where in `rows` the rows of every node begin and end; (0, 0) where there is no node.
 
     Returns
     -------
@@ -100,7 +123,7 @@ def grow_class_tree(
     cuts : uint8 array of the same shape
     """
     n_places = bounds.shape[0]
-    chosen = np.full(n_places, -1, dtype=np.int32)
+    features = np.full(n_places, -1, dtype=np.int32)
     cuts = np.zeros(n_places, dtype=np.uint8)
     buffer = np.empty(len(rows), dtype=np.int32)
     bounds[:] = 0
@@ -109,18 +132,93 @@ def grow_class_tree(
         start, stop = bounds[node, 0], bounds[node, 1]
         if stop - start < max(2, 2 * min_leaf):
             continue
-        here = rows[start:stop]
-        state = seed + np.uint64(node) * _NODE_STRIDE
-        feature, cut = choose_class_split(
-            codes_by_feature, signed, here, features, n_draws, random_cuts, min_leaf, state
-        )
+        here, state = rows[start:stop], seed + np.uint64(node) * NODE_STRIDE
+        if codes_by_feature is None:
+            feature, cut = random_shared_split(
+                codes, gradients, weights, here, candidates, n_draws, absolute, min_leaf, state
+            )
+        elif weights is None:
+            signed = gradients.reshape(gradients.size)
+            feature, cut = choose_class_split(
+                codes_by_feature, signed, here, candidates, n_draws, random_cuts, min_leaf, state
+            )
+        else:
+            drawn = draw_features(codes_by_feature, here, candidates, n_draws, state)
+            feature, cut, _, _ = best_shared_split(
+                codes_by_feature, gradients, weights, here, drawn, 1 if absolute else 0, min_leaf
+            )
         if feature < 0:
             continue
-        chosen[node], cuts[node] = feature, cut
-        size = _partition(codes_by_feature[feature], here, cut, buffer)
+        features[node], cuts[node] = feature, cut
+        if codes_by_feature is None:
+            size = _partition(codes[:, feature], cut, here, buffer)
+        else:
+            size = _partition(codes_by_feature[feature], cut, here, buffer)
         bounds[2 * node, 0], bounds[2 * node, 1] = start, start + size
         bounds[2 * node + 1, 0], bounds[2 * node + 1, 1] = start + size, stop
-    return chosen, cuts
+    return features, cuts
+
+
+# ------------------------------------------------------------- walking a tree of all columns
+
+
+@njit(cache=True, nogil=True)
+def _find_place(codes: Codes, features: Indices, cuts: Codes) -> int:
+    """Return the leaf of one row; `codes` is (n_features,)."""
+    place = 1
+    while features[place] >= 0:
+        place = 2 * place + (1 if codes[features[place]] > cuts[place] else 0)
+    return place
+
+
+@njit(cache=True, nogil=True)
+def shared_leaf(codes: Codes, features: Indices, cuts: Codes, leaf_at: Indices) -> Indices:
+    """Return the leaf of every row in a tree that all columns share.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n_samples, n_features), in
+    features, cuts : int32 and uint8 arrays of shape (n_places,), in
+    leaf_at : int32 array of shape (n_places,), in
+        Number of the leaf at every place of the heap.
+
+    Returns
+    -------
+    int32 array of shape (n_samples,)
+    """
+    leaf = np.empty(codes.shape[0], dtype=np.int32)
+    for i in range(codes.shape[0]):
+        leaf[i] = leaf_at[_find_place(codes[i], features, cuts)]
+    return leaf
+
+
+@njit(cache=True, nogil=True)
+def add_tree_scores(
+    codes: Codes,
+    features: NDArray[np.int32],
+    cuts: Codes,
+    leaf_at: NDArray[np.int32],
+    values: Floats,
+    scores: Sums,
+) -> None:
+    """Walk every row down a tree and add its leaf's values to the row's scores.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n_samples, n_features), in
+    features, cuts : arrays of one tree, in
+    leaf_at : int32 array, in
+        Row of `values` for every leaf of the heap.
+    values : float32 array of shape (n_leaves, n_labels), in
+    scores : float array of shape (n_samples, n_labels), in and out
+    """
+    for i in range(codes.shape[0]):
+        leaf = leaf_at[_find_place(codes[i], features, cuts)]
+        for k in range(scores.shape[1]):
+            scores[i, k] += values[leaf, k]
+
+
+# ------------------------------------------------------------ walking the trees of all columns
 
 
 @njit(cache=True, nogil=True)
