@@ -22,7 +22,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 import palmette as pm
 from palmette.compare import environment
 from palmette.metrics import hierarchical_f1_score
-from papers.h_ada_mh.collapsed import CollapsedSpace, paths_of
+from papers.h_ada_mh.scoring import CollapsedSpace, paths_of
 
 AUTHORS_ROUND = 16.7  # seconds a round of the authors' script, 26 classes, a Neoverse-N1 core
 

@@ -29,7 +29,7 @@ from palmette.class_tree.dag_svm import DAGSVMClassifier
 from palmette.class_tree.mf_classifier import MFTreeClassifier
 from palmette.compare import environment, measure
 from palmette.routing import LinearRouter
-from papers.mf_tree.sets import DATASETS, read_set
+from papers.mf_tree.methods import DATASETS, read_set
 
 
 class Counting:

@@ -7,19 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from palmette.compare import Problem, ResultStore, check_problem, environment, find_problem
-from papers.adaboost_bhc.claims import judge
-from papers.adaboost_bhc.curves import Outcome, find_outcome
-from papers.adaboost_bhc.figures import figure_facts
-from papers.adaboost_bhc.glass import glass_facts
-from papers.adaboost_bhc.growth import Grid, find_growth
-from papers.adaboost_bhc.ink import draw_figures
-from papers.adaboost_bhc.methods import LEARNERS, find_methods
-from papers.adaboost_bhc.parts import PAPER_PROTOCOL, Protocol
-from papers.adaboost_bhc.published_figures import METHODS
+from papers.adaboost_bhc.figures import draw_figures, figure_facts, glass_facts
+from papers.adaboost_bhc.methods import LEARNERS, METHODS, PAPER_PROTOCOL, Protocol, find_methods
+from papers.adaboost_bhc.outcome import Grid, Outcome, find_growth, find_outcome
 from papers.adaboost_bhc.tables import (
     error_tables,
     glass_table,
     growth_tables,
+    judge,
     set_table,
     time_table,
 )

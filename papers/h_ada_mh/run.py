@@ -7,15 +7,10 @@ from typing import Any
 
 from palmette.compare import Problem, ResultStore, check_problem, environment, find_problem
 from papers.cells import Cells
-from papers.h_ada_mh.claims import judge
-from papers.h_ada_mh.collapsed_methods import collapsed_methods
-from papers.h_ada_mh.figures import figure_facts
-from papers.h_ada_mh.ink import draw_figures
-from papers.h_ada_mh.outcome import Outcome, find_outcome
-from papers.h_ada_mh.published_figures import paper_set
-from papers.h_ada_mh.setting import Method, Setting
-from papers.h_ada_mh.tables import score_tables, set_table
-from papers.h_ada_mh.tree_methods import tree_methods
+from papers.h_ada_mh.figures import draw_figures, figure_facts
+from papers.h_ada_mh.methods import collapsed_methods, tree_methods
+from papers.h_ada_mh.outcome import Method, Outcome, Setting, find_outcome
+from papers.h_ada_mh.tables import judge, paper_set, score_tables, set_table
 from papers.result import PublishedResult
 
 __all__ = ["make", "reproduce"]

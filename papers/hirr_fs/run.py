@@ -7,15 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from palmette.compare import Problem, ResultStore, check_problem, environment
 from palmette.exceptions import PalmetteError
 from papers.cells import Cells
-from papers.hirr_fs.claims import judge
-from papers.hirr_fs.figures import figure_facts
-from papers.hirr_fs.ink import draw_figures
-from papers.hirr_fs.methods import Maker, Options
+from papers.hirr_fs.figures import draw_figures, figure_facts
+from papers.hirr_fs.methods import REFERENCE, Maker, Options, read_set
 from papers.hirr_fs.outcome import Outcome, find_outcome
 from papers.hirr_fs.parity import find_parity
-from papers.hirr_fs.published_figures import REFERENCE
-from papers.hirr_fs.sets import read_set
-from papers.hirr_fs.tables import all_tables
+from papers.hirr_fs.tables import all_tables, judge
 from papers.result import PublishedResult
 
 __all__ = ["AS_THE_AUTHORS", "make", "reproduce"]

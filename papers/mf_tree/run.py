@@ -7,21 +7,18 @@ from collections.abc import Callable, Iterable, Sequence
 from palmette.compare import Problem, ResultStore, check_problem, environment
 from palmette.exceptions import PalmetteError
 from papers.cells import Cells
-from papers.mf_tree.claims import judge
-from papers.mf_tree.figures import figure_facts
-from papers.mf_tree.ink import draw_figures
+from papers.mf_tree.figures import draw_figures, figure_facts
 from papers.mf_tree.methods import (
     Method,
     Options,
     approximations,
     methods,
     plain_trees,
+    read_set,
     variants,
 )
 from papers.mf_tree.outcome import Outcome, find_outcome
-from papers.mf_tree.published_figures import REFERENCE
-from papers.mf_tree.sets import read_set
-from papers.mf_tree.tables import all_tables
+from papers.mf_tree.tables import REFERENCE, all_tables, judge
 from papers.result import PublishedResult
 
 __all__ = ["make", "reproduce"]

@@ -7,13 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from palmette.compare import ResultStore, check_problem, environment
 from palmette.exceptions import PalmetteError
 from papers.cells import Cells
-from papers.multipath.claims import judge
-from papers.multipath.figures import draw_figures, figure_facts
-from papers.multipath.methods import Method, find_methods
+from papers.multipath.methods import REFERENCE, Method, MultipathSet, find_methods, read_set
 from papers.multipath.outcome import find_outcome
-from papers.multipath.published_figures import REFERENCE
-from papers.multipath.sets import MultipathSet, read_set
-from papers.multipath.tables import all_tables
+from papers.multipath.tables import all_tables, draw_figures, figure_facts, judge
 from papers.result import PublishedResult
 
 __all__ = ["make", "reproduce"]

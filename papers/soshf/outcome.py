@@ -1,20 +1,99 @@
-"""Score all methods on all splits of a data set, and hold what came of it."""
+"""Score all methods on all splits of a data set, and rank them over data sets."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from palmette.compare import Problem, Split, fingerprint
+from palmette.compare import Problem, Split, fingerprint, measure
+from palmette.exceptions import PalmetteError
+from palmette.metrics import compare_over_datasets, multilabel_auc_score, multilabel_f1_score
 from papers.cells import Cells
-from papers.soshf.methods import Method, Options, describe, folds_of
-from papers.soshf.sets import SetFacts, even_split, facts_of
-from papers.soshf.work import work
+from papers.soshf.methods import Method, Options, SetFacts, describe, even_split, facts_of, folds_of
 
-__all__ = ["Answer", "Outcome", "find_outcome"]
+__all__ = [
+    "ALPHA",
+    "Answer",
+    "Outcome",
+    "Ranking",
+    "find_outcome",
+    "rank_methods",
+    "rank_scores",
+    "signed_rank_pvalue",
+    "work",
+]
+
+# ---------------------------------------------------------------------- one method on one split
+
+
+Results = dict[str, Any]
+
+
+def work(method: Method, split: Split, options: Options) -> Results:
+    """Score a method on a split.
+
+    Parameters
+    ----------
+    method : Method
+    split : Split
+        With 0/1 matrices as labels.
+    options : Options
+
+    Returns
+    -------
+    dict
+        ``f_own``, macro-F by the rule that the paper uses with the method; ``f_tuned``, with
+        thresholds of the best F on out-of-bag or cross-validated scores; ``auc``, macro-AUC;
+        ``fit_s`` and ``predict_s``, CPU seconds, the former with the tuning; ``peak_mib``, memory
+        that fitting needed.
+    """
+    model = _with_thresholds(method, options)
+    _warm(model, split)
+    with measure() as fitting:
+        model.fit(split.X_train, split.y_train)
+    with measure() as asking:
+        proba = model.predict_proba(split.X_test)
+    tuned = model.predict(split.X_test)
+    own = model.estimator_.predict(split.X_test) if method.folds else tuned
+    return {
+        "f_own": float(multilabel_f1_score(split.y_test, own)),
+        "f_tuned": float(multilabel_f1_score(split.y_test, tuned)),
+        "auc": float(multilabel_auc_score(split.y_test, proba)),
+        "fit_s": fitting.cpu_seconds,
+        "predict_s": asking.cpu_seconds,
+        "peak_mib": fitting.peak_mib,
+    }
+
+
+def _warm(model: Any, split: Split) -> None:
+    """Fit two trees first: kernels may have to be compiled, which is no work of the method."""
+    if "n_estimators" in model.get_params(deep=False):
+        from sklearn.base import clone
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # two trees leave few rows out
+            clone(model).set_params(n_estimators=2).fit(split.X_train, split.y_train)
+
+
+def _with_thresholds(method: Method, options: Options) -> Any:
+    model = method.make(options)
+    if not method.folds:
+        return model
+    from palmette.multilabel import IterativeStratifiedKFold, ThresholdedMultilabel
+
+    folds = IterativeStratifiedKFold(
+        folds_of(method, options), shuffle=True, random_state=options.seed
+    )
+    return ThresholdedMultilabel(model, rule="f1", cv=folds, method="cv")
+
+
+# ---------------------------------------------------------------------- all methods on all splits
+
 
 _VALUES = ("f_own", "f_tuned", "auc", "fit_s", "predict_s", "peak_mib")
 
@@ -90,7 +169,7 @@ def find_outcome(
     Parameters
     ----------
     problem : Problem
-        As `papers.soshf.sets.prepare` gives it.
+        As `papers.soshf.methods.prepare` gives it.
     methods : iterable of Method
     cells : Cells
     n_splits : int
@@ -134,3 +213,153 @@ def _result(
         "folds": folds_of(method, options),
     }
     return cells.results(cell, lambda: work(method, split, options))
+
+
+# ------------------------------------- ranks: Friedman's test, mean ranks, Wilcoxon's signed ranks
+
+
+ALPHA = 0.05  # as in the paper
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Methods ranked over data sets, all compared with one of them.
+
+    Parameters
+    ----------
+    control : str
+    n_datasets : int
+    mean_ranks : dict of str to float
+        By method, best first.
+    friedman_p : float
+    distance : float
+        Difference of mean ranks that is significant, by Bonferroni and Dunn.
+    by_ranks, by_wilcoxon : dict of str to float
+        p-values against the control, corrected for the number of comparisons.
+    """
+
+    control: str
+    n_datasets: int
+    mean_ranks: dict[str, float]
+    friedman_p: float
+    distance: float
+    by_ranks: dict[str, float]
+    by_wilcoxon: dict[str, float]
+
+    def is_worse(self, method: str, pvalues: Mapping[str, float]) -> bool:
+        """Whether the control is significantly better than a method."""
+        behind = self.mean_ranks[method] > self.mean_ranks[self.control]
+        return behind and pvalues[method] < ALPHA
+
+
+def rank_methods(
+    outcomes: Sequence[Outcome],
+    methods: Sequence[str],
+    value: Callable[[Answer], float],
+    control: str,
+) -> Ranking | None:
+    """Rank methods by a score.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+    methods : sequence of str
+        Those without an answer on some set are left out.
+    value : callable
+        Takes an Answer and gives the score.
+    control : str
+
+    Returns
+    -------
+    Ranking or None
+        None where there are fewer than two sets or three methods, or no control.
+    """
+    there = [key for key in methods if all(key in outcome.answers for outcome in outcomes)]
+    scores = {o.name: [value(o.answers[key]) for key in there] for o in outcomes}
+    return rank_scores(scores, there, control)
+
+
+def rank_scores(
+    scores: Mapping[str, Sequence[float]], methods: Sequence[str], control: str
+) -> Ranking | None:
+    """Rank methods by their scores on data sets.
+
+    Parameters
+    ----------
+    scores : mapping of str to sequences of floats
+        By data set, in the order of `methods`.
+    methods : sequence of str
+    control : str
+
+    Returns
+    -------
+    Ranking or None
+
+    Examples
+    --------
+    >>> scores = {"x": [0.9, 0.8, 0.7], "y": [0.8, 0.7, 0.6], "z": [0.7, 0.8, 0.5]}
+    >>> found = rank_scores(scores, ["a", "b", "c"], "a")
+    >>> {key: round(rank, 2) for key, rank in found.mean_ranks.items()}
+    {'a': 1.33, 'b': 1.67, 'c': 3.0}
+    """
+    if len(scores) < 2 or len(methods) < 3 or control not in methods:
+        return None
+    return _ranked(tuple(map(tuple, scores.values())), tuple(methods), control)
+
+
+@cache  # tables, claims and figures ask for the same rankings
+def _ranked(
+    table: tuple[tuple[float, ...], ...], methods: tuple[str, ...], control: str
+) -> Ranking | None:
+    try:
+        found = compare_over_datasets(
+            table, methods=methods, posthoc="bonferroni-dunn", control=control, alpha=ALPHA
+        )
+    except PalmetteError:  # all scores are equal
+        return None
+    place = methods.index(control)
+    against, scores, n_tests = found.pvalues[place], np.asarray(table), len(methods) - 1
+    return Ranking(
+        control,
+        len(table),
+        {methods[i]: float(found.average_ranks[i]) for i in found.order},
+        float(found.friedman_pvalue),
+        float(found.critical_difference),
+        {methods[i]: float(against[i]) for i in found.order},
+        {
+            methods[i]: min(1.0, signed_rank_pvalue(scores[:, i] - scores[:, place]) * n_tests)
+            for i in found.order
+        },
+    )
+
+
+def signed_rank_pvalue(differences: Sequence[float]) -> float:
+    """Return the exact two-sided p-value of Wilcoxon's signed-rank test.
+
+    Equal sizes share the mean of their ranks, and those of zeros are split evenly between both
+    sides (Demsar 2006): with few data sets and many ties no other form of the test is exact.
+
+    Parameters
+    ----------
+    differences : sequence of float
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> signed_rank_pvalue([0.1, 0.2, 0.3, 0.4, 0.5]), signed_rank_pvalue([0.1, -0.1])
+    (0.0625, 1.0)
+    """
+    from scipy.stats import rankdata
+
+    values = np.round(np.asarray(differences, dtype=np.float64), 12)
+    doubled = np.rint(2 * rankdata(np.abs(values))).astype(np.int64)  # means may be halves
+    moved, positive = doubled[values != 0], values[values != 0] > 0
+    ways = np.ones(1)  # of the signs that give every sum of positive ranks
+    for rank in moved.tolist():
+        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
+    observed = int(moved[positive].sum())
+    tail = min(ways[: observed + 1].sum(), ways[observed:].sum()) / ways.sum()
+    return float(min(1.0, 2 * tail))

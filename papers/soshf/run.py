@@ -8,14 +8,11 @@ from palmette.compare import Problem, ResultStore, check_problem, environment
 from palmette.exceptions import PalmetteError
 from papers.cells import Cells
 from papers.result import PublishedResult
-from papers.soshf.claims import judge
-from papers.soshf.figures import figure_facts
-from papers.soshf.ink import draw_figures
-from papers.soshf.methods import METHODS, Method
+from papers.soshf.figures import draw_figures, figure_facts
+from papers.soshf.methods import METHODS, Method, read_set
 from papers.soshf.outcome import Outcome, find_outcome
-from papers.soshf.published_figures import REFERENCE
-from papers.soshf.sets import read_set
-from papers.soshf.tables import all_tables
+from papers.soshf.published import REFERENCE
+from papers.soshf.tables import all_tables, judge
 
 __all__ = ["make", "reproduce"]
 
@@ -63,7 +60,7 @@ def reproduce(
     Parameters
     ----------
     problems : iterable of Problem
-        As `papers.soshf.sets.prepare` gives them.
+        As `papers.soshf.methods.prepare` gives them.
     seed, n_jobs, store, watch
         As in `papers.run`.
     n_splits : int

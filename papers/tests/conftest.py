@@ -10,8 +10,7 @@ from tests.conftest import data_home
 from palmette.compare import Problem
 from palmette.core.hierarchy import Hierarchy
 from papers.cells import Cells
-from papers.h_ada_mh.outcome import find_outcome
-from papers.h_ada_mh.setting import Method, Setting, listed
+from papers.h_ada_mh.outcome import Method, Setting, find_outcome, listed
 
 __all__ = ["data_home"]
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from palmette.exceptions import PalmetteError
-from papers.pictures import new_figure, png_of, require_matplotlib
+from papers.drawing import new_figure, png_of, require_matplotlib
 
 
 def test_equal_figures_are_equal_files():

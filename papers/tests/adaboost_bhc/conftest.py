@@ -8,9 +8,8 @@ from sklearn.base import BaseEstimator
 
 from palmette.compare import Problem
 from palmette.core.hierarchy import Hierarchy
-from papers.adaboost_bhc.curves import Curves, Outcome
-from papers.adaboost_bhc.growth import Grid, Growth
 from papers.adaboost_bhc.methods import LEARNERS, Method
+from papers.adaboost_bhc.outcome import Curves, Grid, Growth, Outcome
 
 
 class Stages(BaseEstimator):

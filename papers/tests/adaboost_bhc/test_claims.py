@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from papers.adaboost_bhc.claims import judge
+from papers.adaboost_bhc.tables import judge
 
 
 def verdict(claims, part):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from palmette.compare import ResultStore
-from papers.adaboost_bhc.curves import (
+from papers.adaboost_bhc.methods import Protocol
+from papers.adaboost_bhc.outcome import (
     Curves,
     find_outcome,
     staged_errors,
 )
-from papers.adaboost_bhc.parts import Protocol
 from papers.cells import Cells
 
 OPTIONS = {"rounds": 3, "protocol": Protocol(2, 1, 2), "seed": 0, "n_jobs": 1}

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from papers.adaboost_bhc.figures import figure_facts
-from papers.adaboost_bhc.ink import draw_figures
+from papers.adaboost_bhc.figures import draw_figures, figure_facts
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from palmette.compare import find_problem
 from palmette.core.hierarchy import Hierarchy
-from papers.adaboost_bhc.glass import WINDOWS, glass_facts, stand_together
+from papers.adaboost_bhc.figures import WINDOWS, glass_facts, stand_together
 
 TREE = Hierarchy.from_edges(
     [("r", "g"), ("r", "h"), ("g", "1"), ("g", "3"), ("h", "2"), ("h", "5"), ("h", "6")]

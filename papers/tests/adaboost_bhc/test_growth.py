@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator
 
 from palmette.compare import ResultStore, Usage
-from papers.adaboost_bhc import growth as module
-from papers.adaboost_bhc.growth import (
+from papers.adaboost_bhc import outcome as module
+from papers.adaboost_bhc.outcome import (
     Grid,
     find_growth,
     fitted_exponent,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from papers.adaboost_bhc.parts import Protocol, make_parts
+from papers.adaboost_bhc.methods import Protocol, make_parts
 
 
 def test_cross_validation_tests_every_row_once_a_repeat(problem_of):

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from palmette.exceptions import PalmetteError
-from papers.adaboost_bhc.published_figures import METHODS, paper_cost, paper_set
+from papers.adaboost_bhc.methods import METHODS, paper_cost, paper_set
 
 
 @pytest.mark.parametrize("n_classes", [2, 4, 8, 64])

@@ -9,8 +9,8 @@ import pytest
 from palmette.compare import ResultStore
 from palmette.exceptions import DataHomeError
 from papers.adaboost_bhc import run as module
-from papers.adaboost_bhc.growth import Grid
-from papers.adaboost_bhc.parts import Protocol
+from papers.adaboost_bhc.methods import Protocol
+from papers.adaboost_bhc.outcome import Grid
 from papers.adaboost_bhc.run import make, reproduce
 
 SMALL = {"protocol": Protocol(2, 1, 1), "grid": Grid((40, 80), (2, 4), 4, 80, n_repeats=1)}

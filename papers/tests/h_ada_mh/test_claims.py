@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from papers.h_ada_mh.claims import judge
+from papers.h_ada_mh.tables import judge
 
 
 @pytest.mark.parametrize(

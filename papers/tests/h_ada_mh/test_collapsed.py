@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palmette.compare import find_problem
-from papers.h_ada_mh.collapsed import CollapsedSpace, EqualWidthBins, paths_of
-from papers.h_ada_mh.published_figures import paper_set
+from papers.h_ada_mh.scoring import CollapsedSpace, EqualWidthBins, paths_of
+from papers.h_ada_mh.tables import paper_set
 
 PATHS = [("1", "1", "0"), ("1", "2", "0"), ("2", "1", "3"), ("2",)]
 

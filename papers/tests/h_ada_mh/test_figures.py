@@ -8,8 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from papers.h_ada_mh.figures import _most_disputed, figure_facts
-from papers.h_ada_mh.ink import draw_figures
+from papers.h_ada_mh.figures import _most_disputed, draw_figures, figure_facts
 
 _MADE: dict = {}  # once for all tests: it takes seconds
 

@@ -7,10 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from papers.h_ada_mh.collapsed_methods import collapsed_methods
-from papers.h_ada_mh.published_figures import METHODS, paper_set
-from papers.h_ada_mh.setting import Setting
-from papers.h_ada_mh.tree_methods import tree_methods
+from papers.h_ada_mh.methods import collapsed_methods, tree_methods
+from papers.h_ada_mh.outcome import Setting
+from papers.h_ada_mh.tables import METHODS, paper_set
 
 ALL = {method.key: method for method in (*collapsed_methods(), *tree_methods())}
 

@@ -9,8 +9,8 @@ import pytest
 
 from palmette.compare import ResultStore
 from papers.cells import Cells
+from papers.h_ada_mh.methods import tree_methods
 from papers.h_ada_mh.outcome import find_outcome
-from papers.h_ada_mh.tree_methods import tree_methods
 
 
 def test_answers_come_back(setting, outcome_of, tells, stages_to):

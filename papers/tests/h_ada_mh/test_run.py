@@ -10,9 +10,8 @@ from palmette.cli.bench import run_bench
 from palmette.compare import ResultStore
 from palmette.exceptions import DataHomeError
 from papers.h_ada_mh import run as module
-from papers.h_ada_mh.collapsed_methods import collapsed_methods
+from papers.h_ada_mh.methods import collapsed_methods, tree_methods
 from papers.h_ada_mh.run import make, reproduce
-from papers.h_ada_mh.tree_methods import tree_methods
 
 
 def test_a_small_set_from_end_to_end(problem, tmp_path):

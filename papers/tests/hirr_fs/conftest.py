@@ -7,15 +7,15 @@ import pytest
 
 from palmette.compare import Problem
 from palmette.core.hierarchy import Hierarchy
-from papers.hirr_fs.authors_protocol import AUTHORS, FoldScores
-from papers.hirr_fs.outcome import Answer, Outcome
-from papers.hirr_fs.parity import ParityOutcome
-from papers.hirr_fs.published_figures import (
+from papers.hirr_fs.authors import AUTHORS, FoldScores
+from papers.hirr_fs.methods import (
     PAPER_CHOSEN,
     PAPER_GRID,
     STRENGTHS,
+    Numbers,
 )
-from papers.hirr_fs.sets import Numbers
+from papers.hirr_fs.outcome import Answer, Outcome
+from papers.hirr_fs.parity import ParityOutcome
 
 PATHS = [("p", "a"), ("p", "b"), ("p", "c"), ("q", "d"), ("q", "e")]
 

@@ -12,11 +12,9 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.exceptions import PalmetteError
 from papers.cells import Cells
-from papers.hirr_fs.authors_protocol import Parity, cross_validate, score_folds
-from papers.hirr_fs.methods import METHODS
+from papers.hirr_fs.authors import Parity, cross_validate, score_folds
+from papers.hirr_fs.methods import METHODS, PAPER_CHOSEN, PAPER_GRID, make_parts
 from papers.hirr_fs.parity import find_parity
-from papers.hirr_fs.published_figures import PAPER_CHOSEN, PAPER_GRID
-from papers.hirr_fs.sets import make_parts
 
 
 def test_the_printed_error_is_a_tenth_of_that_of_a_row(problem):

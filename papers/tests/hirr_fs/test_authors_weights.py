@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from papers.hirr_fs.authors_protocol import Parity
-from papers.hirr_fs.authors_weights import authors_order, authors_weights
-from papers.hirr_fs.matlab_stream import MatlabStream
+from papers.hirr_fs.authors import MatlabStream, Parity, authors_order, authors_weights
 
 
 def literal_sweep(X, tasks, stream, parent, sibling, lam=10.0):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from papers.hirr_fs.authors_protocol import FoldScores
-from papers.hirr_fs.claims import judge
-from papers.hirr_fs.parity_claims import judge_parity
+from papers.hirr_fs.authors import FoldScores
+from papers.hirr_fs.parity import judge_parity
+from papers.hirr_fs.tables import judge
 
 FIVE = {"HierFisher": 0.5, "HierFSNM": 0.6, "HierMRMR": 0.7, "Hier_FS": 0.8}
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from papers.hirr_fs.matlab_stream import MatlabStream, matlab_folds
+from papers.hirr_fs.authors import MatlabStream, matlab_folds
 
 MODULUS = 2**31 - 1
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from papers.hirr_fs.published_figures import PAPER_CD, PAPER_F1, PAPER_SECONDS
-from papers.hirr_fs.ranks import rank_five
+from papers.hirr_fs.methods import PAPER_CD, PAPER_F1, PAPER_SECONDS
+from papers.hirr_fs.tables import rank_five
 
 
 def test_the_printed_ranks_come_out():

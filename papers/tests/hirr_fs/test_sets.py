@@ -9,7 +9,7 @@ from sklearn.utils import Bunch
 
 from palmette.compare import Problem
 from palmette.core.labels import NodeLabels
-from papers.hirr_fs.sets import make_parts, numbers_of, read_set
+from papers.hirr_fs.methods import make_parts, numbers_of, read_set
 
 
 def without_test(problem: Problem, name: str = "toy") -> Problem:

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from papers.hirr_fs.figures import figure_facts
-from papers.hirr_fs.ink import draw_figures
+from papers.hirr_fs.figures import draw_figures, figure_facts
 from papers.hirr_fs.tables import all_tables
 
 SCORES = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from papers.hirr_fs.methods import FIVE, FOUR, METHODS, Options
-from papers.hirr_fs.work import work
+from papers.hirr_fs.outcome import work
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -31,7 +31,7 @@ def test_scores_by_hand(problem, monkeypatch):
         def predict(self, X):
             return answers
 
-    name = "papers.hirr_fs.work.classifier_of"
+    name = "papers.hirr_fs.outcome.classifier_of"
     monkeypatch.setattr(name, lambda *_: Says())
     found = work(None, problem, (), Options())
     share = len(wrong) / len(answers)

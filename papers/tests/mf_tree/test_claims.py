@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from palmette.core.hierarchy import Hierarchy
-from papers.mf_tree.claims import judge
+from papers.mf_tree.tables import judge
 
 RIVALS = ("DAGSVM", "DRHL", "CMTL", "RNMF", "RDM")
 

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from palmette.core.hierarchy import Hierarchy
-from papers.mf_tree.figures import figure_facts
-from papers.mf_tree.ink import draw_figures
+from papers.mf_tree.figures import draw_figures, figure_facts
 
 EDGES = [
     ("root", "g1"), ("root", "g2"), ("g1", "p/a"), ("g1", "p/b"), ("g2", "q/c"), ("g2", "g3"),

@@ -12,9 +12,8 @@ from palmette.compare import ResultStore
 from palmette.core.rows import take_rows
 from palmette.exceptions import DataHomeError, PalmetteError
 from papers.mf_tree import run as module
-from papers.mf_tree.methods import approximations, methods, plain_trees, variants
+from papers.mf_tree.methods import approximations, methods, plain_trees, read_set, variants
 from papers.mf_tree.run import make, reproduce
-from papers.mf_tree.sets import read_set
 
 SOME = [method for method in methods() if method.key.startswith(("MF-Tree", "CMTL"))]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from papers.mf_tree.sets import (
+from papers.mf_tree.methods import (
     _shares,
     describe_preparation,
     has_taxonomy,

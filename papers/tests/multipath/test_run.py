@@ -19,13 +19,11 @@ from palmette.multipath import (
     CoherentKernelClassifier,
     CoherentNetworkClassifier,
 )
-from papers.multipath import work
-from papers.multipath.claims import judge
-from papers.multipath.methods import BLEND, EQUAL, MEMBERS, Method
-from papers.multipath.outcome import Outcome
+from papers.multipath import outcome as module
+from papers.multipath.methods import BLEND, EQUAL, MEMBERS, Method, read_set, set_of
+from papers.multipath.outcome import Outcome, prior_score, score_interval
 from papers.multipath.run import make, reproduce
-from papers.multipath.sets import read_set, set_of
-from papers.multipath.work import prior_score, score_interval
+from papers.multipath.tables import judge
 
 EDGES = [
     ("root", "GO0003674"),
@@ -148,7 +146,7 @@ def test_what_does_not_apply_is_refused():
 @pytest.mark.data
 @pytest.mark.usefixtures("data_home")
 def test_probabilities_on_the_gene_ontology_are_coherent(monkeypatch):
-    monkeypatch.setattr(work, "score_interval", lambda *_: (0.0, 1.0))  # draws take their time
+    monkeypatch.setattr(module, "score_interval", lambda *_: (0.0, 1.0))  # draws take their time
     data = read_set("pheno_go")
     assert data.left_out == ("GO0003674", "GO0005575", "GO0008150")
     result = reproduce([data], methods=QUICK[1:])

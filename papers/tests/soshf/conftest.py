@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from palmette.compare import Problem
-from papers.soshf.methods import Method, Options
+from papers.soshf.methods import Method, Options, SetFacts, prepare
 from papers.soshf.outcome import Answer, Outcome
-from papers.soshf.published_figures import PAPER_SETS, PaperSet
-from papers.soshf.sets import SetFacts, prepare
+from papers.soshf.published import PAPER_SETS, PaperSet
 
 
 def make_problem(name: str = "toy", n_rows: int = 120, seed: int = 0) -> Problem:

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from papers.soshf.claims import judge
-from papers.soshf.figures import figure_facts
-from papers.soshf.ink import draw_figures
-from papers.soshf.published_figures import COLUMNS, EARLIER, PAPER_SETS
-from papers.soshf.ranks import rank_methods, rank_scores, signed_rank_pvalue
-from papers.soshf.tables import all_tables
+from papers.soshf.figures import draw_figures, figure_facts
+from papers.soshf.outcome import rank_methods, rank_scores, signed_rank_pvalue
+from papers.soshf.published import COLUMNS, EARLIER, PAPER_SETS
+from papers.soshf.tables import all_tables, judge
 
 SEVEN = tuple(EARLIER)
 

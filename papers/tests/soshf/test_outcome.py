@@ -14,12 +14,11 @@ from papers.soshf.methods import (
     Method,
     Options,
     describe,
+    even_split,
     folds_of,
 )
-from papers.soshf.outcome import Answer, find_outcome
-from papers.soshf.published_figures import PAPER_AUC, PAPER_F
-from papers.soshf.sets import even_split
-from papers.soshf.work import work
+from papers.soshf.outcome import Answer, find_outcome, work
+from papers.soshf.published import PAPER_AUC, PAPER_F
 
 
 def test_means_and_deviations():

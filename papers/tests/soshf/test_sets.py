@@ -9,14 +9,14 @@ import pytest
 from scipy import sparse
 
 from papers.registry import find_published
-from papers.soshf.published_figures import PAPER_SETS
-from papers.soshf.sets import (
+from papers.soshf.methods import (
     DATASETS,
     even_split,
     facts_of,
     prepare,
     read_set,
 )
+from papers.soshf.published import PAPER_SETS
 
 
 def columns_with(*counts: int, n_rows: int = 1000) -> np.ndarray:

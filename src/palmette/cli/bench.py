@@ -131,7 +131,7 @@ def _check(name: str, n_jobs: int, out: Path | None) -> None:
     if n_jobs == 0:
         raise PalmetteError("got --jobs 0: expected a number of jobs, or -1 for all cores.")
     if out is not None:
-        from papers.pictures import require_matplotlib
+        from papers.drawing import require_matplotlib
         from papers.result import require_folder
 
         require_folder(out)

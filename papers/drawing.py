@@ -1,4 +1,4 @@
-"""What the pictures of papers share: a canvas without state, and files of them."""
+"""What the drawings of papers share: a canvas without global state, and PNG files."""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
-"""The authors' protocol: features of the training rows, cross-validation among the test rows."""
+"""The authors' program and protocol: MATLAB's random numbers, their weights, their folds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve
 
 from palmette.compare import Problem
 from palmette.core.hierarchy import Hierarchy
@@ -15,15 +16,213 @@ from palmette.core.labels import NodeLabels
 from palmette.core.space import LabelSpace
 from palmette.exceptions import PalmetteError
 from palmette.metrics import hierarchical_f1_score, tree_induced_error
-from palmette.scoring.base import FeatureScore, ScoringProblem
-from papers.hirr_fs.authors_weights import (
-    AuthorsWeights,
-    authors_order,
-    authors_weights,
-)
-from papers.hirr_fs.matlab_stream import MatlabStream, matlab_folds
+from palmette.scoring.base import FeatureScore, NodeTask, ScoringProblem
 
-__all__ = ["AUTHORS", "FoldScores", "Parity", "cross_validate", "score_folds"]
+__all__ = [
+    "AUTHORS",
+    "AuthorsWeights",
+    "FoldScores",
+    "MatlabStream",
+    "Parity",
+    "authors_order",
+    "authors_weights",
+    "cross_validate",
+    "matlab_folds",
+    "score_folds",
+]
+
+# ------------ random numbers and folds as MATLAB's old generator gives them, after rand('seed', 1)
+
+
+_FACTOR = 16807
+_MODULUS = 2**31 - 1
+_FIRST_STATE = 65536  # what the seed 1 stands for
+
+
+class MatlabStream:
+    """The multiplicative congruential generator MCG16807.
+
+    Parameters
+    ----------
+    state : int
+        Before the first number.
+
+    Examples
+    --------
+    >>> MatlabStream().uniform(2).round(6)
+    array([0.512909, 0.460484])
+    """
+
+    def __init__(self, state: int = _FIRST_STATE) -> None:
+        self._state = state
+
+    def uniform(self, n: int) -> NDArray[np.float64]:
+        """Return the next numbers between 0 and 1, of shape (n,)."""
+        states = np.empty(n)
+        state = self._state
+        for place in range(n):
+            states[place] = state = state * _FACTOR % _MODULUS
+        self._state = state
+        return states / _MODULUS
+
+    def matrix(self, n_rows: int, n_columns: int) -> NDArray[np.float64]:
+        """Return a matrix of the next numbers, filled column by column."""
+        return self.uniform(n_rows * n_columns).reshape(n_columns, n_rows).T
+
+    def permutation(self, n: int) -> NDArray[np.intp]:
+        """Return the numbers from 0 to n - 1 in random order."""
+        return np.argsort(self.uniform(n), kind="stable")
+
+
+def matlab_folds(stream: MatlabStream, n_rows: int, n_folds: int) -> NDArray[np.intp]:
+    """Divide rows into folds of nearly equal size, as ``crossvalind('Kfold', ...)`` does.
+
+    Parameters
+    ----------
+    stream : MatlabStream
+        Of which ``n_folds + n_rows`` numbers are used.
+    n_rows, n_folds : int
+
+    Returns
+    -------
+    int array of shape (n_rows,)
+        Fold of every row, from 0.
+
+    Examples
+    --------
+    >>> np.bincount(matlab_folds(MatlabStream(), 7, 3))
+    array([3, 2, 2])
+    """
+    in_order = -(-n_folds * np.arange(1, n_rows + 1) // n_rows) - 1  # rounded up
+    names = stream.permutation(n_folds)
+    fold = np.empty(n_rows, dtype=np.intp)
+    fold[stream.permutation(n_rows)] = names[in_order]
+    return fold
+
+
+# --------------------------------------------------------------- weights: random start, ten sweeps
+
+
+FloatArray = NDArray[np.float64]
+
+LAM = 10.0
+_SHORTEST = 1e-8
+_SWEEPS = 10
+
+
+@dataclass
+class AuthorsWeights:
+    """What the sweeps end with.
+
+    Parameters
+    ----------
+    weights : list of arrays of shape (n_features, width)
+        By task; the first is that of the root.
+    objective : list of float
+        Equation 20 after every sweep, with Frobenius norms as printed.
+    """
+
+    weights: list[FloatArray]
+    objective: list[float] = field(default_factory=list)
+
+
+def authors_weights(
+    X: FloatArray,
+    tasks: Sequence[NodeTask],
+    stream: MatlabStream,
+    *,
+    parent: float,
+    sibling: float,
+    lam: float = LAM,
+    sweeps: int = _SWEEPS,
+) -> AuthorsWeights:
+    """Sweep over the root and its internal children, on a tree of two levels.
+
+    The lengths of rows are those before the sweep, all other weights the newest ones. Weights are
+    drawn from the stream, for the children first. The root is drawn to its children only where
+    `sibling` is above 0: so HiRRpar-FS as it was run differs from its equations.
+
+    Parameters
+    ----------
+    X : array of shape (n_samples, n_features)
+    tasks : sequence of NodeTask
+        The root's and then those of its children, which have none below.
+    stream : MatlabStream
+    parent, sibling, lam : float
+        The alpha, beta and lambda of the paper.
+    sweeps : int
+
+    Returns
+    -------
+    AuthorsWeights
+    """
+    n_features, width = X.shape[1], max(task.n_options for task in tasks)
+    grams, crosses, energies = zip(*(_design(X, task, width) for task in tasks), strict=True)
+    children = range(1, len(tasks))
+    weights = [np.empty(0)] * len(tasks)
+    for t in (*children, 0):
+        weights[t] = stream.matrix(n_features, width)
+    found = AuthorsWeights(weights)
+    for _ in range(sweeps):
+        ridges = [0.5 * lam / np.maximum(np.linalg.norm(w, axis=1), _SHORTEST) for w in weights]
+        for t in range(len(tasks)):
+            matrix, right = grams[t] + np.diag(ridges[t]), crosses[t]
+            if t == 0 and sibling > 0:
+                matrix = matrix + parent * len(children) * np.eye(n_features)
+                right = right + parent * sum(weights[c] for c in children)
+            if t > 0:
+                matrix = matrix + parent * np.eye(n_features)
+                right = right + parent * weights[0]
+                for other in children:
+                    if other != t and sibling > 0:
+                        centred = _centred(weights[other])
+                        matrix = matrix + 2.0 * sibling * centred @ centred.T
+            weights[t] = solve(matrix, right, assume_a="pos", check_finite=False)
+        found.objective.append(_objective(weights, grams, crosses, energies, lam, parent, sibling))
+    return found
+
+
+def authors_order(weights: FloatArray, n_options: int) -> NDArray[np.intp]:
+    """Order features by the lengths of their rows, longest first, equal ones by number."""
+    return np.argsort(-(weights[:, :n_options] ** 2).sum(axis=1), kind="stable")
+
+
+def _design(X: FloatArray, task: NodeTask, width: int) -> tuple[FloatArray, FloatArray, float]:
+    rows = X[task.rows]
+    indicators = np.eye(width)[task.codes]
+    return rows.T @ rows, rows.T @ indicators, float(len(rows))
+
+
+def _centred(weights: FloatArray) -> FloatArray:
+    return np.asarray(weights - weights.mean(axis=0))
+
+
+def _objective(
+    weights: Sequence[FloatArray],
+    grams: Sequence[FloatArray],
+    crosses: Sequence[FloatArray],
+    energies: Sequence[float],
+    lam: float,
+    parent: float,
+    sibling: float,
+) -> float:
+    total = 0.0
+    for t, w in enumerate(weights):
+        loss = energies[t] - 2.0 * np.sum(w * crosses[t]) + np.sum(w * (grams[t] @ w))
+        total += float(loss + lam * np.linalg.norm(w, axis=1).sum())
+        if t == 0:
+            continue
+        total += parent * float(np.sum((w - weights[0]) ** 2))
+        for other in range(1, len(weights)):
+            if other != t and sibling > 0:
+                # tr(K H K' H) is a squared norm of a small matrix
+                common: Any = w.T @ _centred(weights[other])
+                total += sibling * float(np.sum(common**2))
+    return total
+
+
+# ------------------- protocol: features of the training rows, cross-validation among the test rows
+
 
 N_FOLDS = 10
 Orders = dict[int, NDArray[np.intp]]

@@ -1,4 +1,4 @@
-"""The numbers of the paper, Tables 1 and 2, and those of an earlier rebuilding of its methods.
+"""The numbers of the paper, Tables 1 and 2, and those of an earlier reimplementation.
 
 References
 ----------
