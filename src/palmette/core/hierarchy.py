@@ -22,7 +22,9 @@ from palmette.exceptions import HierarchyError
 if TYPE_CHECKING:
     import networkx
 
-__all__ = ["Hierarchy"]
+    from palmette.core.taxonomy.rows import Rows
+
+__all__ = ["Hierarchy", "assemble"]
 
 IntArray = NDArray[np.int32]
 
@@ -230,19 +232,43 @@ class Hierarchy(Structure):
         Parameters
         ----------
         path : path-like
-            May be packed as .xz, .gz, .bz2 or .zip.
+            May be compressed as .xz, .gz, .bz2 or .zip.
         format : str, optional
-            Name of the format; found out from suffix and content by default.
+            ``paths``, ``indented``, ``edges``, ``json``, ``newick``, ``obo``, ``arff``, ``mulan``,
+            ``codes``, ``icd10-xml``, ``icd10-codes`` or ``go-sqlite``; ``obo+part_of`` and
+            ``go-sqlite+part_of`` take these edges too. Found from suffix and content by default.
         root : hashable, optional
-            Joins several parentless nodes; otherwise two of them are an error.
+            Name of the root above all nodes without a parent. By default nested formats use their
+            single top node as the root and put several under ``"root"``, formats of paths and
+            codes always add ``"root"``, and several top nodes in a list of edges are an error.
 
         Returns
         -------
         Hierarchy
-        """
-        from palmette.core.taxonomy import read_hierarchy
 
-        return read_hierarchy(path, format=format, root=root)
+        Raises
+        ------
+        ReadError
+            With file, line and place, if the file cannot be parsed.
+        HierarchyError
+            If the file can be parsed, but holds a cycle or more than one root.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "taxonomy.txt"
+        ...     _ = file.write_text("animal > cat\\nanimal > dog\\nplant\\n")
+        ...     print(Hierarchy.read(file))
+        root
+        ├─ animal
+        │  ├─ cat
+        │  └─ dog
+        └─ plant
+        """
+        from palmette.core.taxonomy import read_rows
+
+        return assemble(read_rows(path, format), root)
 
     # ------------------------------------------------------------------ measures
 
@@ -445,3 +471,24 @@ class Hierarchy(Structure):
 
 def _rebuild(names: list[Any], edges: IntArray) -> Hierarchy:
     return Hierarchy(names, edges, _ordered=True)
+
+
+def assemble(rows: Rows, root: Hashable | None = None) -> Hierarchy:
+    """Build the hierarchy of rows that a parser of files gave.
+
+    Parameters
+    ----------
+    rows : PlaceRows, LinkRows or NumberedRows
+    root : hashable, optional
+        Name of the root above all nodes without a parent; by default as the format has it.
+
+    Returns
+    -------
+    Hierarchy
+    """
+    from palmette.core.taxonomy.rows import nodes_and_edges
+
+    try:
+        return Hierarchy(*nodes_and_edges(rows, root))
+    except HierarchyError as error:
+        raise HierarchyError(f"{rows.source.path}: {error}") from error

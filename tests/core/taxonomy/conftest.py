@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from palmette.core.hierarchy import Hierarchy
-from palmette.core.taxonomy import read_hierarchy
 
 Read = Callable[..., Hierarchy]
 
@@ -21,6 +20,6 @@ def read(tmp_path: Path) -> Read:
     def read_content(content: str | bytes, name: str = "file.txt", **options: Any) -> Hierarchy:
         file = tmp_path / name
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return read_hierarchy(file, **options)
+        return Hierarchy.read(file, **options)
 
     return read_content

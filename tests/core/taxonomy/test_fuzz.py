@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from palmette.core.hierarchy import Hierarchy
-from palmette.core.taxonomy import read_hierarchy, to_json, to_newick, to_text
+from palmette.core.taxonomy import to_json, to_newick, to_text
 from palmette.core.taxonomy.registry import READERS
 from palmette.exceptions import PalmetteError
 
@@ -70,7 +70,7 @@ TOKENS = [
 def check(file: Path, format: str | None = None) -> None:
     """Read a file; anything but a hierarchy or an error of ours goes through and fails the test."""
     try:
-        hierarchy = read_hierarchy(file, format=format)
+        hierarchy = Hierarchy.read(file, format=format)
     except PalmetteError:
         return
     # a valid one: every node but the root has a parent, which comes before it
@@ -111,7 +111,7 @@ def test_the_seeds_themselves_are_sound(tmp_path):
             continue
         file = tmp_path / "file.txt"
         file.write_bytes(content)
-        assert read_hierarchy(file).n_nodes > 1, name
+        assert Hierarchy.read(file).n_nodes > 1, name
 
 
 @pytest.mark.parametrize("seed", SEEDS)

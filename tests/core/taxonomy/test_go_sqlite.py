@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from palmette.core.hierarchy import Hierarchy
-from palmette.core.taxonomy import go_sqlite, read_hierarchy
+from palmette.core.taxonomy import go_sqlite
 from palmette.exceptions import HierarchyError, ReadError
 
 TERMS = "CREATE TABLE go_term (_id INTEGER PRIMARY KEY, go_id TEXT);"
@@ -37,18 +37,18 @@ def database(tmp_path: Path):
 
 
 def test_is_a_edges(database):
-    h = read_hierarchy(database(TERMS, PARENTS, ROWS))
+    h = Hierarchy.read(database(TERMS, PARENTS, ROWS))
     assert h == Hierarchy.from_edges([("all", "GO:1"), ("GO:1", "GO:2"), ("all", "GO:3")])
 
 
 def test_part_of_edges_if_asked(database):
-    h = read_hierarchy(database(TERMS, PARENTS, ROWS), format="go-sqlite+part_of")
+    h = Hierarchy.read(database(TERMS, PARENTS, ROWS), format="go-sqlite+part_of")
     assert set(h.parents_of("GO:3").tolist()) == {h.index("all"), h.index("GO:1")}
 
 
 def test_known_by_content_and_nothing_is_left_behind(database):
     file = database(TERMS, PARENTS, ROWS, name="go.bin")
-    assert read_hierarchy(file).n_nodes == 4
+    assert Hierarchy.read(file).n_nodes == 4
     assert [f.name for f in file.parent.iterdir()] == ["go.bin"]
 
 
@@ -78,22 +78,22 @@ def test_known_by_content_and_nothing_is_left_behind(database):
 )
 def test_broken(database, scripts, message):
     with pytest.raises(ReadError, match=message):
-        read_hierarchy(database(*scripts))
+        Hierarchy.read(database(*scripts))
 
 
 def test_several_roots(database):
     more = "INSERT INTO go_term VALUES (9, 'GO:9');"
     file = database(TERMS, PARENTS, ROWS, more)
     with pytest.raises(HierarchyError, match="2 nodes without a parent"):
-        read_hierarchy(file)
-    assert read_hierarchy(file, root="top").n_nodes == 6
+        Hierarchy.read(file)
+    assert Hierarchy.read(file, root="top").n_nodes == 6
 
 
 def test_endless_work_is_stopped(database, monkeypatch):
     monkeypatch.setattr(go_sqlite, "_STEPS_AT_ONCE", 10)
     monkeypatch.setattr(go_sqlite, "_MAX_CALLS", 2)
     with pytest.raises(ReadError, match="interrupted"):
-        read_hierarchy(database(TERMS, PARENTS, ROWS))
+        Hierarchy.read(database(TERMS, PARENTS, ROWS))
 
 
 @pytest.mark.parametrize("length", [10, 16, 100, 1000, 4096, 5000, 9000])
@@ -101,7 +101,7 @@ def test_cut_short(database, length):
     file = database(TERMS, PARENTS, ROWS)
     file.write_bytes(file.read_bytes()[:length])
     with pytest.raises(ReadError):
-        read_hierarchy(file)
+        Hierarchy.read(file)
 
 
 def test_no_sqlite(read):

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.taxonomy import path_lines, read_hierarchy
-from palmette.core.taxonomy.rows import assemble
+from palmette.core.hierarchy import Hierarchy, assemble
+from palmette.core.taxonomy import path_lines
 from palmette.core.taxonomy.source import Source
 from palmette.exceptions import ReadError
 
@@ -80,7 +79,7 @@ def test_law_paths_written_by_hand_read_as_from_paths(tmp_path_factory, paths):
     # a last line that is surely no path with an id: ids are left out only where all lines have one
     paths = [*paths, ("last", "one")] if ("last", "one") not in paths else paths
     file.write_text("\n".join(" > ".join(path) for path in paths), encoding="utf-8")
-    assert read_hierarchy(file, format="paths") == Hierarchy.from_paths(paths)
+    assert Hierarchy.read(file, format="paths") == Hierarchy.from_paths(paths)
 
 
 def test_deep_path_is_no_recursion(tmp_path):

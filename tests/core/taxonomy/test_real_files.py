@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from palmette.core.hierarchy import Hierarchy
-from palmette.core.taxonomy import read_hierarchy
 from palmette.exceptions import PalmetteError, ReadError
 
 pytestmark = pytest.mark.data
@@ -58,7 +57,7 @@ def manifest(data_home: Path) -> dict[str, dict[str, Any]]:
 
 
 # hierarchies do not change, so that tests can share the large ones
-read_once = functools.cache(read_hierarchy)
+read_once = functools.cache(Hierarchy.read)
 
 
 def check_counts(h: Hierarchy, expected: dict[str, Any], counts_root: bool) -> None:
@@ -99,14 +98,14 @@ def test_wordnet_with_a_root(data_home):
 
 
 def test_gene_ontology(data_home):
-    h = read_hierarchy(data_home / "taxonomies/gene_ontology/GO.sqlite.xz")
+    h = Hierarchy.read(data_home / "taxonomies/gene_ontology/GO.sqlite.xz")
     check_counts(h, manifest(data_home)["gene_ontology"], counts_root=False)
     assert h.names[0] == "all"
     assert len(h.edges) == 51_415 + 13_759 + 4_887
 
 
 def test_goslim_edges(data_home):
-    h = read_hierarchy(data_home / "taxonomies/goslim_generic/goslim_generic.obo.xz")
+    h = Hierarchy.read(data_home / "taxonomies/goslim_generic/goslim_generic.obo.xz")
     # of the 152 is_a lines of the file three are between types of relationships
     assert len(h.edges) == 149 + 3
     assert (np.bincount(h.edges[:, 1]) > 1).sum() == 3
@@ -130,7 +129,7 @@ def test_icd10_xml_is_part_of_the_list(data_home):
 )
 def test_100k_nodes_within_two_seconds(data_home, name, root):
     started = time.process_time()
-    read_hierarchy(data_home / "taxonomies" / name, root=root)
+    Hierarchy.read(data_home / "taxonomies" / name, root=root)
     assert time.process_time() - started < 2
 
 
@@ -140,7 +139,7 @@ def test_clus_headers(data_home, group):
     assert files
     entries = manifest(data_home)
     for file in files:
-        h = read_hierarchy(file)
+        h = Hierarchy.read(file)
         check_counts(h, entries[file.parent.name], counts_root=False)
         assert h.is_tree == ("GO" not in file.name), file
 
@@ -150,7 +149,7 @@ def test_phyletic_profiles(data_home, tmp_path):
     with zipfile.ZipFile(packed) as archive, archive.open("phyletic_profiles.harff") as stream:
         header = stream.read(1 << 20)
     (tmp_path / "x.harff").write_bytes(header)
-    h = read_hierarchy(tmp_path / "x.harff")
+    h = Hierarchy.read(tmp_path / "x.harff")
     check_counts(h, manifest(data_home)["phyletic_profiles"], counts_root=False)
 
 
@@ -159,12 +158,12 @@ def test_mulan_labels(data_home):
     files = sorted((data_home / "multilabel").rglob("*.xml.xz"))
     assert files
     for file in files:
-        h = read_hierarchy(file)
+        h = Hierarchy.read(file)
         assert h.max_depth == 1
         assert h.n_leaves == entries[file.parent.name]["n_labels"]
     nested = "hierarchical_multilabel/mulan_hierarchical_sample/hierarchical"
-    h = read_hierarchy(data_home / f"{nested}.xml.xz")
+    h = Hierarchy.read(data_home / f"{nested}.xml.xz")
     assert h.n_nodes - 1 == 364
     assert h.max_depth == 5
     with pytest.raises(ReadError, match=r"in the \.xml file"):
-        read_hierarchy(data_home / f"{nested}-train.arff.xz")
+        Hierarchy.read(data_home / f"{nested}-train.arff.xz")

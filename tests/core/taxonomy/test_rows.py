@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from palmette.core.hierarchy import assemble
 from palmette.core.taxonomy import rows as rows_module
-from palmette.core.taxonomy.rows import LinkRows, PlaceRows, Tops, assemble, short
+from palmette.core.taxonomy.rows import LinkRows, PlaceRows, Tops, short
 from palmette.core.taxonomy.source import Source
 from palmette.exceptions import HierarchyError, ReadError
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from palmette.core.hierarchy import Hierarchy
-from palmette.core.taxonomy import read_hierarchy, to_dot, write_hierarchy
+from palmette.core.taxonomy import to_dot, write_hierarchy
 from palmette.exceptions import HierarchyError, PalmetteError
 
 # files are written: how long that takes is the machine's affair
@@ -106,7 +106,7 @@ def test_dot_file(tmp_path):
 def test_format_goes_before_suffix(tmp_path):
     write_hierarchy(Hierarchy.star(["a"]), tmp_path / "x.txt", format="newick")
     assert (tmp_path / "x.txt").read_text() == "(a)root;"
-    assert read_hierarchy(tmp_path / "x.txt") == Hierarchy.star(["a"])
+    assert Hierarchy.read(tmp_path / "x.txt") == Hierarchy.star(["a"])
 
 
 @pytest.mark.parametrize("options", [{}, {"format": "json"}])

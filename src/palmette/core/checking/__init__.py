@@ -12,9 +12,8 @@ from palmette.core.checking.indented import check_indented
 from palmette.core.checking.json_file import check_json
 from palmette.core.checking.paths import check_paths, tell_stray_blanks
 from palmette.core.checking.shape import note_shape, statistics_of
-from palmette.core.hierarchy import Hierarchy
+from palmette.core.hierarchy import Hierarchy, assemble
 from palmette.core.taxonomy.registry import Reader, detect, find_reader
-from palmette.core.taxonomy.rows import assemble
 from palmette.core.taxonomy.source import Source
 from palmette.exceptions import PalmetteError, ReadError
 

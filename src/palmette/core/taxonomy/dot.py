@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from palmette.core.hierarchy import Hierarchy
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from palmette.core.hierarchy import Hierarchy
+
 
 __all__ = ["to_dot"]
 
@@ -22,6 +26,7 @@ def to_dot(hierarchy: Hierarchy) -> str:
 
     Examples
     --------
+    >>> from palmette import Hierarchy
     >>> print(to_dot(Hierarchy.star(["cat"])), end="")
     digraph hierarchy {
       0 [label="root"];

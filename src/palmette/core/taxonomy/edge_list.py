@@ -12,12 +12,15 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.core.taxonomy.names import names_as_text
 from palmette.core.taxonomy.rows import LinkRows, Tops
 from palmette.core.taxonomy.source import Source
 from palmette.exceptions import HierarchyError, ReadError
+
+if TYPE_CHECKING:
+    from palmette.core.hierarchy import Hierarchy
 
 __all__ = ["has_header", "looks_like", "parse", "split_lines", "to_edges"]
 
@@ -161,6 +164,7 @@ def to_edges(hierarchy: Hierarchy) -> str:
 
     Examples
     --------
+    >>> from palmette import Hierarchy
     >>> print(to_edges(Hierarchy.from_paths([("animal", "cat"), ("plant",)])), end="")
     parent,child
     root,animal

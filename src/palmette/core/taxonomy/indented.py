@@ -11,14 +11,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.core.taxonomy.names import names_as_text
 from palmette.core.taxonomy.rows import PlaceRows, Tops
 from palmette.core.taxonomy.source import MAX_TEXT, Source
 from palmette.exceptions import HierarchyError
+
+if TYPE_CHECKING:
+    from palmette.core.hierarchy import Hierarchy
 
 __all__ = ["is_deeper", "looks_like", "parse", "split_lines", "to_text"]
 
@@ -109,6 +112,7 @@ def to_text(hierarchy: Hierarchy) -> str:
 
     Examples
     --------
+    >>> from palmette import Hierarchy
     >>> print(to_text(Hierarchy.from_paths([("animal", "cat"), ("plant",)])), end="")
     # Palmette hierarchy: indented text
     root

@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.core.taxonomy.rows import NumberedRows, short
 from palmette.core.taxonomy.source import Source
 from palmette.exceptions import HierarchyError
+
+if TYPE_CHECKING:
+    from palmette.core.hierarchy import Hierarchy
 
 __all__ = ["is_ours", "parse", "to_json"]
 
@@ -47,6 +49,7 @@ def to_json(hierarchy: Hierarchy) -> str:
 
     Examples
     --------
+    >>> from palmette import Hierarchy
     >>> print(to_json(Hierarchy.from_paths([("animal", "cat"), ("plant",)])), end="")
     {"format": "palmette.hierarchy", "version": 1,
     "names": ["root", "animal", "cat", "plant"],

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from palmette.core.hierarchy import Hierarchy
+from typing import TYPE_CHECKING
+
 from palmette.exceptions import HierarchyError
+
+if TYPE_CHECKING:
+    from palmette.core.hierarchy import Hierarchy
 
 __all__ = ["names_as_text"]
 

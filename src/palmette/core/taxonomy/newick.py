@@ -8,11 +8,14 @@ without a name is an error.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.core.taxonomy.names import names_as_text
 from palmette.core.taxonomy.rows import PlaceRows, Tops, check_size
 from palmette.core.taxonomy.source import Source
+
+if TYPE_CHECKING:
+    from palmette.core.hierarchy import Hierarchy
 
 __all__ = ["looks_like", "parse", "to_newick"]
 
@@ -146,6 +149,7 @@ def to_newick(hierarchy: Hierarchy) -> str:
 
     Examples
     --------
+    >>> from palmette import Hierarchy
     >>> to_newick(Hierarchy.from_paths([("animal", "cat"), ("animal", "polar bear"), ("plant",)]))
     "((cat,'polar bear')animal,plant)root;"
     """

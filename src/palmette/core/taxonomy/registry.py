@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.core.html_tree import to_page
 from palmette.core.svg import to_svg
 from palmette.core.taxonomy import (
@@ -29,6 +29,9 @@ from palmette.core.taxonomy.sax import root_element
 from palmette.core.taxonomy.source import Source
 from palmette.exceptions import PalmetteError, ReadError
 
+if TYPE_CHECKING:
+    from palmette.core.hierarchy import Hierarchy
+
 __all__ = ["READERS", "WRITERS", "Reader", "Writer", "detect", "find_reader", "find_writer"]
 
 
@@ -42,7 +45,7 @@ class Reader:
     shows : str
         What such a file looks like, in a few words.
     parse : callable
-        Gives rows, which `assemble` turns into a hierarchy.
+        Gives rows, of which `Hierarchy.read` builds a hierarchy.
     looks_like : callable or None
         Whether a file's content is of this format; None: only where it is asked for by name.
     suffixes : tuple of str

@@ -1,4 +1,4 @@
-"""Plain rows that parsers fill, and the one place that turns them into a Hierarchy.
+"""Plain rows that parsers fill, and the one place that turns them into nodes and edges.
 
 A parser gives numbered nodes and edges. What differs between formats is what identifies a node
 (its place in a tree, or its name) and what becomes of several nodes without a parent:
@@ -24,7 +24,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.core.taxonomy.source import Source
 from palmette.exceptions import HierarchyError
 
@@ -35,8 +34,8 @@ __all__ = [
     "PlaceRows",
     "Rows",
     "Tops",
-    "assemble",
     "check_size",
+    "nodes_and_edges",
     "short",
 ]
 
@@ -183,8 +182,8 @@ class NumberedRows:
 Rows = PlaceRows | LinkRows | NumberedRows
 
 
-def assemble(rows: Rows, root: Hashable | None) -> Hierarchy:
-    """Build the hierarchy of parsed rows.
+def nodes_and_edges(rows: Rows, root: Hashable | None) -> tuple[list[Any], NDArray[np.int32]]:
+    """Return the nodes of parsed rows under one root.
 
     Parameters
     ----------
@@ -194,7 +193,9 @@ def assemble(rows: Rows, root: Hashable | None) -> Hierarchy:
 
     Returns
     -------
-    Hierarchy
+    names : list of n_nodes names
+    edges : int array of shape (n_edges, 2)
+        Numbers of parent and child.
     """
     names, edges = rows.names, rows.edges()
     if not names:
@@ -205,12 +206,9 @@ def assemble(rows: Rows, root: Hashable | None) -> Hierarchy:
     wanted = root
     if root is None and (rows.tops is Tops.ALWAYS or (rows.tops is Tops.SEVERAL and len(tops) > 1)):
         wanted = DEFAULT_ROOT
-    try:
-        if wanted is not None:
-            names, edges = _put_under(wanted, rows, names, edges, tops)
-        return Hierarchy(names, edges)
-    except HierarchyError as error:
-        raise HierarchyError(f"{rows.source.path}: {error}") from error
+    if wanted is not None:
+        names, edges = _put_under(wanted, rows, names, edges, tops)
+    return names, edges
 
 
 def _put_under(
