@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from palmette.core.drawing import one_line
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
+from palmette.metrics._counts import check_level
 from palmette.metrics._pairs import pair_labels
-from palmette.metrics.counts import check_level
 from palmette.plotting.fitted import hierarchy_of, truth_of
 from palmette.plotting.ink import INK, take_axes
 
@@ -215,7 +215,8 @@ def _count(
     rows: NDArray[Any], columns: NDArray[Any], weight: NDArray[np.float64], max_nodes: int
 ) -> tuple[NDArray[np.float64], list[int]]:
     """Count pairs of nodes; the last row and column are what is not among the nodes kept."""
-    totals = np.bincount(rows, weight, minlength=int(columns.max()) + 1)
+    n_nodes = int(columns.max()) + 1
+    totals = np.asarray(np.bincount(rows, weight, minlength=n_nodes), dtype=np.float64)
     totals += np.bincount(columns[columns >= 0], minlength=len(totals)) * 1e-9  # only predicted
     used = np.flatnonzero(totals)
     nodes = np.sort(used[np.argsort(-totals[used], kind="stable")][:max_nodes])
@@ -223,15 +224,19 @@ def _count(
     place[nodes] = np.arange(len(nodes))
     size = len(nodes) + 1
     pairs = place[rows] * size + place[columns]
-    return np.bincount(pairs, weight, minlength=size * size).reshape(size, size), nodes.tolist()
+    counts = np.asarray(np.bincount(pairs, weight, minlength=size * size), dtype=np.float64)
+    return counts.reshape(size, size), nodes.tolist()
 
 
 def _normalized(matrix: NDArray[np.float64], normalize: str | None) -> NDArray[np.float64]:
     if normalize is None:
         return matrix
     axis = {"true": 1, "pred": 0, "all": None}[normalize]
-    total = matrix.sum(axis=axis, keepdims=True)
-    return np.divide(matrix, total, out=np.zeros_like(matrix), where=total > 0)
+    total = np.asarray(matrix.sum(axis=axis, keepdims=True))
+    shares: NDArray[np.float64] = np.divide(
+        matrix, total, out=np.zeros_like(matrix), where=total > 0
+    )
+    return shares
 
 
 def _shown(

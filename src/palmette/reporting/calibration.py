@@ -11,7 +11,7 @@ from palmette.metrics import ReliabilityCurve, reliability_curve
 from palmette.reporting.cell_confidence import CellConfidence
 from palmette.reporting.evaluation import Evaluation
 from palmette.reporting.path_confidence import PathConfidence, ancestors_by_level
-from palmette.reporting.plain import plain
+from palmette.reporting.plain import plain_facts
 
 __all__ = ["calibration_of_cells", "calibration_of_paths"]
 
@@ -44,13 +44,13 @@ def calibration_of_paths(evaluation: Evaluation, sure: PathConfidence) -> dict[s
         levels.append({"level": place + 1, **_curve(right, sure.on_path[there, place])})
     # an answer is right where it is true, even if the truth goes on below it
     is_true = evaluation.overlap.both == evaluation.overlap.pred
-    return plain({"of": "rows", "answer": _curve(is_true, sure.answer), "levels": levels})
+    return plain_facts({"of": "rows", "answer": _curve(is_true, sure.answer), "levels": levels})
 
 
 def calibration_of_cells(sure: CellConfidence) -> dict[str, Any]:
     """Compare the probabilities of all cells of rows and nodes with how many are true."""
     levels = [{"level": place + 1, **_facts(curve)} for place, curve in enumerate(sure.curves())]
-    return plain({"of": "cells", "answer": _facts(sure.curve_of_all()), "levels": levels})
+    return plain_facts({"of": "cells", "answer": _facts(sure.curve_of_all()), "levels": levels})
 
 
 def _curve(right: NDArray[np.bool_], confidence: NDArray[np.float64]) -> dict[str, Any]:

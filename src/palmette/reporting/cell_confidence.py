@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.metrics import ReliabilityCurve
-from palmette.metrics._cells import average_precision_of_cells
+from palmette.metrics._counts import average_precision_of_cells
 from palmette.reporting.evaluation import Evaluation
 from palmette.reporting.path_confidence import node_tables
 
@@ -64,6 +64,7 @@ class CellConfidence:
 
     def average_precision(self, drawn: NDArray[np.int64]) -> FloatArray:
         """Area from scores in bins for numbers of each row, of shape (n_draws,)."""
+        assert self.row_counts is not None  # callers draw rows only where their counts were kept
         cells, true = (drawn @ side for side in self.row_counts)
         return _area(cells, true)
 
@@ -139,4 +140,5 @@ def _area(cells: NDArray[Any], true: NDArray[Any]) -> FloatArray:
     precision = np.divide(hits, told, out=np.zeros(hits.shape), where=told > 0)
     steps = (true[:, ::-1] * precision).sum(axis=1)
     total = hits[:, -1]
-    return np.divide(steps, total, out=np.full(len(total), np.nan), where=total > 0)
+    area: FloatArray = np.divide(steps, total, out=np.full(len(total), np.nan), where=total > 0)
+    return area

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.core.labels import NodeLabels
+from palmette.metrics._counts import row_overlap
 from palmette.metrics._pairs import LabelPair
-from palmette.metrics.counts import row_overlap
 from palmette.reporting.bootstrap import Interval, bootstrap
 from palmette.reporting.evaluation import Evaluation, places_of
 from palmette.reporting.model_parts import parts_with_rows
-from palmette.reporting.plain import plain
+from palmette.reporting.plain import plain_facts
 
 __all__ = ["conformal_facts"]
 
@@ -45,7 +45,7 @@ def conformal_facts(
     for part, rows in parts_with_rows(model, X):
         if hasattr(part, "predict_set_nodes"):
             answers = _Answers(part, rows(), evaluation, n_bootstrap, seed)
-            return plain(answers.facts())
+            return plain_facts(answers.facts())
     return None
 
 
@@ -86,7 +86,9 @@ class _Answers:
         true = sparse.csr_array(pair.true.closed[:, 1:])
         n_true = np.diff(true.indptr)
         n_held = np.asarray(true.multiply(sets[:, 1:]).sum(axis=1)).ravel()
-        share = np.divide(n_held, n_true, out=np.ones(len(n_true)), where=n_true > 0)
+        share: NDArray[np.float64] = np.divide(
+            n_held, n_true, out=np.ones(len(n_true)), where=n_true > 0
+        )
         return share if getattr(self._part, "control", "row") == "label" else np.floor(share)
 
     def _is_above(self, nodes: NDArray[Any]) -> NDArray[np.float64]:
@@ -94,7 +96,7 @@ class _Answers:
         pair = self._evaluation.pair
         answers = NodeLabels.from_terminals(nodes, self._evaluation.hierarchy, pair.true.form)
         overlap = row_overlap(LabelPair(pair.true, answers, pair.weight))
-        return (overlap.both == overlap.pred).astype(np.float64)
+        return np.asarray(overlap.both == overlap.pred, dtype=np.float64)
 
     def _answer(
         self,

@@ -87,7 +87,7 @@ def _rows_of(missed: sparse.csc_array, a: int, false: sparse.csc_array, b: int) 
 
 
 def _column(matrix: sparse.csc_array, node: int) -> NDArray[Any]:
-    return matrix.indices[matrix.indptr[node] : matrix.indptr[node + 1]]
+    return np.asarray(matrix.indices[matrix.indptr[node] : matrix.indptr[node + 1]])
 
 
 def _first_rows(rows: IntArray, rank: IntArray, n: int = _EXAMPLES_A_PAIR) -> IntArray:

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from palmette.core.labels import NodeLabels
+from palmette.metrics._counts import row_overlap
 from palmette.metrics._pairs import LabelPair
-from palmette.metrics.counts import row_overlap
 from palmette.reporting.cell_confidence import CellConfidence
 from palmette.reporting.evaluation import Evaluation
 from palmette.reporting.path_confidence import PathConfidence
-from palmette.reporting.plain import plain
+from palmette.reporting.plain import plain_facts
 
 __all__ = ["THRESHOLDS", "coverage_of_cells", "coverage_of_paths"]
 
@@ -45,7 +45,7 @@ def coverage_of_paths(evaluation: Evaluation, sure: PathConfidence) -> dict[str,
         }
         for threshold in THRESHOLDS
     ]
-    return plain({"of": "rows", "points": points})
+    return plain_facts({"of": "rows", "points": points})
 
 
 def _whole_answers(
@@ -82,7 +82,7 @@ def coverage_of_cells(sure: CellConfidence) -> dict[str, Any]:
         {"threshold": edges[place], "precision": precision[place], "recall": recall[place]}
         for place in places.tolist()
     ]
-    return plain({"of": "cells", "points": points})
+    return plain_facts({"of": "cells", "points": points})
 
 
 def _mean(flags: Any) -> float:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.metrics._first_errors import first_errors
+from palmette.metrics._losses import first_errors
 from palmette.reporting.evaluation import Evaluation
-from palmette.reporting.plain import plain
+from palmette.reporting.plain import plain_facts
 
 __all__ = ["Partings", "error_facts", "find_partings"]
 
@@ -46,17 +46,17 @@ class Partings:
     @property
     def confused(self) -> NDArray[np.bool_]:
         """Whether another child is predicted than the true one."""
-        return (self.missed > 0) & (self.false > 0)
+        return np.asarray((self.missed > 0) & (self.false > 0))
 
     @property
     def short(self) -> NDArray[np.bool_]:
         """Whether the prediction ends where the truth goes on."""
-        return self.false == 0
+        return np.asarray(self.false == 0)
 
     @property
     def beyond(self) -> NDArray[np.bool_]:
         """Whether the prediction goes on where the truth ends."""
-        return self.missed == 0
+        return np.asarray(self.missed == 0)
 
 
 def find_partings(evaluation: Evaluation) -> Partings:
@@ -66,13 +66,14 @@ def find_partings(evaluation: Evaluation) -> Partings:
     is_missed = _is_true(evaluation, rows, nodes)
     key = rows * hierarchy.n_nodes + parents[nodes]
     events, event = np.unique(key, return_inverse=True)
-    sides = [np.bincount(event[flag], minlength=len(events)) for flag in (is_missed, ~is_missed)]
+    missed = np.bincount(event[is_missed], minlength=len(events))
+    false = np.bincount(event[~is_missed], minlength=len(events))
     first_level = np.full(evaluation.n_rows, hierarchy.max_depth + 1)
     np.minimum.at(first_level, rows, hierarchy.depth[nodes])
     first_level[evaluation.is_right] = 0
     where, at = np.divmod(events, hierarchy.n_nodes)
     siblings = _confused_siblings(event, nodes, is_missed, at)
-    return Partings(where, at, *sides, siblings, first_level)
+    return Partings(where, at, missed, false, siblings, first_level)
 
 
 def error_facts(evaluation: Evaluation, partings: Partings) -> dict[str, Any]:
@@ -92,7 +93,7 @@ def error_facts(evaluation: Evaluation, partings: Partings) -> dict[str, Any]:
     """
     right = int(np.count_nonzero(evaluation.is_right))
     levels = np.bincount(partings.first_level, minlength=evaluation.hierarchy.max_depth + 1)
-    return plain(
+    return plain_facts(
         {
             "rows": evaluation.n_rows,
             "right": right,

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
+from palmette.metrics._counts import NodeCounts, RowOverlap, count_nodes, row_overlap
 from palmette.metrics._pairs import LabelPair, extend_hierarchy, pair_labels
-from palmette.metrics.counts import NodeCounts, RowOverlap, count_nodes, row_overlap
 from palmette.reporting.model_parts import find_in_parts, hierarchy_of
 
 __all__ = ["Evaluation", "evaluate", "places_of", "primary_parents"]
@@ -61,7 +61,7 @@ class Evaluation:
     @cached_property
     def is_right(self) -> NDArray[np.bool_]:
         """Whether the answer is exactly the truth, of shape (n_samples,)."""
-        return self.overlap.apart == 0
+        return np.asarray(self.overlap.apart == 0)
 
     @cached_property
     def parents(self) -> IntArray:
@@ -152,6 +152,6 @@ def _places(known: Hierarchy, hierarchy: Hierarchy) -> IntArray:
     if known is hierarchy:
         return np.arange(known.n_nodes, dtype=np.int32)
     if not known.is_tree:
-        return hierarchy.index(known.names.tolist())
+        return np.asarray(hierarchy.index(known.names.tolist()))
     rest = [known.path(node) for node in range(1, known.n_nodes)]
-    return np.r_[np.int32(0), hierarchy.index(rest)]
+    return np.asarray(np.r_[np.int32(0), hierarchy.index(rest)])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from palmette.reporting.evaluation import Evaluation, places_of
 from palmette.reporting.model_parts import find_in_parts, model_parts
-from palmette.reporting.plain import cut, plain
+from palmette.reporting.plain import cut, plain_facts
 
 __all__ = ["feature_facts", "feature_names"]
 
@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 def feature_names(model: Any) -> list[str] | None:
     """Names of the features that the innermost classifier was fitted on, None where unknown."""
     for part in model_parts(model):
-        maker = getattr(part, "vectorizer_", None)
+        maker: Any = getattr(part, "vectorizer_", None)
         if maker is None and hasattr(part, "steps") and len(part.steps) > 1:
             maker = part[:-1]
         if hasattr(maker, "get_feature_names_out"):
@@ -56,11 +56,11 @@ def feature_facts(
     """
     selector = find_in_parts(model, "feature_selector_")
     if selector is not None and hasattr(selector, "node_supports_"):
-        return plain(_selected(selector, evaluation, names))
+        return plain_facts(_selected(selector, evaluation, names))
     for part in model_parts(model):
         values = getattr(part, "feature_importances_", None)
         if values is not None and np.ndim(values) == 1:
-            return plain(_importances(part, np.asarray(values), evaluation, names))
+            return plain_facts(_importances(part, np.asarray(values), evaluation, names))
     return None
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from palmette.reporting.bootstrap import CONFIDENCE, Interval, bootstrap
 from palmette.reporting.cell_confidence import CellConfidence
 from palmette.reporting.evaluation import Evaluation
-from palmette.reporting.plain import plain
+from palmette.reporting.plain import plain_facts
 from palmette.reporting.row_groups import RowGroups, group_rows
 
 __all__ = ["headline_facts"]
@@ -108,7 +108,7 @@ def headline_facts(
         spread = found[-1] if curve is not None else Interval(np.nan, np.nan, np.nan)
         area = Interval(cells.area(), spread.low, spread.high)
         shown.append(_fact(_AUPRC, area, evaluation))
-    return plain(
+    return plain_facts(
         {
             "figures": shown,
             "levels": _level_facts(evaluation, groups, found[len(_ALWAYS) :]),
@@ -189,4 +189,5 @@ def _level_facts(
 
 def _share(top: NDArray[Any], bottom: NDArray[Any]) -> FloatArray:
     """Quotients, 0 where there is nothing to divide by, as the metrics have it."""
-    return np.divide(top, bottom, out=np.zeros(np.shape(top)), where=bottom > 0)
+    share: FloatArray = np.divide(top, bottom, out=np.zeros(np.shape(top)), where=bottom > 0)
+    return share

@@ -102,8 +102,8 @@ def _errors(facts: dict[str, Any]) -> Iterator[str]:
     counts = [errors["kinds"][key] for key in ("other_branch", "short", "beyond")]
     told = ", ".join(f"{n:,} {word}" for n, word in zip(counts, words, strict=True))
     yield f"{errors['wrong']:,} of {errors['rows']:,} rows are wrong: {told}."
-    rows = [(each["level"], f"{each['rows']:,}") for each in errors["by_level"]]
-    yield _table(("level of the first error", "rows"), rows)
+    by_level = [(each["level"], f"{each['rows']:,}") for each in errors["by_level"]]
+    yield _table(("level of the first error", "rows"), by_level)
     by_node = errors["by_node"]
     columns = [by_node[key][:_N_PAIRS] for key in ("node", "rows", "confused", "short", "beyond")]
     rows = [

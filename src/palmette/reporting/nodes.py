@@ -70,10 +70,13 @@ def _confidence_sums(
         return sure.node_sums
     on_path = ancestors_by_level(evaluation.hierarchy)[evaluation.pair.nodes[1]]
     there = on_path >= 0
-    sums = np.bincount(on_path[there], sure.on_path[there], minlength=n_nodes)
+    sums = np.asarray(
+        np.bincount(on_path[there], sure.on_path[there], minlength=n_nodes), dtype=np.float64
+    )
     sums[0] = evaluation.n_rows  # the root is certain
     return sums
 
 
 def _quotient(top: FloatArray, bottom: FloatArray) -> FloatArray:
-    return np.divide(top, bottom, out=np.full(len(top), np.nan), where=bottom > 0)
+    quotient: FloatArray = np.divide(top, bottom, out=np.full(len(top), np.nan), where=bottom > 0)
+    return quotient

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cut", "plain", "rounded"]
+__all__ = ["cut", "plain", "plain_facts", "rounded"]
 
 _DIGITS = 5  # of the columns over nodes, which are long
 
@@ -41,10 +41,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return plain_facts(value)
     if isinstance(value, list | tuple | set | frozenset):
         return [plain(item) for item in value]
     return cut(str(value), 300)
+
+
+def plain_facts(facts: Mapping[Any, Any]) -> dict[str, Any]:
+    """Turn facts by name into what JSON can hold; see `plain`."""
+    return {str(key): plain(item) for key, item in facts.items()}
 
 
 def rounded(values: NDArray[Any]) -> list[float | None]:

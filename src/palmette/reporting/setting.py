@@ -9,7 +9,7 @@ from typing import Any
 from palmette.core.rows import is_text
 from palmette.reporting.evaluation import Evaluation
 from palmette.reporting.model_parts import find_in_parts, model_parts
-from palmette.reporting.plain import cut, plain
+from palmette.reporting.plain import cut, plain_facts
 
 __all__ = ["setting_facts"]
 
@@ -39,7 +39,7 @@ def setting_facts(
     parts = [type(part).__name__ for part in model_parts(model)]
     innermost = list(model_parts(model))[-1]
     hierarchy = evaluation.hierarchy
-    return plain(
+    return plain_facts(
         {
             "model": parts[0],
             "wraps": parts[1:],
@@ -76,7 +76,7 @@ def _n_features(model: Any, X: Any) -> int | None:
     found = find_in_parts(model, "n_features_in_")
     if found is not None:
         return int(found)
-    shape = getattr(X, "shape", ())
+    shape: tuple[int, ...] = getattr(X, "shape", ())
     return None if is_text(X) or len(shape) < 2 else int(shape[1])
 
 

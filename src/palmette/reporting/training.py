@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette.reporting.model_parts import model_parts
-from palmette.reporting.plain import plain
+from palmette.reporting.plain import plain_facts
 
 __all__ = ["training_facts"]
 
@@ -49,7 +49,7 @@ def training_facts(model: Any) -> dict[str, Any] | None:
             series = [_series(name, values) for name, values in _curves(source)]
             if series:
                 n_rounds = max(each["rounds"][-1] for each in series)
-                return plain({"n_rounds": n_rounds, "series": series})
+                return plain_facts({"n_rounds": n_rounds, "series": series})
     return None
 
 
