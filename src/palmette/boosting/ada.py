@@ -146,11 +146,11 @@ class NodeBoostingClassifier(BoostedClassifier):
             return scores
         # columns whose coefficients differ are brought to one scale
         reach = self._reach_after(X)
-        return scores * (reach.mean() / reach)
+        return np.asarray(scores * (reach.mean() / reach))
 
     def _reach_after(self, X: Any) -> FloatArray:
         n_rounds = X.n_rounds if isinstance(X, Scored) else len(self.rounds_)
-        return self._reach[n_rounds]
+        return np.asarray(self._reach[n_rounds])
 
     def _sureness(self, X: Any) -> float:
         """Factor that makes log-odds of scores: at most 2, less where votes go on and on.
@@ -158,7 +158,8 @@ class NodeBoostingClassifier(BoostedClassifier):
         A score is half the log-odds of a node, but rounds keep adding votes after the training rows
         are told apart; no number of rounds makes surer than the number of rows.
         """
-        return 2.0 * min(1.0, np.log1p(self._n_rows) / float(self._reach_after(X).mean()))
+        surest = float(np.log1p(self._n_rows))
+        return 2.0 * min(1.0, surest / float(self._reach_after(X).mean()))
 
     def _path_scores(self, scores: FloatArray) -> FloatArray:
         """Scores of the paths to the classes; see `path_scores`.
@@ -172,7 +173,7 @@ class NodeBoostingClassifier(BoostedClassifier):
         return np.asarray(softmax(self._sureness(X) * scores, axis=1))
 
     def _node_proba_of(self, X: Any) -> FloatArray:
-        proba = expit(self._sureness(X) * self._scores_of(X))
+        proba: FloatArray = expit(self._sureness(X) * self._scores_of(X))
         return np.clip(proba, 1e-12, 1 - 1e-12)
 
     def decision_function(self, X: Any) -> FloatArray:

@@ -193,7 +193,7 @@ class _Words:
             return "", f"{n_others} others"
         if rule < 0:
             return "", self._sentences[rule]
-        feature, cut, side = (int(part) for part in split_rules(np.int64(rule)))
+        feature, cut, side = (int(part) for part in split_rules(np.asarray(rule, dtype=np.int64)))
         label = feature if self._names is None else self._names[feature]
         name = f"feature {feature}" if self._names is None else str(label)
         return label, f"{name} {self._tell(row, feature, cut, side)}"

@@ -90,7 +90,9 @@ def _members(model: Any) -> tuple[list[Sequence[Any]], list[FloatArray]]:
     if not isinstance(rounds[0], Bundle):
         return [rounds], [scale]
     bounds = rounds[0].bounds
-    members = [[each.parts[i] for each in rounds] for i in range(len(rounds[0].parts))]
+    members: list[Sequence[Any]] = [
+        [each.parts[i] for each in rounds] for i in range(len(rounds[0].parts))
+    ]
     return members, np.split(scale, bounds[1:-1])
 
 

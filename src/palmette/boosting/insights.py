@@ -14,7 +14,11 @@ from palmette.boosting.node_scores import node_map
 from palmette.exceptions import PalmetteError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     import pandas as pd
+
+    from palmette.core.hierarchy import Hierarchy
 
 __all__ = ["InsightsMixin"]
 
@@ -23,6 +27,13 @@ FloatArray = NDArray[np.float64]
 
 class InsightsMixin:
     """Gives boosted classifiers scores of nodes, importances of features and explanations."""
+
+    # of the classifier
+    hierarchy_: Hierarchy
+    nodes_: NDArray[np.int32]
+    _read_features: Callable[..., Any]
+    _scores_of: Callable[[Any], FloatArray]
+    _parts: Callable[..., Iterator[Any]]
 
     def predict_node_scores(self, X: Any) -> FloatArray:
         """Scores of nodes, which the votes of the rounds add up to.

@@ -84,19 +84,19 @@ class Member(ABC):
         space = self._model.space_
         at_nodes = np.zeros((space.n_active, len(scores)))
         at_nodes[1:] = scores.T
-        return space.sum_down(at_nodes)[space.class_place].T
+        return np.asarray(space.sum_down(at_nodes)[space.class_place].T)
 
 
 class _Leaf(Member):
     @property
     def n_columns(self) -> int:
-        return self._model.space_.n_classes
+        return int(self._model.space_.n_classes)
 
     def loss(self, targets: Any, weights: FloatArray) -> LeafSoftmax:
         return LeafSoftmax(targets, weights, self.n_columns)
 
     def log_proba(self, scores: FloatArray) -> FloatArray:
-        return log_softmax(scores, axis=1)
+        return np.asarray(log_softmax(scores, axis=1))
 
 
 class _Path(Member):
@@ -111,7 +111,7 @@ class _Path(Member):
         return PathSoftmax(targets, weights, self._model.space_)
 
     def log_proba(self, scores: FloatArray) -> FloatArray:
-        return log_softmax(self._path_sums(scores), axis=1)
+        return np.asarray(log_softmax(self._path_sums(scores), axis=1))
 
 
 class _Logistic(Member):
@@ -134,10 +134,10 @@ class _Logistic(Member):
 
     def log_proba(self, scores: FloatArray) -> FloatArray:
         # among paths that of independent nodes is proportional to the exponential of its sum
-        return log_softmax(self._path_sums(scores), axis=1)
+        return np.asarray(log_softmax(self._path_sums(scores), axis=1))
 
     def node_proba(self, scores: FloatArray) -> FloatArray:
-        return expit(scores)
+        return np.asarray(expit(scores))
 
 
 class _Exponential(Member):
@@ -151,7 +151,7 @@ class _Exponential(Member):
 
     def _costs(self) -> FloatArray:
         model = self._model
-        return hierarchical_costs(model.hierarchy_, nodes=model.nodes_)[model.nodes_]
+        return np.asarray(hierarchical_costs(model.hierarchy_, nodes=model.nodes_)[model.nodes_])
 
     def loss(self, targets: Any, weights: FloatArray) -> Any:
         raise NotImplementedError
@@ -172,10 +172,10 @@ class _Exponential(Member):
         return lambda scores: float(shares @ (np.exp(-signs * scores) @ costs))
 
     def log_proba(self, scores: FloatArray) -> FloatArray:
-        return log_softmax(2.0 * path_scores(scores, self._model.space_), axis=1)
+        return np.asarray(log_softmax(2.0 * path_scores(scores, self._model.space_), axis=1))
 
     def node_proba(self, scores: FloatArray) -> FloatArray:
-        return expit(2 * scores)
+        return np.asarray(expit(2 * scores))
 
 
 LOSSES: dict[str, type[Member]] = {

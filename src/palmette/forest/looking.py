@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from palmette.engine.split_importances import split_importances
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from palmette.engine.column_scale import ColumnScale
+    from palmette.engine.oblique_trees import ObliqueTrees
+
 __all__ = ["ForestLookingMixin"]
 
 
 class ForestLookingMixin:
     """Gives a forest with ``trees_`` and ``scale_`` ways to look into its trees."""
+
+    # of the forest
+    trees_: ObliqueTrees
+    scale_: ColumnScale
+    n_jobs: int | None
+    _read_features: Callable[..., Any]
 
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Find the leaf of every row in every tree.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -94,10 +95,10 @@ class OutputTable:
             table[:, j] = values[codes[:, j]]
         return self.container.wrap(as_dtype(table, self.dtype), index)
 
-    def proba_of(self, table: FloatArray) -> list[NDArray[np.float64]]:
+    def proba_of(self, table: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """Probabilities of the values of each output, from those of all of them side by side."""
-        bounds = np.cumsum([len(values) for values in self.values])[:-1]
-        return [normalize_rows(part) for part in np.split(table, bounds, axis=1)]
+        bounds = np.cumsum([0, *(len(values) for values in self.values)]).tolist()
+        return [normalize_rows(table[:, start:stop]) for start, stop in pairwise(bounds)]
 
     def score(self, true: Any, predicted: Any, weights: Any) -> float:
         """Share of rows of which all outputs are right."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from palmette.engine.structured_forest import TreeDraws, part_of
 from palmette.exceptions import PalmetteError
-from palmette.partition import LabelTwoMeans
+from palmette.forest._label_two_means import LabelTwoMeans
 from palmette.routing import AxisSplit, Hellinger, LogisticSplit
 
 __all__ = ["check_forest", "leaves_rows_out", "tree_draws", "tree_settings"]
@@ -98,7 +98,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 def _is_share(value: Any) -> bool:

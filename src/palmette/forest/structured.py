@@ -31,6 +31,7 @@ from palmette.forest.parameters import (
 )
 from palmette.forest.published import PRESETS
 from palmette.forest.scored import Scored
+from palmette.persistence.checks import numbers, require
 
 __all__ = ["StructuredForestClassifier"]
 
@@ -143,6 +144,8 @@ class StructuredForestClassifier(
     """
 
     _presets: ClassVar[dict[str, Preset]] = PRESETS
+
+    classes_: Any  # an array of labels; with `multioutput` a list of arrays, one per output
 
     def __init__(
         self,
@@ -267,7 +270,19 @@ class StructuredForestClassifier(
             if self.verbose:
                 print(f"tree {first + len(grown)} of {self.n_estimators}")
         coming.close()
-        return ObliqueTrees.of(grown, before) if grown else before
+        # without a new tree there are those of the earlier fit
+        return before if before is not None and not grown else ObliqueTrees.of(grown, before)
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        if not hasattr(self, "trees_"):
+            return
+        require(isinstance(self.trees_, ObliqueTrees), "the trees of a forest are no ObliqueTrees")
+        shares = numbers(self.label_shares_, np.float64, 1, "label_shares_")
+        require(shares.shape == self.trees_.drawn.shape[1:], "the trees are of other labels")
+        largest = self.trees_.weight_features.max(initial=-1)
+        require(largest < self.n_features_in_, "a tree uses a feature that does not exist")
+        require(isinstance(self.scale_, ColumnScale), "the scale of a forest is no ColumnScale")
 
     # ------------------------------------------------------------------ out of bag
 
