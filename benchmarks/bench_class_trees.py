@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 import palmette as pm
-from palmette.class_tree.mf import MFTree
+from palmette.class_tree import MFTree
 from palmette.compare import environment, measure
 from palmette.metrics import clade_purity
 

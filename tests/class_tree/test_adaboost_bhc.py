@@ -12,9 +12,8 @@ from sklearn.metrics import log_loss
 from sklearn.tree import DecisionTreeClassifier
 
 import palmette as pm
+from palmette.class_tree import BHCTree, RandomTree
 from palmette.class_tree.adaboost_bhc import AdaBoostBHCClassifier
-from palmette.class_tree.bhc import BHCTree
-from palmette.class_tree.random import RandomTree
 from palmette.exceptions import PalmetteError
 
 X, Y = load_digits(return_X_y=True)

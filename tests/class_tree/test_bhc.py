@@ -5,7 +5,7 @@ import pytest
 from tests.class_tree.clades import clades, newick
 
 import palmette as pm
-from palmette.class_tree.bhc import BHCTree
+from palmette.class_tree import BHCTree
 from palmette.exceptions import PalmetteError
 
 

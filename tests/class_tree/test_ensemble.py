@@ -10,13 +10,10 @@ from sklearn.naive_bayes import GaussianNB
 from tests.class_tree.clades import clades
 
 import palmette as pm
-from palmette.class_tree.bhc import BHCTree
+from palmette.class_tree import BHCTree, MFTree, RandomTree, RelaxedTree
+from palmette.class_tree._random import ShuffledTree
 from palmette.class_tree.classifier import ClassTreeClassifier
 from palmette.class_tree.ensemble import ClassTreeEnsemble, _draw_within
-from palmette.class_tree.mf import MFTree
-from palmette.class_tree.random import RandomTree
-from palmette.class_tree.relaxed import RelaxedTree
-from palmette.class_tree.shuffled import ShuffledTree
 from palmette.exceptions import PalmetteError
 
 X, Y = load_digits(return_X_y=True)

@@ -9,7 +9,7 @@ from sklearn.kernel_approximation import Nystroem
 from tests.class_tree.clades import clades, hard_cases
 
 import palmette as pm
-from palmette.class_tree.mf import MFTree
+from palmette.class_tree import MFTree
 from palmette.exceptions import PalmetteError
 from palmette.metrics import clade_purity
 

@@ -10,11 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from tests.class_tree.clades import clades, hard_cases
 
 import palmette as pm
-from palmette.class_tree.dependence import DependenceTree
-from palmette.class_tree.label_embedding import LabelEmbeddingTree
-from palmette.class_tree.nmf import NMFTree
-from palmette.class_tree.random import RandomTree
-from palmette.class_tree.relaxed import RelaxedTree
+from palmette.class_tree import DependenceTree, LabelEmbeddingTree, NMFTree, RandomTree, RelaxedTree
 from palmette.datasets import fetch, make_hierarchical_classification
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.metrics import triplet_accuracy

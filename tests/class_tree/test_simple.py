@@ -8,9 +8,7 @@ from scipy import sparse
 from sklearn.base import clone
 from tests.class_tree.clades import clades, hard_cases
 
-from palmette.class_tree.agglomerative import AgglomerativeTree
-from palmette.class_tree.balanced import BalancedTree
-from palmette.class_tree.random import RandomTree
+from palmette.class_tree import AgglomerativeTree, BalancedTree, RandomTree
 
 LEARNERS = [
     AgglomerativeTree(),

@@ -8,8 +8,7 @@ from threadpoolctl import threadpool_info
 
 from palmette.engine.grow import GrownTree, grow_class_tree
 from palmette.exceptions import PalmetteError
-from palmette.partition.base import ClassProblem, Partition
-from palmette.partition.random import RandomPartition
+from palmette.partition import ClassProblem, Partition, RandomPartition
 
 
 class OneAgainstAll(Partition):

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from palmette.class_tree.bhc import BHCTree
+from palmette.class_tree._fisher import BHCTree
+from palmette.class_tree._random import RandomTree
 from palmette.class_tree.classifier import ClassTreeClassifier
 from palmette.class_tree.ensemble import ClassTreeEnsemble
-from palmette.class_tree.random import RandomTree
 from palmette.core.binning import MAX_BINS
 from palmette.core.containers import row_index
 from palmette.core.rows import count_rows

@@ -12,15 +12,14 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from palmette.class_tree._learner import ClassTreeLearner
+from palmette.class_tree._random import RandomTree, ShuffledTree
 from palmette.class_tree.classifier import ClassTreeClassifier
-from palmette.class_tree.random import RandomTree
-from palmette.class_tree.shuffled import ShuffledTree
 from palmette.core.decoding import resolve_decoding
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import count_rows, take_rows
 from palmette.engine.exponent import fit_exponent, held_out_third, raise_to
 from palmette.engine.single_path import SinglePathClassifier
-from palmette.engine.tree_learner import ClassTreeLearner
 from palmette.engine.weights import check_weights
 from palmette.exceptions import PalmetteError
 

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Literal
 
 from sklearn.base import clone
 
+from palmette.class_tree._spectral import MFTree
 from palmette.class_tree.classifier import ClassTreeClassifier
-from palmette.class_tree.mf import MFTree
 from palmette.engine.presets import Preset, PresetsMixin
 from palmette.routing.linear import LinearRouter
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from palmette.engine.presets import Preset
-from palmette.partition import LabelTwoMeans
+from palmette.forest._label_two_means import LabelTwoMeans
 from palmette.routing import AxisSplit, Hellinger, LogisticSplit
 
 __all__ = ["PRESETS"]

@@ -14,6 +14,7 @@ from palmette.core.rows import take_rows
 from palmette.engine.grow import GrownTree, grow_class_tree
 from palmette.engine.multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
+from palmette.multilabel.balanced_k_means import BalancedKMeans, LabelSetProblem
 from palmette.multilabel.members import (
     ask_positive,
     fit_member,
@@ -23,7 +24,6 @@ from palmette.multilabel.members import (
     rows_to_ask,
     rows_to_share,
 )
-from palmette.partition.balanced_k_means import BalancedKMeans, LabelSetProblem
 
 __all__ = ["HOMER"]
 

@@ -20,7 +20,7 @@ from palmette.engine.several_paths import labels_listed, lists_as_matrix
 from palmette.engine.target import check_target
 from palmette.engine.weights import check_weights
 from palmette.exceptions import LabelError, PalmetteError
-from palmette.partition.balanced_k_means import BalancedKMeans, LabelSetProblem
+from palmette.multilabel.balanced_k_means import BalancedKMeans, LabelSetProblem
 
 __all__ = ["HOMERTree"]
 

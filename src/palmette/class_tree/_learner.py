@@ -1,0 +1,149 @@
+"""ClassTreeLearner: what all estimators that learn a hierarchy over classes share."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from palmette.core.model_html import FittedHTML
+from palmette.core.rows import take_rows
+from palmette.engine.grow import ClassProblem, IntArray, Partition, grow_class_tree
+from palmette.engine.weights import check_weights
+from palmette.exceptions import LabelError, PalmetteError
+
+__all__ = ["ClassTreeLearner", "short_indices"]
+
+
+class ClassTreeLearner(FittedHTML, BaseEstimator):
+    """Base of estimators that learn a hierarchy over the classes of y.
+
+    A subclass divides the classes of a node in `_split`, with what `_begin` computed once for all
+    nodes; or it returns a `Partition` from `_partition`. It has the parameters ``leaf_size``,
+    ``min_side``, ``max_depth``, ``random_state`` and ``n_jobs`` as far as it needs them.
+
+    Attributes
+    ----------
+    hierarchy_ : Hierarchy
+        Its leaves are the classes.
+    classes_ : array of shape (n_classes,)
+    tree_ : GrownTree
+        The groups of classes in the order in which they were made, as positions in ``classes_``.
+    """
+
+    # The methods of the rule are private: scikit-learn takes a method named `split` for that of a
+    # cross-validation splitter.
+    _may_overlap: ClassVar[bool] = False
+    _one_blas_thread: ClassVar[bool] = False
+
+    def _begin(self, problem: ClassProblem) -> Any:
+        """Check the parameters and compute what all nodes share; see `Partition.begin`."""
+        return problem
+
+    def _split(self, state: Any, classes: IntArray, node: int) -> list[IntArray]:
+        """Divide the classes of a node; see `Partition.split`."""
+        raise NotImplementedError(f"{type(self).__name__} has neither _split nor _partition.")
+
+    def _partition(self) -> Partition:
+        return _OwnRule(self)
+
+    def _leaf_size(self) -> int:
+        size: int = getattr(self, "leaf_size", 1)
+        return size
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the hierarchy.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Labels, one per row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Rows of weight zero are left out.
+
+        Returns
+        -------
+        self
+        """
+        problem = self._read(X, y, sample_weight)
+        self.tree_ = grow_class_tree(
+            self._partition(),
+            problem,
+            leaf_size=self._leaf_size(),
+            min_side=getattr(self, "min_side", 0.0),
+            max_depth=getattr(self, "max_depth", None),
+        )
+        self.hierarchy_ = self.tree_.to_hierarchy(self.classes_)
+        return self
+
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> ClassProblem:
+        """Validate the rows and labels, and set `classes_`."""
+        if y is None:
+            raise LabelError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        y = np.asarray(y)
+        check_consistent_length(X, y)
+        if y.ndim != 1:
+            raise LabelError(
+                f"y has shape {y.shape}: expected one label per row, of shape ({X.shape[0]},). A "
+                "hierarchy is learnt over labels, not over paths."
+            )
+        with warnings.catch_warnings():
+            # a class of one row is enough: most rules use only the means of the classes
+            warnings.filterwarnings("ignore", message="The number of unique classes")
+            check_classification_targets(y)
+        weights = check_weights(sample_weight, X.shape[0])
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights)
+            X, y, weights = take_rows(X, kept), y[kept], weights[kept]
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            only = self.classes_.tolist()[0]
+            raise PalmetteError(f"y has one class only, {only!r}: expected two classes or more.")
+        return ClassProblem(
+            X,
+            codes.astype(np.int32),
+            len(self.classes_),
+            weights,
+            seed=int(check_random_state(getattr(self, "random_state", 0)).randint(2**31 - 1)),
+            n_jobs=getattr(self, "n_jobs", None),
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+class _OwnRule(Partition):
+    """The rule of a learner, as the partition that `grow_class_tree` asks for."""
+
+    def __init__(self, learner: ClassTreeLearner) -> None:
+        self.learner = learner
+        self.one_blas_thread = learner._one_blas_thread
+
+    def begin(self, problem: ClassProblem) -> Any:
+        """Compute what all nodes share; see `Partition.begin`."""
+        return self.learner._begin(problem)
+
+    def split(self, state: Any, classes: IntArray, node: int) -> list[IntArray]:
+        """Divide the classes of a node; see `Partition.split`."""
+        return self.learner._split(state, classes, node)
+
+
+def short_indices(X: Any) -> Any:
+    """Return a CSR matrix with 32-bit indices, which liblinear needs, if these are enough."""
+    if X.indices.dtype.itemsize == X.indptr.dtype.itemsize == 4 or X.nnz >= 2**31:
+        return X
+    short = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return sparse.csr_array((X.data, *short), shape=X.shape)

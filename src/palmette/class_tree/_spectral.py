@@ -1,0 +1,317 @@
+"""MFTree: class trees from the leading eigenvectors of class similarity (MF-Tree)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+
+from palmette.class_tree._groups import best_cut, k_means, median_cut, two_means, two_sides
+from palmette.class_tree._learner import ClassTreeLearner
+from palmette.class_tree._similarity import ClassSimilarity
+from palmette.core.rows import row_chunks, take_rows
+from palmette.core.statistics import ClassStatistics
+from palmette.engine.grow import ClassProblem, IntArray, least_side
+from palmette.engine.presets import Preset, PresetsMixin
+from palmette.exceptions import PalmetteError
+
+__all__ = ["MFTree", "SpectralState"]
+
+Floats = NDArray[np.float64]
+
+_POWER = {"means": 0.0, "roots": 0.5, "sums": 1.0}
+_FEW_CLASSES = 50
+
+
+@dataclass(eq=False)
+class SpectralState:
+    """What all nodes share.
+
+    Parameters
+    ----------
+    similarity : ClassSimilarity
+    depth : int array of shape (n_classes,)
+        Number of groups with the class that were divided so far.
+    branching : int
+        Number of parts of a group.
+    """
+
+    similarity: ClassSimilarity
+    depth: IntArray
+    branching: int
+
+
+class MFTree(PresetsMixin, ClassTreeLearner):
+    """Divide classes recursively by the leading eigenvectors of their similarity.
+
+    The similarity of two classes is the mean of the kernel over their rows, centred. The matrix of
+    these is D = Y'KY of the paper. It needs only the means of the classes, which stay sparse where
+    X is sparse: rows are read once, and the kernel of all rows, from which the paper starts, is
+    never formed.
+
+    Parameters
+    ----------
+    branching : int or "auto", default=2
+        Number of parts of a group. Two are the best of 2-means on the two leading eigenvectors from
+        six starts; more are k-means on as many eigenvectors. "auto" is 5 for fewer than 50 classes
+        and 8 for more: the better shapes for classifiers at the nodes, by cross-validation.
+    leaf_size : int or "auto", default=1
+        Maximum number of classes in a group that is not divided. "auto" is 1 for fewer than 50
+        classes, and 16 for more.
+    min_side : float, default=0.05
+        Minimum share of a group's classes on either side, 0 to .5, which bounds the depth by
+        log(n_classes) / -log(1 - min_side). The best of the six divisions that has this share is
+        taken, else the best cut along an eigenvector. Of more than two parts, it is the share
+        outside of the largest part; where it is smaller, the group is divided in two.
+    kernel : "linear", transformer, str or callable, default="linear"
+        A transformer, such as ``Nystroem()``, is fitted to X and its features are used instead.
+        The name of a kernel of `sklearn.metrics.pairwise.pairwise_kernels`, such as "rbf", or a
+        function of two blocks of rows, is evaluated for all pairs of rows: for a few thousand rows.
+    kernel_params : dict, optional
+        Parameters of a named kernel.
+    weights : {"means", "roots", "sums"}, default="means"
+        Whether a class counts once, by the square root of its weight, or by its weight. "sums" is
+        published; it gives chains where the sizes of classes differ much.
+    centring : {"node", "global"}, default="node"
+        Whether similarities are centred at the mean of the node's rows or, as published, of all
+        rows.
+    rule : {"kmeans", "abs"}, default="kmeans"
+        2-means (k-means) on the eigenvectors or, as published, the eigenvector in which the entry
+        of a class is larger.
+    tau : int, default=0
+        Groups above this depth are divided around their largest classes, by distance, instead.
+        Published as a short cut; it saves little time here and costs accuracy.
+    max_depth : int, optional
+        Groups at this depth are not divided.
+    random_state : int, RandomState or None
+        For a transformer that draws random numbers.
+
+    Attributes
+    ----------
+    hierarchy_ : Hierarchy
+        Its leaves are the classes.
+    classes_ : array of shape (n_classes,)
+    tree_ : GrownTree
+        The groups of classes, as positions in ``classes_``.
+
+    See Also
+    --------
+    MFTree.preset : "published" are the settings of the paper.
+
+    References
+    ----------
+    L. Liu, P.-N. Tan, X. Liu (2015). MF-Tree: matrix factorization tree for large multi-class
+    learning. CIKM 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> tree = MFTree().fit(*load_iris(return_X_y=True))
+    >>> print(tree.hierarchy_.draw())
+    root
+    ├─ 0
+    └─ group 2
+       ├─ 1
+       └─ 2
+    """
+
+    _one_blas_thread = True
+
+    _presets: ClassVar = {
+        "published": Preset(
+            "magnitudes of eigenvectors of class sums, centred once",
+            {"rule": "abs", "weights": "sums", "centring": "global", "min_side": 0.0},
+            "Liu, Tan and Liu (2015), Algorithm 1",
+        ),
+    }
+
+    def __init__(
+        self,
+        branching: int | Literal["auto"] = 2,
+        *,
+        leaf_size: int | Literal["auto"] = 1,
+        min_side: float = 0.05,
+        kernel: Any = "linear",
+        kernel_params: dict[str, Any] | None = None,
+        weights: Literal["means", "roots", "sums"] = "means",
+        centring: Literal["node", "global"] = "node",
+        rule: Literal["kmeans", "abs"] = "kmeans",
+        tau: int = 0,
+        max_depth: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.branching = branching
+        self.leaf_size = leaf_size
+        self.min_side = min_side
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.weights = weights
+        self.centring = centring
+        self.rule = rule
+        self.tau = tau
+        self.max_depth = max_depth
+        self.random_state = random_state
+
+    def _leaf_size(self) -> int:
+        if self.leaf_size == "auto":
+            return 1 if len(self.classes_) < _FEW_CLASSES else 16
+        return self.leaf_size
+
+    def _branching(self, n_classes: int) -> int:
+        if self.branching == "auto":
+            return 5 if n_classes < _FEW_CLASSES else 8
+        return self.branching
+
+    def _begin(self, problem: ClassProblem) -> SpectralState:
+        """Compute the means of the classes, or products of these under a kernel."""
+        branching = self._branching(problem.n_classes)
+        self._check(branching)
+        if isinstance(self.kernel, str) and self.kernel == "linear":
+            parts = {"means": _in_range(problem.statistics.mean)}
+        elif hasattr(self.kernel, "transform"):
+            parts = {"means": _mapped_means(self.kernel, problem)}
+        else:
+            parts = {"products": _kernel_products(self._kernel_function(), problem)}
+        weight = problem.statistics.weight
+        scale = weight ** _POWER[self.weights]
+        similarity = ClassSimilarity(weight, scale, self.centring == "node", **parts)
+        return SpectralState(similarity, np.zeros(problem.n_classes, dtype=np.int32), branching)
+
+    def _split(self, state: SpectralState, classes: IntArray, node: int) -> list[IntArray]:
+        """Divide the classes of a node; see `Partition.split`."""
+        depth = state.depth[classes[0]]
+        state.depth[classes] += 1
+        if depth < self.tau:
+            return _around_largest(state.similarity, classes, state.branching)
+        values, vectors = state.similarity.leading(classes, max(2, state.branching))
+        if not values[0]:
+            return []
+        if state.branching > 2:
+            groups = _groups(classes, vectors * np.sqrt(values), state.branching)
+            most = len(classes) - least_side(len(classes), self.min_side)
+            if max(map(len, groups)) <= most:
+                return groups
+        return two_sides(classes, self._right(values, vectors))
+
+    def _right(self, values: Floats, vectors: Floats) -> NDArray[np.bool_]:
+        """Return the mask of the classes on one of two sides."""
+        if self.rule == "abs":
+            right = np.abs(vectors[:, 0]) < np.abs(vectors[:, 1])
+            return median_cut(vectors[:, 0]) if right.all() or not right.any() else right
+        points = (vectors * np.sqrt(values))[:, :2]
+        least = least_side(len(points), self.min_side)
+        lines = _lines(vectors[:, :2][:, values[:2] > 0])
+        found = two_means(points, _starts(lines), least)
+        return best_cut(points, lines, least) if found is None else found
+
+    def _kernel_function(self) -> Callable[[Any, Any], Floats]:
+        """Return the function from two blocks of rows to their kernel."""
+        if callable(self.kernel):
+            function: Callable[[Any, Any], Floats] = self.kernel
+            return function
+        from sklearn.metrics.pairwise import pairwise_kernels
+
+        return lambda a, b: pairwise_kernels(a, b, self.kernel, **(self.kernel_params or {}))
+
+    def _check(self, branching: int) -> None:
+        """Raise an error for parameters out of range."""
+        if not branching >= 2:
+            raise PalmetteError(f"branching={self.branching!r}: expected 2 or more.")
+        for name, allowed in (
+            ("weights", tuple(_POWER)),
+            ("centring", ("node", "global")),
+            ("rule", ("kmeans", "abs")),
+        ):
+            if (given := getattr(self, name)) not in allowed:
+                raise PalmetteError(f"{name}={given!r}: expected one of {', '.join(allowed)}.")
+        if self.rule == "abs" and branching != 2:
+            raise PalmetteError(f"rule='abs' divides in two, but branching={branching}.")
+        known = isinstance(self.kernel, str) or callable(self.kernel)
+        if not known and not hasattr(self.kernel, "transform"):
+            raise PalmetteError(
+                f"kernel={self.kernel!r}: expected 'linear', a transformer, the name of a kernel "
+                "of scikit-learn or a function of two blocks of rows."
+            )
+
+
+def _lines(vectors: Floats) -> Floats:
+    """Return both eigenvectors, their sum and their difference; or the only one."""
+    if vectors.shape[1] < 2:
+        return vectors
+    first, second = vectors.T
+    return np.column_stack([first, second, first + second, first - second])
+
+
+def _starts(lines: Floats) -> NDArray[np.bool_]:
+    """Return starts: the signs of both eigenvectors, and the medians of all lines."""
+    middle = [(len(lines) - 1) // 2, len(lines) // 2]
+    medians = np.sort(lines, axis=0)[middle].mean(axis=0)
+    return np.concatenate([lines[:, :2] > 0, lines > medians], axis=1)
+
+
+def _groups(classes: IntArray, points: Floats, n_groups: int) -> list[IntArray]:
+    """Return groups by k-means, or single classes where there are as few classes as groups."""
+    if len(classes) <= n_groups:
+        return [classes[i : i + 1] for i in range(len(classes))]
+    group = k_means(points, n_groups)
+    return [classes[group == k] for k in range(group.max() + 1)]
+
+
+def _around_largest(
+    similarity: ClassSimilarity, classes: IntArray, n_groups: int
+) -> list[IntArray]:
+    """Divide by distance to the means of the largest classes (Algorithm 3)."""
+    order = np.argsort(-similarity.weight[classes], kind="stable")
+    seeds = order[:n_groups]
+    distance = similarity.distances(classes, classes[seeds])
+    nearest = distance.argmin(axis=1)
+    nearest[seeds] = np.arange(len(seeds))
+    return [classes[nearest == k] for k in range(len(seeds))]
+
+
+# ---------------------------------------------------------------------- kernels
+
+
+def _in_range(means: Any) -> Any:
+    """Scale very large or very small means by a power of two, so that their squares are finite."""
+    values = means.data if sparse.issparse(means) else means
+    largest = max(values.max(initial=0.0), -values.min(initial=0.0))
+    if largest == 0 or 1e-100 < largest < 1e100:
+        return means
+    return means * 2.0 ** -np.floor(np.log2(largest))
+
+
+def _mapped_means(transformer: Any, problem: ClassProblem) -> Any:
+    """Return means of the classes in the features of a transformer, by blocks of rows."""
+    transformer = clone(transformer)
+    if "random_state" in transformer.get_params() and transformer.random_state is None:
+        transformer.set_params(random_state=problem.seed % 2**32)
+    transformer.fit(problem.X)
+
+    def blocks() -> Any:
+        for block in row_chunks(problem.X.shape[0], problem.X.shape[1] + 1024):
+            weights = () if problem.weights is None else (problem.weights[block],)
+            yield transformer.transform(take_rows(problem.X, block)), problem.codes[block], *weights
+
+    return ClassStatistics.gather_chunks(blocks(), problem.n_classes).mean
+
+
+def _kernel_products(kernel: Callable[[Any, Any], Floats], problem: ClassProblem) -> Floats:
+    """Return the mean of a kernel over the rows of every two classes, by blocks of rows."""
+    n_rows = problem.X.shape[0]
+    weights = np.ones(n_rows) if problem.weights is None else problem.weights
+    total = problem.statistics.weight
+    member = sparse.csr_array(
+        (weights / total[problem.codes], (problem.codes, np.arange(n_rows))),
+        shape=(problem.n_classes, n_rows),
+    )
+    products = np.zeros((problem.n_classes, problem.n_classes))
+    for block in row_chunks(n_rows, n_rows):
+        towards = member @ np.asarray(kernel(problem.X, take_rows(problem.X, block)))
+        products += towards @ member[:, block].T
+    return (products + products.T) / 2
