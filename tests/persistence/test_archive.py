@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from tests.persistence.mutations import packed
 
-from palmette import ReadError
-from palmette.persistence.archive import Archive, sha256_of, write_members
+from palmette.persistence._archive import Archive, Damaged, sha256_of, write_members
 
 MEMBERS = {"state.json": b"{}" * 500, "arrays/f8.npy": bytes(5000)}
 
@@ -23,11 +22,11 @@ def written(members=MEMBERS) -> io.BytesIO:
 
 
 def opened(content: bytes, **settings) -> Archive:
-    return Archive(io.BytesIO(content), "m.palmette", **settings)
+    return Archive(io.BytesIO(content), **settings)
 
 
 def test_members_come_back_in_order():
-    archive = Archive(written(), "m.palmette")
+    archive = Archive(written())
     assert archive.names == list(MEMBERS)
     assert {name: bytes(archive.read(name)) for name in archive.names} == MEMBERS
     assert archive.size("arrays/f8.npy") == 5000
@@ -37,22 +36,22 @@ def test_the_same_members_give_the_same_bytes():
     assert written().getvalue() == written().getvalue()
 
 
-def test_what_cannot_be_packed_is_left_as_it_is():
+def test_what_cannot_be_compressed_is_left_as_it_is():
     noise = np.random.default_rng(0).bytes(3000)
     stream = written({"arrays/noise.npy": noise, "arrays/zeros.npy": bytes(3000)})
     with zipfile.ZipFile(stream) as archive:
-        packing = {info.filename: info.compress_type for info in archive.infolist()}
-    assert packing["arrays/noise.npy"] == zipfile.ZIP_STORED
-    assert packing["arrays/zeros.npy"] == zipfile.ZIP_DEFLATED
+        methods = {info.filename: info.compress_type for info in archive.infolist()}
+    assert methods["arrays/noise.npy"] == zipfile.ZIP_STORED
+    assert methods["arrays/zeros.npy"] == zipfile.ZIP_DEFLATED
 
 
 def test_a_checksum_that_does_not_fit_is_refused():
-    archive = Archive(written(), "m.palmette")
+    archive = Archive(written())
     content = archive.read("state.json", sha256_of(MEMBERS["state.json"]))
     assert bytes(content) == MEMBERS["state.json"]
-    with pytest.raises(ReadError, match=r"state\.json does not have the checksum"):
+    with pytest.raises(Damaged, match=r"state\.json does not have the checksum"):
         archive.read("state.json", "0" * 64)
-    with pytest.raises(ReadError, match=r"hierarchy\.json is missing"):
+    with pytest.raises(Damaged, match=r"hierarchy\.json is missing"):
         archive.read("hierarchy.json")
 
 
@@ -68,48 +67,55 @@ def test_a_checksum_that_does_not_fit_is_refused():
     ],
 )
 def test_names_that_lead_elsewhere_are_refused(name):
-    with pytest.raises(ReadError, match="is no name of a member"):
+    with pytest.raises(Damaged, match="is no name of a member"):
         opened(packed({name: b""}))
 
 
 def test_a_member_that_stands_twice_is_refused():
     with (
         pytest.warns(UserWarning, match="Duplicate"),
-        pytest.raises(ReadError, match="stands in it twice"),
+        pytest.raises(Damaged, match="stands in it twice"),
     ):
         opened(packed([("state.json", b"1"), ("state.json", b"2")]))
 
 
 def test_too_many_members_are_refused(monkeypatch):
-    monkeypatch.setattr("palmette.persistence.archive.MAX_MEMBERS", 1)
-    with pytest.raises(ReadError, match="2 members, expected at most 1"):
-        Archive(written(), "m.palmette")
+    monkeypatch.setattr("palmette.persistence._archive.MAX_MEMBERS", 1)
+    with pytest.raises(Damaged, match="2 members, expected at most 1"):
+        Archive(written())
 
 
-def test_a_file_that_unpacks_to_too_much_is_refused_and_the_error_says_how_to_allow_it():
-    content = packed({"state.json": bytes(10**6)}, zipfile.ZIP_DEFLATED)
-    assert len(content) < 2000
-    with pytest.raises(ReadError, match=r"1,000,000 bytes, and 999,999 are.*max_bytes=1000000"):
-        opened(content, max_bytes=999_999)
-    assert len(opened(content, max_bytes=10**6).read("state.json")) == 10**6
+def test_the_size_of_all_members_is_known_before_they_are_read():
+    content = packed({"state.json": bytes(10**6), "hierarchy.json": b"{}"}, zipfile.ZIP_DEFLATED)
+    assert len(content) < 3000
+    assert opened(content).n_bytes == 10**6 + 2
 
 
-def test_a_size_that_packing_cannot_reach_is_refused():
-    with pytest.raises(ReadError, match="cannot be as large as it says"):
+def test_compressed_members_are_refused_where_none_are_expected():
+    for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2):
+        with pytest.raises(Damaged, match="compressed by another method"):
+            opened(packed({"state.json": bytes(100)}, method), compressed=False)
+    stream = io.BytesIO()
+    write_members(stream, MEMBERS, compress=False)
+    assert bytes(Archive(stream, compressed=False).read("state.json")) == MEMBERS["state.json"]
+
+
+def test_a_size_that_compression_cannot_reach_is_refused():
+    with pytest.raises(Damaged, match="cannot be as large as it states"):
         opened(with_directory_field(packed({"state.json": b"{}"}), 24, 10**9))
 
 
 def test_a_member_shorter_than_it_says_is_refused():
     content = packed({"state.json": b"{}" * 50})
     archive = opened(with_directory_field(content, 24, 150))
-    with pytest.raises((ReadError, zipfile.BadZipFile, EOFError)):
+    with pytest.raises((Damaged, zipfile.BadZipFile, EOFError)):
         archive.read("state.json")
 
 
-def test_encrypted_members_and_unknown_packing_are_refused():
-    with pytest.raises(ReadError, match="encrypted"):
+def test_encrypted_members_and_unknown_compression_are_refused():
+    with pytest.raises(Damaged, match="encrypted"):
         opened(with_directory_field(packed({"state.json": b"{}"}), 8, 1, "<H"))
-    with pytest.raises(ReadError, match="packed in an unknown way"):
+    with pytest.raises(Damaged, match="compressed by another method"):
         opened(packed({"state.json": b"{}"}, zipfile.ZIP_BZIP2))
 
 

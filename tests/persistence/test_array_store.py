@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from palmette.persistence.array_store import ArrayReader, ArrayWriter
+from palmette.persistence._arrays import ArrayReader, ArrayWriter
 
 
 def stored(arrays):

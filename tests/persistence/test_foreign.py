@@ -12,8 +12,8 @@ from sklearn.preprocessing import FunctionTransformer
 from tests.persistence.round_trips import again, bytes_of
 
 from palmette import PalmetteError
-from palmette.persistence.foreign import ForeignReader, untrusted_types
-from palmette.persistence.skops_file import tidy
+from palmette.persistence._foreign import ForeignReader, untrusted_types
+from palmette.persistence._skops import tidy
 
 
 def test_many_objects_are_spread_over_members():
@@ -43,6 +43,6 @@ def test_without_skops_the_error_says_what_to_install(monkeypatch):
             raise ImportError("No module named 'skops'")
         return real(name, *rest)
 
-    monkeypatch.setattr("palmette.persistence.foreign.importlib.import_module", without)
+    monkeypatch.setattr("palmette.persistence._foreign.importlib.import_module", without)
     with pytest.raises(PalmetteError, match=r"pip install 'skops>=0\.13'"):
         bytes_of([LogisticRegression()])

@@ -7,10 +7,9 @@ import pytest
 from tests.persistence.round_trips import again
 
 from palmette import PalmetteError
-from palmette.persistence.array_store import ArrayReader
-from palmette.persistence.codecs import ALL_CODECS
-from palmette.persistence.foreign import ForeignWriter
-from palmette.persistence.graph import Decoder, Encoder
+from palmette.persistence._arrays import ArrayReader
+from palmette.persistence._foreign import ALL_CODECS, ForeignWriter
+from palmette.persistence._graph import Decoder, Encoder
 
 
 def test_an_object_that_is_used_twice_stays_one_object():

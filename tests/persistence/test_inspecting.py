@@ -24,11 +24,11 @@ def test_versions_types_sizes_and_the_summary_are_told(tmp_path):
     model.summary_ = {"rows": 4, "score": np.float64(0.5), "nothing": None}
     save(model, file)
     facts = inspect(file)
-    assert facts["kind"] == "palmette.local.flat.FlatClassifier"
+    assert facts["kind"] == "local.FlatClassifier"
     assert facts["version"] == 1
     assert facts["libraries"]["palmette"] == palmette.__version__
     assert facts["summary"] == {"rows": 4, "score": 0.5, "nothing": None}
-    assert facts["types"]["palmette.core.hierarchy.Hierarchy"] == 1
+    assert facts["types"]["hierarchy.Hierarchy"] == 1
     assert facts["types"]["another library"] >= 1
     assert facts["members"]["state.json"] > 100
     assert facts["untrusted"] == []
@@ -41,7 +41,7 @@ def test_nothing_is_built(tmp_path, monkeypatch):
     def never(*_):
         raise AssertionError("an object was built")
 
-    monkeypatch.setattr("palmette.persistence.graph.Decoder.value", never)
+    monkeypatch.setattr("palmette.persistence._graph.Decoder.value", never)
     assert "sklearn.pipeline.Pipeline" in inspect(file)["types"]
 
 
@@ -54,5 +54,5 @@ def test_types_that_need_trust_are_listed(tmp_path):
     file = tmp_path / "model.palmette"
     file.write_bytes(sealed(members))
     assert inspect(file)["untrusted"] == ["subprocess.Popen"]
-    with pytest.raises(ReadError, match="unpacks to"):
+    with pytest.raises(ReadError, match="decompresses to"):
         inspect(file, max_bytes=10)

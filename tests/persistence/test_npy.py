@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 
-from palmette.persistence.npy import from_npy, to_npy
+from palmette.persistence._arrays import from_npy, to_npy
 
 ARRAYS = [
     np.arange(6.0).reshape(2, 3),

@@ -10,7 +10,7 @@ from sklearn.neighbors import BallTree, KDTree
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import Tree
 
-from palmette.persistence.part_checks import check_parts
+from palmette.persistence._skops import check_parts
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] > 0).astype(int)

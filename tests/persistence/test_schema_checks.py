@@ -10,8 +10,7 @@ import skops.io
 from sklearn.neighbors import NearestNeighbors
 from tests.persistence.mutations import members_of, packed
 
-from palmette.persistence.schema_checks import check_schema, nodes_of
-from palmette.persistence.skops_file import check_content, tidy
+from palmette.persistence._skops import check_content, check_schema, nodes_of, tidy
 
 X = np.random.default_rng(0).normal(size=(20, 3))
 

@@ -13,8 +13,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from tests.persistence.mutations import members_of, packed
 
-from palmette.persistence.reviewed import REVIEWED
-from palmette.persistence.skops_file import check_content, names_in, tidy
+from palmette.persistence._skops import REVIEWED, check_content, names_in, tidy
 
 WORDS = ["a cat", "a dog", "the oak"]
 
@@ -71,13 +70,13 @@ def spoilt(change) -> bytes:
     return packed(members)
 
 
-def test_packed_members_are_refused_at_any_depth():
+def test_compressed_members_are_refused_at_any_depth():
     members = members_of(tidy(skops.io.dumps(objects())))
-    with pytest.raises(ValueError, match="is packed"):
+    with pytest.raises(ValueError, match="is compressed"):
         check_content(packed(members, zipfile.ZIP_DEFLATED))
     inner = next(name for name in members if name.endswith(".npz"))
     members[inner] = packed(members_of(members[inner]), zipfile.ZIP_DEFLATED)
-    with pytest.raises(ValueError, match="is packed"):
+    with pytest.raises(ValueError, match="is compressed"):
         check_content(packed(members))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sklearn.base import BaseEstimator
 
-from palmette.persistence.reviewed import REVIEWED
-from palmette.persistence.trust import Untrusted, trusted_class
+from palmette.persistence._foreign import Untrusted, trusted_class
+from palmette.persistence._skops import REVIEWED
 
 
 @pytest.mark.parametrize(

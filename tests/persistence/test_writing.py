@@ -53,7 +53,7 @@ def test_the_hierarchy_can_be_taken_out_of_the_file(tmp_path):
     save(model, file)
     with zipfile.ZipFile(file) as archive:
         archive.extract("hierarchy.json", tmp_path)
-        assert b'"kind": "palmette.class_tree.classifier' in archive.read("manifest.json")
+        assert b'"kind": "class_tree.ClassTreeClassifier"' in archive.read("manifest.json")
     assert Hierarchy.read(tmp_path / "hierarchy.json") == model.hierarchy_
 
 

@@ -27,13 +27,14 @@ from palmette.engine.boost import RowChoice, boost, scores_of, staged_scores
 from palmette.engine.callbacks import IterativeFitMixin, monitored_fit, monitored_rounds
 from palmette.engine.checkpoint import resume_from
 from palmette.engine.fingerprints import fingerprint_of_arrays, fingerprint_of_parameters
-from palmette.engine.hypotheses import Samples, pack, unpack
+from palmette.engine.hypotheses import Samples, extent_of
 from palmette.engine.path_classifier import PathClassifier
 from palmette.engine.threads import Threads
 from palmette.engine.tuning import tune_marginal
 from palmette.engine.weak.base import ColumnMask, TrainingRows
 from palmette.engine.weights import check_weights, used_rows
 from palmette.exceptions import PalmetteError
+from palmette.persistence.checks import numbers, require
 
 __all__ = ["BoostedClassifier"]
 
@@ -128,7 +129,7 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
 
     def _choose_rule(self, X: Any, targets: Any, weights: NDArray[np.float64]) -> None:
         """Set ``decoding_`` where the decision rule leaves something to be chosen."""
-        vars(self).pop("decoding_", None)
+        self.__dict__.pop("decoding_", None)
         if self.several_paths_ or self.decoding in ("auto", "sign") or not self._has_choice():
             return
         rule = resolve_decoding(self.decoding)
@@ -139,9 +140,9 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
     def _terminals(self, targets: Any) -> NDArray[np.int32]:
         """Node of every row, from targets by class or by node."""
         if not sparse.issparse(targets):
-            return self.space_.classes[targets]
+            return np.asarray(self.space_.classes[targets])
         # nodes are in preorder, so the last one of a row is the end of its path
-        return self.nodes_[targets.indices[targets.indptr[1:] - 1]]
+        return np.asarray(self.nodes_[targets.indices[targets.indptr[1:] - 1]])
 
     def _forget(self) -> None:
         self.rounds_: list[Any] = []
@@ -172,6 +173,7 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
         self._n_rows = max(float(weights.sum()), float(len(weights)))
         objective = self._objective(targets, weights)
         self.start_ = objective.start
+        self._check_rounds()  # of a checkpoint, before they are replayed
         with Threads(getattr(self, "n_jobs", None)) as threads:
             rows = TrainingRows(
                 codes, self.bins_.n_bins, weights.astype(np.float32), X, self._mask(), threads
@@ -214,7 +216,7 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
                 validation.see(done.hypothesis)
         kept = len(rounds) if validation is None else validation.best
         self.rounds_ = rounds[:kept]
-        vars(self).update(self._summary(self.rounds_))
+        self.__dict__.update(self._summary(self.rounds_))
         self.train_loss_, self.edges_ = np.asarray(losses[:kept]), np.asarray(edges[:kept])
         if validation is not None:
             self.validation_loss_ = np.asarray(validation.losses[:kept])
@@ -236,9 +238,11 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
     def _warn_of_unseen(self) -> None:
         """Say once that some classes of a given hierarchy have nothing to be learnt from."""
         hierarchy, form = self.hierarchy_, self.label_form_
+        listed: NDArray[np.signedinteger[Any]]
         if form.kind == "indicator":
             if self.several_paths_:  # said when y was read
                 return
+            assert form.columns is not None  # a matrix has columns
             listed, where = form.columns[form.columns > 0], "columns of y"
         elif isinstance(self.hierarchy, Hierarchy):
             listed, where = np.arange(1, hierarchy.n_nodes), "classes of the hierarchy"
@@ -264,7 +268,7 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
         """Whether rounds are added to those of an earlier fit, which must be of the same labels."""
         if not self.warm_start or not getattr(self, "rounds_", None):
             return False
-        now = self._labels_learnt()
+        now: Any = self._labels_learnt()
         if not all(np.array_equal(a, b) for a, b in zip(before, now, strict=True)):
             raise PalmetteError(
                 f"warm_start=True goes on with {len(before[0])} nodes, but y has other ones, or "
@@ -281,31 +285,44 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
     def _state(
         self, rounds: list[Any], losses: list[float], edges: list[float], validation: Any
     ) -> dict[str, Any]:
-        """Arrays of a checkpoint."""
+        """State of a checkpoint."""
         seen = [] if validation is None else validation.losses
         return {
-            "seed": np.int64(self._seed),
+            "seed": self._seed,
             "losses": np.asarray(losses, dtype=np.float64),
             "edges": np.asarray(edges, dtype=np.float64),
             "validation": np.asarray(seen, dtype=np.float64),
-            **{f"rounds/{name}": array for name, array in pack(rounds).items()},
+            "rounds": list(rounds),
         }
 
     def _take_up(self, saved: dict[str, Any] | None) -> None:
-        """Go on from the arrays of a checkpoint, as far as they are asked for."""
+        """Go on from the state of a checkpoint, as far as it is asked for."""
         if saved is None:
             return
-        mask = self._mask()
-        named = {
-            name.removeprefix("rounds/"): array
-            for name, array in saved.items()
-            if name.startswith("rounds/")
-        }
         n_kept = self.n_estimators
         self._seed = int(saved["seed"])
-        self.rounds_ = unpack(named, None if mask is None else mask.parents)[:n_kept]
+        self.rounds_ = saved["rounds"][:n_kept]
         self.train_loss_, self.edges_ = saved["losses"][:n_kept], saved["edges"][:n_kept]
         self.validation_loss_ = saved["validation"][:n_kept]
+
+    # ------------------------------------------------------------------ files
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        if hasattr(self, "rounds_"):
+            self._check_rounds()
+
+    def _check_rounds(self) -> None:
+        """Require that rounds use features that have bins, and vote for the model's columns."""
+        require(isinstance(self.bins_, BinMapper), "the bins of a model are no BinMapper")
+        numbers(self.bins_.starts, np.int64, 1, "starts of bins")
+        require(isinstance(self.rounds_, list), "the rounds of a model are no list")
+        require(isinstance(self.start_, np.ndarray) and self.start_.ndim == 1, "no starting scores")
+        for each in self.rounds_:
+            require(type(each) is type(self.rounds_[0]), "the rounds of a model differ in kind")
+            n_columns, largest = extent_of(each)
+            require(n_columns == len(self.start_), "a round votes for other columns than the model")
+            require(largest < self.bins_.n_features, "a round uses a feature that does not exist")
 
     # ------------------------------------------------------------------ scores
 

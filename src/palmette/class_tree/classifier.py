@@ -28,6 +28,7 @@ from palmette.engine.threads import Threads
 from palmette.engine.weights import check_weights
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.routing.base import Router, Routes, RoutingProblem
+from palmette.routing.node_weights import check_routes
 from palmette.routing.options import OptionTable
 from palmette.routing.search import best_labels, class_scores
 
@@ -263,6 +264,11 @@ class ClassTreeClassifier(SinglePathClassifier):
             f"calibration={given!r}: expected None, a positive number or 'out_of_fold'."
         )
 
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        if hasattr(self, "routes_"):
+            check_routes(self.routes_, self.options_, self.n_features_in_)
+
     def _width(self) -> int | None:
         """Paths that the decision rule follows; 0 for all, None where it decides otherwise."""
         rule = self.decoding
@@ -381,6 +387,6 @@ def _plain(names: NDArray[Any]) -> NDArray[Any]:
 
 def default_tree() -> Any:
     """Return the learner of those who give none."""
-    from palmette.class_tree.mf import MFTree
+    from palmette.class_tree._spectral import MFTree
 
     return MFTree("auto", leaf_size="auto")

@@ -16,6 +16,7 @@ from palmette.engine.threads import Threads
 from palmette.engine.weights import check_weights
 from palmette.routing.base import RoutingProblem
 from palmette.routing.linear import LinearRouter
+from palmette.routing.node_weights import check_routes
 from palmette.routing.options import OptionTable
 from palmette.routing.search import best_labels
 
@@ -127,6 +128,11 @@ class DAGSVMClassifier(SinglePathClassifier):
             self.routes_ = router.train_pairs(problem, pairs)
         self.n_iter_ = self.routes_.n_passes
         return self
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        if hasattr(self, "routes_"):
+            check_routes(self.routes_, self.options_, self.n_features_in_)
 
     def _gives_proba(self) -> bool:
         return False

@@ -84,7 +84,7 @@ class BoostedRouter(Router):
         def boost(task: _Task) -> NodeVotes:
             key = np.random.SeedSequence([seed, task.node, task.option])
             # the first seeds are the same however many there are: a stage is a shorter fit
-            seeds = key.generate_state(self.n_estimators, np.uint64)
+            seeds = np.asarray(key.generate_state(self.n_estimators, np.uint64), dtype=np.uint64)
             return boost_node(rows, task.rows, task.positive, learner, seeds)
 
         tasks = [task for node in range(problem.table.n_nodes) for task in _tasks_of(problem, node)]

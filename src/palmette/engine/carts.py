@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette.core.dtypes import BinArray
+from palmette.persistence.checks import check_starts, numbers, require, same_shapes
 
 __all__ = ["Carts"]
 
@@ -32,6 +33,25 @@ class Carts:
     cuts: BinArray
     left: NDArray[np.int32]
     says: NDArray[np.int8]
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        left = numbers(self.left, np.int32, 1, "left")
+        same_shapes(
+            left,
+            numbers(self.features, np.int32, 1, "features"),
+            numbers(self.cuts, np.uint8, 1, "cuts"),
+            numbers(self.says, np.int8, 1, "says"),
+        )
+        numbers(self.starts, np.int64, 1, "starts")
+        sizes = check_starts(self.starts, None, len(left))
+        require(sizes > 0, "a tree has no places")
+        places = np.arange(len(left)) - np.repeat(self.starts[:-1], sizes)
+        # a leaf leads to itself, whatever the code of a row: no code is above the largest cut
+        is_leaf = (left == places) & (self.cuts == 255)
+        leads_on = (left > places) & (left + np.int64(1) < np.repeat(sizes, sizes))
+        require(is_leaf | leads_on, "a tree leads to a place that does not exist")
+        require(self.features >= 0, "a tree uses a feature that does not exist")
 
     @classmethod
     def of(cls, trees: Iterable[tuple[NDArray[Any], ...]]) -> Carts:

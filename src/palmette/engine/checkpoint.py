@@ -16,11 +16,9 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
 from palmette.engine.callbacks import callbacks_of, is_whole_fit, state_of, was_done_before
-from palmette.engine.checkpoint_file import read_checkpoint, read_fingerprint, write_checkpoint
 from palmette.exceptions import PalmetteError, ReadError
+from palmette.persistence.checkpoints import read_checkpoint, read_fingerprint, write_checkpoint
 
 __all__ = ["Checkpoint", "resume_from"]
 
@@ -47,8 +45,9 @@ class Checkpoint:
 
     Notes
     -----
-    A file is written whole or not at all. It holds numbers and texts only, and reading one never
-    runs code from it.
+    A file is written whole or not at all. It has the form of a model file: it holds numbers, texts
+    and objects of Palmette, which are checked as those of a model are, and reading one never runs
+    code from it.
 
     A file of another fit is refused and left as it is: one of another estimator, of other
     parameters, other data, another version of Palmette, and one that was cut short, was changed, or
@@ -143,14 +142,14 @@ class Checkpoint:
         began = time.monotonic()
         give_state = state_of(estimator)
         assert give_state is not None  # or `setup` had refused
-        fingerprint, arrays = give_state()
+        fingerprint, state = give_state()
         path = self.file_of(fingerprint)
         try:
             if not path.exists():
-                _write_new(path, fingerprint, arrays)
+                _write_new(path, fingerprint, state)
             else:
                 _refuse_others(path, read_fingerprint(path), fingerprint)
-                write_checkpoint(path, fingerprint, arrays)
+                write_checkpoint(path, fingerprint, state)
         except OSError as error:
             warnings.warn(
                 f"{path}: the checkpoint could not be written ({error}). The fit goes on, and the "
@@ -173,15 +172,15 @@ class Checkpoint:
         text = json.dumps(dict(fingerprint), sort_keys=True)
         return path / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.ckpt"
 
-    def resume(self, fingerprint: Mapping[str, str]) -> dict[str, NDArray[Any]] | None:
-        """Return the arrays of the last checkpoint of a fit, or None where there is none yet."""
+    def resume(self, fingerprint: Mapping[str, str]) -> dict[str, Any] | None:
+        """Return the state of the last checkpoint of a fit, or None where there is none yet."""
         path = self.file_of(fingerprint)
         self._check_folder(path.parent)
         if not path.exists():
             return None
-        found, arrays = read_checkpoint(path)
+        found, state = read_checkpoint(path)
         _refuse_others(path, found, fingerprint)
-        return arrays
+        return state
 
     def _check_folder(self, folder: Path) -> None:
         """See to it that files can be written: now, not when the first one is due."""
@@ -209,8 +208,8 @@ class _Pace:
     has_file: bool = False  # written by this fit, or by the one that it goes on from
 
 
-def resume_from(estimator: Any, fingerprint: Mapping[str, str]) -> dict[str, NDArray[Any]] | None:
-    """Return the arrays that the last checkpoint of a fit holds.
+def resume_from(estimator: Any, fingerprint: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return the state that the last checkpoint of a fit holds.
 
     Parameters
     ----------
@@ -222,7 +221,7 @@ def resume_from(estimator: Any, fingerprint: Mapping[str, str]) -> dict[str, NDA
 
     Returns
     -------
-    dict of str to arrays, or None
+    dict of str to object, or None
         None where the estimator has no `Checkpoint`, or that has no file yet.
     """
     found = [each for each in callbacks_of(estimator) if isinstance(each, Checkpoint)]
@@ -231,11 +230,11 @@ def resume_from(estimator: Any, fingerprint: Mapping[str, str]) -> dict[str, NDA
     return found[0].resume(fingerprint) if found else None
 
 
-def _write_new(path: Path, fingerprint: Mapping[str, str], arrays: Mapping[str, Any]) -> None:
+def _write_new(path: Path, fingerprint: Mapping[str, str], state: Mapping[str, Any]) -> None:
     """Write a file that was not there a moment ago; if another fit was faster, refuse its file."""
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         temporary = Path(folder, path.name)
-        write_checkpoint(temporary, fingerprint, arrays)
+        write_checkpoint(temporary, fingerprint, state)
         try:
             os.link(temporary, path)  # in one step, and never over a file
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from palmette.core.dtypes import BinArray
 from palmette.engine.carts import Carts
+from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 
 __all__ = [
     "Bundle",
@@ -23,9 +24,8 @@ __all__ = [
     "SharedTree",
     "add_class_trees",
     "answer_signs",
+    "extent_of",
     "mask_by_parents",
-    "pack",
-    "unpack",
 ]
 
 
@@ -62,6 +62,14 @@ class ColumnParents:
     columns: NDArray[np.int32]
     need_all: bool = True
 
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        columns = numbers(self.columns, np.int32, 1, "parents of columns")
+        numbers(self.starts, np.int64, 1, "starts of parents")
+        sizes = check_starts(self.starts, None, len(columns), "starts of parents")
+        require(within(columns, len(sizes)), "a column has a parent that does not exist")
+        require(isinstance(self.need_all, bool), "need_all is neither true nor false")
+
 
 def mask_by_parents(
     places: NDArray[np.uint8], signs: NDArray[np.int8], parents: ColumnParents
@@ -74,7 +82,7 @@ def mask_by_parents(
     signs : int8 array of shape (n_columns, n_places)
     parents : ColumnParents
     """
-    from palmette._kernels.class_trees import mask_places
+    from palmette._kernels.heap_tree import mask_places
 
     mask_places(places, signs, parents.starts, parents.columns, parents.need_all)
 
@@ -88,8 +96,8 @@ class Hypothesis(Protocol):
     def table(self) -> NDArray[np.float64]:
         """Votes by column and leaf: (n_columns, n_leaves)."""
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays that make the hypothesis, for files."""
+    def extent(self) -> tuple[int, int]:
+        """Return the number of columns voted for, and the largest feature used, -1 for none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +127,7 @@ class SharedTree:
 
     def add_scores(self, samples: Samples, scores: NDArray[Any]) -> None:
         """Add votes; see `Hypothesis`."""
-        from palmette._kernels.shared_tree import add_tree_scores
+        from palmette._kernels.heap_tree import add_tree_scores
 
         add_tree_scores(samples.codes, self.features, self.cuts, self.leaf_at, self.values, scores)
 
@@ -127,9 +135,24 @@ class SharedTree:
         """Votes by column and leaf; see `Hypothesis`."""
         return self.values.T.astype(np.float64)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Arrays for files; see `Hypothesis`."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+    def extent(self) -> tuple[int, int]:
+        """Columns and largest feature; see `Hypothesis`."""
+        return self.values.shape[1], int(self.features.max(initial=-1))
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        features = numbers(self.features, np.int32, 1, "features")
+        leaf_at = numbers(self.leaf_at, np.int32, 1, "leaf_at")
+        same_shapes(features, numbers(self.cuts, np.uint8, 1, "cuts"), leaf_at)
+        n_leaves = len(numbers(self.values, np.float32, 2, "values"))
+        cover = numbers(self.cover, np.float32, 1, "cover")
+        require(len(cover) == n_leaves, "leaves and their weights do not fit together")
+        is_inner = _check_heaps(features[None])[0]
+        places = np.arange(len(features))
+        is_leaf = ~is_inner & ((places == 1) | is_inner[places // 2])
+        is_leaf[0] = False  # a heap begins at 1
+        require(leaf_at < n_leaves, "a tree ends at a leaf that does not exist")
+        require(leaf_at[is_leaf] >= 0, "a tree ends at a leaf that does not exist")
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,15 +190,28 @@ class ClassTrees:
         """Votes by column and leaf; see `Hypothesis`."""
         return self.values
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Arrays for files; see `Hypothesis`."""
-        names = [field.name for field in fields(self) if field.name != "parents"]
-        return {name: getattr(self, name) for name in names}
+    def extent(self) -> tuple[int, int]:
+        """Columns and largest feature; see `Hypothesis`."""
+        return len(self.features), int(self.features.max(initial=-1))
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        features = numbers(self.features, np.int32, 2, "features")
+        same_shapes(
+            features,
+            numbers(self.cuts, np.uint8, 2, "cuts"),
+            numbers(self.signs, np.int8, 2, "signs"),
+            numbers(self.values, np.float64, 2, "values"),
+            numbers(self.cover, np.float32, 2, "cover"),
+        )
+        _check_heaps(features)
+        require(features.shape[1] <= 256, "a tree has more places than a byte can count")
+        _check_parents(self.parents, len(features))
 
 
 def add_class_trees(rounds: list[ClassTrees], samples: Samples, scores: NDArray[Any]) -> None:
     """Add the votes of many rounds at once, which is faster than one after the other."""
-    from palmette._kernels import class_trees as kernels
+    from palmette._kernels.heap_tree import add_class_tree_scores, add_masked_class_tree_scores
 
     parents = rounds[0].parents
     features, cuts, values = (
@@ -183,10 +219,10 @@ def add_class_trees(rounds: list[ClassTrees], samples: Samples, scores: NDArray[
         for name in ("features", "cuts", "values")
     )
     if parents is None:
-        kernels.add_class_tree_scores(samples.codes, features, cuts, values, scores)
+        add_class_tree_scores(samples.codes, features, cuts, values, scores)
         return
     signs = np.stack([each.signs for each in rounds])
-    kernels.add_masked_class_tree_scores(
+    add_masked_class_tree_scores(
         samples.codes,
         features,
         cuts,
@@ -237,14 +273,17 @@ class ClassModels:
         """Votes by column and leaf; see `Hypothesis`."""
         return self.values
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Models of other libraries are no arrays."""
-        from palmette.exceptions import PalmetteError
+    def extent(self) -> tuple[int, int]:
+        """Columns and largest feature; see `Hypothesis`."""
+        return len(self.models), -1
 
-        raise PalmetteError(
-            f"a checkpoint holds arrays only, but the weak learner is {self.models[0]!r}. Use a "
-            "weak learner of palmette.weak, or fit without Checkpoint."
-        )
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        require(isinstance(self.models, list), "models are no list")
+        shape = numbers(self.values, np.float64, 2, "values").shape
+        require(shape == (len(self.models), 3), "models and votes do not fit together")
+        same_shapes(self.values, numbers(self.signs, np.int8, 2, "signs"))
+        _check_parents(self.parents, len(self.models))
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,11 +309,16 @@ class Coloured:
 
     def table(self) -> NDArray[np.float64]:
         """Votes by column and leaf; see `Hypothesis`."""
-        return self.binary.table()
+        return np.asarray(self.binary.table())
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Arrays for files; see `Hypothesis`."""
-        return {"code": self.code, **self.binary.arrays()}
+    def extent(self) -> tuple[int, int]:
+        """Columns and largest feature; see `Hypothesis`."""
+        return len(self.code), extent_of(self.binary)[1]
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        numbers(self.code, np.int8, 1, "code")
+        require(extent_of(self.binary)[0] == 1, "a coloured round is of more than one column")
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,13 +341,16 @@ class Bundle:
         for part, start, stop in zip(self.parts, self.bounds[:-1], self.bounds[1:], strict=True):
             part.add_scores(samples, scores[:, start:stop])
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Arrays for files; see `Hypothesis`."""
-        return {
-            f"{i}/{name}": array
-            for i, part in enumerate(self.parts)
-            for name, array in part.arrays().items()
-        }
+    def extent(self) -> tuple[int, int]:
+        """Columns and largest feature; see `Hypothesis`."""
+        return int(self.bounds[-1]), max(extent_of(part)[1] for part in self.parts)
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        require(isinstance(self.parts, tuple) and len(self.parts) > 0, "a round has no parts")
+        ends = np.cumsum([0, *(extent_of(part)[0] for part in self.parts)])
+        bounds = numbers(self.bounds, np.int64, 1, "bounds")
+        require(np.array_equal(bounds, ends), "the parts of a round do not fit their bounds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -344,9 +391,16 @@ class CartVotes:
         """Votes by column and leaf; see `Hypothesis`."""
         return self.values
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Arrays for files; see `Hypothesis`."""
-        return {**vars(self.carts), "values": self.values}
+    def extent(self) -> tuple[int, int]:
+        """Columns and largest feature; see `Hypothesis`."""
+        return len(self.values), int(self.carts.features.max(initial=-1))
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        require(isinstance(self.carts, Carts), "the trees of a round are no Carts")
+        shape = numbers(self.values, np.float64, 2, "values").shape
+        require(shape == (len(self.carts.starts) - 1, 3), "trees and votes do not fit together")
+        _check_parents(self.parents, len(self.values))
 
 
 def answer_signs(n_columns: int) -> NDArray[np.int8]:
@@ -354,55 +408,39 @@ def answer_signs(n_columns: int) -> NDArray[np.int8]:
     return np.tile(np.array([-1, -1, 1], dtype=np.int8), (n_columns, 1))
 
 
-def pack(hypotheses: list[Any]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of many rounds, stacked or concatenated, under few names.
+# ---------------------------------------------------------------------- files
 
-    Rounds of one fit are of one kind, so that a handful of arrays holds them all.
+
+def extent_of(hypothesis: Any) -> tuple[int, int]:
+    """Return the number of columns that a round votes for, and the largest feature it uses.
+
+    Parameters
+    ----------
+    hypothesis : object
+        From a file: it may be anything.
+
+    Raises
+    ------
+    ValueError
+        If it is not a hypothesis.
     """
-    parts = [hypothesis.arrays() for hypothesis in hypotheses]
-    if not parts:
-        return {}
-    return {
-        f"{name}.{what}": array
-        for name in parts[0]
-        for what, array in (
-            ("values", np.concatenate([part[name] for part in parts])),
-            ("lengths", np.array([len(part[name]) for part in parts], dtype=np.int64)),
-        )
-    }
+    kinds = (SharedTree, ClassTrees, ClassModels, Coloured, Bundle, CartVotes)
+    require(type(hypothesis) in kinds, f"a round is of {type(hypothesis).__name__}")
+    found: tuple[int, int] = hypothesis.extent()
+    return found
 
 
-def unpack(arrays: dict[str, NDArray[Any]], parents: ColumnParents | None) -> list[Any]:
-    """Make the rounds of arrays that `pack` returned."""
-    names = sorted({name.rpartition(".")[0] for name in arrays})
-    if not names:
-        return []
-    pieces = {
-        name: np.split(arrays[f"{name}.values"], np.cumsum(arrays[f"{name}.lengths"])[:-1])
-        for name in names
-    }
-    rounds = [dict(zip(pieces, parts, strict=True)) for parts in zip(*pieces.values(), strict=True)]
-    return [_rebuild(parts, parents) for parts in rounds]
+def _check_heaps(features: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Require that inner places of heaps have both children; returns which places are inner."""
+    require(features.shape[1] > 1, "a tree has no places")
+    is_inner = features >= 0
+    is_inner[:, 0] = False  # place 0 is no part of a heap
+    inner = np.flatnonzero(is_inner.any(axis=0))
+    require(2 * inner + 1 < features.shape[1], "a tree leads to a place that does not exist")
+    return is_inner
 
 
-def _rebuild(parts: dict[str, NDArray[Any]], parents: ColumnParents | None) -> Any:
-    if any("/" in name for name in parts):
-        return _rebuild_bundle(parts, parents)
-    code = parts.pop("code", None)
-    if "leaf_at" in parts:
-        hypothesis: Any = SharedTree(**parts)
-    elif "says" in parts:
-        values = parts.pop("values")
-        hypothesis = CartVotes(Carts(**parts), values, parents)
-    else:
-        hypothesis = ClassTrees(**parts, parents=parents)
-    return hypothesis if code is None else Coloured(hypothesis, code)
-
-
-def _rebuild_bundle(parts: dict[str, NDArray[Any]], parents: ColumnParents | None) -> Bundle:
-    members: dict[int, dict[str, NDArray[Any]]] = {}
-    for name, array in parts.items():
-        number, _, own = name.partition("/")
-        members.setdefault(int(number), {})[own] = array
-    trees = [_rebuild(members[number], parents) for number in sorted(members)]
-    return Bundle(tuple(trees), np.cumsum([0, *(tree.values.shape[1] for tree in trees)]))
+def _check_parents(parents: Any, n_columns: int) -> None:
+    if parents is not None:
+        require(isinstance(parents, ColumnParents), "the parents of columns are no ColumnParents")
+        require(len(parents.starts) == n_columns + 1, "the parents are those of other columns")

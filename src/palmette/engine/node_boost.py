@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from palmette.core.dtypes import BinArray
 from palmette.engine.carts import Carts
 from palmette.engine.weak.answers import CartPerClass
-from palmette.persistence.checks import numbers, require
 from palmette.engine.weak.base import TrainingRows
+from palmette.persistence.checks import numbers, require
 
 __all__ = ["LEAST_ERROR", "NodeVotes", "boost_node"]
 
@@ -50,7 +50,7 @@ class NodeVotes:
         asked = np.arange(len(codes), dtype=np.int32) if rows is None else rows
         sums = np.zeros(len(asked))
         self._add(slice(0, len(self.coefficients)), codes, asked, sums)
-        return sums / max(self._totals[-1], _TINY)
+        return np.asarray(sums / max(self._totals[-1], _TINY))
 
     def staged_scores(self, codes: BinArray) -> Iterator[FloatArray]:
         """Yield what `scores` gives after each round."""
@@ -114,7 +114,7 @@ def boost_node(
     order = np.lexsort((table.content_rank[index], ~positive))
     index = index[order]
     weights = table.weights[index].astype(np.float64)
-    *trees, coefficients = boost_carts(
+    starts, features, cuts, left, says, coefficients = boost_carts(
         table.codes,
         table.by_feature,
         index,
@@ -125,4 +125,4 @@ def boost_node(
         LEAST_ERROR,
         seeds,
     )
-    return NodeVotes(Carts(*trees), coefficients)
+    return NodeVotes(Carts(starts, features, cuts, left, says), coefficients)

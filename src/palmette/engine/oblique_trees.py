@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.engine.threads import Threads
+from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 
 __all__ = ["GrownTree", "ObliqueTrees", "kernel_rows"]
 
@@ -90,6 +91,34 @@ class ObliqueTrees:
     row_weight: NDArray[np.float64]
     drawn: NDArray[np.bool_]
 
+    # ------------------------------------------------------------------ files
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        for name in ("tree_starts", "weight_starts", "share_starts"):
+            numbers(getattr(self, name), np.int64, 1, name)
+        for name in ("left", "right", "weight_features", "share_labels"):
+            numbers(getattr(self, name), np.int32, 1, name)
+        for name in ("bias", "weight_values", "share_values"):
+            numbers(getattr(self, name), np.float32, 1, name)
+        numbers(self.row_weight, np.float64, 1, "row_weight")
+        left, right, n_nodes = self.left, self.right, len(self.left)
+        same_shapes(left, right, self.bias, self.row_weight)
+        sizes = check_starts(self.tree_starts, None, n_nodes, "tree_starts")
+        require(sizes > 0, "a tree has no nodes")
+        places = np.arange(n_nodes) - np.repeat(self.tree_starts[:-1], sizes)
+        size = np.repeat(sizes, sizes)
+        leads_on = (left > places) & (left < size) & (right > places) & (right < size)
+        require((left < 0) | leads_on, "a tree leads to a node that does not exist")
+        same_shapes(self.weight_features, self.weight_values)
+        check_starts(self.weight_starts, n_nodes, len(self.weight_features), "weight_starts")
+        require(self.weight_features >= 0, "a tree uses a feature that does not exist")
+        same_shapes(self.share_labels, self.share_values)
+        check_starts(self.share_starts, n_nodes, len(self.share_labels), "share_starts")
+        drawn = numbers(self.drawn, np.bool_, 2, "drawn")
+        require(len(drawn) == len(sizes), "the drawn labels are those of other trees")
+        require(within(self.share_labels, drawn.shape[1]), "a leaf has a label that does not exist")
+
     # ------------------------------------------------------------------ making
 
     @classmethod
@@ -113,7 +142,7 @@ class ObliqueTrees:
         return made if before is None else before._followed_by(made)
 
     def _followed_by(self, other: ObliqueTrees) -> ObliqueTrees:
-        joined = {}
+        joined: dict[str, Any] = {}
         for field in fields(self):
             one, two = getattr(self, field.name), getattr(other, field.name)
             join = _joined_starts if field.name.endswith("_starts") else np.concatenate

@@ -1,174 +1,296 @@
-"""What a model file may name: classes, types and functions, each found in a list or a room.
+"""Stable names of classes: what a model file or a checkpoint calls the classes of its objects.
 
-A file holds names, never code. A name leads to something only if it is listed here or, for classes
-of Palmette, if it is a class that the named module of an allowed room itself defines.
+A file names a class as ``boosting.SharedTree``, never by the module that defines it: a class can be
+moved, and older files go on loading. `STORED` lists every class that a file may hold. A name in it
+stays for good, also where its class is moved or renamed: then only its location changes. Modules
+are imported when a file or an object needs them.
 """
 
 from __future__ import annotations
 
-import builtins
 import importlib
 import inspect
 import re
+from functools import cache
 from typing import Any
 
-import numpy as np
-
 __all__ = [
-    "find_function",
-    "find_palmette_class",
-    "find_type",
+    "STORED",
+    "find_class",
+    "full_name",
     "import_class",
     "is_of_palmette",
-    "name_of",
-    "name_of_function",
-    "name_of_type",
+    "register",
+    "stable_name",
 ]
 
-# rooms whose classes are parts of models; commands, readers and pictures are none
-_ROOMS = frozenset(
-    [
-        "_kernels",
-        "bench",
-        "boosting",
-        "calibration",
-        "class_tree",
-        "core",
-        "decoding",
-        "engine",
-        "feature_selection",
-        "forest",
-        "local",
-        "metrics",
-        "multilabel",
-        "multipath",
-        "partition",
-        "routing",
-        "scoring",
-        "table",
-        "weak",
-    ]
-)
+# by name, where a class is found: the package that makes it public, or else its module
+STORED: dict[str, str] = {
+    "base.ClassStatistics": "palmette:ClassStatistics",
+    "base.GrownTree": "palmette.engine.grow:GrownTree",
+    "base.LabelScorer": "palmette.engine.label_scorer:LabelScorer",
+    "base.OverLabels": "palmette.bench.over_labels:OverLabels",
+    "base.TunedAs": "palmette.engine.multilabel:_TunedAs",
+    "boosting.AdaBoostECCClassifier": "palmette.boosting:AdaBoostECCClassifier",
+    "boosting.AdaBoostMHClassifier": "palmette.boosting:AdaBoostMHClassifier",
+    "boosting.AdaBoostMIClassifier": "palmette.boosting:AdaBoostMIClassifier",
+    "boosting.AnswerPerClass": "palmette.engine.weak.answers:AnswerPerClass",
+    "boosting.Bundle": "palmette.engine.hypotheses:Bundle",
+    "boosting.CartPerClass": "palmette.weak:CartPerClass",
+    "boosting.CartVotes": "palmette.engine.hypotheses:CartVotes",
+    "boosting.ClassModels": "palmette.engine.hypotheses:ClassModels",
+    "boosting.ClassTrees": "palmette.engine.hypotheses:ClassTrees",
+    "boosting.Coloured": "palmette.engine.hypotheses:Coloured",
+    "boosting.ColumnParents": "palmette.engine.hypotheses:ColumnParents",
+    "boosting.EstimatorPerClass": "palmette.weak:EstimatorPerClass",
+    "boosting.HierarchicalAdaBoostClassifier": "palmette.boosting:HierarchicalAdaBoostClassifier",
+    "boosting.HierarchicalBoostingClassifier": "palmette.boosting:HierarchicalBoostingClassifier",
+    "boosting.SharedTree": "palmette.engine.hypotheses:SharedTree",
+    "boosting.SharedTreeLearner": "palmette.engine.weak.shared_tree:SharedTreeLearner",
+    "boosting.StumpPerClass": "palmette.weak:StumpPerClass",
+    "boosting.TreePerClass": "palmette.weak:TreePerClass",
+    "calibration.CalibratedHierarchicalClassifier": (
+        "palmette.calibration:CalibratedHierarchicalClassifier"
+    ),
+    "calibration.CalibratedRoute": "palmette.calibration.family_calibration:CalibratedRoute",
+    "calibration.CalibrationScores": "palmette.calibration.conformal_scores:CalibrationScores",
+    "calibration.ConformalAnswers": "palmette.calibration.conformal_answers:ConformalAnswers",
+    "calibration.ConformalHierarchicalClassifier": (
+        "palmette.calibration:ConformalHierarchicalClassifier"
+    ),
+    "calibration.CurveTable": "palmette.calibration.curves:CurveTable",
+    "calibration.FamilyCalibration": "palmette.calibration.family_calibration:FamilyCalibration",
+    "calibration.MissedShares": "palmette.calibration.conformal_scores:MissedShares",
+    "calibration.NodeCalibration": "palmette.calibration.node_calibration:NodeCalibration",
+    "calibration.WrappedClassifier": "palmette.calibration.wrapped:WrappedClassifier",
+    "class_tree.AdaBoostBHCClassifier": "palmette.class_tree:AdaBoostBHCClassifier",
+    "class_tree.AgglomerativePartition": "palmette.partition:AgglomerativePartition",
+    "class_tree.AgglomerativeTree": "palmette.class_tree:AgglomerativeTree",
+    "class_tree.BHCTree": "palmette.class_tree:BHCTree",
+    "class_tree.BalancedPartition": "palmette.partition:BalancedPartition",
+    "class_tree.BalancedTree": "palmette.class_tree:BalancedTree",
+    "class_tree.BoostedRouter": "palmette.engine.boosted_router:BoostedRouter",
+    "class_tree.BoostedRoutes": "palmette.engine.boosted_router:BoostedRoutes",
+    "class_tree.ClassSimilarity": "palmette.class_tree._similarity:ClassSimilarity",
+    "class_tree.ClassTreeClassifier": "palmette.class_tree:ClassTreeClassifier",
+    "class_tree.ClassTreeEnsemble": "palmette.class_tree:ClassTreeEnsemble",
+    "class_tree.ConfusionPartition": "palmette.partition:ConfusionPartition",
+    "class_tree.DAGSVMClassifier": "palmette.class_tree:DAGSVMClassifier",
+    "class_tree.DagSpace": "palmette.class_tree.spaces:DagSpace",
+    "class_tree.DependencePartition": "palmette.partition:DependencePartition",
+    "class_tree.DependenceTree": "palmette.class_tree:DependenceTree",
+    "class_tree.EstimatorRouter": "palmette.routing:EstimatorRouter",
+    "class_tree.EstimatorRoutes": "palmette.routing.estimator:EstimatorRoutes",
+    "class_tree.FisherNode": "palmette.class_tree._fisher:FisherNode",
+    "class_tree.FisherPartition": "palmette.partition:FisherPartition",
+    "class_tree.LabelEmbeddingTree": "palmette.class_tree:LabelEmbeddingTree",
+    "class_tree.LinearRouter": "palmette.routing:LinearRouter",
+    "class_tree.LinearRoutes": "palmette.routing.node_weights:LinearRoutes",
+    "class_tree.MFTree": "palmette.class_tree:MFTree",
+    "class_tree.MFTreeClassifier": "palmette.class_tree:MFTreeClassifier",
+    "class_tree.NMFPartition": "palmette.partition:NMFPartition",
+    "class_tree.NMFTree": "palmette.class_tree:NMFTree",
+    "class_tree.NodeVotes": "palmette.engine.node_boost:NodeVotes",
+    "class_tree.OptionTable": "palmette.routing:OptionTable",
+    "class_tree.RandomPartition": "palmette.partition:RandomPartition",
+    "class_tree.RandomTree": "palmette.class_tree:RandomTree",
+    "class_tree.RelaxedPartition": "palmette.partition:RelaxedPartition",
+    "class_tree.RelaxedTree": "palmette.class_tree:RelaxedTree",
+    "class_tree.ShuffledTree": "palmette.class_tree._random:ShuffledTree",
+    "class_tree.SpectralPartition": "palmette.partition:SpectralPartition",
+    "class_tree.SpectralRouter": "palmette.routing:SpectralRouter",
+    "decisions.Beam": "palmette.decoding:Beam",
+    "decisions.BestF": "palmette.decoding:BestF",
+    "decisions.BestPath": "palmette.decoding:BestPath",
+    "decisions.Confident": "palmette.decoding:Confident",
+    "decisions.ExpectedF": "palmette.decoding:ExpectedF",
+    "decisions.Marginal": "palmette.decoding:Marginal",
+    "decisions.MinExpectedLoss": "palmette.decoding:MinExpectedLoss",
+    "decisions.NodeColumns": "palmette.core.coherence:NodeColumns",
+    "decisions.Threshold": "palmette.decoding:Threshold",
+    "decisions.TopDown": "palmette.decoding:TopDown",
+    "decisions.TopK": "palmette.decoding:TopK",
+    "decisions.TunedRule": "palmette.core.label_rules:TunedRule",
+    "decisions.Youden": "palmette.decoding:Youden",
+    "feature_selection.ChosenNumber": "palmette.feature_selection:ChosenNumber",
+    "feature_selection.FisherScore": "palmette.scoring:FisherScore",
+    "feature_selection.FsnmScore": "palmette.scoring:FsnmScore",
+    "feature_selection.HierarchicalFeatureSelector": (
+        "palmette.feature_selection:HierarchicalFeatureSelector"
+    ),
+    "feature_selection.HirrScore": "palmette.scoring:HirrScore",
+    "feature_selection.LambdaPath": "palmette.scoring.hirr_path:LambdaPath",
+    "feature_selection.MrmrScore": "palmette.scoring:MrmrScore",
+    "feature_selection.NodeColumns": "palmette.feature_selection.columns:NodeColumns",
+    "feature_selection.NodeFit": "palmette.scoring.fsnm:NodeFit",
+    "feature_selection.NodeScores": "palmette.scoring:NodeScores",
+    "feature_selection.NodeStability": "palmette.feature_selection:NodeStability",
+    "feature_selection.NodeTransform": "palmette.feature_selection.columns:NodeTransform",
+    "feature_selection.Stability": "palmette.feature_selection:Stability",
+    "feature_selection.UnivariateScore": "palmette.scoring:UnivariateScore",
+    "forest.AxisSplit": "palmette.routing:AxisSplit",
+    "forest.ColumnScale": "palmette.engine.column_scale:ColumnScale",
+    "forest.Hellinger": "palmette.routing:Hellinger",
+    "forest.LabelTwoMeans": "palmette.forest._label_two_means:LabelTwoMeans",
+    "forest.LogisticSplit": "palmette.routing:LogisticSplit",
+    "forest.ObliqueTrees": "palmette.engine.oblique_trees:ObliqueTrees",
+    "forest.OneValueEach": "palmette.forest.outputs:OneValueEach",
+    "forest.OutputTable": "palmette.forest.outputs:OutputTable",
+    "forest.StructuredForestClassifier": "palmette.forest:StructuredForestClassifier",
+    "hierarchy.Finding": "palmette.core.checking.findings:Finding",
+    "hierarchy.Findings": "palmette.core.checking.findings:Findings",
+    "hierarchy.Hierarchy": "palmette:Hierarchy",
+    "hierarchy.HierarchyCheck": "palmette.core.checking.findings:HierarchyCheck",
+    "hierarchy.NodeLookup": "palmette.core.lookup:NodeLookup",
+    "hierarchy.Tops": "palmette.core.taxonomy.rows:Tops",
+    "labels.Container": "palmette.core.containers:Container",
+    "labels.LabelForm": "palmette.core.label_forms:LabelForm",
+    "labels.LabelSpace": "palmette.core.space:LabelSpace",
+    "labels.NodeLabels": "palmette:NodeLabels",
+    "local.FlatClassifier": "palmette.local:FlatClassifier",
+    "local.LocalPerLevelClassifier": "palmette.local:LocalPerLevelClassifier",
+    "local.LocalPerNodeClassifier": "palmette.local:LocalPerNodeClassifier",
+    "local.LocalPerParentClassifier": "palmette.local:LocalPerParentClassifier",
+    "local.Scores": "palmette.local.scores:Scores",
+    "local.TaskKey": "palmette.local.choice:TaskKey",
+    "metrics.CoverageCurve": "palmette.metrics:CoverageCurve",
+    "metrics.DatasetComparison": "palmette.metrics:DatasetComparison",
+    "metrics.HierarchicalScorer": "palmette.metrics:HierarchicalScorer",
+    "metrics.LabelDescription": "palmette.metrics:LabelDescription",
+    "metrics.MultiScorer": "palmette.metrics:MultiScorer",
+    "metrics.NodeCounts": "palmette.metrics:NodeCounts",
+    "metrics.ReliabilityCurve": "palmette.metrics:ReliabilityCurve",
+    "multilabel.BalancedKMeans": "palmette.multilabel.balanced_k_means:BalancedKMeans",
+    "multilabel.BinaryRelevance": "palmette.multilabel:BinaryRelevance",
+    "multilabel.C45Tree": "palmette.multilabel:C45Tree",
+    "multilabel.COCOA": "palmette.multilabel:COCOA",
+    "multilabel.CalibratedLabelRanking": "palmette.multilabel:CalibratedLabelRanking",
+    "multilabel.ChainEnsemble": "palmette.multilabel:ChainEnsemble",
+    "multilabel.Choice": "palmette.multilabel.homer:_Choice",
+    "multilabel.HOMER": "palmette.multilabel:HOMER",
+    "multilabel.HOMERTree": "palmette.multilabel:HOMERTree",
+    "multilabel.IBLR": "palmette.multilabel:IBLR",
+    "multilabel.IterativeStratifiedKFold": "palmette.multilabel:IterativeStratifiedKFold",
+    "multilabel.IterativeStratifiedShuffleSplit": (
+        "palmette.multilabel:IterativeStratifiedShuffleSplit"
+    ),
+    "multilabel.MLROS": "palmette.multilabel:MLROS",
+    "multilabel.MLRUS": "palmette.multilabel:MLRUS",
+    "multilabel.MLSMOTE": "palmette.multilabel:MLSMOTE",
+    "multilabel.MLkNN": "palmette.multilabel:MLkNN",
+    "multilabel.NeighbourLabels": "palmette.multilabel.neighbours:NeighbourLabels",
+    "multilabel.RAkEL": "palmette.multilabel:RAkEL",
+    "multilabel.ThresholdedMultilabel": "palmette.multilabel:ThresholdedMultilabel",
+    "multilabel.TreesMultilabel": "palmette.multilabel:TreesMultilabel",
+    "multipath.CoherentBlendClassifier": "palmette.multipath:CoherentBlendClassifier",
+    "multipath.CoherentForestClassifier": "palmette.multipath:CoherentForestClassifier",
+    "multipath.CoherentKernelClassifier": "palmette.multipath:CoherentKernelClassifier",
+    "multipath.CoherentNetworkClassifier": "palmette.multipath:CoherentNetworkClassifier",
+    "multipath.Decomposed": "palmette.multipath.ridge:Decomposed",
+    "multipath.FeatureScaling": "palmette.multipath.features:FeatureScaling",
+    "multipath.NodeExplanation": "palmette.multipath:NodeExplanation",
+    "multipath.NumpyNetwork": "palmette.multipath.layers:NumpyNetwork",
+    "multipath.Ranks": "palmette.multipath.features:_Ranks",
+    "table.Entry": "palmette.table.tournament:Entry",
+    "table.Finished": "palmette.table.finishing:Finished",
+    "table.Fold": "palmette.table.tournament:Fold",
+    "table.Schema": "palmette.table.schema:Schema",
+    "table.Score": "palmette.table.tournament:Score",
+    "table.TableFeatures": "palmette.table.vectorize:TableFeatures",
+    "table.TableModel": "palmette.table:TableModel",
+    "table.TableProblem": "palmette.table.problem:TableProblem",
+    "table.TargetForm": "palmette.table.target:TargetForm",
+    "table.TextVectorizer": "palmette.table:TextVectorizer",
+    "trees.BinMapper": "palmette.core.binning:BinMapper",
+    "trees.Carts": "palmette.engine.carts:Carts",
+}
+
+_NAME = re.compile(r"[a-z]\w*(\.[A-Za-z]\w*)+", re.ASCII)
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
-_BUILTINS = frozenset(
-    [
-        "bool",
-        "bytes",
-        "complex",
-        "dict",
-        "float",
-        "frozenset",
-        "int",
-        "list",
-        "object",
-        "range",
-        "set",
-        "slice",
-        "str",
-        "tuple",
-        "type",
-    ]
-)
-# types that labels come in, by the modules that users import them from
-_TYPES = {
-    "numpy": frozenset({"ndarray", "dtype", *(t.__name__ for t in np.sctypeDict.values())}),
-    "scipy.sparse": frozenset(
-        f"{form}_{kind}"
-        for form in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
-        for kind in ("array", "matrix")
-    ),
-    "pandas": frozenset({"DataFrame", "Series", "Index", "Categorical", "MultiIndex"}),
-    "polars": frozenset({"DataFrame", "Series", "LazyFrame"}),
-    "pyarrow": frozenset({"Table", "Array", "ChunkedArray", "RecordBatch"}),
-}
-# functions that parameters and fitted state hold, reviewed: they compute and do nothing else
-_FUNCTIONS = {
-    "sklearn.feature_selection": frozenset(
-        [
-            "chi2",
-            "f_classif",
-            "f_regression",
-            "mutual_info_classif",
-            "mutual_info_regression",
-            "r_regression",
-        ]
-    ),
-    "sklearn.metrics": frozenset(
-        [
-            "accuracy_score",
-            "average_precision_score",
-            "balanced_accuracy_score",
-            "brier_score_loss",
-            "cohen_kappa_score",
-            "f1_score",
-            "fbeta_score",
-            "hamming_loss",
-            "jaccard_score",
-            "log_loss",
-            "matthews_corrcoef",
-            "ndcg_score",
-            "precision_score",
-            "recall_score",
-            "roc_auc_score",
-            "top_k_accuracy_score",
-            "zero_one_loss",
-        ]
-    ),
-    "sklearn.metrics.pairwise": frozenset(
-        [
-            "additive_chi2_kernel",
-            "chi2_kernel",
-            "cosine_similarity",
-            "laplacian_kernel",
-            "linear_kernel",
-            "polynomial_kernel",
-            "rbf_kernel",
-            "sigmoid_kernel",
-        ]
-    ),
-    "numpy": frozenset(
-        [
-            "abs",
-            "cbrt",
-            "ceil",
-            "cos",
-            "exp",
-            "exp2",
-            "expm1",
-            "floor",
-            "log",
-            "log10",
-            "log1p",
-            "log2",
-            "max",
-            "mean",
-            "median",
-            "min",
-            "prod",
-            "reciprocal",
-            "rint",
-            "sign",
-            "sin",
-            "sqrt",
-            "square",
-            "std",
-            "sum",
-            "tan",
-            "tanh",
-            "var",
-        ]
-    ),
-    "scipy.special": frozenset(
-        ["entr", "erf", "expit", "gammaln", "log_expit", "logit", "logsumexp", "softmax"]
-    ),
-}
-_PALMETTE_FUNCTIONS = "palmette.metrics"  # all that it makes public
+# of all names: where the class is, as a location or as the class itself
+_where: dict[str, str | type] = dict(STORED)
+# by the name that a class has in its module: the stable names that may be of that class
+_candidates: dict[str, list[str]] = {}
+for _name, _location in STORED.items():
+    _candidates.setdefault(_location.partition(":")[2], []).append(_name)
 
 
-def name_of(kind: type) -> str:
-    """Return the full name of a class."""
-    return f"{kind.__module__}.{kind.__qualname__}"
+def register(name: str, location: str | type) -> None:
+    """Give a class a stable name, or tell that the class of a name is at another place now.
+
+    Parameters
+    ----------
+    name : str
+        A folder and a name, such as ``"boosting.SharedTree"``: what files will hold.
+    location : str or type
+        ``"package.module:Class"``, which is imported when it is needed; or the class itself.
+
+    Examples
+    --------
+    >>> register("hierarchy.Hierarchy", "palmette.core.hierarchy:Hierarchy")
+    >>> find_class("hierarchy.Hierarchy").__name__
+    'Hierarchy'
+    """
+    if not _NAME.fullmatch(name) or name.startswith("palmette."):
+        raise ValueError(f"{name!r}: expected a folder and a name, such as 'boosting.SharedTree'.")
+    if isinstance(location, str) and not re.fullmatch(r"[\w.]+:\w+", location):
+        raise ValueError(f"{location!r}: expected 'package.module:Class'.")
+    own = location.partition(":")[2] if isinstance(location, str) else location.__name__
+    for names in _candidates.values():
+        if name in names:
+            names.remove(name)
+    _candidates.setdefault(own, []).append(name)
+    _where[name] = location
+    stable_name.cache_clear()
+
+
+def find_class(name: Any) -> type:
+    """Return the class of a stable name.
+
+    Raises
+    ------
+    ValueError
+        If no class has this name.
+
+    Examples
+    --------
+    >>> find_class("labels.LabelForm").__name__
+    'LabelForm'
+    >>> find_class("os.system")
+    Traceback (most recent call last):
+      ...
+    ValueError: 'os.system' is not a class that a file may hold: no class of this Palmette has...
+    """
+    where = _where.get(name) if isinstance(name, str) else None
+    if where is None:
+        raise ValueError(
+            f"{str(name)[:120]!r} is not a class that a file may hold: no class of this Palmette "
+            "has this name. A later Palmette may have it, or an extension that has to be imported "
+            "first"
+        )
+    if isinstance(where, str):
+        module, _, own = where.partition(":")
+        where = getattr(importlib.import_module(module), own)
+    if not inspect.isclass(where):
+        raise ValueError(f"{name!r} should be a class, but is {type(where).__name__}")
+    return where
+
+
+@cache
+def stable_name(kind: type) -> str | None:
+    """Return the stable name of a class, or None if it has none."""
+    package = kind.__module__.partition(".")[0]
+    for name in _candidates.get(kind.__name__, ()):
+        where = _where[name]
+        # nothing is imported for the sake of a class of another library
+        if where is kind or (isinstance(where, str) and re.split(r"[.:]", where)[0] == package):
+            try:
+                if find_class(name) is kind:
+                    return name
+            except (ImportError, AttributeError):  # an optional library is missing
+                continue
+    return None
 
 
 def is_of_palmette(kind: type) -> bool:
@@ -176,33 +298,16 @@ def is_of_palmette(kind: type) -> bool:
     return kind.__module__.partition(".")[0] == "palmette"
 
 
-def find_palmette_class(name: str) -> type:
-    """Return a class of Palmette by its full name.
+# ---------------------------------------------------------------------- other libraries
 
-    Raises
-    ------
-    ValueError
-        Where the name is none of a class that an allowed room defines.
 
-    Examples
-    --------
-    >>> find_palmette_class("palmette.core.hierarchy.Hierarchy").__name__
-    'Hierarchy'
-    >>> find_palmette_class("palmette.core.files.os")
-    Traceback (most recent call last):
-      ...
-    ValueError: 'palmette.core.files.os' is no class that a model file may hold
-    """
-    parts = name.split(".") if isinstance(name, str) else []
-    if len(parts) > 2 and parts[0] == "palmette" and parts[1] in _ROOMS:
-        found = import_class(name)
-        if found is not None and not issubclass(found, BaseException):
-            return found
-    raise ValueError(f"{str(name)[:120]!r} is no class that a model file may hold")
+def full_name(kind: type) -> str:
+    """Return the name of a class with its module: how classes of other libraries are named."""
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def import_class(name: str) -> type | None:
-    """Return the class of a full name, if its module says that it defines it."""
+    """Return the class of a full name, if its module states that it defines it."""
     module_name, _, class_name = name.rpartition(".")
     if not _MODULE.fullmatch(name):
         return None
@@ -211,68 +316,5 @@ def import_class(name: str) -> type | None:
     except ImportError:
         return None
     found = vars(module).get(class_name)
-    is_own = inspect.isclass(found) and name_of(found) == name
+    is_own = inspect.isclass(found) and full_name(found) == name
     return found if is_own else None
-
-
-# ---------------------------------------------------------------------- types
-
-
-def name_of_type(kind: type) -> str | None:
-    """Return the name of a type that files may name, or None."""
-    if kind is type(None):
-        return "NoneType"
-    if kind.__name__ in _BUILTINS and getattr(builtins, kind.__name__) is kind:
-        return kind.__name__
-    package = kind.__module__.partition(".")[0]
-    for module, names in _TYPES.items():
-        if module.partition(".")[0] == package and kind.__name__ in names:
-            return f"{module}.{kind.__name__}"
-    is_own = is_of_palmette(kind) and _resolves(kind)
-    return name_of(kind) if is_own else None
-
-
-def _resolves(kind: type) -> bool:
-    try:
-        return find_palmette_class(name_of(kind)) is kind
-    except ValueError:
-        return False
-
-
-def find_type(name: str) -> type:
-    """Return the type that a file names."""
-    if name == "NoneType":
-        return type(None)
-    if name in _BUILTINS:
-        return getattr(builtins, name)
-    module, _, own = str(name).rpartition(".")
-    if own in _TYPES.get(module, ()):
-        return getattr(importlib.import_module(module), own)
-    return find_palmette_class(name)
-
-
-# ---------------------------------------------------------------------- functions
-
-
-def name_of_function(function: Any) -> str | None:
-    """Return the name of a function that files may name, or None."""
-    own = getattr(function, "__name__", "")
-    for module, names in _FUNCTIONS.items():
-        if own in names and getattr(importlib.import_module(module), own, None) is function:
-            return f"{module}.{own}"
-    metrics = importlib.import_module(_PALMETTE_FUNCTIONS)
-    if own in metrics.__all__ and getattr(metrics, own) is function:
-        return f"{_PALMETTE_FUNCTIONS}.{own}"
-    return None
-
-
-def find_function(name: str) -> Any:
-    """Return the function that a file names."""
-    module, _, own = str(name).rpartition(".")
-    listed = own in _FUNCTIONS.get(module, ())
-    if not listed and module == _PALMETTE_FUNCTIONS:
-        listed = own in importlib.import_module(module).__all__
-    found = getattr(importlib.import_module(module), own) if listed else None
-    if not callable(found) or inspect.isclass(found):
-        raise ValueError(f"{str(name)[:120]!r} is no function that a model file may hold")
-    return found

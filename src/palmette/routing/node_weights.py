@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 from palmette.routing.base import Routes
 from palmette.routing.options import OptionTable
 from palmette.routing.rows import FlatRows
 
-__all__ = ["LINKS", "LinearRoutes"]
+__all__ = ["LINKS", "LinearRoutes", "check_routes"]
 
 FloatArray = NDArray[np.float64]
 
@@ -69,6 +70,28 @@ class LinearRoutes(Routes):
         )
         self.lanes = np.concatenate([w.indices for w, _ in blocks]).astype(np.int32, copy=False)
         self.weights = np.concatenate([weights.data for weights, _ in blocks])
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        require(self.link in LINKS, "the link of a linear router is unknown")
+        require(type(self.n_features) is int and self.n_features >= 0, "no number of features")
+        for name in ("first_option", "first_lane", "first_feature", "first_entry"):
+            numbers(getattr(self, name), np.int64, 1, name)
+        features = numbers(self.features, np.int32, 1, "features")
+        weights = numbers(self.weights, np.float64, 1, "weights")
+        same_shapes(weights, numbers(self.lanes, np.int32, 1, "lanes"))
+        n_lanes = len(numbers(self.bias, np.float64, 1, "bias"))
+        n_nodes = len(self.first_lane) - 1
+        lanes = check_starts(self.first_lane, n_nodes, n_lanes, "first_lane")
+        options = check_starts(self.first_option, n_nodes, None, "first_option")
+        pairs = options * (options - 1) // 2
+        wanted = pairs if self.link == "pairs" else np.where(options < 3, options - 1, options)
+        require(lanes == wanted, "a node has another number of classifiers than of options")
+        used = check_starts(self.first_feature, n_nodes, len(features), "first_feature")
+        require(within(features, self.n_features), "a router uses a feature that does not exist")
+        entries = check_starts(self.first_entry, len(features), len(weights), "first_entry")
+        most = np.repeat(np.repeat(lanes, used), entries)
+        require((self.lanes >= 0) & (self.lanes < most), "a weight is of no classifier")
 
     @property
     def are_log_proba(self) -> bool:  # type: ignore[override]
@@ -155,6 +178,29 @@ class LinearRoutes(Routes):
         scores = np.zeros((len(X), int(self.first_option[-1])))
         link_all(margins, self.first_option, self.first_lane, LINKS.index(self.link), scores)
         return scores
+
+
+def check_routes(routes: Any, options: Any, n_features: int) -> None:
+    """Check that routes and options, as read from a file, fit together.
+
+    Parameters
+    ----------
+    routes, options : objects
+        From a file: they may be anything.
+    n_features : int
+        Of the model.
+
+    Raises
+    ------
+    ValueError
+        If they do not.
+    """
+    require(isinstance(options, OptionTable), "the options of a model are no OptionTable")
+    require(isinstance(routes, Routes), "the routes of a model are of no router")
+    if isinstance(routes, LinearRoutes):
+        fits = np.array_equal(routes.first_option, options.first)
+        require(fits, "routes and options do not fit together")
+        require(routes.n_features == n_features, "the routes are of other features")
 
 
 def _cumulated(counts: Any) -> NDArray[np.int64]:

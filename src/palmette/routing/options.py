@@ -11,6 +11,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.core.hierarchy import Hierarchy
+from palmette.persistence.checks import (
+    check_starts,
+    integers,
+    numbers,
+    require,
+    same_shapes,
+    within,
+)
 
 __all__ = ["OptionTable"]
 
@@ -50,6 +58,20 @@ class OptionTable:
     targets: IntArray
     ends: IntArray
     below: sparse.csr_array
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        targets = numbers(self.targets, np.int32, 1, "targets")
+        ends = numbers(self.ends, np.int32, 1, "ends")
+        same_shapes(targets, ends)
+        numbers(self.first, np.int64, 1, "first")
+        sizes = check_starts(self.first, len(integers(self.nodes, "nodes")), len(targets), "first")
+        require(sizes > 0, "a node has no options")
+        require(sparse.issparse(self.below), "the classes below options are no sparse array")
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        leads_on = (targets > owner) & (targets < len(sizes)) & (ends == -1)
+        stops = (targets == -1) & within(ends, self.n_classes)
+        require(leads_on | stops, "an option leads to a node or class that does not exist")
 
     @classmethod
     def of(cls, hierarchy: Hierarchy, classes: IntArray) -> OptionTable:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from palmette.exceptions import PalmetteError
+from palmette.persistence.checks import numbers, require
 
 __all__ = ["TextVectorizer"]
 
@@ -141,6 +142,23 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return self.names_
 
     # ------------------------------------------------------------------ parts
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        if not hasattr(self, "idf_"):
+            return
+        n_columns = len(numbers(self.idf_, np.float64, 1, "idf_"))
+        n_words = self.n_words_
+        require(type(n_words) is int and n_words >= 0, "n_words_ is not a number of columns")
+        low, high = self.pieces_ or (1, 1)
+        is_range = type(low) is int and type(high) is int and 1 <= low <= high
+        require(is_range, "pieces_ are no numbers of letters")
+        if self.method == "hashing":
+            n_used = 2 * n_words if self.pieces_ else n_words
+            require(0 < n_used <= n_columns, "the columns of a text do not fit their weights")
+        else:
+            n_known = len(numbers(self.hashes_, np.uint64, 1, "hashes_"))
+            require(n_known == n_columns, "the columns of a text do not fit their weights")
 
     def _check(self) -> None:
         if self.method not in ("tfidf", "hashing"):

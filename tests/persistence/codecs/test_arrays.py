@@ -8,9 +8,9 @@ from scipy import sparse
 from tests.persistence.round_trips import again
 
 from palmette import PalmetteError, ReadError
-from palmette.persistence.array_store import ArrayReader
-from palmette.persistence.codecs import ALL_CODECS
-from palmette.persistence.graph import Decoder
+from palmette.persistence._arrays import ArrayReader
+from palmette.persistence._foreign import ALL_CODECS
+from palmette.persistence._graph import Decoder
 
 
 def test_whether_an_array_may_be_written_to_is_kept():

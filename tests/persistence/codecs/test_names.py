@@ -13,7 +13,7 @@ from tests.persistence.round_trips import again
 
 import palmette
 from palmette import PalmetteError, metrics
-from palmette.persistence import names
+from palmette.persistence import _types, names
 
 TYPES = [int, str, tuple, list, set, type(None), np.ndarray, np.float32, sparse.csr_array, dict]
 
@@ -67,22 +67,22 @@ def test_other_types_are_refused_by_name(kind):
     ],
 )
 def test_names_of_other_functions_lead_to_nothing(name):
-    with pytest.raises(ValueError, match="is no function that a model file may hold"):
-        names.find_function(name)
+    with pytest.raises(ValueError, match="is not a function that a file may hold"):
+        _types.find_function(name)
 
 
 @pytest.mark.parametrize(
     "name", ["eval", "os.PathLike", "numpy.load", "builtins.int", "pandas.read_pickle", "", None]
 )
 def test_names_of_other_types_lead_to_nothing(name):
-    with pytest.raises(ValueError, match="is no class that a model file may hold"):
-        names.find_type(name)
+    with pytest.raises(ValueError, match="is not a class that a file may hold"):
+        _types.find_type(name)
 
 
 def test_every_listed_function_is_there_and_is_a_function():
-    for module, listed in names._FUNCTIONS.items():
+    for module, listed in _types._FUNCTIONS.items():
         for name in listed:
-            function = names.find_function(f"{module}.{name}")
+            function = _types.find_function(f"{module}.{name}")
             assert callable(function)
             assert not inspect.isclass(function)
 

@@ -8,16 +8,13 @@ from typing import Any
 
 from palmette.core.files import atomic_write
 from palmette.core.hierarchy import Hierarchy
-from palmette.core.taxonomy import json_rows
 from palmette.exceptions import PalmetteError
-from palmette.persistence.archive import sha256_of, write_members
-from palmette.persistence.codecs import ALL_CODECS
-from palmette.persistence.foreign import ForeignWriter
-from palmette.persistence.graph import Encoder
-from palmette.persistence.manifest import make_manifest
-from palmette.persistence.names import name_of
+from palmette.persistence._archive import MODEL, make_manifest, write_members
+from palmette.persistence._foreign import ALL_CODECS, ForeignWriter
+from palmette.persistence._graph import Encoder
+from palmette.persistence.names import full_name, stable_name
 
-__all__ = ["save"]
+__all__ = ["save", "state_members"]
 
 
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
@@ -53,14 +50,20 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     """
     foreign = ForeignWriter()
     encoder = Encoder(ALL_CODECS, foreign)
-    root = encoder.value(obj)
-    state = json.dumps({"root": root, "objects": encoder.objects}, separators=(",", ":"))
-    members = {"state.json": state.encode(), **_hierarchy_of(obj)}
-    members |= encoder.arrays.members() | foreign.members()
-    listed = {name: [len(content), sha256_of(content)] for name, content in members.items()}
-    manifest = make_manifest(name_of(type(obj)), getattr(obj, "summary_", None), listed)
+    members = state_members(obj, encoder) | _hierarchy_of(obj) | foreign.members()
+    kind = stable_name(type(obj)) or full_name(type(obj))
+    manifest = make_manifest(
+        MODEL, {"kind": kind, "summary": getattr(obj, "summary_", None)}, members
+    )
     with atomic_write(path, "wb") as stream:
         write_members(stream, {"manifest.json": manifest, **members})
+
+
+def state_members(obj: Any, encoder: Encoder) -> dict[str, bytes]:
+    """Return an object as members of an archive: its JSON and its arrays."""
+    root = encoder.value(obj)
+    state = json.dumps({"root": root, "objects": encoder.objects}, separators=(",", ":"))
+    return {"state.json": state.encode(), **encoder.arrays.members()}
 
 
 def _hierarchy_of(obj: Any) -> dict[str, bytes]:
@@ -68,7 +71,9 @@ def _hierarchy_of(obj: Any) -> dict[str, bytes]:
     hierarchy = obj if isinstance(obj, Hierarchy) else getattr(obj, "hierarchy_", None)
     if not isinstance(hierarchy, Hierarchy):
         return {}
+    from palmette.core.taxonomy import to_json
+
     try:
-        return {"hierarchy.json": json_rows.to_json(hierarchy).encode("utf-8", "surrogatepass")}
+        return {"hierarchy.json": to_json(hierarchy).encode("utf-8", "surrogatepass")}
     except PalmetteError:  # names that JSON has no words for
         return {}

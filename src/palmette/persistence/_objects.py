@@ -1,8 +1,8 @@
-"""Codecs of objects: hierarchies, Palmette's classes, named tuples, enumerations.
+"""Codecs of objects of Palmette: hierarchies, classes, named tuples, enumerations; and of names.
 
-An object is its class, by name, and its attributes. It is made without ``__init__``, and no method
-of it is called, but for a ``__setstate__`` that a class of Palmette defines: the place where one
-that has changed reads the attributes that it had before.
+An object is its class, by its stable name, and its attributes. It is made without ``__init__``, and
+no method of it is called but ``check_arrays`` and a ``__setstate__`` that a class of Palmette
+defines: the place where one that has changed reads the attributes that it had before.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ import numpy as np
 from palmette.core.coherence import NodeColumns
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.space import LabelSpace
-from palmette.persistence import names
-from palmette.persistence.graph import Codec, Decoder, Encoder
+from palmette.persistence import _codecs, _tables
+from palmette.persistence._graph import Codec, Decoder, Encoder
+from palmette.persistence._types import find_function, find_type, name_of_function, name_of_type
+from palmette.persistence.names import find_class, full_name, is_of_palmette, stable_name
 
-__all__ = ["CODECS", "attributes_of", "check_attributes"]
+__all__ = ["OWN_CODECS", "attributes_of", "check_attributes"]
 
 # what scikit-learn keeps on an estimator for the time of a fit, such as progress bars
 _OF_A_FIT = ("_skl_callbacks", "_callback_fit_ctx", "_parent_callback_ctx")
@@ -59,13 +61,13 @@ class Derived(Codec):
     def write(self, value: Any, encoder: Encoder) -> dict[str, Any]:
         nodes = getattr(value, _NODES_OF[type(value)])
         return {
-            "class": names.name_of(type(value)),
+            "class": stable_name(type(value)),
             "hierarchy": encoder.inside(".hierarchy", value.hierarchy),
             "nodes": encoder.inside(".nodes", np.array(nodes)),
         }
 
     def read(self, content: Any, decoder: Decoder) -> Any:
-        kind = names.find_palmette_class(content["class"])
+        kind = find_class(content["class"])
         hierarchy, nodes = (decoder.value(content[key]) for key in ("hierarchy", "nodes"))
         is_good = isinstance(hierarchy, Hierarchy) and isinstance(nodes, np.ndarray)
         if kind not in _NODES_OF or not is_good or nodes.ndim != 1 or nodes.dtype.kind != "i":
@@ -85,14 +87,18 @@ class NamedTuples(Codec):
     tag = "namedtuple"
 
     def takes(self, value: Any) -> bool:
-        return isinstance(value, tuple) and hasattr(value, "_fields") and _is_known(type(value))
+        return (
+            isinstance(value, tuple)
+            and hasattr(value, "_fields")
+            and stable_name(type(value)) is not None
+        )
 
     def write(self, value: Any, encoder: Encoder) -> list[Any]:
         parts = [encoder.inside(f".{n}", v) for n, v in zip(value._fields, value, strict=True)]
-        return [names.name_of(type(value)), *parts]
+        return [stable_name(type(value)), *parts]
 
     def read(self, content: Any, decoder: Decoder) -> Any:
-        kind = names.find_palmette_class(content[0])
+        kind = find_class(content[0])
         parts = decoder.values(content[1:])
         if not issubclass(kind, tuple) or len(getattr(kind, "_fields", ())) != len(parts):
             raise ValueError(f"{content[0]} is no named tuple of {len(parts)}")
@@ -105,13 +111,13 @@ class Enums(Codec):
     tag = "enum"
 
     def takes(self, value: Any) -> bool:
-        return isinstance(value, enum.Enum) and _is_known(type(value))
+        return isinstance(value, enum.Enum) and stable_name(type(value)) is not None
 
     def write(self, value: enum.Enum, encoder: Encoder) -> list[str]:
-        return [names.name_of(type(value)), value.name]
+        return [stable_name(type(value)), value.name]
 
     def read(self, content: Any, decoder: Decoder) -> enum.Enum:
-        kind = names.find_palmette_class(content[0])
+        kind = find_class(content[0])
         if not issubclass(kind, enum.Enum):
             raise ValueError(f"{content[0]} is no enumeration")
         return kind[content[1]]
@@ -123,17 +129,17 @@ class Objects(Codec):
     tag, shared = "object", True
 
     def takes(self, value: Any) -> bool:
-        return _is_known(type(value))
+        return stable_name(type(value)) is not None
 
     def write(self, value: Any, encoder: Encoder) -> dict[str, Any]:
         state = attributes_of(value)
         return {
-            "class": names.name_of(type(value)),
+            "class": stable_name(type(value)),
             "state": {name: encoder.inside(f".{name}", state[name]) for name in sorted(state)},
         }
 
     def read(self, content: Any, decoder: Decoder) -> Any:
-        return object.__new__(names.find_palmette_class(content["class"]))
+        return object.__new__(find_class(content["class"]))
 
     def fill(self, made: Any, content: Any, decoder: Decoder) -> None:
         check_attributes(type(made), content["state"])
@@ -199,14 +205,74 @@ def _parameters_of(kind: type) -> frozenset[str]:
 
 @cache
 def _has_own_setstate(kind: type) -> bool:
-    ours = (vars(each).get("__setstate__") for each in kind.__mro__ if names.is_of_palmette(each))
+    ours = (
+        vars(each).get("__setstate__")
+        for each in kind.__mro__
+        if is_of_palmette(each) or stable_name(each) is not None
+    )
     # one that the decorator of dataclasses adds takes a list, and does nothing else than we do
     return any(each is not None and each.__module__ != "dataclasses" for each in ours)
 
 
-@cache
-def _is_known(kind: type) -> bool:
-    return names.is_of_palmette(kind) and names.name_of_type(kind) is not None
+# ---------------------------------------------------------------------- types and functions
 
 
-CODECS: list[Codec] = [Hierarchies(), Derived(), NamedTuples(), Enums(), Objects()]
+class Types(Codec):
+    """Types that labels come in, and classes of Palmette."""
+
+    tag = "type"
+
+    def takes(self, value: Any) -> bool:
+        return inspect.isclass(value)
+
+    def write(self, value: type, encoder: Encoder) -> str:
+        name = name_of_type(value)
+        if name is None:
+            raise encoder.refusal(
+                value, f"it is the class {full_name(value)}. Give an object of that class."
+            )
+        return name
+
+    def read(self, content: Any, decoder: Decoder) -> type:
+        return find_type(content)
+
+
+class Functions(Codec):
+    """Functions of a short list: files hold no code."""
+
+    tag = "function"
+
+    def takes(self, value: Any) -> bool:
+        return not inspect.isclass(value) and (
+            inspect.isroutine(value) or type(value).__name__ in _FUNCTION_LIKE
+        )
+
+    def write(self, value: Any, encoder: Encoder) -> str:
+        name = name_of_function(value)
+        if name is None:
+            called = getattr(value, "__qualname__", type(value).__name__)
+            raise encoder.refusal(
+                value,
+                f"it is the function {called}, and files hold no code. Set it to None before "
+                "saving, or give the name of a rule or an object in its place.",
+            )
+        return name
+
+    def read(self, content: Any, decoder: Decoder) -> Any:
+        return find_function(content)
+
+
+_FUNCTION_LIKE = frozenset({"ufunc", "_ArrayFunctionDispatcher", "partial", "CPUDispatcher"})
+
+# all but those of other libraries; the first that takes an object writes it
+OWN_CODECS: list[Codec] = [
+    *_codecs.CODECS,
+    *_tables.CODECS,
+    Types(),
+    Functions(),
+    Hierarchies(),
+    Derived(),
+    NamedTuples(),
+    Enums(),
+    Objects(),
+]

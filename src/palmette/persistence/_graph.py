@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Protocol
 
 from palmette.exceptions import PalmetteError
-from palmette.persistence.array_store import ArrayReader, ArrayWriter
+from palmette.persistence._arrays import ArrayReader, ArrayWriter
 
 __all__ = ["Codec", "Decoder", "Encoder", "ForeignObjects", "ForeignParts"]
 
@@ -131,7 +131,9 @@ class Encoder:
         for codec in self._codecs:
             if codec.takes(value):
                 return codec
-        raise self.refusal(value, "nothing is known of such objects. Set it to None, or remove it.")
+        raise self.refusal(
+            value, "its class has no name that files may hold. Set it to None, or remove it."
+        )
 
 
 class Decoder:
@@ -162,6 +164,7 @@ class Decoder:
         self._codecs = {codec.tag: codec for codec in codecs}
         self._objects = objects
         self._made: dict[int, Any] = {}
+        self._to_check: list[Any] = []  # parts before what they are parts of
         self._depth = 0
 
     def value(self, written: Any) -> Any:
@@ -184,10 +187,21 @@ class Decoder:
             raise ValueError(f"expected a list, got {str(written)[:60]}")
         return [self.value(each) for each in written]
 
-    @property
-    def made(self) -> list[Any]:
-        """All objects of the table that were made."""
-        return list(self._made.values())
+    def check(self) -> None:
+        """Let every object that was made, wherever it is in the file, check its arrays.
+
+        Raises
+        ------
+        ValueError
+            If the arrays of an object name places outside of them, or do not fit together.
+        """
+        for each in self._to_check:
+            try:
+                each.check_arrays()
+            except (AttributeError, IndexError, KeyError, TypeError, OverflowError) as error:
+                raise ValueError(
+                    f"an object of {type(each).__name__} does not have the parts of one ({error})"
+                ) from error
 
     def _referred(self, number: Any) -> Any:
         if type(number) is not int or not 0 <= number < len(self._objects):
@@ -208,4 +222,6 @@ class Decoder:
         if number is not None:
             self._made[number] = made
         codec.fill(made, content, self)
+        if hasattr(type(made), "check_arrays"):
+            self._to_check.append(made)
         return made

@@ -6,22 +6,32 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from palmette.exceptions import ReadError
-from palmette.persistence.archive import MAX_BYTES, Archive
-from palmette.persistence.array_checks import check_arrays
-from palmette.persistence.array_store import ArrayReader
-from palmette.persistence.codecs import ALL_CODECS
-from palmette.persistence.foreign import ForeignReader, untrusted_types
-from palmette.persistence.graph import Decoder
-from palmette.persistence.manifest import parse_json, read_manifest
-from palmette.persistence.names import name_of
-from palmette.persistence.trust import Untrusted, trusted_class
+from palmette.persistence._archive import (
+    MAX_BYTES,
+    MODEL,
+    Archive,
+    Damaged,
+    parse_json,
+    read_manifest,
+)
+from palmette.persistence._arrays import ArrayReader
+from palmette.persistence._foreign import (
+    ALL_CODECS,
+    ForeignReader,
+    Untrusted,
+    trusted_class,
+    untrusted_types,
+)
+from palmette.persistence._graph import Codec, Decoder, ForeignObjects
+from palmette.persistence.names import full_name
 
-__all__ = ["ModelFile", "load", "opened"]
+__all__ = ["ModelFile", "ObjectFile", "inspect", "load", "opened"]
 
 
 def load(
@@ -34,8 +44,8 @@ def load(
 
     Classes are found by name among those of Palmette and of scikit-learn's estimators; types of
     other libraries that are not known to be harmless are refused unless they are `trusted`. Every
-    member must have its checksum, and arrays that kernels walk must lead nowhere outside. That
-    tells of damage, not of who wrote the file: a stranger's model may still predict nonsense.
+    member must have its checksum, and every object whose arrays are used by compiled code checks
+    them. This finds damage, not who wrote the file: a stranger's model may still predict nonsense.
 
     Parameters
     ----------
@@ -44,7 +54,7 @@ def load(
         Types of other libraries, such as ``"lightgbm.sklearn.LGBMClassifier"``, that you know and
         vouch for. The error that refuses them lists what is needed.
     max_bytes : int
-        Refuse a file that unpacks to more.
+        Refuse a file that decompresses to more.
 
     Returns
     -------
@@ -71,34 +81,39 @@ def load(
     """
     if isinstance(trusted, str | type):
         trusted = [trusted]
-    named = frozenset(each if isinstance(each, str) else name_of(each) for each in trusted)
+    named = frozenset(each if isinstance(each, str) else full_name(each) for each in trusted)
     with opened(path, max_bytes) as file:
-        return file.build(named)
+        return file.model(named)
 
 
-class ModelFile:
-    """A model file that is open, its manifest read.
+class ObjectFile:
+    """An archive of an object that is open, its manifest read.
 
     Parameters
     ----------
     archive : Archive
+    format_name : str
+        The format that the manifest must name.
+    path : str
+        For errors.
     """
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: Archive, format_name: str, path: str) -> None:
         self.archive = archive
-        self.manifest = read_manifest(archive.read("manifest.json"), archive.path)
+        self.path = path
+        self.manifest = read_manifest(archive.read("manifest.json"), format_name, path)
         self.members: dict[str, list[Any]] = self.manifest["members"]
         self._unread = set(self.members)
         listed, there = {"manifest.json", *self.members}, set(archive.names)
         if listed != there:
             missing, extra = sorted(listed - there), sorted(there - listed)
-            what = f"lacks {missing[0]}" if missing else f"has {extra[0]}, which nobody listed"
-            raise archive.error(f"it {what}")
+            what = f"lacks {missing[0]}" if missing else f"has {extra[0]}, which is not listed"
+            raise Damaged(f"it {what}")
 
     def read(self, name: str) -> bytearray:
         """Return the bytes of a member, of the size and checksum that were written."""
         if name not in self.members:
-            raise self.archive.error(f"the member {name} is missing")
+            raise Damaged(f"the member {name} is missing")
         self._unread.discard(name)
         return self.archive.read(name, self.members[name][1])
 
@@ -109,19 +124,31 @@ class ModelFile:
             raise ValueError("the state holds no table of objects")
         return state["root"], state["objects"]
 
-    def build(self, trusted: frozenset[str]) -> Any:
-        """Return the object that was saved."""
+    def build(
+        self,
+        codecs: Sequence[Codec],
+        foreign: ForeignObjects,
+        trusted: frozenset[str] = frozenset(),
+    ) -> Any:
+        """Return the object that was written, all of its parts checked."""
         root, objects = self.state()
-        foreign = ForeignReader(self.read, trusted)
-        decoder = Decoder(ALL_CODECS, objects, ArrayReader(self.read), foreign, trusted)
-        try:
-            made = decoder.value(root)
-        except Untrusted:
-            raise _distrust(self.untrusted(trusted), self.archive.path) from None
-        check_arrays(decoder.made)
+        decoder = Decoder(codecs, objects, ArrayReader(self.read), foreign, trusted)
+        made = decoder.value(root)
+        decoder.check()
         for name in sorted(self._unread):
             self.read(name)  # what the object does not need must be whole as well
         return made
+
+
+class ModelFile(ObjectFile):
+    """A model file that is open, its manifest read."""
+
+    def model(self, trusted: frozenset[str]) -> Any:
+        """Return the model that was saved."""
+        try:
+            return self.build(ALL_CODECS, ForeignReader(self.read, trusted), trusted)
+        except Untrusted:
+            raise _distrust(self.untrusted(trusted), self.path) from None
 
     def untrusted(self, trusted: frozenset[str] = frozenset()) -> list[str]:
         """Return the names of foreign types that are neither reviewed nor trusted."""
@@ -161,11 +188,22 @@ def opened(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Iterator
                 path=name,
             )
         try:
-            yield ModelFile(Archive(stream, name, max_bytes))
+            archive = Archive(stream)
+            _check_size(archive, max_bytes, name)
+            yield ModelFile(archive, MODEL, name)
         except Exception as error:  # whatever numpy, scipy or a class says of what is not its own
             if isinstance(error, ReadError) and error.path is not None:
                 raise
             raise _damage(name, error) from error
+
+
+def _check_size(archive: Archive, max_bytes: int, path: str) -> None:
+    if archive.n_bytes > max_bytes:
+        raise ReadError(
+            f"the model decompresses to {archive.n_bytes:,} bytes, and {max_bytes:,} are allowed. "
+            f"If you know where it comes from, load it with max_bytes={archive.n_bytes}.",
+            path=path,
+        )
 
 
 def _bytes_of(path: str) -> Any:
@@ -177,18 +215,24 @@ def _bytes_of(path: str) -> Any:
         raise ReadError(f"the file cannot be opened ({error})", path=path) from error
 
 
-_PACKING = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError)
+_OF_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError)
 
 
 def _damage(path: str, error: Exception) -> ReadError:
     """Return the error for what went wrong with a file."""
+    if isinstance(error, Damaged):
+        return ReadError(
+            f"the model file was damaged or changed: {error}. Take a good copy of it, or save the "
+            "model again.",
+            path=path,
+        )
     if isinstance(error, MemoryError):
         what = "it needs more memory than there is"
     elif isinstance(error, RecursionError):
         what = "it is nested too deeply"
     elif isinstance(error, ImportError):
         return ReadError(f"the model needs a library that is not there ({error}).", path=path)
-    elif isinstance(error, _PACKING):
+    elif isinstance(error, _OF_ZIP):
         what = f"it is cut short or was changed ({error})"
     else:
         what = str(error).rstrip(".") or type(error).__name__
@@ -197,3 +241,61 @@ def _damage(path: str, error: Exception) -> ReadError:
         "again.",
         path=path,
     )
+
+
+# ---------------------------------------------------------------------- what a file holds
+
+
+def inspect(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+    """Tell what a model file holds, without making any object of it.
+
+    Parameters
+    ----------
+    path : path-like
+    max_bytes : int
+        Refuse a file that decompresses to more.
+
+    Returns
+    -------
+    dict
+        ``kind`` (stable name of the object's class), ``version`` of the format, ``libraries``
+        (their versions), ``summary`` (of the training, or None), ``types`` (how many objects of
+        each class), ``members`` (bytes of each, decompressed) and ``untrusted`` (types of other
+        libraries that `load` will ask to be trusted).
+
+    Examples
+    --------
+    >>> import tempfile, palmette
+    >>> from palmette.persistence import save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(palmette.Hierarchy.star("ab"), f"{folder}/tree.palmette")
+    ...     facts = inspect(f"{folder}/tree.palmette")
+    >>> facts["kind"], facts["types"], sorted(facts["members"])
+    ('hierarchy.Hierarchy',
+     {'hierarchy.Hierarchy': 1},
+     ['arrays/i4.npy', 'hierarchy.json', 'state.json'])
+    """
+    with opened(path, max_bytes) as file:
+        _, objects = file.state()
+        return {
+            "kind": file.manifest.get("kind"),
+            "version": file.manifest["version"],
+            "libraries": file.manifest.get("libraries"),
+            "summary": file.manifest.get("summary"),
+            "types": _types_of(objects),
+            "members": {name: file.archive.size(name) for name in sorted(file.members)},
+            "untrusted": file.untrusted(),
+        }
+
+
+def _types_of(objects: list[Any]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for each in objects:
+        [(tag, content)] = each.items()
+        if tag == "hierarchy":
+            found["hierarchy.Hierarchy"] += 1
+        elif tag in ("derived", "holder", "object"):
+            found[str(content["class"])] += 1
+        elif tag == "foreign":
+            found["another library"] += 1
+    return dict(sorted(found.items()))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from palmette.persistence.graph import Codec, Decoder, Encoder
+from palmette.persistence._graph import Codec, Decoder, Encoder
 
 __all__ = ["CODECS"]
 

@@ -1,0 +1,297 @@
+"""The zip archive around an object: what it may hold, how much, and what its manifest says of it.
+
+Models and checkpoints are archives of the same form, which their manifests name. Reading trusts
+nothing: names, sizes, compression and checksums are checked before a byte is decompressed, and no
+more is decompressed than was stated. The same members give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import platform
+import re
+import zipfile
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from typing import IO, Any, BinaryIO, NoReturn, cast
+
+from palmette.exceptions import ReadError
+
+__all__ = [
+    "CHECKPOINT",
+    "MAX_BYTES",
+    "MAX_MEMBERS",
+    "MODEL",
+    "VERSION",
+    "Archive",
+    "Damaged",
+    "library_versions",
+    "make_manifest",
+    "parse_json",
+    "read_manifest",
+    "sha256_of",
+    "write_members",
+]
+
+MODEL, CHECKPOINT = "palmette.model", "palmette.checkpoint"  # formats that a manifest names
+VERSION = 1  # readers of version n read files of versions 1 to n
+MAX_BYTES = 2 * 1024**3  # that a file may decompress to unless the caller allows more
+MAX_MEMBERS = 100_000
+
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same members give the same bytes
+_PIECE = 2**20  # bytes read at a time
+_LEVEL = 1  # of deflate: higher ones take far longer and gain a few per cent on numbers
+_DENSE = 0.9  # what compresses to more than this share of its size is left as it is
+_SAMPLE = 2**18  # bytes that show whether a member can be compressed
+_STEEPEST = 1032  # deflate cannot compress better than 1:1032
+_LIBRARIES = ("palmette", "numpy", "scipy", "scikit-learn", "skops", "skrub")
+_NAME = re.compile(r"(manifest|state|hierarchy)\.json|arrays/[a-zA-Z0-9_]+\.npy|foreign/\d+\.skops")
+
+
+class Damaged(ValueError):
+    """The bytes of a file are not those that were written."""
+
+
+def sha256_of(content: bytes | bytearray | memoryview) -> str:
+    """Return the checksum of a member, in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def write_members(stream: IO[Any], members: Mapping[str, bytes], *, compress: bool = True) -> None:
+    """Write the members of an archive in the order given.
+
+    Parameters
+    ----------
+    stream : binary file
+    members : mapping of str to bytes
+    compress : bool
+        Whether to compress members that become smaller by it.
+
+    Examples
+    --------
+    >>> from io import BytesIO
+    >>> stream = BytesIO()
+    >>> write_members(stream, {"state.json": b"{}"})
+    >>> Archive(stream).names
+    ['state.json']
+    """
+    with zipfile.ZipFile(cast(BinaryIO, stream), "w") as archive:
+        for name, content in members.items():
+            info = zipfile.ZipInfo(name, _EPOCH)
+            info.compress_type = _method_for(content) if compress else zipfile.ZIP_STORED
+            info.external_attr = 0o644 << 16  # files that unzip leaves readable
+            archive.writestr(info, content, compresslevel=_LEVEL)
+
+
+def _method_for(content: bytes) -> int:
+    """Numbers that look random, such as weights, are not worth the time of compressing them."""
+    middle = max(0, (len(content) - _SAMPLE) // 2)
+    sample = content[middle : middle + _SAMPLE]
+    compressed = zlib.compress(sample, _LEVEL)
+    return zipfile.ZIP_STORED if len(compressed) > _DENSE * len(sample) else zipfile.ZIP_DEFLATED
+
+
+# ---------------------------------------------------------------------- reading
+
+
+class Archive:
+    """An archive that is open for reading, checked as a whole.
+
+    Parameters
+    ----------
+    stream : binary file
+    compressed : bool
+        Whether members may be compressed.
+
+    Raises
+    ------
+    Damaged
+        If its directory is not one of an archive that was written here.
+    """
+
+    def __init__(self, stream: IO[Any], *, compressed: bool = True) -> None:
+        self._zip = zipfile.ZipFile(stream)
+        self._infos = {info.filename: info for info in self._zip.infolist()}
+        self._check_names()
+        self._check_sizes(compressed)
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all members, decompressed."""
+        return sum(info.file_size for info in self._infos.values())
+
+    @property
+    def names(self) -> list[str]:
+        """Members, in the order of the file."""
+        return list(self._infos)
+
+    def size(self, name: str) -> int:
+        """Bytes of a member, decompressed."""
+        return self._infos[name].file_size
+
+    def read(self, name: str, sha256: str | None = None) -> bytearray:
+        """Return the bytes of a member, which must have the checksum that is given."""
+        if name not in self._infos:
+            raise Damaged(f"the member {name} is missing")
+        info = self._infos[name]
+        content = bytearray()
+        with self._zip.open(info) as part:
+            while piece := part.read(_PIECE):
+                content += piece
+                if len(content) > info.file_size:
+                    raise Damaged(f"the member {name} decompresses to more than it states")
+        if len(content) != info.file_size:
+            raise Damaged(f"the member {name} is cut short")
+        if sha256 is not None and sha256_of(content) != sha256:
+            raise Damaged(f"the member {name} does not have the checksum of the manifest")
+        return content
+
+    def _check_names(self) -> None:
+        listed = self._zip.infolist()
+        if len(listed) > MAX_MEMBERS:
+            raise Damaged(f"it has {len(listed):,} members, expected at most {MAX_MEMBERS:,}")
+        if len(self._infos) < len(listed):
+            raise Damaged("a member stands in it twice")
+        for name in self._infos:
+            if not _NAME.fullmatch(name):
+                raise Damaged(f"{name[:80]!r} is no name of a member")
+
+    def _check_sizes(self, compressed: bool) -> None:
+        methods = [zipfile.ZIP_STORED, *([zipfile.ZIP_DEFLATED] if compressed else [])]
+        for name, info in self._infos.items():
+            if info.flag_bits & 0x1:
+                raise Damaged(f"the member {name} is encrypted")
+            if info.compress_type not in methods:
+                raise Damaged(f"the member {name} is compressed by another method than expected")
+            if info.file_size > _STEEPEST * (info.compress_size + 8):
+                raise Damaged(f"the member {name} cannot be as large as it states")
+
+
+# ---------------------------------------------------------------------- the manifest
+
+
+@cache
+def library_versions() -> dict[str, str]:
+    """Return the versions of the libraries that a model depends on, as far as they are there."""
+    versions = {"python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def make_manifest(
+    format_name: str, facts: Mapping[str, Any], members: Mapping[str, bytes]
+) -> bytes:
+    """Return the manifest as JSON that people can read.
+
+    Parameters
+    ----------
+    format_name : {MODEL, CHECKPOINT}
+    facts : mapping of str to object
+        What else the manifest states; an object that cannot be JSON becomes null.
+    members : mapping of str to bytes
+        All other members: their sizes and checksums are listed.
+    """
+    manifest: dict[str, Any] = {
+        "format": format_name,
+        "version": VERSION,
+        "libraries": library_versions(),
+        **{name: _plain(fact) for name, fact in facts.items()},
+        "members": {name: [len(c), sha256_of(c)] for name, c in members.items()},
+    }
+    return (json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode(
+        "utf-8", "backslashreplace"
+    )
+
+
+def _plain(fact: Any) -> Any:
+    try:
+        return json.loads(json.dumps(fact, default=str))
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def parse_json(content: bytes | bytearray) -> Any:
+    """Decode JSON strictly: no NaN, no key twice.
+
+    Raises
+    ------
+    ValueError, RecursionError
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        decoded = dict(pairs)
+        if len(decoded) < len(pairs):
+            raise ValueError("a key stands twice in the same object")
+        return decoded
+
+    def constant(name: str) -> NoReturn:
+        raise ValueError(f"{name} is no JSON")
+
+    return json.loads(content, object_pairs_hook=once, parse_constant=constant)
+
+
+def read_manifest(content: bytes | bytearray, format_name: str, path: str) -> dict[str, Any]:
+    """Read a manifest, and refuse one of another format or of a later version.
+
+    Parameters
+    ----------
+    content : bytes
+    format_name : {MODEL, CHECKPOINT}
+        The format that is expected.
+    path : str
+        For errors.
+
+    Returns
+    -------
+    dict
+    """
+    manifest = parse_json(content)
+    found = manifest.get("format") if isinstance(manifest, dict) else None
+    if found != format_name:
+        raise ReadError(
+            f"this is not a {_NOUNS[format_name]} of Palmette ({_kind_of(found)}). It is left as "
+            "it is: give the name of another file.",
+            path=path,
+        )
+    version = manifest.get("version")
+    if type(version) is not int or version < 1:
+        raise ValueError(f"its format has the version {str(version)[:20]!r}")
+    if version > VERSION:
+        raise ReadError(
+            f"the {_NOUNS[format_name]} has version {version} of the format, and this Palmette "
+            f"reads versions up to {VERSION}. It was written by Palmette {_writer(manifest)}: "
+            "install that or a later one.",
+            path=path,
+        )
+    members = manifest.get("members")
+    if not isinstance(members, dict) or not all(map(_is_member, members.values())):
+        raise ValueError("the manifest does not list the members")
+    return manifest
+
+
+_NOUNS = {MODEL: "model file", CHECKPOINT: "checkpoint"}
+
+
+def _kind_of(found: Any) -> str:
+    if isinstance(found, str) and found in _NOUNS:
+        return f"it is a {_NOUNS[found]}"
+    return "its manifest names another format"
+
+
+def _writer(manifest: dict[str, Any]) -> str:
+    libraries = manifest.get("libraries")
+    return str(libraries.get("palmette", "?"))[:20] if isinstance(libraries, dict) else "?"
+
+
+def _is_member(listed: Any) -> bool:
+    return isinstance(listed, list) and [type(each) for each in listed] == [int, str]

@@ -1,0 +1,179 @@
+"""Checkpoints of a fit: archives as models are, with a fingerprint of the fit in the manifest.
+
+Nothing is compressed, so that writing is quick, and no file can decompress to more than its size.
+Objects of other libraries are refused, in writing and in reading.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, BinaryIO, NoReturn
+
+from palmette.core.files import atomic_write
+from palmette.exceptions import PalmetteError, ReadError
+from palmette.persistence._archive import CHECKPOINT, Archive, make_manifest, write_members
+from palmette.persistence._graph import Codec, Decoder, Encoder
+from palmette.persistence._objects import OWN_CODECS
+from palmette.persistence._reading import ObjectFile
+from palmette.persistence._writing import state_members
+
+__all__ = ["read_checkpoint", "read_fingerprint", "write_checkpoint"]
+
+_FIRST = b"manifest.json"
+_NAME_AT = 30  # where a zip file has the name of its first member
+_MAX_MANIFEST = 2**26  # bytes
+
+
+def write_checkpoint(
+    path: str | os.PathLike[str], fingerprint: Mapping[str, str], state: Mapping[str, Any]
+) -> None:
+    """Write a checkpoint, whole or not at all.
+
+    Parameters
+    ----------
+    path : path-like
+        A file there is replaced.
+    fingerprint : mapping of str to str
+        What the state belongs to.
+    state : mapping of str to object
+        Arrays, numbers, texts, objects of Palmette, and lists and dictionaries of them.
+
+    Raises
+    ------
+    PalmetteError
+        If the state holds an object of another library.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_checkpoint(f"{folder}/a.ckpt", {"data": "7"}, {"losses": [3, 2]})
+    ...     read_checkpoint(f"{folder}/a.ckpt")
+    ({'data': '7'}, {'losses': [3, 2]})
+    """
+    members = state_members(dict(state), Encoder(_CODECS, _NoForeignParts()))
+    manifest = make_manifest(CHECKPOINT, {"fingerprint": dict(fingerprint)}, members)
+    with atomic_write(path, "wb") as stream:
+        write_members(stream, {"manifest.json": manifest, **members}, compress=False)
+
+
+def read_fingerprint(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Read what a checkpoint belongs to; its state is neither read nor checked."""
+    with _opened(path) as file:
+        return _fingerprint_of(file)
+
+
+def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Any]]:
+    """Read a checkpoint, every byte of it and every object in it checked.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Returns
+    -------
+    fingerprint : dict of str to str
+    state : dict of str to object
+        As it was given to `write_checkpoint`.
+
+    Raises
+    ------
+    ReadError
+        If the file is no checkpoint, is of a later version, was cut short or changed.
+    """
+    with _opened(path) as file:
+        fingerprint = _fingerprint_of(file)
+        state = file.build(_CODECS, _NoForeignParts())
+        if type(state) is not dict:
+            raise ValueError("its state is not a dictionary")
+    return fingerprint, state
+
+
+def _fingerprint_of(file: ObjectFile) -> dict[str, str]:
+    found = file.manifest.get("fingerprint")
+    if not isinstance(found, dict) or not all(type(each) is str for each in found.values()):
+        raise ValueError("its manifest holds no fingerprint")
+    return found
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[ObjectFile]:
+    """Open a file that begins as checkpoints do; any error inside is about its bytes."""
+    with _bytes_of(path) as stream:
+        start = stream.read(_NAME_AT + len(_FIRST))
+        if start[:2] != b"PK" or start[_NAME_AT:] != _FIRST:
+            raise ReadError(
+                f"this is not a checkpoint of Palmette ({_kind_of(start)}). It is left as it is: "
+                "give the checkpoint another name.",
+                path=path,
+            )
+        try:
+            archive = Archive(stream, compressed=False)
+            _check_sizes(archive, os.fstat(stream.fileno()).st_size)
+            yield ObjectFile(archive, CHECKPOINT, os.fspath(path))
+        except Exception as error:  # whatever zipfile, json or numpy find wrong with the bytes
+            if isinstance(error, ReadError) and error.path is not None:
+                raise
+            reason = str(error)[:300] or type(error).__name__
+            raise ReadError(
+                f"the checkpoint is cut short or was changed ({reason}). Take a good copy of it, "
+                "or delete it to start over.",
+                path=path,
+            ) from error
+
+
+def _bytes_of(path: str | os.PathLike[str]) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise ReadError(f"the checkpoint cannot be opened ({error})", path=path) from error
+
+
+def _kind_of(start: bytes) -> str:
+    if not start:
+        return "the file is empty"
+    return "it is some other zip file" if start[:2] == b"PK" else f"it begins with {start[:8]!r}"
+
+
+def _check_sizes(archive: Archive, n_bytes: int) -> None:
+    """Refuse sizes that the file cannot hold, before anything is allocated for them."""
+    if archive.n_bytes > n_bytes:
+        raise ValueError("it lists more bytes than it has")
+    if "manifest.json" in archive.names and archive.size("manifest.json") > _MAX_MANIFEST:
+        raise ValueError(f"its manifest has {archive.size('manifest.json'):,} bytes")
+
+
+# ---------------------------------------------------------------------- other libraries
+
+
+class _NoForeign(Codec):
+    """Stands for the codecs of other libraries, and refuses their objects."""
+
+    tag = "foreign"
+
+    def takes(self, value: Any) -> bool:
+        return True
+
+    def write(self, value: Any, encoder: Encoder) -> NoReturn:
+        raise PalmetteError(
+            f"a checkpoint holds arrays and objects of Palmette only, but {encoder.path} is "
+            f"{value!r}. Use a weak learner of palmette.weak, or fit without Checkpoint."
+        )
+
+    def read(self, content: Any, decoder: Decoder) -> NoReturn:
+        raise ValueError("it holds an object of another library")
+
+
+class _NoForeignParts:
+    """What the codecs of other libraries would use; none of them is asked here."""
+
+    def add(self, value: Any, encoder: Encoder) -> NoReturn:
+        raise PalmetteError("a checkpoint holds no objects of other libraries")
+
+    def get(self, number: int) -> NoReturn:
+        raise ValueError("a checkpoint holds no objects of other libraries")
+
+
+_CODECS: list[Codec] = [*OWN_CODECS, _NoForeign()]
