@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from palmette.core.labels import NodeLabels
-from palmette.datasets.clus import read_clus
+from palmette.datasets._clus import read_clus
 from palmette.exceptions import PalmetteError, ReadError
 
 Write = Callable[[str, str | bytes], Path]

@@ -20,7 +20,7 @@ import pytest
 import scipy.io
 
 from palmette.core.labels import NodeLabels
-from palmette.datasets.fetch import fetch
+from palmette.datasets._fetch import fetch
 from palmette.exceptions import DataHomeError, PalmetteError
 
 CLUS = "@relation r\n@attribute a {w,n}\n@attribute class hierarchical 1,1/2,3\n@data\n"

@@ -13,8 +13,8 @@ import pytest
 from scipy import sparse
 
 from palmette.core.labels import NodeLabels
-from palmette.datasets.fetch import fetch
-from palmette.datasets.home import find_dataset
+from palmette.datasets._fetch import fetch
+from palmette.datasets._home import find_dataset
 
 pytestmark = pytest.mark.data
 
@@ -199,7 +199,7 @@ def test_omniglot_is_ink_on_paper(data_home: Path) -> None:
 
 
 def test_pendigits_agrees_with_its_arff_file(data_home: Path) -> None:
-    from palmette.datasets.arff import read_arff
+    from palmette.datasets._arff import read_arff
 
     bunch = fetch("pendigits", data_home)
     whole = read_arff(find_dataset("pendigits", data_home).files()["pendigits.arff.xz"]).numbers

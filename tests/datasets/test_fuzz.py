@@ -22,17 +22,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from palmette.core.labels import NodeLabels
-from palmette.datasets.arff import read_arff
-from palmette.datasets.clus import read_clus
-from palmette.datasets.delimited import read_delimited
-from palmette.datasets.families.newsgroups import load_newsgroups
-from palmette.datasets.families.omniglot import load_omniglot
-from palmette.datasets.home import DatasetEntry, list_datasets
-from palmette.datasets.libsvm import read_libsvm
-from palmette.datasets.mat import read_mat
-from palmette.datasets.mulan import read_mulan
-from palmette.datasets.rda import read_rda
-from palmette.datasets.table import read_table
+from palmette.datasets._arff import read_arff
+from palmette.datasets._clus import read_clus
+from palmette.datasets._home import DatasetEntry, list_datasets
+from palmette.datasets._libsvm import read_libsvm
+from palmette.datasets._mat import read_mat
+from palmette.datasets._mulan import read_mulan
+from palmette.datasets._named_sets import load_newsgroups, load_omniglot
+from palmette.datasets._rda import read_rda
+from palmette.datasets._table import read_delimited, read_table
 from palmette.exceptions import PalmetteError
 
 # ---------------------------------------------------------------------- one sound file a format

@@ -14,7 +14,7 @@ from scipy.stats import norm
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.core.statistics import ClassStatistics
-from palmette.datasets.generators import bayes_optimal_leaves, make_hierarchical_classification
+from palmette.datasets._generators import bayes_optimal_leaves, make_hierarchical_classification
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 
 UNEVEN = Hierarchy.from_paths(
@@ -284,8 +284,8 @@ def test_truth_is_left_out_on_request():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"branching": (2,), "n_leaves": 4}, "said twice"),
-        ({"depth": 3}, "said twice or in part"),
+        ({"branching": (2,), "n_leaves": 4}, "given twice"),
+        ({"depth": 3}, "given twice or incompletely"),
         ({"branching": (2, 0)}, r"branching=\(2, 0\)"),
         ({"n_leaves": 0}, "n_leaves=0"),
         ({"n_informative": 9}, "n_informative=9: expected 1 to n_features=8"),
@@ -296,8 +296,8 @@ def test_truth_is_left_out_on_request():
         ({"multi_path": 12}, "at least 13 leaves"),
         ({"noise": "any"}, "noise='any'"),
         ({"y_form": "lists"}, "y_form='lists': expected 'paths'"),
-        ({"y_form": "paths", "multi_path": 1}, "one label a row: expected 'sets'"),
-        ({"branching": (3,), "internal_labels": 0.1}, "asks for 30 rows, but 0 rows"),
+        ({"y_form": "paths", "multi_path": 1}, "one label per row: expected 'sets'"),
+        ({"branching": (3,), "internal_labels": 0.1}, "needs 30 rows, but only 0 rows"),
         ({"sparse": True, "missing": 0.1}, "missing > 0 with sparse=True"),
         ({"dtype": np.int64}, "dtype=int64: expected float32"),
         ({"hierarchy": Hierarchy.star([])}, "no class below its root"),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from palmette.datasets.home import data_home, find_dataset, list_datasets
+from palmette.datasets._home import data_home, find_dataset, list_datasets
 from palmette.exceptions import DataHomeError
 
 
@@ -102,5 +102,5 @@ def test_the_description_says_where_a_set_is_from(home: Path) -> None:
 )
 def test_a_broken_manifest_is_our_error(home: Path, text: str) -> None:
     (home / "manifest.json").write_text(text)
-    with pytest.raises(DataHomeError, match=r"manifest\.json is broken"):
+    with pytest.raises(DataHomeError, match=r"manifest\.json is damaged"):
         list_datasets(data_home=home)

@@ -16,7 +16,7 @@ import pytest
 import rdata
 from scipy import sparse
 
-from palmette.datasets.rda import _bounded, read_rda
+from palmette.datasets._rda import _bounded, read_rda
 from palmette.exceptions import ReadError
 
 Write = Callable[[str, str | bytes], Path]
@@ -67,9 +67,9 @@ def test_mostly_zeros_are_sparse(write: Write) -> None:
         (b"junk", "not a file that R's save"),
         (saved(x=np.array([1.0])), "expected an mldr object.*'x'"),
         (saved(s=mldr(FRAME, [9], [2])), "not between 1 and 4"),
-        (saved(s=mldr(FRAME, [2], [3])), "other values than 0 and 1"),
-        (saved(s=mldr(FRAME, [1], [2]))[:-40], "broken or cut short"),
-        (gzip.compress(saved(s=mldr(FRAME, [1], [2])))[:-40], "broken or cut short"),
+        (saved(s=mldr(FRAME, [2], [3])), "values other than 0 and 1"),
+        (saved(s=mldr(FRAME, [1], [2]))[:-40], "damaged or truncated"),
+        (gzip.compress(saved(s=mldr(FRAME, [1], [2])))[:-40], "damaged or truncated"),
     ],
 )
 def test_errors_say_what_is_wrong(write: Write, content: bytes, message: str) -> None:
@@ -79,7 +79,7 @@ def test_errors_say_what_is_wrong(write: Write, content: bytes, message: str) ->
 
 def test_unpacking_has_a_bound(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write("f.rda", gzip.compress(saved(s=mldr(FRAME, [1], [2]))))
-    monkeypatch.setattr("palmette.datasets.rda.MAX_UNPACKED", 100)
+    monkeypatch.setattr("palmette.datasets._rda.MAX_UNPACKED", 100)
     with pytest.raises(ReadError, match="more than 100 bytes"):
         read_rda(path)
 

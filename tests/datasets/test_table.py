@@ -1,3 +1,5 @@
+"""Tables with a target, and plain tables of numbers with a class column."""
+
 from __future__ import annotations
 
 import sys
@@ -9,7 +11,7 @@ import pandas as pd
 import pytest
 
 from palmette.core.labels import NodeLabels
-from palmette.datasets.table import read_table
+from palmette.datasets._table import read_delimited, read_table
 from palmette.exceptions import ReadError
 
 Write = Callable[[str, str | bytes], Path]
@@ -67,15 +69,15 @@ def test_packed_text_and_latin1(write: Write) -> None:
 @pytest.mark.parametrize(
     ("text", "target", "options", "message"),
     [
-        ("name,price\n1,2\n", "title", {}, r"lacks the column 'title' \(it has: name, price\)"),
-        ("a,kind\n1,x\n", "kind", {"features": ["z"]}, "lacks the column 'z'"),
+        ("name,price\n1,2\n", "title", {}, r"has no column 'title' \(it has: name, price\)"),
+        ("a,kind\n1,x\n", "kind", {"features": ["z"]}, "has no column 'z'"),
         ("a,kind\n1,x\n2,\n", "kind", {}, "row 2 has no value in the target column 'kind'"),
         ("a,kind\n1,x > > y\n", "kind", {"path_separator": ">"}, "in which a name is empty"),
         ("t,u,v\nx,,y\n", ["t", "u", "v"], {}, r"path \(x, -, y\)"),
         ("t,u\n,y\n", ["t", "u"], {}, r"path \(-, y\)"),
         ("t,u\nx,y\n", ["t", "u"], {"path_separator": ">"}, "one target column"),
-        ("t\nx\n", "t", {"path_separator": " "}, "not blank"),
-        ("t\nx\n", [], {}, "names no column"),
+        ("t\nx\n", "t", {"path_separator": " "}, "must not be blank"),
+        ("t\nx\n", [], {}, "target is empty"),
         ("a,b\n1,2\n1,2,3\n", "a", {}, "line 3"),
         ("", "a", {}, "cannot be read"),
         ("a\0b", "a", {}, "binary"),
@@ -91,21 +93,21 @@ def test_errors_say_what_is_wrong(
 def test_lists_are_no_classes(tmp_path: Path) -> None:
     path = tmp_path / "f.parquet"
     pd.DataFrame({"kind": [["x"], ["y"]], "b": [1, 2]}).to_parquet(path)
-    with pytest.raises(ReadError, match="holds lists"):
+    with pytest.raises(ReadError, match="has lists"):
         read_table(path, "kind")
 
 
 def test_unknown_suffixes_and_broken_parquet(write: Write) -> None:
     with pytest.raises(ReadError, match=r"suffix '.xls'"):
         read_table(write("f.xls", "a"), "a")
-    with pytest.raises(ReadError, match="no readable Parquet"):
+    with pytest.raises(ReadError, match="not a readable Parquet"):
         read_table(write("f.parquet", "PAR1junkPAR1"), "a")
 
 
 def test_a_wide_head_over_short_rows_is_refused(
     write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("palmette.datasets.table.MAX_CELLS", 1000)
+    monkeypatch.setattr("palmette.datasets._table.MAX_CELLS", 1000)
     with pytest.raises(ReadError, match="more than 1,000 cells"):
         read_table(write("f.csv", ",".join(map(str, range(100))) + "\n1" * 100), "0")
     path = tmp_path / "f.parquet"
@@ -121,3 +123,34 @@ def test_missing_packages_are_named(write: Write, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ReadError, match=r"pandas: pip install 'palmette\[table\]'"):
         read_table(write("f.csv", "a\n1\n"), "a")
+
+
+def test_ids_are_left_out_and_the_class_may_come_last(write: Write) -> None:
+    X, y = read_delimited(
+        write("f", "n1  0.5 1 A\r\nn2 ?   2 B\r\n"), separator=None, target=-1, ignored=(0,)
+    )
+    np.testing.assert_array_equal(X, [[0.5, 1], [np.nan, 2]])
+    assert y.tolist() == ["A", "B"]
+
+
+def test_the_class_may_come_first_under_a_header(write: Write) -> None:
+    X, y = read_delimited(
+        write("f", "L,1,2\nT,2,8\n\nI, 5,12\n"), separator=",", target=0, header=True
+    )
+    assert X.tolist() == [[2, 8], [5, 12]]
+    assert y.tolist() == ["T", "I"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("1,2,A\n1,2,3,A\n", 2, "found 4 columns, expected 3"),
+        ("1,2,A\n\n1,x,A\n", 3, "number in column 2, found 'x'"),
+        ("A\n", 1, "too few"),
+        ("\n", None, "no rows"),
+    ],
+)
+def test_errors_name_the_line(write: Write, text: str, line: int | None, message: str) -> None:
+    with pytest.raises(ReadError, match=message) as caught:
+        read_delimited(write("f", text), separator=",", target=-1)
+    assert caught.value.line == line

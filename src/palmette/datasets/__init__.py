@@ -1,17 +1,16 @@
 """Data sets: embedded ones, generators, readers of files, and a data home with checksums."""
 
-from palmette.datasets.arff import read_arff
-from palmette.datasets.clus import read_clus
-from palmette.datasets.digits import load_digits_hierarchy
-from palmette.datasets.fetch import fetch
-from palmette.datasets.generators import bayes_optimal_leaves, make_hierarchical_classification
-from palmette.datasets.home import data_home, find_dataset, list_datasets
-from palmette.datasets.libsvm import read_libsvm
-from palmette.datasets.mat import read_mat
-from palmette.datasets.mulan import read_mulan
-from palmette.datasets.rda import read_rda
-from palmette.datasets.stdlib_docstrings import content_split, load_stdlib_docstrings
-from palmette.datasets.table import read_table
+from palmette.datasets._arff import read_arff
+from palmette.datasets._clus import read_clus
+from palmette.datasets._embedded import content_split, load_digits_hierarchy, load_stdlib_docstrings
+from palmette.datasets._fetch import fetch
+from palmette.datasets._generators import bayes_optimal_leaves, make_hierarchical_classification
+from palmette.datasets._home import data_home, find_dataset, list_datasets
+from palmette.datasets._libsvm import read_libsvm
+from palmette.datasets._mat import read_mat
+from palmette.datasets._mulan import read_mulan
+from palmette.datasets._rda import read_rda
+from palmette.datasets._table import read_table
 
 __all__ = [
     "bayes_optimal_leaves",

@@ -1,4 +1,4 @@
-"""Tables with a target: CSV, TSV and Parquet."""
+"""Tables with a target: CSV, TSV, Parquet, and the plain files of the UCI repository."""
 
 from __future__ import annotations
 
@@ -9,19 +9,28 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from palmette.core.files import plain_suffix, read_bytes
 from palmette.core.hierarchy import Hierarchy
-from palmette.datasets.bunch_parts import NODES, flat_target, object_array
+from palmette.datasets._reading import (
+    NODES,
+    flat_target,
+    object_array,
+    parse_number,
+    parse_numbers,
+    read_text,
+)
 from palmette.exceptions import ReadError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MAX_CELLS", "PATHS", "read_table"]
+__all__ = ["MAX_CELLS", "PATHS", "read_delimited", "read_table"]
 
-PATHS = "paths"  # target_form: a list of tuples, a path each
+
+PATHS = "paths"  # target_form: a list of tuples, one path each
 MAX_CELLS = 2**28
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _PARQUET = {".parquet", ".pq"}
@@ -41,14 +50,14 @@ def read_table(
     Parameters
     ----------
     path : path-like
-        A .csv, .tsv or .parquet file with column names; text may be packed as .xz, .gz, .bz2 or
+        A .csv, .tsv or .parquet file with column names; text may be compressed as .xz, .gz, .bz2 or
         .zip.
     target : str or sequence of str
         The column of the class. Several columns are the levels of a path, from the top; an empty
         cell ends a path early.
     path_separator : str, optional
         Splits the cells of a single target column into paths, such as ``" > "``. White space
-        around the names does not count.
+        around the names is removed.
     features : sequence of str, optional
         Columns of `X`; all but the target by default.
 
@@ -56,7 +65,7 @@ def read_table(
     -------
     Bunch
         ``X``, a DataFrame; ``y``, a 1-D array of classes (``target_form`` "nodes") or a list of
-        tuples, a path each ("paths"); ``hierarchy``, a star or the tree of the paths;
+        tuples, one path each ("paths"); ``hierarchy``, a star or the tree of the paths;
         ``feature_names``; ``target_form``.
 
     Examples
@@ -71,11 +80,9 @@ def read_table(
     """
     levels = [target] if isinstance(target, str) else list(target)
     if not levels:
-        raise ReadError("target names no column", path=path)
+        raise ReadError("target is empty: expected the name of a column", path=path)
     if path_separator is not None and (len(levels) > 1 or not path_separator.strip()):
-        raise ReadError(
-            "path_separator is for the cells of one target column, and not blank", path=path
-        )
+        raise ReadError("path_separator needs one target column, and must not be blank", path=path)
     frame = _load(path)
     wanted = [*levels, *(features or ())]
     _require_columns(frame, wanted, path)
@@ -110,11 +117,11 @@ def _load(path: str | os.PathLike[str]) -> pd.DataFrame:
     separator = _SEPARATORS.get(suffix)
     if separator is None:
         raise ReadError(
-            f"the suffix {suffix!r} is not known: expected .csv, .tsv or .parquet", path=path
+            f"the suffix {suffix!r} is unknown: expected .csv, .tsv or .parquet", path=path
         )
     content = read_bytes(path)
     if b"\0" in content:
-        raise ReadError("this is a binary file, a table in text was expected", path=path)
+        raise ReadError("this is a binary file: expected a table in text", path=path)
     _bound_cells(content, separator, path)
     try:
         return pd.read_csv(io.BytesIO(content), sep=separator, encoding=_encoding(content))
@@ -135,7 +142,7 @@ def _encoding(content: bytes) -> str:
 
 
 def _bound_cells(content: bytes, separator: str, path: str | os.PathLike[str]) -> None:
-    """Refuse a wide header over many short rows, which pandas would fill up with NaN."""
+    """Raise an error for a wide header with many short rows, which pandas would pad with NaN."""
     width = content.partition(b"\n")[0].count(separator.encode()) + 1
     height = content.count(b"\n") + 1
     if width * height > MAX_CELLS:
@@ -159,12 +166,14 @@ def _load_parquet(path: str | os.PathLike[str]) -> pd.DataFrame:
         with pq.ParquetFile(io.BytesIO(read_bytes(path))) as file:
             cells = file.metadata.num_rows * file.metadata.num_columns
             if cells > MAX_CELLS:
-                raise ReadError(f"the table claims {cells:,} cells: more than read", path=path)
+                raise ReadError(
+                    f"the table has {cells:,} cells: expected at most {MAX_CELLS:,}", path=path
+                )
             frame: pd.DataFrame = file.read().to_pandas()
     except ReadError:
         raise
     except (pa.ArrowException, ValueError, OSError, KeyError, TypeError) as error:
-        raise ReadError(f"this is no readable Parquet file ({error})", path=path) from error
+        raise ReadError(f"this is not a readable Parquet file ({error})", path=path) from error
     return frame
 
 
@@ -176,11 +185,11 @@ def _require_columns(
         there = ", ".join(map(str, frame.columns[:20]))
         more = f", ... ({len(frame.columns)} in all)" if len(frame.columns) > 20 else ""
         raise ReadError(
-            f"the table lacks the column {missing[0]!r} (it has: {there}{more})", path=path
+            f"the table has no column {missing[0]!r} (it has: {there}{more})", path=path
         )
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
-        raise ReadError(f"two columns are called {twice!r}: rename one", path=path)
+        raise ReadError(f"two columns have the name {twice!r}: rename one", path=path)
 
 
 def _classes(column: pd.Series[Any], path: str | os.PathLike[str]) -> Any:
@@ -202,7 +211,9 @@ def _split_paths(
             steps = tuple(step.strip() for step in cell.split(separator.strip()))
             if not all(steps):
                 raise ReadError(
-                    f"row {row + 1} has the path {cell!r}, in which a name is empty", path=path
+                    f"row {row + 1} has the path {cell!r}, in which a name is empty: expected "
+                    "names between the separators",
+                    path=path,
                 )
             known[cell] = steps
         rows.append(steps)
@@ -212,7 +223,7 @@ def _split_paths(
 def _column_paths(levels: pd.DataFrame, path: str | os.PathLike[str]) -> list[tuple[Any, ...]]:
     for name in levels.columns:
         _require_plain_cells(levels[name], path)
-    # a column of whole numbers with gaps comes as floats: 3 must not become 3.0
+    # pandas reads integers with missing values as floats: 3 must not become 3.0
     cells = levels.convert_dtypes().astype(object)
     missing = levels.isna().to_numpy() | (levels == "").to_numpy()
     ends = np.where(missing.any(axis=1), missing.argmax(axis=1), missing.shape[1])
@@ -233,8 +244,8 @@ def _column_paths(levels: pd.DataFrame, path: str | os.PathLike[str]) -> list[tu
 def _require_plain_cells(column: pd.Series[Any], path: str | os.PathLike[str]) -> None:
     if column.dtype == object and not all(isinstance(cell, Hashable) for cell in column):
         raise ReadError(
-            f"the target column {column.name!r} holds lists: expected one name a cell, or the "
-            "levels of a path in columns of their own",
+            f"the target column {column.name!r} has lists: expected one name per cell, or the "
+            "levels of a path in separate columns",
             path=path,
         )
 
@@ -248,3 +259,96 @@ def _require_values(column: pd.Series[Any], path: str | os.PathLike[str]) -> Non
             "or drop the row",
             path=path,
         )
+
+
+# ---------------------------------------------------------------------- plain files
+
+
+def read_delimited(
+    path: str | os.PathLike[str],
+    *,
+    separator: str | None,
+    target: int,
+    ignored: Sequence[int] = (),
+    header: bool = False,
+) -> tuple[NDArray[np.float64], NDArray[np.object_]]:
+    """Read a table of numbers in which one column is a class and some are ids.
+
+    `read_table` reads tables with names and texts; this one needs no pandas.
+
+    Parameters
+    ----------
+    path : path-like
+    separator : str or None
+        None means any white space.
+    target : int
+        The column of the class; negative numbers count from the end.
+    ignored : sequence of int
+        Columns that are neither features nor class.
+    header : bool
+        Whether the first line names the columns.
+
+    Returns
+    -------
+    X : float array of shape (n_samples, n_features)
+        NaN for ``?``.
+    y : object array of shape (n_samples,)
+        The class as written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w") as file:
+    ...     _ = file.write("T,2,8\\nI,5,12\\n")
+    ...     file.flush()
+    ...     X, y = read_delimited(file.name, separator=",", target=0)
+    >>> X.tolist(), y.tolist()
+    ([[2.0, 8.0], [5.0, 12.0]], ['T', 'I'])
+    """
+    lines = read_text(path).split("\n")
+    numbers = [i for i, line in enumerate(lines) if line.strip()][1 if header else 0 :]
+    rows = [lines[i] for i in numbers]
+    if not rows:
+        raise ReadError("the table has no rows", path=path)
+    fields = [row.split(separator) for row in rows]
+    width = len(fields[0])
+    if not -width <= target < width or width - 1 - len(ignored) < 1:
+        raise ReadError(
+            f"found {width} columns, too few for a class and a feature", path=path,
+            line=numbers[0] + 1, text=rows[0],
+        )  # fmt: skip
+    left_out = {i % width for i in (target, *ignored)}
+    columns = [i for i in range(width) if i not in left_out]
+    for place, row in enumerate(fields):
+        if len(row) != width:
+            raise ReadError(
+                f"found {len(row)} columns, expected {width} as in the first row",
+                path=path,
+                line=numbers[place] + 1,
+                text=rows[place],
+            )
+    features: Any = parse_numbers(rows, separator, columns)
+    if features is None:
+        _report(fields, columns, numbers, rows, path)
+    return features, object_array(row[target].strip() for row in fields)
+
+
+def _report(
+    fields: list[list[str]],
+    columns: list[int],
+    numbers: list[int],
+    rows: list[str],
+    path: str | os.PathLike[str],
+) -> None:
+    for place, row in enumerate(fields):
+        for i in columns:
+            try:
+                parse_number(row[i].strip())
+            except ValueError:
+                raise ReadError(
+                    f"expected a number in column {i + 1}, found {row[i].strip()!r}",
+                    path=path,
+                    line=numbers[place] + 1,
+                    text=rows[place],
+                ) from None
+    raise ReadError("the table cannot be read as numbers", path=path)

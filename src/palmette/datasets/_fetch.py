@@ -11,26 +11,32 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from palmette.datasets.families.clinc150 import load_clinc150
-from palmette.datasets.families.clus import load_clus
-from palmette.datasets.families.mat import load_mat
-from palmette.datasets.families.mulan import load_mulan
-from palmette.datasets.families.newsgroups import load_newsgroups
-from palmette.datasets.families.omniglot import load_omniglot
-from palmette.datasets.families.parts import Files
-from palmette.datasets.families.rcv1 import load_rcv1
-from palmette.datasets.families.rda import load_rda
-from palmette.datasets.families.taxonomy import load_taxonomy
-from palmette.datasets.families.uci import load_delimited, load_flat_arff
-from palmette.datasets.families.wos import load_wos
-from palmette.datasets.home import DatasetEntry, find_dataset
+from palmette.datasets._families import (
+    Files,
+    load_clus,
+    load_delimited,
+    load_flat_arff,
+    load_mat,
+    load_mulan,
+    load_rda,
+)
+from palmette.datasets._home import DatasetEntry, find_dataset
+from palmette.datasets._named_sets import (
+    load_clinc150,
+    load_newsgroups,
+    load_omniglot,
+    load_rcv1,
+    load_taxonomy,
+    load_wos,
+)
 from palmette.exceptions import DataHomeError, PalmetteError
 
 __all__ = ["fetch"]
 
+
 Loader = Callable[[DatasetEntry, Files], dict[str, Any]]
 
-# What the manifest calls a format, by its beginning, and who reads it.
+# Beginning of the format in the manifest, and its loader.
 _BY_FORMAT: dict[str, Loader] = {
     "Clus-HMC ARFF": load_clus,
     "MULAN ARFF": load_mulan,
@@ -39,9 +45,9 @@ _BY_FORMAT: dict[str, Loader] = {
     "ARFF": load_flat_arff,
 }
 
-# Sets that are alone in their format, or need to be told something.
+# Data sets with a format of their own, or with options.
 _BY_NAME: dict[str, Loader] = {
-    # 0/1 features, 15313 x 2071 of them: half the memory
+    # 15313 x 2071 0/1 features: half the memory
     "phyletic_profiles": partial(load_clus, dtype=np.float32),
     "clinc150": load_clinc150,
     "20newsgroups_bydate": load_newsgroups,
@@ -87,7 +93,7 @@ def fetch(name: str, data_home: str | os.PathLike[str] | None = None, verify: bo
     name : str
         As in the manifest: see `list_datasets`.
     data_home : path-like, optional
-        The folder of data sets; by default the environment variable ``PALMETTE_DATA`` names it.
+        The folder of data sets; by default the environment variable ``PALMETTE_DATA``.
     verify : bool, default=True
         Compare the sha256 of every file with the manifest.
 
@@ -95,26 +101,26 @@ def fetch(name: str, data_home: str | os.PathLike[str] | None = None, verify: bo
     -------
     Bunch
         ``X_train``, ``y_train``, ``X_test``, ``y_test`` of the published split, and ``X_valid``,
-        ``y_valid`` where the source has them; ``X`` and ``y`` where there is no split. A set of
-        which only one part exists has only that.
+        ``y_valid`` if the source has them; ``X`` and ``y`` if there is no split. A set of
+        which only one part exists has only that part.
 
-        X is a float array, NaN where missing, a CSR array for sparse sources, a uint8 array for
-        images, or a list of strings. The form of y is ``target_form``: ``"nodes"`` (1-D, one
-        node a row: a path string, a name or a number), ``"node_sets"`` (a list of frozensets,
-        several nodes a row) or ``"indicator"`` (0/1, a column for each of ``label_names``).
-        ``hierarchy`` knows all of them; it is a star for flat and multi-label sets, so that
-        nothing needs to treat these apart. Taxonomies have ``hierarchy`` alone (``target_form``
-        None), and ``alternates`` where the set has several.
+        X is a float array with NaN for missing values, a CSR array for sparse sources, a uint8
+        array for images, or a list of strings. The form of y is ``target_form``: ``"nodes"`` (1-D,
+        one node per row: a path string, a name or a number), ``"node_sets"`` (a list of frozensets,
+        several nodes per row) or ``"indicator"`` (0/1, one column per label in ``label_names``).
+        ``hierarchy`` has all of these nodes; it is a star for flat and multi-label sets, so that
+        they need no special case. Taxonomies have only ``hierarchy`` (``target_form`` is None), and
+        ``alternates`` if the set has several.
 
-        Beside these ``name``, ``feature_names`` (None for texts), ``DESCR``, for ARFF sets
-        ``categorical_features`` and ``categories``, and what else a set has.
+        Further keys are ``name``, ``feature_names`` (None for texts), ``DESCR``, for ARFF sets
+        ``categorical_features`` and ``categories``, and others that depend on the set.
 
     Raises
     ------
     DataHomeError
-        Where there is no data home, no such set, or a file is missing or altered.
+        If there is no data home or no such set, or if a file is missing or altered.
     ReadError
-        Where a file cannot be read.
+        If a file cannot be read.
 
     Examples
     --------
@@ -132,7 +138,7 @@ def fetch(name: str, data_home: str | os.PathLike[str] | None = None, verify: bo
     except PalmetteError:
         raise
     except (ValueError, LookupError, TypeError, RecursionError, csv.Error) as error:
-        # small files, such as JSON, that a loader takes apart without a reader of their own
+        # small files, such as JSON, that have no reader of their own
         raise DataHomeError(
             f"{entry.name}: a file is not as expected ({error!r}). Copy the set again."
         ) from error
@@ -150,6 +156,6 @@ def _loader(entry: DatasetEntry) -> Loader:
         if written.startswith(beginning):
             return loader
     raise DataHomeError(
-        f"{entry.name}: the manifest says the format is {written!r}, for which there is no reader. "
-        f"Readers are there for: {', '.join(_BY_FORMAT)}."
+        f"{entry.name}: the manifest has the format {written!r}, for which there is no reader. "
+        f"Expected one of: {', '.join(_BY_FORMAT)}."
     )

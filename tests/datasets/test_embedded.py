@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from palmette.core.labels import NodeLabels
-from palmette.datasets import stdlib_docstrings
-from palmette.datasets.stdlib_docstrings import content_split, load_stdlib_docstrings
+from palmette.datasets import _embedded
+from palmette.datasets._embedded import content_split, load_digits_hierarchy, load_stdlib_docstrings
 from palmette.exceptions import DataHomeError, PalmetteError
 
 
@@ -180,7 +180,7 @@ def test_files_that_do_not_parse_are_passed_over(library):
 def test_a_library_without_sources_is_an_error_that_says_so(library, files):
     for file in files:
         library(file, "not source")
-    with pytest.raises(DataHomeError, match="zipped or stripped"):
+    with pytest.raises(DataHomeError, match="zipped or has no docstrings"):
         load_stdlib_docstrings()
 
 
@@ -198,7 +198,7 @@ def test_the_garbage_collector_is_left_as_it_was(library, enabled):
     before = gc.isenabled()
     try:
         (gc.enable if enabled else gc.disable)()
-        stdlib_docstrings._read_library.cache_clear()
+        _embedded._read_library.cache_clear()
         load_stdlib_docstrings(min_chars=1, min_class_count=1)
         assert gc.isenabled() == enabled
     finally:
@@ -238,3 +238,27 @@ def test_content_split_says_what_is_wrong():
         content_split([], [], 2)
     with pytest.raises(PalmetteError, match="1 texts and 0 labels"):
         content_split(["a"], [])
+
+
+def test_shapes_and_types():
+    digits = load_digits_hierarchy()
+    assert digits.X.shape == (1797, 64)
+    assert len(digits.feature_names) == 64
+    assert digits.y.dtype == np.int64
+    assert digits.hierarchy.level_sizes.tolist() == [1, 2, 6, 6]
+
+
+def test_leaves_are_the_ten_digits_as_integers():
+    h = load_digits_hierarchy().hierarchy
+    leaves = h.names[h.leaves].tolist()
+    assert sorted(leaves) == list(range(10))
+    assert {type(leaf) for leaf in leaves} == {int}
+
+
+def test_labels_encode_and_come_back_as_integers():
+    digits = load_digits_hierarchy()
+    labels = NodeLabels.encode(digits.y, digits.hierarchy)
+    assert digits.hierarchy.is_leaf[labels.terminals].all()
+    back = labels.decode()
+    assert back.dtype == np.int64
+    np.testing.assert_array_equal(back, digits.y)

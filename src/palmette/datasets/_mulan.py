@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from palmette.core.hierarchy import Hierarchy
+from palmette.core.hierarchy import Hierarchy, assemble
 from palmette.core.taxonomy import mulan_xml
-from palmette.core.taxonomy.rows import assemble
 from palmette.core.taxonomy.source import Source
-from palmette.datasets.arff import ArffAttribute, ArffData, read_arff
-from palmette.datasets.bunch_parts import INDICATOR
+from palmette.datasets._arff import ArffAttribute, ArffData, read_arff
+from palmette.datasets._reading import INDICATOR
 from palmette.exceptions import ReadError
 
 __all__ = ["read_mulan", "read_mulan_labels"]
@@ -28,16 +27,16 @@ def read_mulan(path: str | os.PathLike[str], labels: str | os.PathLike[str] | Hi
     Parameters
     ----------
     path : path-like
-        The ARFF file, dense or sparse, perhaps packed.
+        The ARFF file, dense or sparse, compressed or not.
     labels : path-like or Hierarchy
-        The XML file that names the label columns, or what `read_mulan_labels` made of it.
+        The XML file that names the label columns, or the result of `read_mulan_labels`.
 
     Returns
     -------
     Bunch
         ``X`` of shape (n_samples, n_features) and ``y``, a 0/1 matrix of shape (n_samples,
-        n_labels), both CSR where the rows are sparse; ``label_names``, the columns of ``y``,
-        in the order of the XML file; ``hierarchy``, whose nodes but the root are these labels:
+        n_labels), both CSR if the rows are sparse; ``label_names``, the columns of ``y``,
+        in the order of the XML file; ``hierarchy``, whose nodes except the root are these labels:
         a star, or the tree of nested labels; ``feature_names``; ``categorical_features`` and
         ``categories`` as in `read_clus`; ``target_form``.
 
@@ -90,13 +89,16 @@ def _find_columns(table: ArffData, hierarchy: Hierarchy) -> list[int]:
     if missing:
         shown = ", ".join(map(repr, missing[:3])) + (", ..." if len(missing) > 3 else "")
         raise ReadError(
-            f"{len(missing)} of {len(labels)} labels have no column ({shown}). Is the XML file "
-            "that of another data set?",
+            f"{len(missing)} of {len(labels)} labels have no column ({shown}). Check that the "
+            "XML file "
+            "belongs to this data set",
             path=table.path,
         )
     for name in labels:
         if name in repeated:
-            raise ReadError(f"two columns are called {name!r}, as a label is", path=table.path)
+            raise ReadError(
+                f"two columns have the name {name!r} of a label: rename one", path=table.path
+            )
         _require_binary(table, table.coded[columns[name]])
     return [columns[name] for name in labels]
 
@@ -113,15 +115,15 @@ def _require_binary(table: ArffData, attribute: ArffAttribute) -> None:
 def _indicator(table: ArffData, columns: Sequence[int]) -> NDArray[np.int8] | sparse.csr_array:
     picked: Any = table.numbers[:, list(columns)]
     is_sparse = sparse.issparse(picked)
-    # {1,0} is rare and legal: its codes are the other way round
-    turned = [k for k, i in enumerate(columns) if table.coded[i].is_categorical]
-    if turned and is_sparse:
+    # {1,0} is rare but legal: its codes are reversed
+    reversed_ = [k for k, i in enumerate(columns) if table.coded[i].is_categorical]
+    if reversed_ and is_sparse:
         raise ReadError(
-            "a label is declared as {1,0}, so that sparse rows leave out the ones; declare {0,1}",
+            "a label is declared as {1,0}, so that sparse rows omit the ones: declare {0,1}",
             path=table.path,
         )
-    if turned:
-        picked[:, turned] = 1 - picked[:, turned]
+    if reversed_:
+        picked[:, reversed_] = 1 - picked[:, reversed_]
     _check_labels(table, sparse.coo_array(picked), columns)
     if not is_sparse:
         return np.ascontiguousarray(picked, dtype=np.int8)

@@ -1,4 +1,4 @@
-"""The data home: a folder of data sets, described and sealed by its manifest."""
+"""The data home: a folder of data sets with a manifest of descriptions and checksums."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from palmette.exceptions import DataHomeError
 
 __all__ = ["ENVIRONMENT_VARIABLE", "DatasetEntry", "data_home", "find_dataset", "list_datasets"]
 
+
 ENVIRONMENT_VARIABLE = "PALMETTE_DATA"
 _MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
 class DatasetEntry:
-    """What the manifest says of one data set.
+    """The manifest's entry of one data set.
 
     Attributes
     ----------
@@ -49,7 +50,7 @@ class DatasetEntry:
             path = self.home / record["path"]
             if not path.resolve().is_relative_to(self.home.resolve()):
                 raise DataHomeError(
-                    f"{self.name}: the manifest names {record['path']!r}, which is outside of the "
+                    f"{self.name}: the manifest lists {record['path']!r}, which is outside of the "
                     f"data home {self.home}."
                 )
             if not path.is_file():
@@ -63,7 +64,7 @@ class DatasetEntry:
 
     @property
     def description(self) -> str:
-        """Name, source, licence and notes, for people."""
+        """Name, source, licence and notes as text."""
         facts = self.facts
         lines = [f"{self.name} ({self.group}), {facts.get('format', 'format not stated')}", ""]
         for title, key in [
@@ -94,7 +95,7 @@ def data_home(path: str | os.PathLike[str] | None = None) -> Path:
     Raises
     ------
     DataHomeError
-        Where there is no such folder or it has no manifest.
+        If there is no such folder or it has no manifest.
 
     Examples
     --------
@@ -106,7 +107,7 @@ def data_home(path: str | os.PathLike[str] | None = None) -> Path:
     named = os.fspath(path) if path is not None else os.environ.get(ENVIRONMENT_VARIABLE)
     if not named:
         raise DataHomeError(
-            "there is no data home. Give the folder of the data sets as data_home='...', or set "
+            "no data home is set. Pass the folder of the data sets as data_home='...', or set "
             f"it for all programs: export {ENVIRONMENT_VARIABLE}=/path/to/data"
         )
     home = Path(named).expanduser()
@@ -126,7 +127,7 @@ def list_datasets(
     Parameters
     ----------
     group : str, optional
-        Only those of a group, such as ``"hierarchical"`` or ``"taxonomies"``.
+        Only data sets of this group, such as ``"hierarchical"`` or ``"taxonomies"``.
     data_home : path-like, optional
         As in `data_home`.
 
@@ -148,12 +149,12 @@ def list_datasets(
 
 
 def find_dataset(name: str, data_home: str | os.PathLike[str] | None = None) -> DatasetEntry:
-    """Return what the manifest says of a data set.
+    """Return the manifest's entry of a data set.
 
     Parameters
     ----------
     name : str
-        As in the manifest; case does not matter, and ``-`` may stand for ``_``.
+        As in the manifest; upper and lower case are equal, and ``-`` is equal to ``_``.
     data_home : path-like, optional
         As in `data_home`.
 
@@ -174,12 +175,12 @@ def find_dataset(name: str, data_home: str | os.PathLike[str] | None = None) -> 
         hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
         raise DataHomeError(
             f"there is no data set {name!r} among the {len(entries)} of {home}.{hint} "
-            "palmette.datasets.list_datasets() names them all."
+            "palmette.datasets.list_datasets() lists all names."
         )
     return entries[wanted]
 
 
-_home = data_home  # the parameter of the same name hides the function
+_home = data_home  # a parameter has the same name as the function
 
 
 def _read_manifest(home: Path) -> list[DatasetEntry]:
@@ -194,7 +195,7 @@ def _read_manifest(home: Path) -> list[DatasetEntry]:
                 _ = file["path"], file["sha256"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise DataHomeError(
-            f"{path} is broken ({type(error).__name__}: {error}). Expected a JSON list of data "
+            f"{path} is damaged ({type(error).__name__}: {error}). Expected a JSON list of data "
             "sets, each with name, group and files (path, sha256)."
         ) from error
     return entries
@@ -206,5 +207,5 @@ def _check_digest(path: Path, expected: str) -> None:
     if found != expected:
         raise DataHomeError(
             f"{path} is not the file that the manifest describes: its sha256 is {found}, expected "
-            f"{expected}. Copy it again, or pass verify=False if the change is meant."
+            f"{expected}. Copy it again, or pass verify=False if the change is intended."
         )

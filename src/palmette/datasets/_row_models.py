@@ -1,4 +1,4 @@
-"""How made-up rows come from classes: Gaussian features, or bags of words."""
+"""Models of synthetic rows given their classes: Gaussian features, or bags of words."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ from palmette.exceptions import PalmetteError
 
 __all__ = ["GaussianModel", "RowModel", "WordModel", "row_blocks"]
 
+
 _BLOCK = 2**22  # numbers drawn at once
-_WORDS = 16  # features that a node of a bag of words makes more frequent
+_WORDS = 16  # features per node that are more frequent in its bags of words
 
 
 class RowModel(Protocol):
-    """Draws rows from nodes of a hierarchy, and knows how probable a row is under each."""
+    """A distribution of rows given nodes of a hierarchy."""
 
     @property
     def means(self) -> Any:
-        """What the node adds to the expectation of a row, of shape (n_nodes, n_features)."""
+        """Expectation of a row per node, minus the background: shape (n_nodes, n_features)."""
 
     @property
     def background(self) -> CountArray:
-        """What all nodes share of the expectation of a row, of shape (n_features,)."""
+        """Part of the expectation that all nodes have in common: shape (n_features,)."""
 
     def draw(self, sources: NodeArray, dtype: np.dtype[Any], rng: np.random.Generator) -> Any:
         """Draw rows from the equal mixtures of nodes that the rows of `sources` list."""
 
     def log_likelihood(self, X: Any, nodes: NodeArray) -> CountArray:
-        """Log-likelihood of rows under nodes, (n_rows, n_nodes), but for a constant a row."""
+        """Log-likelihood of rows under nodes, (n_rows, n_nodes), up to a constant per row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,7 @@ class GaussianModel:
         return X
 
     def log_likelihood(self, X: NDArray[Any], nodes: NodeArray) -> CountArray:
-        """Log-likelihood of rows under nodes; features that are NaN are left out of account."""
+        """Log-likelihood of rows under nodes; features that are NaN are ignored."""
         means = self.means[nodes]
         known = ~np.isnan(X)
         score: CountArray = np.where(known, X, 0.0) @ means.T
@@ -106,16 +107,16 @@ class GaussianModel:
 
 @dataclass(frozen=True, eq=False)
 class WordModel:
-    """Bags of words: a draw is any feature, or one of those of a node above the row.
+    """Bags of words: a draw is any feature, or one of those of the row's node or its ancestors.
 
     Parameters
     ----------
     words : int array of shape (n_nodes, 16)
-        Features of each node itself; nodes may share some, and repeat one.
+        Features of each node, not necessarily distinct.
     shares : CSR array of shape (n_nodes, n_nodes)
         Probability that an informative draw of a row's node comes from each of its ancestors.
     n_features, n_draws : int
-        Draws a row.
+        Number of features, and number of draws per row.
     informative : float
         Probability that a draw is informative.
     """
@@ -141,7 +142,7 @@ class WordModel:
         closure = h.closure
         level = np.maximum(h.depth[closure.indices], 1) - 1.0
         shares = np.where(closure.indices > 0, level_decay**level, 0.0)
-        shares[0] = 1.0  # the root has only itself; no row is drawn from it
+        shares[0] = 1.0  # the root has no ancestor; no row is drawn from it
         shares /= np.repeat(np.add.reduceat(shares, closure.indptr[:-1]), np.diff(closure.indptr))
         return cls(
             informative[rng.integers(0, len(informative), (h.n_nodes, _WORDS))],
@@ -171,12 +172,12 @@ class WordModel:
         """Draw counts; each draw comes from one of the row's nodes."""
         ends = np.cumsum(self.shares.data)  # node i's shares fill the interval from i to i + 1
         parts = [sparse.csr_array((0, self.n_features), dtype=dtype)]
-        for block in row_blocks(len(sources), 8 * self.n_draws):  # eight numbers a draw
+        for block in row_blocks(len(sources), 8 * self.n_draws):  # eight numbers per draw
             n_rows = len(sources[block])
             label = rng.integers(0, sources.shape[1], (n_rows, self.n_draws))
             node = np.take_along_axis(sources[block], label, axis=1).ravel()
             feature = self._draw_features(node, ends, rng)
-            # scikit-learn wants indices of 32 bits
+            # scikit-learn needs 32-bit indices
             starts = np.arange(n_rows + 1, dtype=np.int32) * self.n_draws
             counts = sparse.csr_array(
                 (np.ones(len(feature), dtype=dtype), feature, starts),
@@ -200,7 +201,7 @@ class WordModel:
         return feature
 
     def log_likelihood(self, X: sparse.csr_array, nodes: NodeArray) -> CountArray:
-        """Multinomial log-likelihood: the background is common to all, but for the words added."""
+        """Multinomial log-likelihood: the background is the same for all nodes."""
         if self.informative == 0.0:
             return np.zeros((X.shape[0], len(nodes)))
         ratio = sparse.csr_array(self.means[nodes])
@@ -210,7 +211,7 @@ class WordModel:
 
 
 def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Yield slices of rows that hold about four million numbers each."""
+    """Yield slices of rows with about four million numbers each."""
     size = max(1, _BLOCK // max(1, n_columns))
     for start in range(0, n_rows, size):
         yield slice(start, start + size)

@@ -1,4 +1,4 @@
-"""ARFF files of Clus-HMC: features and a class that is a path, an edge of a DAG, or several."""
+"""ARFF files of Clus-HMC: features and one or several classes of a tree or DAG."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from palmette.core.hierarchy import Hierarchy
+from palmette.core.hierarchy import Hierarchy, assemble
 from palmette.core.labels import NodeLabels
 from palmette.core.taxonomy import clus_arff
-from palmette.core.taxonomy.rows import assemble
 from palmette.core.taxonomy.source import Source
-from palmette.datasets.arff import ArffData, read_arff
-from palmette.datasets.bunch_parts import NODE_SETS, NODES
+from palmette.datasets._arff import ArffData, read_arff
+from palmette.datasets._reading import NODE_SETS, NODES
 from palmette.exceptions import ReadError
 
 __all__ = ["ClusTable", "clus_targets", "read_clus", "read_clus_table"]
@@ -26,7 +25,7 @@ __all__ = ["ClusTable", "clus_targets", "read_clus", "read_clus_table"]
 
 @dataclass(frozen=True)
 class ClusTable:
-    """One Clus-HMC file: its table and the labels as the rows list them."""
+    """One Clus-HMC file: its table and the labels as listed in the rows."""
 
     table: ArffData
     hierarchy: Hierarchy
@@ -39,22 +38,21 @@ def read_clus(path: str | os.PathLike[str], dtype: type[np.floating] = np.float6
     Parameters
     ----------
     path : path-like
-        May be packed as .xz, .gz, .bz2 or .zip.
+        May be compressed as .xz, .gz, .bz2 or .zip.
     dtype : type, default=float64
-        Of `X`.
+        Type of `X`.
 
     Returns
     -------
     Bunch
-        ``X`` of shape (n_samples, n_features), NaN where missing; ``y``; ``hierarchy``;
+        ``X`` of shape (n_samples, n_features), NaN for missing values; ``y``; ``hierarchy``;
         ``feature_names``; ``categorical_features``, a mask of nominal features, whose values are
-        codes, and ``categories``, what the codes stand for; ``texts``, string attributes by name;
+        codes, and ``categories``, the values of the codes; ``texts``, string attributes by name;
         ``target_form``.
 
-        Where every row lies on one path, ``y`` is a 1-D array of the most specific nodes
-        (``"nodes"``), else a list of frozensets of the nodes that the rows list
-        (``"node_sets"``). A node of a tree is written as its path, ``"1/2/7"``, a node of a
-        DAG as its name.
+        If every row has one path, ``y`` is a 1-D array of the most specific nodes (``"nodes"``),
+        else a list of frozensets of the listed nodes (``"node_sets"``). A node of a tree is written
+        as its path, ``"1/2/7"``, a node of a DAG as its name.
 
     Examples
     --------
@@ -87,7 +85,7 @@ def read_clus(path: str | os.PathLike[str], dtype: type[np.floating] = np.float6
 def read_clus_table(
     path: str | os.PathLike[str], dtype: type[np.floating] = np.float64
 ) -> ClusTable:
-    """Read one file, its labels as listed; files of one set are put together by the caller."""
+    """Read one file with its labels as listed. The caller combines the files of a set."""
     table = read_arff(path, dtype)
     column = _class_column(table)
     hierarchy = assemble(clus_arff.parse(_HeadOfFile(table)), None)
@@ -95,7 +93,7 @@ def read_clus_table(
 
 
 def clus_targets(parts: Sequence[ClusTable]) -> tuple[str, list[Any]]:
-    """Write the labels of the files of one set in one form.
+    """Convert the labels of the files of one set to one form.
 
     Returns
     -------
@@ -114,10 +112,10 @@ def clus_targets(parts: Sequence[ClusTable]) -> tuple[str, list[Any]]:
 
 
 def _single_nodes(rows: list[frozenset[str]], hierarchy: Hierarchy) -> NDArray[np.int32] | None:
-    """Return the most specific node of every row, None where some row has several or none."""
+    """Return the most specific node of every row, None if some row has several or none."""
     if not rows or not all(rows):
         return None
-    few = NodeLabels.encode(rows[:100], hierarchy)  # mostly enough to see that there are several
+    few = NodeLabels.encode(rows[:100], hierarchy)  # usually enough to find several
     if not few.is_single_path:
         return None
     labels = NodeLabels.encode(rows, hierarchy)
@@ -135,7 +133,7 @@ def clus_texts(part: ClusTable) -> dict[str, NDArray[np.object_]]:
 
 
 class _HeadOfFile(Source):
-    """The lines before @data, already read: the file is not unpacked again for its header."""
+    """The lines before @data, already read, so that the file is not decompressed again."""
 
     def __init__(self, table: ArffData) -> None:
         super().__init__(table.path)

@@ -1,3 +1,5 @@
+"""Which file of a set is which part."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -5,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from palmette.datasets.families.parts import name_parts, only_file, split_files
-from palmette.datasets.home import DatasetEntry
+from palmette.datasets._families import name_parts, only_file, split_files
+from palmette.datasets._home import DatasetEntry
 from palmette.exceptions import DataHomeError
 
 

@@ -14,13 +14,14 @@ from sklearn.utils import Bunch
 
 from palmette.core.files import read_bytes
 from palmette.core.hierarchy import Hierarchy
-from palmette.datasets.bunch_parts import INDICATOR, NODES, flat_target, object_array
+from palmette.datasets._reading import INDICATOR, NODES, flat_target, object_array
 from palmette.exceptions import ReadError
 
 __all__ = ["read_libsvm"]
 
+
 _WORD = re.compile(r"\S+")
-_LARGEST_INDEX = 2**31 - 1  # scikit-learn's parser holds an index in 32 bits
+_LARGEST_INDEX = 2**31 - 1  # scikit-learn's parser stores an index in 32 bits
 
 
 def read_libsvm(
@@ -35,21 +36,21 @@ def read_libsvm(
     Parameters
     ----------
     path : path-like
-        May be packed as .xz, .gz, .bz2 or .zip.
+        May be compressed as .xz, .gz, .bz2 or .zip.
     multilabel : bool, optional
-        Whether a row may have several labels (``1,5``) or none. By default this is so if some
-        row has.
+        Whether a row may have several labels (``1,5``) or none. By default this is
+        true if some row has.
     n_features : int, optional
         Number of columns, for a test file that lacks the last features of its training file.
     zero_based : bool or "auto"
-        Whether indices begin at 0; "auto": if an index 0 occurs.
+        Whether indices start at 0; with "auto", if an index 0 occurs.
 
     Returns
     -------
     Bunch
-        ``X``, a CSR array of shape (n_samples, n_features); ``y``, 1-D labels, integers where all
-        are whole numbers, or a CSR 0/1 matrix whose columns are ``label_names``; ``hierarchy``,
-        the star of the labels; ``target_form``.
+        ``X``, a CSR array of shape (n_samples, n_features); ``y``, 1-D labels, integers if all are,
+        or a CSR 0/1 matrix whose columns are ``label_names``; ``hierarchy``, the star of the
+        labels; ``target_form``.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def _has_several_labels(content: bytes) -> bool:
 def _whole_numbers(labels: NDArray[np.float64], path: str | os.PathLike[str]) -> NDArray[Any]:
     if np.isnan(labels).any():
         raise ReadError("a label is not a number (nan)", path=path)
-    # beyond 2**53 a float is a whole number by accident
+    # beyond 2**53 all floats are whole numbers
     if (np.abs(labels) < 2**53).all() and (labels == np.floor(labels)).all():
         return labels.astype(np.int64)
     return labels
@@ -102,14 +103,14 @@ def _indicator(
     rows = np.repeat(np.arange(len(labels)), [len(row) for row in labels])
     ones = np.ones(len(rows), dtype=np.int8)
     matrix = sparse.csr_array((ones, (rows, columns)), shape=(len(labels), len(names)))
-    matrix.data[:] = 1  # a label named twice in a row was added up
+    matrix.data[:] = 1  # a label listed twice in a row was counted twice
     return matrix, object_array(names.tolist())
 
 
 def _report(
     content: bytes, several: bool, path: str | os.PathLike[str], error: Exception
 ) -> NoReturn:
-    """Find the line that scikit-learn stumbled over: it does not say."""
+    """Find the invalid line, which scikit-learn's message does not name."""
     for number, line in enumerate(content.decode("latin-1").split("\n"), start=1):
         found = _check_line(line, several)
         if found is not None:

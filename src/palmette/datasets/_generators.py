@@ -1,31 +1,37 @@
-"""Made-up data whose truth is known, over any hierarchy and of any size."""
+"""Synthetic data with known truth, over any hierarchy and of any size."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 from sklearn.utils import Bunch
 
-from palmette.core.dtypes import NODE, NodeArray
+from palmette.core.dtypes import COUNT, NODE, CountArray, NodeArray, OffsetArray
 from palmette.core.hierarchy import Hierarchy
-from palmette.datasets.label_draws import (
-    Noise,
-    YForm,
-    choose_rows,
-    draw_leaves,
-    some_ancestor,
-    write_labels,
-    wrong_leaves,
-    zipf,
-)
-from palmette.datasets.row_models import GaussianModel, RowModel, WordModel, row_blocks
+from palmette.datasets._row_models import GaussianModel, RowModel, WordModel, row_blocks
 from palmette.exceptions import LabelError, PalmetteError
 
-__all__ = ["bayes_optimal_leaves", "make_hierarchical_classification"]
+__all__ = [
+    "Noise",
+    "YForm",
+    "bayes_optimal_leaves",
+    "choose_rows",
+    "draw_leaves",
+    "make_hierarchical_classification",
+    "some_ancestor",
+    "write_labels",
+    "wrong_leaves",
+    "zipf",
+]
+
+YForm: TypeAlias = Literal["paths", "names", "sets", "indices"]
+Noise: TypeAlias = Literal["uniform", "sibling"]
+
+_TRIES = 8  # draws of a further label by its prior before a uniform one
 
 
 def make_hierarchical_classification(
@@ -52,7 +58,7 @@ def make_hierarchical_classification(
     return_truth: bool = True,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
 ) -> Bunch:
-    """Make rows of classes whose means step away from those of their parents.
+    """Make rows of classes whose means differ from those of their parents by random steps.
 
     Dense data are Gaussian: a node's mean is its parent's (the average of several parents') plus a
     random step, a row is the mean of its leaf plus noise of variance one. Sparse data are bags of
@@ -63,45 +69,45 @@ def make_hierarchical_classification(
     ----------
     n_samples, n_features : int
     hierarchy : Hierarchy, optional
-        Tree or DAG. Or else one is made from `branching`, or from `n_leaves` and `depth`.
+        Tree or DAG. By default it is made from `branching`, or from `n_leaves` and `depth`.
     branching : sequence of int, optional
-        Children of each node, level by level; (3, 4) if nothing is said about the hierarchy.
+        Number of children per node, level by level; (3, 4) if no hierarchy is described.
     n_leaves, depth : int, optional
-        Leaves, spread evenly over a tree of so many levels (2 by default).
+        Number of leaves, and number of levels (2 by default) of an even tree.
     n_informative : int, optional
         Features in which classes differ; all by default.
     class_sep : float
         Half the typical distance between two siblings on the first level, in standard deviations
         of the noise: a pair of them has a Bayes error of about ``Phi(-class_sep)``. In sparse
-        data the odds of an informative draw.
+        data, the odds of an informative draw.
     level_decay : float
-        Factor of `class_sep` from one level to the next; in sparse data of the share of a level.
+        Factor of `class_sep` from one level to the next; in sparse data, of the share of a level.
     imbalance : float
         Exponent of Zipf's law for the sizes of the leaves, in random order; 0 for equal sizes.
-        Sizes are rounded up or down from their expectations, not drawn.
+        Sizes are rounded expectations, not random.
     label_noise : float
         Share of rows whose label is replaced by a wrong leaf.
     noise : {"uniform", "sibling"}
-        Whether the wrong leaf is any, or one under the nearest ancestor with another leaf.
+        Whether the wrong leaf is any other leaf, or one under the nearest ancestor that has one.
     internal_labels : float
-        Share of rows labelled with an ancestor of their leaf, not the root; none of them is noisy.
+        Share of rows labelled with an ancestor of their leaf (not the root), without label noise.
     multi_path : int
-        Further leaves of each row, drawn like the first; a row is then made from the average of
-        their means. Noise and internal labels change the first.
+        Number of further leaves per row, drawn like the first; a row is then made from the average
+        of their means. Noise and internal labels change the first.
     missing : float
         Share of entries of X that are NaN; dense data only.
     sparse : bool
-        Whether X is a CSR array of counts, of which no dense form is ever made.
+        Whether X is a CSR array of counts; it is never made dense.
     density : float
-        Draws a row, as a share of `n_features`, in sparse data.
+        Number of draws per row, as a share of `n_features`, in sparse data.
     dtype : numpy dtype
-        float32 or float64, of X.
+        Type of X, float32 or float64.
     y_form : {"paths", "names", "sets", "indices"}, optional
         A 2-D object array padded with ``''``; a 1-D array of names; a list of sets of path tuples
         (names in a DAG); node numbers of shape (n_samples,), or (n_samples, 1 + multi_path). By
-        default sets for several labels a row, names for a DAG, paths otherwise.
+        default sets for several labels per row, names for a DAG, paths otherwise.
     return_truth : bool
-        Whether to return what the data were made from.
+        Whether to return the parameters from which the data were made.
     random_state : int, Generator, RandomState or None
 
     Returns
@@ -116,8 +122,8 @@ def make_hierarchical_classification(
     Notes
     -----
     Dense data take the memory of X and 8 bytes for each of n_nodes * n_features means; sparse data
-    12 bytes a draw (8 in float32), and twice that while they are put together. Blocks of rows are
-    made at a time, which adds about 100 MB.
+    12 bytes per draw (8 in float32), and twice that during construction. Rows are made in blocks,
+    which adds about 100 MB.
 
     Examples
     --------
@@ -172,14 +178,14 @@ def make_hierarchical_classification(
 def bayes_optimal_leaves(data: Bunch, X: Any = None) -> NodeArray:
     """Return the most probable leaf of each row under the model that made the data.
 
-    No classifier is right more often, but by chance. One label a row only.
+    No classifier has a higher expected accuracy. For one label per row only.
 
     Parameters
     ----------
     data : Bunch
-        Of `make_hierarchical_classification`.
+        Result of `make_hierarchical_classification`.
     X : array or CSR array of shape (n_samples, n_features), optional
-        Rows; those of `data` by default. NaN is left out of account.
+        Rows; those of `data` by default. NaN is ignored.
 
     Returns
     -------
@@ -210,7 +216,8 @@ def _hierarchy(
     ways = [given is not None, branching is not None, n_leaves is not None]
     if sum(ways) > 1 or (depth is not None and n_leaves is None):
         raise PalmetteError(
-            "the hierarchy is said twice or in part: expected one of hierarchy, branching, or "
+            "the hierarchy is given twice or incompletely: expected one of hierarchy, branching, "
+            "or "
             "n_leaves with or without depth."
         )
     if given is not None:
@@ -227,7 +234,7 @@ def _hierarchy(
 
 
 def _even_tree(sizes: Sequence[int]) -> Hierarchy:
-    """Make a tree with so many nodes on each level; names are positions, such as '2.1.3'."""
+    """Make a tree with given numbers of nodes per level; names are positions, such as '2.1.3'."""
     parents, names = [np.array([-1])], ["root"]
     first = 0  # of the level above
     for above, size in pairwise(sizes):
@@ -308,3 +315,123 @@ def _check_labels(
         raise LabelError(
             f"got y_form={y_form!r}: expected {', '.join(map(repr, get_args(YForm)))} or None."
         )
+
+
+# ---------------------------------------------------------------------- labels
+
+
+def zipf(n_leaves: int, exponent: float, rng: np.random.Generator) -> CountArray:
+    """Return shares by Zipf's law, in random order."""
+    sizes = np.power(rng.permutation(n_leaves) + 1.0, -exponent, dtype=COUNT)
+    return np.asarray(sizes / sizes.sum(), dtype=COUNT)
+
+
+def draw_leaves(
+    n_samples: int, prior: CountArray, n_more: int, rng: np.random.Generator
+) -> OffsetArray:
+    """Draw places in the list of leaves, of shape (n_samples, 1 + n_more), distinct in a row."""
+    edges = np.cumsum(prior)
+    edges[-1] = np.inf  # not 1, which rounding may exceed
+    even = (np.arange(n_samples) + rng.random()) / max(1, n_samples)
+    places = rng.permutation(np.searchsorted(edges, even, side="right"))[:, None]
+    for _ in range(n_more):
+        more = np.searchsorted(edges, rng.random(n_samples), side="right")
+        for _ in range(_TRIES):
+            again = np.flatnonzero((places == more[:, None]).any(axis=1))
+            more[again] = np.searchsorted(edges, rng.random(len(again)), side="right")
+        again = np.flatnonzero((places == more[:, None]).any(axis=1))
+        more[again] = _any_other(places[again], len(prior), rng)
+        places = np.column_stack([places, more])
+    return places
+
+
+def _any_other(taken: OffsetArray, n_leaves: int, rng: np.random.Generator) -> OffsetArray:
+    """Draw for each row a place that is not taken, uniformly."""
+    drawn = rng.integers(0, n_leaves - taken.shape[1], len(taken))
+    for column in np.sort(taken, axis=1).T:
+        drawn += drawn >= column
+    return drawn
+
+
+def choose_rows(
+    h: Hierarchy, leaves: NodeArray, label_noise: float, internal: float, rng: np.random.Generator
+) -> tuple[OffsetArray, OffsetArray]:
+    """Choose rows for noise and others for internal labels, which need a leaf below depth 1."""
+    n_noisy, n_internal = round(label_noise * len(leaves)), round(internal * len(leaves))
+    order = rng.permutation(len(leaves))
+    deep = h.depth[leaves[order]] > 1
+    coarse = order[deep][:n_internal]
+    if len(coarse) < n_internal:
+        raise LabelError(
+            f"internal_labels={internal} needs {n_internal} rows, but only {len(coarse)} rows "
+            "have an ancestor below the root. Lower it, or use a deeper hierarchy."
+        )
+    rest = order[~np.isin(order, coarse)]
+    return rest[:n_noisy], coarse
+
+
+def some_ancestor(h: Hierarchy, nodes: NodeArray, rng: np.random.Generator) -> NodeArray:
+    """Draw one of the ancestors of each node between it and the root."""
+    closure = h.closure  # a row begins with the root and ends with the node itself
+    first, last = closure.indptr[nodes] + 1, closure.indptr[nodes + 1] - 1
+    return closure.indices[rng.integers(first, last)] if len(nodes) else nodes
+
+
+def wrong_leaves(
+    h: Hierarchy, places: OffsetArray, noise: str, rng: np.random.Generator
+) -> OffsetArray:
+    """Draw for each row a place among the leaves other than its own."""
+    if noise == "uniform" or not len(places):
+        return _any_other(places, h.n_leaves, rng)
+    h.require_tree("noise='sibling'")
+    above = h.parents[h.leaves]
+    while True:
+        start = np.searchsorted(h.leaves, above)
+        stop = np.searchsorted(h.leaves, h.subtree_end[above])
+        alone = (stop - start < 2) & (above > 0)
+        if not alone.any():
+            break
+        above = np.where(alone, h.parents[above], above)
+    own = places[:, 0]
+    wrong = rng.integers(start[own], stop[own] - 1)
+    wrong += wrong >= own
+    also_true = (places == wrong[:, None]).any(axis=1)
+    wrong[also_true] = _any_other(places[also_true], h.n_leaves, rng)
+    return wrong
+
+
+def write_labels(h: Hierarchy, nodes: NodeArray, y_form: YForm | None) -> Any:
+    """Write nodes of shape (n_samples, n_labels) as labels."""
+    several = nodes.shape[1] > 1
+    if y_form is None:
+        y_form = "sets" if several else "paths" if h.is_tree else "names"
+    if y_form == "indices":
+        return nodes if several else nodes[:, 0]
+    if y_form == "sets":
+        labels = _path_tuples(h) if h.is_tree else h.names.tolist()
+        return [{labels[node] for node in row} for row in nodes.tolist()]
+    if several:
+        raise LabelError(f"y_form={y_form!r} has one label per row: expected 'sets' or 'indices'.")
+    if y_form == "paths":
+        h.require_tree("y_form='paths'")
+        return _path_table(h)[nodes[:, 0]]
+    if len(set(h.names.tolist())) < h.n_nodes:
+        raise LabelError("names occur twice in the hierarchy: expected y_form='paths'.")
+    kinds = {type(name) for name in h.names[1:].tolist()}
+    names = np.array(h.names[1:].tolist()) if kinds in ({str}, {int}) else h.names[1:]
+    return names[nodes[:, 0] - 1]
+
+
+def _path_tuples(h: Hierarchy) -> list[tuple[Any, ...]]:
+    table = _path_table(h).tolist()
+    return [tuple(row[:depth]) for row, depth in zip(table, h.depth.tolist(), strict=True)]
+
+
+def _path_table(h: Hierarchy) -> NDArray[np.object_]:
+    table = np.full((h.n_nodes, max(1, h.max_depth)), "", dtype=object)
+    node = np.repeat(np.arange(h.n_nodes), np.diff(h.closure.indptr))
+    above = h.closure.indices
+    below_root = above > 0
+    node, above = node[below_root], above[below_root]
+    table[node, h.depth[above] - 1] = h.names[above]
+    return table

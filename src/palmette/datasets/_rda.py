@@ -1,4 +1,4 @@
-"""R's .rda files that hold an `mldr` object, the multi-label data sets of R."""
+"""R's .rda files with an `mldr` object: the multi-label data sets of R."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from sklearn.utils import Bunch
 
 from palmette.core.files import MAX_UNPACKED, read_bytes
 from palmette.core.hierarchy import Hierarchy
-from palmette.datasets.bunch_parts import INDICATOR, object_array
+from palmette.datasets._reading import INDICATOR, object_array
 from palmette.exceptions import PalmetteError, ReadError
 
 __all__ = ["read_rda"]
 
-_PACKINGS: dict[bytes, Callable[[BinaryIO], Any]] = {
+
+_COMPRESSIONS: dict[bytes, Callable[[BinaryIO], Any]] = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\0": lzma.LZMAFile,
@@ -45,7 +46,7 @@ def read_rda(path: str | os.PathLike[str]) -> Bunch:
     Returns
     -------
     Bunch
-        ``X`` of shape (n_samples, n_features), a CSR array where fewer than a tenth of its cells
+        ``X`` of shape (n_samples, n_features), a CSR array if fewer than a tenth of its cells
         are nonzero; ``y``, a 0/1 matrix of shape (n_samples, n_labels), sparse if ``X`` is;
         ``label_names``; ``hierarchy``, the star of the labels; ``feature_names``; ``target_form``.
 
@@ -58,13 +59,13 @@ def read_rda(path: str | os.PathLike[str]) -> Bunch:
     ...
     palmette.exceptions.ReadError: nowhere.rda: there is no such file
     """
-    content = _unpack(read_bytes(path), path)
+    content = _decompress(read_bytes(path), path)
     frame, label_columns, feature_columns = _mldr_parts(_parse(content, path), path)
     names = object_array(str(name) for name in frame.columns)
     features = _matrix(frame, feature_columns, path)
     labels = _matrix(frame, label_columns, path)
     if not ((labels == 0) | (labels == 1)).all():
-        raise ReadError("a label column holds other values than 0 and 1", path=path)
+        raise ReadError("a label column has values other than 0 and 1", path=path)
     indicator: Any = labels.astype(np.int8)
     matrix: Any = features
     if np.count_nonzero(features) < _SPARSE_BELOW * features.size:
@@ -72,7 +73,7 @@ def read_rda(path: str | os.PathLike[str]) -> Bunch:
     try:
         hierarchy = Hierarchy.star(names[label_columns].tolist())
     except PalmetteError as error:
-        raise ReadError(f"the label columns cannot be told apart ({error})", path=path) from error
+        raise ReadError(f"the label columns have no distinct names ({error})", path=path) from error
     return Bunch(
         X=matrix,
         y=indicator,
@@ -83,17 +84,19 @@ def read_rda(path: str | os.PathLike[str]) -> Bunch:
     )
 
 
-def _unpack(content: bytes, path: str | os.PathLike[str]) -> bytes:
-    """Undo R's own packing, within bounds: rdata would unpack without any."""
-    for mark, opened in _PACKINGS.items():
+def _decompress(content: bytes, path: str | os.PathLike[str]) -> bytes:
+    """Decompress the file up to a limit, which rdata does not have."""
+    for mark, opened in _COMPRESSIONS.items():
         if content.startswith(mark):
             try:
                 with opened(io.BytesIO(content)) as stream:
                     content = stream.read(MAX_UNPACKED + 1)
             except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-                raise ReadError(f"the file is broken or cut short ({error})", path=path) from error
+                raise ReadError(f"the file is damaged or truncated ({error})", path=path) from error
     if len(content) > MAX_UNPACKED:
-        raise ReadError(f"the file unpacks to more than {MAX_UNPACKED:,} bytes", path=path)
+        raise ReadError(
+            f"the file has more than {MAX_UNPACKED:,} bytes when decompressed", path=path
+        )
     if not content.startswith(_SAVED_BY_R):
         raise ReadError("this is not a file that R's save() wrote", path=path)
     return content
@@ -114,10 +117,10 @@ def _parse(content: bytes, path: str | os.PathLike[str]) -> Mapping[str, Any]:
     try:
         parsed = rdata.parser.parse_data(content, altrep_constructor_dict=expanders)
         objects = rdata.conversion.convert(parsed, classes)
-    except Exception as error:  # rdata reports a broken file by whatever its parser trips over
-        raise ReadError(f"the file is broken or cut short ({error!r})", path=path) from error
+    except Exception as error:  # rdata raises many kinds of errors for damaged files
+        raise ReadError(f"the file is damaged or truncated ({error!r})", path=path) from error
     if not isinstance(objects, Mapping):
-        raise ReadError("the file holds no named objects", path=path)
+        raise ReadError("the file has no named objects", path=path)
     return objects
 
 
@@ -149,11 +152,11 @@ def _mldr_parts(
 
 
 def _columns(indices: Any, width: int, path: str | os.PathLike[str]) -> list[int]:
-    """Turn R's column numbers, which begin at 1, into ours."""
+    """Convert R's column numbers, which start at 1."""
     try:
         columns = [int(index) - 1 for index in np.asarray(indices).ravel().tolist()]
     except (TypeError, ValueError, OverflowError) as error:
-        raise ReadError(f"a column number is none ({error})", path=path) from error
+        raise ReadError(f"a column number is not an integer ({error})", path=path) from error
     if not all(0 <= column < width for column in columns):
         raise ReadError(f"a column number is not between 1 and {width}", path=path)
     return columns

@@ -1,17 +1,125 @@
-"""The head of an ARFF file: its relation and attributes."""
+"""The header of an ARFF file, its relation and attributes, and the fields of its lines."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NoReturn
+from typing import Literal, NamedTuple, NoReturn
 
-from palmette.datasets.arff_fields import FieldError, read_quoted, split_fields
 from palmette.exceptions import ReadError
 
-__all__ = ["ArffAttribute", "ArffHeader", "read_header"]
+__all__ = [
+    "ArffAttribute",
+    "ArffHeader",
+    "Field",
+    "FieldError",
+    "read_header",
+    "read_quoted",
+    "split_fields",
+    "split_sparse_fields",
+]
+
+
+# Possessive quantifiers (*+): each character is read once, so no line causes backtracking.
+_QUOTED = r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\""""
+_VALUE = rf"""(?:{_QUOTED}|(?!['"])([^,]*+))\s*+(?P<stop>,|\Z)"""
+_FIELD = re.compile(rf"\s*+{_VALUE}")
+_SPARSE_FIELD = re.compile(rf"\s*+([0-9]++)\s++{_VALUE}")
+_QUOTED_NAME = re.compile(rf"\s*+(?:{_QUOTED})")
+_ESCAPED = re.compile(r"\\(.)")
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+
+
+class Field(NamedTuple):
+    """One value of a row as written."""
+
+    text: str
+    quoted: bool
+    column: int  # position in the line
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether this is a bare question mark."""
+        return self.text == "?" and not self.quoted
+
+
+class FieldError(Exception):
+    """A line cannot be split. The caller adds file and line number and raises a ReadError."""
+
+    def __init__(self, message: str, column: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.column = column
+
+
+def split_fields(line: str, start: int = 0, end: int | None = None) -> list[Field]:
+    """Split ``line[start:end]`` at the commas outside of quotes.
+
+    Examples
+    --------
+    >>> [field.text for field in split_fields("1, 'a, b' ,?")]
+    ['1', 'a, b', '?']
+    """
+    return [_field(match, 1) for match in _matches(_FIELD, line, start, end)]
+
+
+def split_sparse_fields(line: str, start: int, end: int) -> list[tuple[str, Field]]:
+    """Split ``line[start:end]``, the inside of a sparse row, into (index digits, value) pairs."""
+    if not line[start:end].strip():
+        return []
+    return [(match[1], _field(match, 2)) for match in _matches(_SPARSE_FIELD, line, start, end)]
+
+
+def read_quoted(line: str, start: int) -> tuple[str, int] | None:
+    """Read a quoted word at `start`; return it and the position after it, or None."""
+    match = _QUOTED_NAME.match(line, start)
+    if match is None:
+        return None
+    return _unescape(match[1] if match[1] is not None else match[2]), match.end()
+
+
+def _matches(
+    pattern: re.Pattern[str], line: str, start: int, end: int | None
+) -> Iterator[re.Match[str]]:
+    end = len(line) if end is None else end
+    while True:
+        match = pattern.match(line, start, end)
+        if match is None:
+            raise _explain(line, start, end)
+        yield match
+        if not match["stop"]:
+            return
+        start = match.end()
+
+
+def _field(match: re.Match[str], first_group: int) -> Field:
+    for group in (first_group, first_group + 1):
+        if match[group] is not None:
+            return Field(_unescape(match[group]), True, match.start(group) - 1)
+    return Field(match[first_group + 2].rstrip(), False, match.start(first_group + 2))
+
+
+def _unescape(text: str) -> str:
+    if "\\" not in text:
+        return text
+    return _ESCAPED.sub(lambda match: _ESCAPES.get(match[1], match[1]), text)
+
+
+def _explain(line: str, start: int, end: int) -> FieldError:
+    column = start
+    while column < end and line[column].isspace():
+        column += 1
+    if column < end and line[column] in "'\"":
+        after = _QUOTED_NAME.match(line, column, end)
+        if after is None:
+            return FieldError(f"the quote {line[column]} is not closed", column)
+        return FieldError("expected a comma after the quoted value", after.end())
+    return FieldError("expected an index and a value, such as `3 1.5`", column)
+
+
+# ---------------------------------------------------------------------- header
 
 Kind = Literal["numeric", "nominal", "text", "hierarchical"]
 
@@ -20,11 +128,11 @@ _KINDS: dict[str, Kind] = {
     "real": "numeric",
     "integer": "numeric",
     "string": "text",
-    "date": "text",  # kept as it is written: no reader of ours has a use for time
+    "date": "text",  # kept as written: no reader uses dates
     "hierarchical": "hierarchical",
 }
 _WORD = re.compile(r"[^\s{]+")
-_RANGE = re.compile(r"\[[^\]]*\]")  # `real [0, 1]`, a habit of some collections
+_RANGE = re.compile(r"\[[^\]]*\]")  # `real [0, 1]`, in some collections
 
 
 @dataclass(frozen=True)
@@ -45,27 +153,27 @@ class ArffAttribute:
 
     @property
     def is_binary(self) -> bool:
-        """Whether it is declared as ``{0,1}``: numeric in effect, as a value is its own code."""
+        """Whether it is declared as ``{0,1}``, so that a value equals its code."""
         return self.kind == "nominal" and self.values == ("0", "1")
 
     @property
     def is_categorical(self) -> bool:
-        """Whether its numbers are codes that have no order or size."""
+        """Whether its numbers are codes without an order."""
         return self.kind == "nominal" and not self.is_binary
 
     @property
     def is_coded(self) -> bool:
-        """Whether its values are numbers or have codes, so that they have a place in a matrix."""
+        """Whether its values are numbers or codes, and so have a column in the matrix."""
         return self.kind in ("numeric", "nominal")
 
 
 @dataclass(frozen=True)
 class ArffHeader:
-    """What stands before ``@data``."""
+    """The part of the file before ``@data``."""
 
     relation: str
     attributes: tuple[ArffAttribute, ...]
-    n_lines: int  # up to and with @data
+    n_lines: int  # up to and including @data
 
 
 def read_header(lines: Sequence[str], path: str | os.PathLike[str]) -> ArffHeader:
@@ -105,8 +213,8 @@ def read_header(lines: Sequence[str], path: str | os.PathLike[str]) -> ArffHeade
         else:
             parser.fail("expected @relation, @attribute, @data or a comment (%)", 0)
     raise ReadError(
-        f"there is no @data line after {len(attributes)} attributes: the file is cut short, or "
-        "it is no ARFF file",
+        f"there is no @data line after {len(attributes)} attributes: the file is truncated or "
+        "not an ARFF file",
         path=path,
         line=len(lines),
     )
@@ -147,13 +255,13 @@ class _HeaderLine:
         kind = _KINDS.get(declared.lower())
         if kind is None:
             self.fail(
-                f"{declared!r} is not a type that can be read. Expected numeric, real, integer, "
+                f"{declared!r} is an unknown type: expected numeric, real, integer, "
                 "string, date, hierarchical or {value, value, ...}",
                 start,
             )
         if kind == "hierarchical":
             return ArffAttribute(name, kind, self._tokens())
-        if declared.lower() != "date":  # which may name its format
+        if declared.lower() != "date":  # may be followed by a format
             self._expect_end()
         return ArffAttribute(name, kind)
 
@@ -194,7 +302,7 @@ class _HeaderLine:
     def _tokens(self) -> tuple[str, ...]:
         tokens = tuple(token.strip() for token in self.line[self.place :].split(","))
         if not all(tokens):
-            self.fail("the list of classes is empty or has an empty place between two commas")
+            self.fail("the list of classes is empty or has an empty name between two commas")
         return tokens
 
     def _expect_end(self) -> None:
