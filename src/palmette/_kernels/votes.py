@@ -28,12 +28,12 @@ Sums: TypeAlias = NDArray[np.float64]
 
 
 @njit(cache=True, nogil=True)
-def leaf_sums(signed: Sums, places: Codes, positive: Sums, negative: Sums) -> None:
+def leaf_sums(signed: Floats | Sums, places: Codes, positive: Sums, negative: Sums) -> None:
     """Sum the weights of positive and of negative rows at every place of every column's tree.
 
     Parameters
     ----------
-    signed : float64 array of shape (n_samples, n_columns), in
+    signed : float32 or float64 array of shape (n_samples, n_columns), in
     places : uint8 array of shape (n_samples, n_columns), in
     positive, negative : float64 arrays of shape (n_columns, n_places), out
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,10 +125,10 @@ def boost(
         signed = objective.gradients(turn_seed)
         loss = objective.loss
         grown = learner.grow(rows, signed, choose(signed, turn_seed), turn_seed)
-        hypothesis = objective.take(grown)
-        if hypothesis is None:
+        found = objective.take(grown)
+        if found is None:
             return
-        yield Round(hypothesis, loss, objective.edge)
+        yield Round(found, loss, objective.edge)
         turn += 1
 
 
@@ -144,7 +144,8 @@ def scores_of(
     scores = np.tile(start.astype(np.float64), (len(samples.codes), 1))
     if rounds and isinstance(rounds[0], ClassTrees):
         for chunk in row_chunks(len(rounds), rounds[0].features.size, at_once=2**20):
-            add_class_trees(list(rounds[chunk]), samples, scores)
+            # all rounds are of one kind
+            add_class_trees(cast("list[ClassTrees]", list(rounds[chunk])), samples, scores)
         return scores
     for hypothesis in rounds:
         hypothesis.add_scores(samples, scores)

@@ -71,4 +71,5 @@ class BundledLearner:
             own_seed = int(np.random.SeedSequence([seed, i]).generate_state(1, np.uint64)[0] >> 1)
             return self._learners[i].grow(rows, signed[i], chosen, own_seed)
 
-        return rows.threads.map(grow_one, range(len(self._learners)))
+        grown: list[Any] = rows.threads.map(grow_one, range(len(self._learners)))
+        return grown

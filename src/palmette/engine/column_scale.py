@@ -90,7 +90,8 @@ class ColumnScale:
 
     def _dense_rows(self, X: Any) -> NDArray[np.float32]:
         scaled = np.empty(X.shape, dtype=np.float32)
-        for chunk in row_chunks(*X.shape, at_once=_CELLS_AT_ONCE):
+        n_rows, n_features = X.shape
+        for chunk in row_chunks(n_rows, n_features, at_once=_CELLS_AT_ONCE):
             part = X[chunk].toarray() if sparse.issparse(X) else X[chunk]
             with np.errstate(over="ignore"):
                 scaled[chunk] = (part - self.mean_) / self.scale_
@@ -130,7 +131,7 @@ def _sparse_moments(X: Any, weights: NDArray[np.float64]) -> Moments:
     """Return the same of sparse rows that stay so."""
     n_features, mean = X.shape[1], weights @ X
     of_row = np.repeat(weights, np.diff(X.indptr)) * (X.data != 0)
-    filled = np.bincount(X.indices, of_row, minlength=n_features)
+    filled = np.asarray(np.bincount(X.indices, of_row, minlength=n_features), dtype=np.float64)
     away = np.bincount(X.indices, of_row * (X.data - mean[X.indices]) ** 2, minlength=n_features)
     deviation = np.sqrt(away + np.maximum(1.0 - filled, 0.0) * mean**2)
     odd = X.indices[(X.data != 0) & (X.data != 1)]

@@ -81,7 +81,7 @@ def _keys(X: Any, Y: sparse.csr_array) -> NDArray[np.uint64]:
             upper, lower = _halves(part)
             sums[chunk] += upper @ high + lower @ low
     shift, mask = np.uint64(32), np.uint64(0xFFFFFFFF00000000)
-    return (sums[:, 0] & mask) | (sums[:, 1] >> shift)
+    return np.asarray((sums[:, 0] & mask) | (sums[:, 1] >> shift))
 
 
 def _halves(values: NDArray[np.floating]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:

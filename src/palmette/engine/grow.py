@@ -109,7 +109,7 @@ class ClassProblem:
         return np.random.default_rng([self.seed, *key])
 
 
-class Partition(BaseEstimator, ABC):
+class Partition(BaseEstimator, ABC):  # type: ignore[misc]
     """A rule that divides the classes of a node.
 
     A partition is a scikit-learn estimator without `fit`: ``__init__`` sets the parameters, and the

@@ -36,8 +36,11 @@ def split_importances(trees: ObliqueTrees, spread: FloatArray) -> FloatArray:
     node = np.repeat(np.arange(trees.n_nodes), np.diff(trees.weight_starts))
     total = np.bincount(node, sizes, minlength=trees.n_nodes)
     parts = np.divide(gains, total, out=np.zeros_like(gains), where=total > 0)
-    importances = np.bincount(trees.weight_features, sizes * parts[node], minlength=len(spread))
-    return importances / importances.sum() if importances.any() else importances
+    importances = np.asarray(
+        np.bincount(trees.weight_features, sizes * parts[node], minlength=len(spread)),
+        dtype=np.float64,
+    )
+    return np.asarray(importances / importances.sum()) if importances.any() else importances
 
 
 def _gains_of(trees: ObliqueTrees, tree: int) -> FloatArray:

@@ -158,17 +158,26 @@ class ForestGrower:
             self._settings,
             draw.seed,
         )
-        *splits, leaf_of_row = grown
         drawn = np.zeros(self._Y.shape[1], dtype=bool)
         drawn[draw.labels] = True
-        shares, row_weight = self._shares(leaf_of_row, bag, weights, len(grown.left))
-        return GrownTree(*splits, shares=shares, row_weight=row_weight, drawn=drawn)
+        shares, row_weight = self._shares(grown.leaf_of_row, bag, weights, len(grown.left))
+        return GrownTree(
+            grown.left,
+            grown.right,
+            grown.weight_starts,
+            grown.weight_features,
+            grown.weight_values,
+            grown.bias,
+            shares=shares,
+            row_weight=row_weight,
+            drawn=drawn,
+        )
 
     def _shares(
         self, leaf: IntArray, bag: IntArray, weights: FloatArray, n_nodes: int
     ) -> tuple[sparse.csr_array, FloatArray]:
         """Shares of the rows of each leaf that have each label, and the weight of these rows."""
-        total = np.bincount(leaf, weights, minlength=n_nodes)
+        total = np.asarray(np.bincount(leaf, weights, minlength=n_nodes), dtype=np.float64)
         order = np.argsort(leaf, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=n_nodes))])
         parts = weights[order] / total[leaf[order]]

@@ -11,7 +11,7 @@ from palmette.exceptions import PalmetteError
 __all__ = ["LabelTwoMeans"]
 
 
-class LabelTwoMeans(BaseEstimator):
+class LabelTwoMeans(BaseEstimator):  # type: ignore[misc]
     """Split the label sets at a node in two by 2-means, labels weighed by how rare they are.
 
     A label i weighs ``beta g_i + (1 - beta) l_i`` (Eq. 1), where g_i is ``log(1 + N / n_i)`` over

@@ -70,13 +70,15 @@ class AdaBoostWeights:
         self._votes = votes
         self._rate = learning_rate
         self._needs_edge = needs_edge
-        self.signed = np.multiply.outer(-weights / weights.sum(), self._costs)
+        self.signed: Sums = np.multiply.outer(-weights / weights.sum(), self._costs)
         rows, columns = positives.nonzero()
         self.signed[rows, columns] *= -1.0
         self._mass = self._costs.copy()
         self._scale = np.ones(len(costs))  # of the columns: what is kept times this is the weight
         dtype = working_dtype(self.signed.size)
-        self._buffer = None if by_column else np.empty(self.signed.shape, dtype=dtype)
+        self._buffer: NDArray[Any] | None = (
+            None if by_column else np.empty(self.signed.shape, dtype=dtype)
+        )
         # a weight of k is k rows; weights of a small sum are no fewer rows than there are
         self._n_rows = max(float(weights.sum()), float(len(weights)))
         # eq. 8 is infinite for an edge of one
@@ -116,10 +118,10 @@ class AdaBoostWeights:
             signs = grown.signs(positive, negative)
             edges = ((positive - negative) * signs).sum(axis=1)
             self.edge = self._edge_of(edges)
-            values = self._coefficients(edges)
-            if values is None:
+            coefficients = self._coefficients(edges)
+            if coefficients is None:
                 return None
-            values = values[:, None] * signs
+            values = coefficients[:, None] * signs
         hypothesis = grown.hypothesis(values, self._row_weights, positive + negative)
         # by the votes as they are kept, so that replaying them leads to the same weights
         self._move(grown, hypothesis.table())
@@ -160,7 +162,7 @@ class AdaBoostWeights:
         # as if every leaf held a few more average pairs of either sign, so that pure ones stay
         # bounded; how many hardly matters (by cross-validation)
         extra = _PRIOR_PAIRS * self._mass[:, None] / self._n_rows
-        return 0.5 * np.log((positive + extra) / (negative + extra))
+        return np.asarray(0.5 * np.log((positive + extra) / (negative + extra)))
 
     def replay(self, hypothesis: Any, samples: Any) -> None:
         """Move on by a hypothesis of an earlier fit, as `take` did when it was found."""

@@ -127,7 +127,7 @@ class LeafSoftmax:
 
     def start(self) -> Floats:
         """Return the logarithms of the labels' shares."""
-        return np.log(self._shares).astype(np.float32)
+        return np.asarray(np.log(self._shares), dtype=np.float32)
 
     def gradients(self, scores: Floats, out: Floats) -> float:
         """Write the gradients; see `Loss`."""
@@ -189,7 +189,7 @@ class Logistic:
 
     def start(self) -> Floats:
         """Return the log-odds of the columns' shares."""
-        return np.log(self._shares / (1 - self._shares)).astype(np.float32)
+        return np.asarray(np.log(self._shares / (1 - self._shares)), dtype=np.float32)
 
     def gradients(self, scores: Floats, out: Floats) -> float:
         """Write the gradients; see `Loss`."""

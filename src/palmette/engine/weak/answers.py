@@ -65,15 +65,15 @@ class AnswerPerClass(WeakLearner):
         signs, places = answer_signs(n_columns), np.zeros((n_samples, n_columns), dtype=np.uint8)
         models: list[Any] = [None] * n_columns
         mask, used = rows.mask, None
-        in_search = mask is not None and mask.in_search
-        levels = mask.levels if in_search else [np.arange(n_columns, dtype=np.int32)]
+        searched = mask if mask is not None and mask.in_search else None
+        levels = [np.arange(n_columns, dtype=np.int32)] if searched is None else searched.levels
         if chosen is not None:
             used = np.zeros(n_samples, dtype=bool)
             used[chosen] = True
         for level in levels:
             through = None
-            if in_search:
-                through = let_through(mask, level, signs, places)
+            if searched is not None:
+                through = let_through(searched, level, signs, places)
                 through = through if used is None else through & used[:, None]
 
             def fit(place: int, level: Any = level, through: Any = through) -> Any:
@@ -85,8 +85,8 @@ class AnswerPerClass(WeakLearner):
             for place, (model, says) in enumerate(rows.threads.map(fit, range(len(level)))):
                 models[level[place]] = model
                 places[:, level[place]] = 1 + says
-            if in_search:
-                mask_by_parents(places, signs, mask.parents)
+            if searched is not None:
+                mask_by_parents(places, signs, searched.parents)
         if mask is not None:
             mask_by_parents(places, signs, mask.parents)
         parents = None if mask is None else mask.parents
@@ -149,7 +149,7 @@ class CartPerClass(AnswerPerClass):
             seen, weights, positive = draw_rows(signed, order, n_draws, state)
         else:
             seen, weights, positive = weigh_rows(signed, order)
-        return grow_cart(  # type: ignore[no-any-return]
+        return grow_cart(
             rows.by_feature, seen, weights, positive, *self.growth(rows.n_features), state
         )
 
@@ -166,7 +166,7 @@ class CartPerClass(AnswerPerClass):
         return count_features(self.max_features, n_features), depth
 
     def _ask(self, model: Tree, rows: TrainingRows) -> NDArray[np.bool_]:
-        return Carts.of([model]).places(rows.codes)[:, 0] == 2
+        return np.asarray(Carts.of([model]).places(rows.codes)[:, 0] == 2)
 
     def _keep(self, models: list[Tree]) -> Carts:
         return Carts.of(models)

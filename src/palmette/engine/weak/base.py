@@ -37,7 +37,7 @@ __all__ = [
     "regrow",
 ]
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.float32] | NDArray[np.float64]
 Sums = NDArray[np.float64]
 
 _CLEARLY = 1e-9
@@ -101,7 +101,7 @@ class TrainingRows:
         """A number for every row that follows from its codes: copies of a row share it."""
         from palmette._kernels.binary_cart import hash_rows
 
-        return hash_rows(self.codes)  # type: ignore[no-any-return]
+        return hash_rows(self.codes)
 
     @cached_property
     def by_content(self) -> NDArray[np.int32]:
@@ -241,18 +241,18 @@ def regrow(hypothesis: Any, samples: Samples) -> GrownTree | GrownColumns:
     from palmette._kernels.heap_tree import shared_leaf, walk_class_trees
 
     if isinstance(hypothesis, SharedTree):
-        tree = (hypothesis.features, hypothesis.cuts, hypothesis.leaf_at)
-        leaf = shared_leaf(samples.codes, *tree)
-        return GrownTree(*tree, leaf, len(hypothesis.values))
+        features, cuts, leaf_at = hypothesis.features, hypothesis.cuts, hypothesis.leaf_at
+        leaf = shared_leaf(samples.codes, features, cuts, leaf_at)
+        return GrownTree(features, cuts, leaf_at, leaf, len(hypothesis.values))
     if isinstance(hypothesis, ClassModels):
         made_of: Any = hypothesis.models
         places = hypothesis.places(samples.X)
     elif isinstance(hypothesis, CartVotes):
         made_of, places = hypothesis.carts, hypothesis.places(samples)
     else:
-        made_of = (hypothesis.features, hypothesis.cuts)
-        places = np.empty((len(samples.codes), len(hypothesis.features)), dtype=np.uint8)
-        walk_class_trees(samples.codes, *made_of, places)
+        features, cuts = made_of = hypothesis.features, hypothesis.cuts
+        places = np.empty((len(samples.codes), len(features)), dtype=np.uint8)
+        walk_class_trees(samples.codes, features, cuts, places)
         if hypothesis.parents is not None:
             mask_by_parents(places, hypothesis.signs, hypothesis.parents)
     return GrownColumns(made_of, hypothesis.signs, places, hypothesis.parents)
@@ -264,7 +264,7 @@ def majority(positive: Sums, negative: Sums) -> NDArray[np.int8]:
     return np.where(lead, 1, -1).astype(np.int8)
 
 
-class WeakLearner(BaseEstimator, ABC):
+class WeakLearner(BaseEstimator, ABC):  # type: ignore[misc]
     """Grows a hypothesis from signed weights."""
 
     votes: str

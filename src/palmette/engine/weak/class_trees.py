@@ -220,11 +220,12 @@ class TreePerClass(_PerClass):
         def grow(k: int) -> tuple[Any, Any]:
             order = np.arange(rows.n_samples, dtype=np.int32) if chosen is None else chosen
             order = order[columns[k, order] != 0]  # rows that a mask kept out tell nothing
-            return grow_heap_tree(  # type: ignore[no-any-return]
+            return grow_heap_tree(
                 None,
                 rows.by_feature,
-                columns[k].reshape(-1, 1),
                 None,
+                None,
+                columns[k],
                 candidates,
                 len(candidates),
                 self.thresholds == "random",
@@ -284,17 +285,17 @@ def search_stumps(
     codes = rows.by_feature
     if chosen is not None:
         codes, signed = np.ascontiguousarray(codes[:, chosen]), signed[chosen]
-    signed = np.ascontiguousarray(signed)
-    is_small = signed.size * len(candidates) <= _SMALL
+    values: Any = np.ascontiguousarray(signed)
+    is_small = values.size * len(candidates) <= _SMALL
     if is_small:
-        signed = signed.astype(np.float64)
+        values = values.astype(np.float64)
     find, dtype = (exact_stump_edges, np.float64) if is_small else (stump_edges, np.float32)
-    totals = column_totals(signed)
-    shape = len(candidates), signed.shape[1]
+    totals = column_totals(values)
+    shape = len(candidates), values.shape[1]
     cuts, edges = np.empty(shape, dtype=np.uint8), np.empty(shape, dtype=dtype)
 
     def search(block: slice) -> None:
-        find(codes, signed, totals, candidates[block], cuts[block], edges[block])
+        find(codes, values, totals, candidates[block], cuts[block], edges[block])
 
     rows.threads.map(search, _blocks(len(candidates), rows.threads.n_threads))
     not_to_split = np.zeros_like(totals) if must_split else totals

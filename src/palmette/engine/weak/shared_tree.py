@@ -106,6 +106,7 @@ class SharedTreeLearner(WeakLearner):
             None if is_random else rows.by_feature,
             self._sketched(signed, seed),
             rows.weights,
+            None,
             np.arange(rows.n_features, dtype=np.int32),
             count_features(self.max_features, rows.n_features),
             is_random,
@@ -131,7 +132,8 @@ class SharedTreeLearner(WeakLearner):
             return signed
         sizes = np.einsum("ij,ij->j", signed, signed).astype(np.float64)
         if not sizes.any():
-            return np.ascontiguousarray(signed[:, :kept])
+            some: Floats = signed[:, : int(kept)].copy(order="C")
+            return some
         shares = sizes / sizes.sum()
         rng = np.random.default_rng([seed, 2])
         drawn = rng.choice(n_columns, size=int(kept), p=shares)
@@ -140,7 +142,8 @@ class SharedTreeLearner(WeakLearner):
         scale = times / (kept * shares[columns])
         if self.criterion == "squared":
             scale = np.sqrt(scale)
-        return np.multiply(signed[:, columns], scale.astype(np.float32), order="C")
+        scaled: Floats = np.multiply(signed[:, columns], scale.astype(np.float32), order="C")
+        return scaled
 
 
 _BY_NAME = {
