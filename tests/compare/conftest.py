@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from palmette.compare._splits import Problem
+from palmette.compare._problems import Problem
 from palmette.core.hierarchy import Hierarchy
 
 LEAVES = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]

@@ -11,8 +11,8 @@ import pytest
 from sklearn.dummy import DummyClassifier
 
 from palmette.compare._compare import compare
+from palmette.compare._problems import Problem
 from palmette.compare._scores import DEFAULT_SCORES
-from palmette.compare._splits import Problem
 from palmette.compare._store import ResultStore
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError

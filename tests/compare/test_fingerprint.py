@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from palmette.compare._fingerprint import describe_estimator, fingerprint
-from palmette.compare._splits import Problem
+from palmette.compare._problems import Problem
+from palmette.compare._store import describe_estimator, fingerprint
 from palmette.core.hierarchy import Hierarchy
 
 STAR = Hierarchy.star(["a", "b", "c"])
@@ -71,8 +71,8 @@ def test_zeros_written_out_and_repeats_in_sparse_rows_do_not_count():
 
 def test_the_same_in_every_process():
     code = (
-        "from palmette.compare._fingerprint import fingerprint\n"
-        "from palmette.compare._splits import Problem\n"
+        "from palmette.compare._store import fingerprint\n"
+        "from palmette.compare._problems import Problem\n"
         "from palmette.core.hierarchy import Hierarchy\n"
         "y = [frozenset('ab'), frozenset('c'), frozenset('abc')]\n"
         "print(fingerprint(Problem('p', Hierarchy.star(list('abc')), ['u', 'v', 'w'], y)))"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from palmette.compare._markdown import best_value, format_cost, format_score, is_best
+from palmette.compare._comparison import best_value, format_cost, format_score, is_best
 from palmette.compare._scores import SCORES
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from palmette.compare._ranking import ranking_sentences, ranking_title
+from palmette.compare._comparison import ranking_sentences, ranking_title
 
 FACTS = {
     "score": "tree_induced_error",

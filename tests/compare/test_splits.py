@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from palmette.compare._splits import Problem, join_rows, make_splits
+from palmette.compare._problems import Problem, join_rows, make_splits
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
 

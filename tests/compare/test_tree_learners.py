@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from palmette.compare._learning import learn_tree
-from palmette.compare._splits import Problem
+from palmette.compare._problems import Problem
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
 from palmette.models._tree_learners import (

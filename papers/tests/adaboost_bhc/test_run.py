@@ -68,5 +68,5 @@ def test_rounds_are_those_of_the_paper(monkeypatch):
 def test_no_data_home_is_told_before_any_fit(monkeypatch):
     monkeypatch.delenv("PALMETTE_DATA", raising=False)
     monkeypatch.setattr(module, "find_growth", pytest.fail)
-    with pytest.raises(DataHomeError, match="there is no data home"):
+    with pytest.raises(DataHomeError, match="no data home"):
         make(["iris"])

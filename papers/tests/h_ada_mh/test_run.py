@@ -59,7 +59,7 @@ def test_the_paper_sets_rounds_and_levels(monkeypatch):
 def test_no_data_home_is_told_before_any_fit(monkeypatch):
     monkeypatch.delenv("PALMETTE_DATA", raising=False)
     monkeypatch.setattr(module, "find_outcome", pytest.fail)
-    with pytest.raises(DataHomeError, match="there is no data home"):
+    with pytest.raises(DataHomeError, match="no data home"):
         make(["imclef07a"])
 
 

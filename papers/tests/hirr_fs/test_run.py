@@ -48,5 +48,5 @@ def test_rounds_mean_nothing_here(monkeypatch):
 def test_no_data_home_is_told_before_any_fit(monkeypatch):
     monkeypatch.delenv("PALMETTE_DATA", raising=False)
     monkeypatch.setattr(module, "read_set", pytest.fail)
-    with pytest.raises(DataHomeError, match="there is no data home"):
+    with pytest.raises(DataHomeError, match="no data home"):
         make(["bridges"])

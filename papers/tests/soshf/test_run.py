@@ -94,5 +94,5 @@ def test_mistakes(monkeypatch):
 def test_no_data_home_is_told_before_any_fit(monkeypatch):
     monkeypatch.delenv("PALMETTE_DATA", raising=False)
     monkeypatch.setattr(module, "read_set", pytest.fail)
-    with pytest.raises(DataHomeError, match="there is no data home"):
+    with pytest.raises(DataHomeError, match="no data home"):
         make(["yeast"])

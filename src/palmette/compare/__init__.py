@@ -1,18 +1,33 @@
 """Comparisons: models on data sets and splits, with scores, times and tests of significance."""
 
 from palmette.compare._compare import compare
-from palmette.compare._comparison import COSTS, Comparison, check_output_name
-from palmette.compare._fingerprint import describe_estimator, fingerprint
+from palmette.compare._comparison import (
+    COSTS,
+    Comparison,
+    best_value,
+    check_output_name,
+    format_cost,
+    format_score,
+    is_best,
+    ranking_sentences,
+    ranking_title,
+    split_sentence,
+)
 from palmette.compare._learning import LearntTree, learn_tree
-from palmette.compare._markdown import best_value, format_cost, format_score, is_best
 from palmette.compare._measure import Usage, environment, measure
 from palmette.compare._preparing import fill_texts, is_text_column, make_dense, prepare
-from palmette.compare._problems import EMBEDDED, check_problem, find_problem, problem_of
-from palmette.compare._ranking import ranking_sentences, ranking_title
+from palmette.compare._problems import (
+    EMBEDDED,
+    Problem,
+    Split,
+    check_problem,
+    find_problem,
+    join_rows,
+    make_splits,
+    problem_of,
+)
 from palmette.compare._scores import DEFAULT_SCORES, SCORES, Score, find_scores
-from palmette.compare._split_tests import split_sentence
-from palmette.compare._splits import Problem, Split, join_rows, make_splits
-from palmette.compare._store import ResultStore
+from palmette.compare._store import ResultStore, describe_estimator, fingerprint
 
 __all__ = [
     "COSTS",

@@ -11,12 +11,11 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from palmette.compare._comparison import COSTS, Comparison
-from palmette.compare._fingerprint import describe_estimator, fingerprint
 from palmette.compare._measure import environment, measure
 from palmette.compare._preparing import prepare
+from palmette.compare._problems import Problem, Split, make_splits
 from palmette.compare._scores import DEFAULT_SCORES, Score, find_scores
-from palmette.compare._splits import Problem, Split, make_splits
-from palmette.compare._store import ResultStore
+from palmette.compare._store import ResultStore, describe_estimator, fingerprint
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import is_text
 from palmette.exceptions import PalmetteError

@@ -1,4 +1,4 @@
-"""What a comparison found: tidy rows, their means, tests over data sets, and files of them."""
+"""The results of a comparison: tidy rows, means, tests of significance, and files of them."""
 
 from __future__ import annotations
 
@@ -7,20 +7,34 @@ import io
 import json
 import math
 import os
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.compare._markdown import to_markdown
-from palmette.compare._ranking import rank_models
-from palmette.compare._scores import SCORES
-from palmette.compare._split_tests import compare_over_splits
+from palmette.compare._scores import SCORES, Score
 from palmette.core.files import atomic_write
 from palmette.exceptions import PalmetteError
+from palmette.metrics._comparison import adjusted, resampled_ttest
 
-__all__ = ["COSTS", "Comparison", "check_output_name"]
+__all__ = [
+    "COSTS",
+    "Comparison",
+    "best_value",
+    "check_output_name",
+    "compare_over_splits",
+    "format_cost",
+    "format_score",
+    "is_best",
+    "rank_models",
+    "ranking_sentences",
+    "ranking_title",
+    "split_sentence",
+    "to_markdown",
+]
 
 COSTS = ("fit_cpu_s", "predict_cpu_s", "peak_mib")
 _FORMATS = (".json", ".md", ".csv")
@@ -184,3 +198,258 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# ---------------------------------------------------------------------- tests over splits
+
+_FEWEST = 3  # splits: with two the test can find nothing
+
+
+def compare_over_splits(
+    comparison: Comparison, dataset: str, score: str, alpha: float = 0.05
+) -> dict[str, Any] | None:
+    """Test which models are worse than the best one of a data set.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    dataset, score : str
+    alpha : float
+
+    Returns
+    -------
+    dict or None
+        ``score``, ``n_splits``, ``alpha``, ``best`` and ``pvalues`` of the others, by model,
+        corrected by Holm's steps. None where there are fewer than three random splits.
+    """
+    rows = [row for row in comparison.rows if row["dataset"] == dataset]
+    splits = list(dict.fromkeys(row["split"] for row in rows))
+    shares = [row["test_size"] for row in rows if row.get("test_size") is not None]
+    if len(splits) < _FEWEST or len(comparison.models) < 2 or len(shares) < len(rows):
+        return None
+    values = {(row["split"], row["model"]): row[score] for row in rows}
+    table = np.array(
+        [[values[split, model] for model in comparison.models] for split in splits], dtype=float
+    )
+    if not np.isfinite(table).all():
+        return None
+    sign = 1.0 if SCORES[score].greater_is_better else -1.0
+    best = int((sign * table.mean(axis=0)).argmax())
+    others = [i for i in range(len(comparison.models)) if i != best]
+    raw = [resampled_ttest(table[:, best] - table[:, i], max(shares))[1] for i in others]
+    corrected = adjusted(np.array(raw))
+    return {
+        "score": score,
+        "n_splits": len(splits),
+        "alpha": alpha,
+        "best": comparison.models[best],
+        "pvalues": {comparison.models[i]: float(p) for i, p in zip(others, corrected, strict=True)},
+    }
+
+
+def split_sentence(facts: dict[str, Any]) -> str:
+    """Say what the test found.
+
+    Examples
+    --------
+    >>> split_sentence({"score": "h_loss", "n_splits": 5, "alpha": 0.05, "best": "a",
+    ...                 "pvalues": {"b": 0.3, "c": 0.01}})
+    'Corrected resampled t-test over 5 splits at 0.05: c is worse than a; b is not told from it.'
+    """
+    worse = [name for name, p in facts["pvalues"].items() if p < facts["alpha"]]
+    alike = [name for name in facts["pvalues"] if name not in worse]
+    parts = []
+    if worse:
+        parts.append(f"{_and(worse)} worse than {facts['best']}")
+    if alike:
+        it = "it" if worse else facts["best"]
+        parts.append(f"{_and(alike)} not told from {it}")
+    return (
+        f"Corrected resampled t-test over {facts['n_splits']} splits at {facts['alpha']:g}: "
+        f"{'; '.join(parts)}."
+    )
+
+
+def _and(names: list[str]) -> str:
+    if len(names) == 1:
+        return f"{names[0]} is"
+    return f"{', '.join(names[:-1])} and {names[-1]} are"
+
+
+# ---------------------------------------------------------------------- ranks over data sets
+
+
+def rank_models(comparison: Comparison, score: str) -> dict[str, Any]:
+    """Rank the models over data sets and test the differences.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    score : str
+
+    Returns
+    -------
+    dict
+        ``score``, ``n_datasets``; ``average_ranks``, by model from the best to the worst;
+        ``friedman_pvalue``, ``posthoc``, ``control``, ``alpha``, ``critical_difference``;
+        ``groups``, models that do not differ; ``warnings``. Where there can be no test: ``reason``
+        in place of all but the first two.
+    """
+    facts: dict[str, Any] = {"score": score, "n_datasets": len(comparison.datasets)}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = comparison.significance(score)
+        except PalmetteError as error:
+            return {**facts, "reason": str(error)}
+    facts["average_ranks"] = {
+        str(result.methods[place]): float(result.average_ranks[place]) for place in result.order
+    }
+    for name in ("friedman_pvalue", "posthoc", "alpha", "critical_difference"):
+        facts[name] = getattr(result, name)
+    facts["control"] = result.control
+    facts["groups"] = [list(group) for group in result.groups]
+    facts["warnings"] = [str(each.message) for each in caught]
+    return facts
+
+
+def ranking_sentences(facts: dict[str, Any]) -> list[str]:
+    """Say what tests found.
+
+    Examples
+    --------
+    >>> facts = {"average_ranks": {"a": 1.0, "b": 2.0}, "friedman_pvalue": float("nan"),
+    ...          "posthoc": "nemenyi", "alpha": 0.05, "critical_difference": 1.13, "groups": []}
+    >>> ranking_sentences(facts)
+    ['Nemenyi test at 0.05: all pairs differ (critical difference 1.13).']
+    """
+    if "reason" in facts:
+        return [f"No test of significance: {facts['reason']}"]
+    sentences = []
+    if len(facts["average_ranks"]) > 2:  # Friedman's test is for three at least
+        sentences.append(f"Friedman test: p = {facts['friedman_pvalue']:.3g}.")
+    distance = facts["critical_difference"]
+    against = f" against {facts['control']}" if facts.get("control") else ""
+    words = "" if math.isnan(distance) else f" (critical difference {distance:.2f})"
+    sentences.append(
+        f"{facts['posthoc'].capitalize()} test{against} at {facts['alpha']:g}: {_found(facts)}"
+        f"{words}."
+    )
+    return [*sentences, *facts.get("warnings", ())]
+
+
+def _found(facts: dict[str, Any]) -> str:
+    groups = facts["groups"]
+    if not groups:
+        return "all differ from it" if facts.get("control") else "all pairs differ"
+    if len(groups[0]) == len(facts["average_ranks"]):
+        return "no significant difference"
+    return "no significant difference within " + "; ".join(f"({', '.join(g)})" for g in groups)
+
+
+def ranking_title(facts: dict[str, Any]) -> str:
+    """Say what the ranks are of."""
+    return f"over {facts['n_datasets']} data sets, by {SCORES[facts['score']].title}"
+
+
+# ---------------------------------------------------------------------- Markdown
+
+_COST_TITLES = {"fit_cpu_s": "fit CPU s", "predict_cpu_s": "predict CPU s", "peak_mib": "peak MiB"}
+
+
+def to_markdown(comparison: Comparison) -> str:
+    """Return one table a data set, the ranking over data sets, and what the figures belong to.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    str
+    """
+    parts = []
+    for name in comparison.datasets:
+        parts.append(f"### {name}\n\n{_table(comparison, name)}")
+        tested = comparison.split_test(name)
+        if tested is not None:
+            parts.append(split_sentence(tested))
+    ranking = comparison.ranking()
+    if ranking is not None:
+        parts.append(_ranking(ranking))
+    if comparison.facts:
+        facts = ", ".join(f"{name} {value}" for name, value in comparison.facts.items())
+        parts.append(f"Measured with: {facts}.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(comparison: Comparison, dataset: str) -> str:
+    entries = comparison.means(dataset)
+    titles = [SCORES[score].title for score in comparison.scores]
+    lines = [_line("model", *titles, *_COST_TITLES.values()), "|---|" + "---:|" * (len(titles) + 3)]
+    best = {s: best_value([e[s] for e in entries], SCORES[s]) for s in comparison.scores}
+    for entry in entries:
+        cells = []
+        for score in comparison.scores:
+            text = format_score(entry, score)
+            cells.append(f"**{text}**" if is_best(entry[score], best[score]) else text)
+        lines.append(_line(entry["model"], *cells, *(format_cost(entry[c]) for c in _COST_TITLES)))
+    return "\n".join(lines)
+
+
+def _ranking(facts: dict[str, Any]) -> str:
+    lines = [f"### {ranking_title(facts)}", ""]
+    if "average_ranks" in facts:
+        lines += [_line("model", "average rank"), "|---|---:|"]
+        lines += [_line(name, f"{rank:.2f}") for name, rank in facts["average_ranks"].items()]
+        lines.append("")
+    return "\n".join([*lines, " ".join(ranking_sentences(facts))])
+
+
+def _line(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+# ---------------------------------------------------------------------- figures
+
+
+def best_value(values: Sequence[float | None], score: Score) -> float | None:
+    """Return the best of some values of a score."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    return max(known) if score.greater_is_better else min(known)
+
+
+def is_best(value: float | None, best: float | None) -> bool:
+    """Whether a value cannot be told from the best one as it is written."""
+    return value is not None and best is not None and f"{value:.3f}" == f"{best:.3f}"
+
+
+def format_score(entry: dict[str, Any], score: str, deviation: bool = True) -> str:
+    """Write a mean, with its standard deviation where there is one.
+
+    Examples
+    --------
+    >>> format_score({"h_loss": 0.25, "h_loss_sd": 0.0123}, "h_loss")
+    '0.250±.012'
+    """
+    value, spread = entry[score], entry.get(f"{score}_sd")
+    if value is None:
+        return "–"
+    if spread is None or not deviation:
+        return f"{value:.3f}"
+    return f"{value:.3f}±{f'{spread:.3f}'.removeprefix('0')}"
+
+
+def format_cost(value: float | None) -> str:
+    """Write seconds or MiB with three digits or so.
+
+    Examples
+    --------
+    >>> format_cost(1234.5), format_cost(12.34), format_cost(0.1234)
+    ('1,234', '12.3', '0.12')
+    """
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"

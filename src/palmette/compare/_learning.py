@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette.compare._preparing import prepare
-from palmette.compare._splits import Problem
+from palmette.compare._problems import Problem
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import count_rows

@@ -1,6 +1,6 @@
 """The registry of models by name, for the command line, the tournament and comparisons."""
 
-from palmette.models import _learnt_models, _several_path_models  # noqa: F401 (register theirs)
+from palmette.models import _catalogue  # noqa: F401 (registers the models)
 from palmette.models._registry import (
     ModelContext,
     ModelSpec,

@@ -18,21 +18,21 @@ class TreeLearner:
     Parameters
     ----------
     name : str
-    room, kind : str
-        Where its class is, and what that is called.
+    package, class_name : str
+        The package of Palmette that has its class, and the name of that class.
     summary : str
         One line for a list.
     scale : bool
         Whether numbers should be standardized before it.
     label_sets : bool
-        Whether it learns from labels that are true of the same rows, not from features.
+        Whether it learns from the label sets of rows instead of their features.
     aliases : tuple of str
         Other names that papers use.
     """
 
     name: str
-    room: str
-    kind: str
+    package: str
+    class_name: str
     summary: str
     scale: bool = True
     label_sets: bool = False
@@ -74,9 +74,11 @@ _LEARNERS = {
         ),
         TreeLearner("mf-tree", "class_tree", "MFTree", "spectral splits, for thousands of classes"),
         TreeLearner(
-            "nmf", "class_tree", "NMFTree", "factors of the class means without minus", scale=False
+            "nmf", "class_tree", "NMFTree", "non-negative factors of the class means", scale=False
         ),
-        TreeLearner("random", "class_tree", "RandomTree", "by chance: what others must surpass"),
+        TreeLearner(
+            "random", "class_tree", "RandomTree", "random groups: the baseline of the others"
+        ),
         TreeLearner(
             "relaxed",
             "class_tree",
@@ -142,7 +144,7 @@ def make_tree_learner(
     from importlib import import_module
 
     spec = find_tree_learner(name)
-    learner = getattr(import_module(f"palmette.{spec.room}"), spec.kind)()
+    learner = getattr(import_module(f"palmette.{spec.package}"), spec.class_name)()
     known = learner.get_params(deep=False)
     unknown = [key for key in parameters if key not in known]
     if unknown:
