@@ -151,8 +151,9 @@ def grow_trees(codes, signed, max_depth, candidates, random_cuts):
             features[k], cuts[k] = heap_tree.grow_heap_tree(
                 None,
                 by_feature,
-                columns[k].reshape(-1, 1),
                 None,
+                None,
+                columns[k],
                 candidates,
                 len(candidates),
                 random_cuts,

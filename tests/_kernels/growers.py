@@ -9,56 +9,17 @@ from palmette._kernels.heap_tree import grow_heap_tree
 
 def grow_random_tree(codes, gradients, weights, n_draws, min_leaf, absolute, seed, rows, bounds):
     """One tree for all columns, with random cuts; `codes` by sample."""
-    every = np.arange(codes.shape[1], dtype=np.int32)
-    return grow_heap_tree(
-        codes,
-        None,
-        gradients,
-        weights,
-        every,
-        n_draws,
-        True,
-        absolute,
-        min_leaf,
-        seed,
-        rows,
-        bounds,
-    )
+    arrays = codes, None, gradients, weights, None, np.arange(codes.shape[1], dtype=np.int32)
+    return grow_heap_tree(*arrays, n_draws, True, absolute, min_leaf, seed, rows, bounds)
 
 
 def grow_best_tree(codes, gradients, weights, n_draws, min_leaf, absolute, seed, rows, bounds):
     """One tree for all columns, with the best cuts; `codes` by feature."""
-    every = np.arange(codes.shape[0], dtype=np.int32)
-    return grow_heap_tree(
-        None,
-        codes,
-        gradients,
-        weights,
-        every,
-        n_draws,
-        False,
-        absolute,
-        min_leaf,
-        seed,
-        rows,
-        bounds,
-    )
+    arrays = None, codes, gradients, weights, None, np.arange(codes.shape[0], dtype=np.int32)
+    return grow_heap_tree(*arrays, n_draws, False, absolute, min_leaf, seed, rows, bounds)
 
 
 def grow_class_tree(codes, signed, rows, bounds, features, n_draws, random_cuts, min_leaf, seed):
     """The tree of one column; `codes` by feature."""
-    column = signed.reshape(-1, 1)
-    return grow_heap_tree(
-        None,
-        codes,
-        column,
-        None,
-        features,
-        n_draws,
-        random_cuts,
-        False,
-        min_leaf,
-        seed,
-        rows,
-        bounds,
-    )
+    arrays = None, codes, None, None, signed, features
+    return grow_heap_tree(*arrays, n_draws, random_cuts, False, min_leaf, seed, rows, bounds)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from palmette._kernels.ngrams import find_columns, make_slots
-from palmette.table.text import _hash_texts
+from palmette.table._features import _hash_texts
 
 TEXTS = [
     "a red apple, a red car",

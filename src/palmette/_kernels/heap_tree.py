@@ -61,8 +61,9 @@ def _partition(codes: Codes, cut: int, rows: Indices, buffer: Indices) -> int:
 def grow_heap_tree(
     codes: Maybe,
     codes_by_feature: Maybe,
-    gradients: Floats,
+    gradients: Maybe,
     weights: Maybe,
+    signed: Maybe,
     candidates: Indices,
     n_draws: int,
     random_cuts: bool,
@@ -79,23 +80,23 @@ def grow_heap_tree(
     ``P - N`` and W is ``P + N``, P and N being the weights of the positive and the negative rows:
     the Gini gain. Nodes of a column that have one sign only are not split.
 
-    There are three variants, and the arguments that are None choose between them. Numba then
-    compiles the variant that is called, and no other.
+    There are three variants; each takes some of the first five arguments, and None for the others.
+    Numba then compiles the variant that is called, and no other.
 
-    - without `codes_by_feature`: all columns share the tree, and cuts are random;
-    - without `codes` and with `weights`: all columns share the tree, and cuts are the best ones;
-    - without `codes` and `weights`: the tree is grown for one column, with either kind of cuts.
+    - `codes`, `gradients` and `weights`: all columns share the tree, and cuts are random;
+    - `codes_by_feature`, `gradients` and `weights`: the same, and cuts are the best ones;
+    - `codes_by_feature` and `signed`: the tree is grown for one column, with either kind of cuts.
 
     Parameters
     ----------
     codes : uint8 array of shape (n_samples, n_features) or None, IN
-        In C order, as all arrays here.
     codes_by_feature : uint8 array of shape (n_features, n_samples) or None, IN
-    gradients : float32 or float64 array of shape (n_samples, n_columns), IN
-        Multiplied by the weights of their rows. For one column the weights of the rows themselves,
-        negative for negative rows.
+    gradients : float32 or float64 array of shape (n_samples, n_columns) or None, IN
+        In C order; multiplied by the weights of their rows.
     weights : float32 array of shape (n_samples,) or None, IN
         Positive.
+    signed : float32 array of shape (n_samples,) or None, IN
+        Weights of the rows, negative for negative rows.
     candidates : int32 array, IN
         Features that may be drawn.
     n_draws : int
@@ -133,26 +134,29 @@ def grow_heap_tree(
         if stop - start < max(2, 2 * min_leaf):
             continue
         here, state = rows[start:stop], seed + np.uint64(node) * NODE_STRIDE
-        if codes_by_feature is None:
+        # numba leaves out what needs an argument that is None, one test at a time: hence no `and`
+        feature, cut, size = -1, 0, 0
+        if codes is not None:
             feature, cut = random_shared_split(
                 codes, gradients, weights, here, candidates, n_draws, absolute, min_leaf, state
             )
-        elif weights is None:
-            signed = gradients.reshape(gradients.size)
+        if signed is not None:
             feature, cut = choose_class_split(
                 codes_by_feature, signed, here, candidates, n_draws, random_cuts, min_leaf, state
             )
-        else:
-            drawn = draw_features(codes_by_feature, here, candidates, n_draws, state)
-            feature, cut, _, _ = best_shared_split(
-                codes_by_feature, gradients, weights, here, drawn, 1 if absolute else 0, min_leaf
-            )
+        if gradients is not None:  # noqa: SIM102
+            if codes_by_feature is not None:
+                drawn = draw_features(codes_by_feature, here, candidates, n_draws, state)
+                criterion = 1 if absolute else 0
+                feature, cut, _, _ = best_shared_split(
+                    codes_by_feature, gradients, weights, here, drawn, criterion, min_leaf
+                )
         if feature < 0:
             continue
         features[node], cuts[node] = feature, cut
-        if codes_by_feature is None:
+        if codes is not None:
             size = _partition(codes[:, feature], cut, here, buffer)
-        else:
+        if codes_by_feature is not None:
             size = _partition(codes_by_feature[feature], cut, here, buffer)
         bounds[2 * node, 0], bounds[2 * node, 1] = start, start + size
         bounds[2 * node + 1, 0], bounds[2 * node + 1, 1] = start + size, stop
