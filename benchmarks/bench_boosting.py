@@ -13,8 +13,10 @@ of a literal version in numpy that searches every threshold of every feature for
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
@@ -22,6 +24,8 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 import palmette as pm
 from palmette.compare import environment
 from palmette.metrics import hierarchical_f1_score
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where papers/ is
 from papers.h_ada_mh.scoring import CollapsedSpace, paths_of
 
 AUTHORS_ROUND = 16.7  # seconds a round of the authors' script, 26 classes, a Neoverse-N1 core

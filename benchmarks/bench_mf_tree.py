@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
+import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -29,6 +30,8 @@ from palmette.class_tree.dag_svm import DAGSVMClassifier
 from palmette.class_tree.mf_classifier import MFTreeClassifier
 from palmette.compare import environment, measure
 from palmette.routing import LinearRouter
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where papers/ is
 from papers.mf_tree.methods import DATASETS, read_set
 
 

@@ -19,7 +19,7 @@ from palmette.exceptions import PalmetteError
 from palmette.models import _registry as models
 from palmette.models._registry import ModelSpec, register_model
 
-MODULE = import_module("palmette.compare._compare")  # the function of that name hides it
+MODULE = import_module("palmette.compare._compare")
 MODELS = ["flat-naive-bayes", "local-per-parent-naive-bayes"]
 
 
