@@ -236,7 +236,7 @@ _PAPERS = {
     ),
     "multipath": Published(
         "multipath",
-        "Several paths a row, trees and DAGs: the blend beside C-HMCNN, HMCN-F and CLUS-ENS",
+        "Several paths per row, trees and DAGs: the blend beside C-HMCNN, HMCN-F and CLUS-ENS",
         "E. Giunchiglia, T. Lukasiewicz (2020). Coherent hierarchical multi-label classification "
         "networks. NeurIPS 33.",
         (

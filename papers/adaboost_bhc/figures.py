@@ -231,7 +231,7 @@ def _draw_errors(facts: FigureFacts) -> Any:
 
 
 def _scale_errors(axes: Any, errors: list[float]) -> None:
-    """Let the ends be told apart where curves begin far above them; nothing has no logarithm."""
+    """Use a logarithmic scale where curves begin far above their ends, and no value is zero."""
     if errors and min(errors) > 0:
         from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 

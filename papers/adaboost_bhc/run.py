@@ -59,7 +59,7 @@ def reproduce(
     Parameters
     ----------
     problems : iterable of Problem
-        One label a row, numbers as features.
+        One label per row, numbers as features.
     rounds, seed, n_jobs, store, watch
         As in `papers.run`.
     protocol : Protocol, optional

@@ -19,7 +19,7 @@ __all__ = ["draw_figures", "draw_sample", "figure_facts"]
 Facts = dict[str, Any]
 
 _SPACES = {"collapsed": "collapsed space", "tree": "tree"}
-# how answers are called in pictures, where there is little room
+# short names of answers for figures
 _NAMES = {
     "h-ada-first": "H-Ada.MH, first positive",
     "h-ada-best": "H-Ada.MH, best class",

@@ -48,7 +48,7 @@ def reproduce(
     Parameters
     ----------
     problems : iterable of Problem
-        One path a row, and a test part.
+        One path per row, and a test part.
     rounds, seed, n_jobs, store, watch
         As in `papers.run`.
     methods : sequence of Method, optional

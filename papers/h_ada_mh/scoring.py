@@ -273,7 +273,7 @@ class AnswerSpace:
         return shares
 
     def hierarchical_f1(self, predicted: Flags) -> float:
-        """H-F (Eq. 14), nodes being told apart by their paths."""
+        """H-F (Eq. 14), where nodes are identified by their paths."""
         raise NotImplementedError
 
     def is_one_path(self, predicted: Flags) -> Flags:

@@ -368,7 +368,7 @@ def cross_validate(
     for fold in np.unique(folds):
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         for node, columns in chosen.items():
-            # at the root the children are told apart, at them the leaves
+            # the root separates its children, and they separate the leaves
             option = above[truth] if node == 0 else truth
             own = train if node == 0 else train[above[truth[train]] == node]
             asked = test if node == 0 else test[predicted[test] == node]
@@ -392,7 +392,7 @@ def _fit_machine(X: NDArray[np.float64], options: NDArray[Any]) -> tuple[Any, ND
 def score_folds(
     truth: NodeLabels, predicted: NDArray[np.int32], folds: NDArray[np.intp]
 ) -> FoldScores:
-    """Score predicted nodes as the authors do, and honestly.
+    """Score predicted nodes as the authors do, and over all rows.
 
     Parameters
     ----------

@@ -151,7 +151,7 @@ class Answer:
         Hierarchical F1 a row, the root counted.
     f1_rootless : float
     tie : float
-        Tree induced error a row.
+        Tree induced error per row.
     accuracy : float
     classify_s : float
         CPU seconds of fitting the classifiers and predicting.

@@ -51,7 +51,7 @@ def reproduce(
     Parameters
     ----------
     problems : iterable of Problem
-        With numbers as features and one label a row.
+        With numbers as features and one label per row.
     seed, n_jobs, store, watch
         As in `papers.run`.
     methods : dict of str to makers of scores, optional

@@ -103,7 +103,7 @@ def all_tables(outcomes: Sequence[Outcome]) -> list[Table]:
     return [
         _data(outcomes),
         *(table for one in outcomes if one.parity for table in _parity(one.parity)),
-        _honest(outcomes, "Table 4. Tree induced error a row, honest protocol", "tie"),
+        _honest(outcomes, "Table 4. Tree induced error per row, honest protocol", "tie"),
         _honest(outcomes, "Table 5. Hierarchical F1, honest protocol", "f1"),
         _four(outcomes),
         _test_seconds(outcomes),
@@ -149,10 +149,10 @@ def _parity(parity: ParityOutcome) -> Iterator[Table]:
     columns = ("selector", "TIE, Table 4", "printed", "F1, Table 5", "printed", "TIE a row")
     columns += ("F1, standardised", "TIE a row, standardised")
     notes = [
-        f"Features chosen on the training rows, {parity.k} a node; then 10-fold cross-validation "
+        f"Features chosen on the training rows, {parity.k} per node; then 10-fold cross-validation "
         "among the test rows, raw values, libsvm. The TIE of Table 4 is the mean of the folds' "
-        "sums divided by the rows of all folds, a tenth of the error a row. The last two columns: "
-        "the same folds and machines, features standardised and chosen with our settings.",
+        "sums divided by the rows of all folds, a tenth of the error per row. The last two "
+        "columns: the same folds and machines, features standardised and chosen with our settings.",
     ]
     yield Table("Tables 4 and 5. DD by the authors' protocol", columns, rows, notes)
     yield _chosen(parity)

@@ -179,7 +179,7 @@ def draw_figures(figures: Mapping[str, FigureFacts]) -> dict[str, bytes]:
 
 
 def _draw_times(facts: FigureFacts) -> Any:
-    """Draw F1 over the time a row; answers by beams are filled, greedy ones hollow."""
+    """Draw F1 over the time per row; answers by beams are filled, greedy ones hollow."""
     panels = facts["panels"]
     n_columns = min(_COLUMNS, len(panels))
     n_rows = -(-len(panels) // n_columns)
@@ -348,7 +348,7 @@ def draw_tree(facts: FigureFacts) -> Any:
 
 
 def _colours(nodes: Any) -> dict[str, str]:
-    """Colours of groups; those beyond what can be told apart have none."""
+    """Colours of groups; groups beyond the number of distinct colours have none."""
     groups = sorted({node["group"] for node in nodes if node["is_class"]})
     return dict(zip(groups, (*COLOURS, *_MORE_COLOURS), strict=False))
 

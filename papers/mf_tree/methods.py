@@ -232,7 +232,7 @@ def read_set(name: str) -> Problem:
     Returns
     -------
     Problem
-        With numbers as features and one label a row, under the given taxonomy where there is one.
+        With numbers as features and one label per row, under the given taxonomy where there is one.
     """
     from palmette.datasets import fetch
 

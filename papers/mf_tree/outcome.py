@@ -52,7 +52,7 @@ def work(method: Method, problem: Problem, options: Options) -> Results:
     dict
         ``edges`` of the tree, by names; ``tree_s`` and ``fit_s``, CPU seconds, the former part of
         the latter; ``depth``; and ``answers``, by their words: ``predicted``, places in the sorted
-        labels of the training rows; ``us``, CPU microseconds a row; ``dots``, dot products a row.
+        labels of the training rows; ``us`` and ``dots``, CPU microseconds and dot products per row.
     """
     X, y = problem.X_train, problem.y_train
     tree, tree_s = None, None
@@ -183,9 +183,9 @@ class Answer:
     macro_f1 : float
         Mean F1 of the classes of the test rows.
     us : float
-        CPU microseconds a row.
+        CPU microseconds per row.
     dots : float
-        Dot products a row.
+        Dot products per row.
     depth : int
     fit_s : float
         CPU seconds of the tree and the classifiers.

@@ -56,7 +56,7 @@ def reproduce(
     Parameters
     ----------
     problems : iterable of Problem
-        With numbers as features, one label a row, and a test part.
+        With numbers as features, one label per row, and a test part.
     seed, n_jobs, store, watch
         As in `papers.run`.
     chosen : sequence of Method, optional

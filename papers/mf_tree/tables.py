@@ -159,7 +159,7 @@ def _overview(outcomes: Sequence[Outcome]) -> Table:
         found = [outcome.answers.get(title) for outcome in outcomes]
         rows.append((title, *(one and f"{one.accuracy:.3f} ({one.dots:.0f})" for one in found)))
     columns = ("method", *(outcome.name for outcome in outcomes))
-    return Table("Table 2 at a glance: accuracy (dot products a row)", columns, rows)
+    return Table("Table 2 at a glance: accuracy (dot products per row)", columns, rows)
 
 
 def _score_table(outcome: Outcome, explain: bool) -> Table:

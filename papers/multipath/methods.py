@@ -74,7 +74,7 @@ MEMBERS = ("forest", "kernel", "network")  # of the equal blend, which is fitted
 
 @dataclass(frozen=True)
 class Method:
-    """A classifier for several paths a row.
+    """A classifier for several paths per row.
 
     Parameters
     ----------

@@ -229,7 +229,7 @@ def test_several_paths_are_refused_before_any_fit(part, registry):
     X = np.eye(2)
     problem = Problem("pairs", star, X, labels["train"], X, labels["test"])
     watch = Watch()
-    with pytest.raises(PalmetteError, match=r"pairs has several paths a row.*which flat cannot"):
+    with pytest.raises(PalmetteError, match=r"pairs has several paths per row.*which flat cannot"):
         compare([problem], ["broad", "flat"], watch=watch)
     assert watch == []
 

@@ -42,7 +42,7 @@ def test_label_sets():
 
 
 def test_one_label_a_row_is_none_for_homer(toy):
-    with pytest.raises(PalmetteError, match="one label a row"):
+    with pytest.raises(PalmetteError, match="one label per row"):
         learn_tree(toy, "homer")
 
 

@@ -194,7 +194,7 @@ def _require_fit(problem: Problem, specs: Sequence[ModelSpec]) -> None:
     for y in (problem.y_train, problem.y_test):
         if y is not None and not NodeLabels.encode(y, problem.hierarchy).is_single_path:
             raise PalmetteError(
-                f"{problem.name} has several paths a row, or rows without a label, which "
+                f"{problem.name} has several paths per row, or rows without a label, which "
                 f"{', '.join(unfit)} cannot learn. Leave them out, or choose a data set with one "
-                "path a row."
+                "path per row."
             )

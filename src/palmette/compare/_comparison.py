@@ -129,7 +129,7 @@ class Comparison:
         return rank_models(self, self.scores[0])
 
     def split_test(self, dataset: str) -> dict[str, Any] | None:
-        """Models against the best over the random splits of a data set; see `split_tests`."""
+        """Test the models against the best one over the random splits of a data set."""
         alpha = self.test_options.get("alpha", 0.05)
         return compare_over_splits(self, dataset, self.scores[0], alpha)
 
@@ -167,7 +167,7 @@ class Comparison:
         return stream.getvalue()
 
     def to_markdown(self) -> str:
-        """Return a Markdown table a data set, the best of every score in bold, and the ranking."""
+        """Return one Markdown table per data set, best scores in bold, and the ranking."""
         return to_markdown(self)
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -254,7 +254,8 @@ def split_sentence(facts: dict[str, Any]) -> str:
     --------
     >>> split_sentence({"score": "h_loss", "n_splits": 5, "alpha": 0.05, "best": "a",
     ...                 "pvalues": {"b": 0.3, "c": 0.01}})
-    'Corrected resampled t-test over 5 splits at 0.05: c is worse than a; b is not told from it.'
+    'Corrected resampled t-test over 5 splits at 0.05: c is worse than a; b is not significantly
+    different from it.'
     """
     worse = [name for name, p in facts["pvalues"].items() if p < facts["alpha"]]
     alike = [name for name in facts["pvalues"] if name not in worse]
@@ -263,7 +264,7 @@ def split_sentence(facts: dict[str, Any]) -> str:
         parts.append(f"{_and(worse)} worse than {facts['best']}")
     if alike:
         it = "it" if worse else facts["best"]
-        parts.append(f"{_and(alike)} not told from {it}")
+        parts.append(f"{_and(alike)} not significantly different from {it}")
     return (
         f"Corrected resampled t-test over {facts['n_splits']} splits at {facts['alpha']:g}: "
         f"{'; '.join(parts)}."
@@ -358,7 +359,7 @@ _COST_TITLES = {"fit_cpu_s": "fit CPU s", "predict_cpu_s": "predict CPU s", "pea
 
 
 def to_markdown(comparison: Comparison) -> str:
-    """Return one table a data set, the ranking over data sets, and what the figures belong to.
+    """Return one table per data set, the ranking over data sets, and what the figures belong to.
 
     Parameters
     ----------
@@ -422,7 +423,7 @@ def best_value(values: Sequence[float | None], score: Score) -> float | None:
 
 
 def is_best(value: float | None, best: float | None) -> bool:
-    """Whether a value cannot be told from the best one as it is written."""
+    """Whether a value equals the best one as it is written."""
     return value is not None and best is not None and f"{value:.3f}" == f"{best:.3f}"
 
 

@@ -92,7 +92,7 @@ def learn_tree(
     if spec.label_sets:
         learner.fit(np.zeros((matrix.shape[0], 1)), matrix.toarray().astype(np.int8))
     else:
-        codes = matrix.indices  # one a row
+        codes = matrix.indices  # one per row
         as_model = ModelSpec(spec.name, lambda _: learner, spec.summary, scale=spec.scale)
         prepare(learner, as_model, problem.X_train, categorical=problem.categorical).fit(
             problem.X_train, codes
@@ -113,12 +113,12 @@ def _require_kind(name: str, labels: NodeLabels, spec: TreeLearner) -> None:
     """Refuse labels that the learner can do nothing with."""
     if spec.label_sets and labels.is_single_path:
         raise PalmetteError(
-            f"{name} has one label a row, and {spec.name} learns from labels that are true of the "
+            f"{name} has one label per row, and {spec.name} learns from labels that occur in the "
             "same rows. Choose another method, such as bhc."
         )
     if not spec.label_sets and not labels.is_single_path:
         raise PalmetteError(
-            f"{name} has several labels a row, or rows without one, and {spec.name} learns from "
+            f"{name} has several labels per row, or rows without one, and {spec.name} learns from "
             "rows of one label. Choose the method homer."
         )
 

@@ -127,7 +127,7 @@ def make_splits(
 
 
 def _random_rows(labels: NodeLabels, test_size: float, seed: int) -> tuple[Any, Any]:
-    """Split rows, by label where there is one a row and the labels are fewer than the rows."""
+    """Split rows, by label where there is one per row and the labels are fewer than the rows."""
     n_rows = labels.n_samples
     if (1 - test_size) * n_rows < 1:
         raise PalmetteError(

@@ -83,7 +83,7 @@ def describe_estimator(estimator: Any) -> str:
     >>> describe_estimator(make_pipeline(GaussianNB(priors=[0.5, 0.5])))
     "Pipeline(steps=[('gaussiannb', GaussianNB(priors=[0.5, 0.5]))])"
     """
-    # scikit-learn cuts long ones in the middle unless told otherwise
+    # scikit-learn cuts long ones in the middle by default
     whole = {"N_CHAR_MAX": 10**6} if hasattr(estimator, "get_params") else {}
     text = re.sub(r"\s+", " ", estimator.__repr__(**whole))
     return re.sub(r" at 0x[0-9a-fA-F]+", "", text)  # functions have another address every time

@@ -63,7 +63,7 @@ class ModelSpec:
     takes_sparse : bool
         Whether it can do with sparse matrices of numbers; all models take those of texts.
     several_paths : bool
-        Whether it takes several paths a row.
+        Whether it takes several paths per row.
     """
 
     name: str
