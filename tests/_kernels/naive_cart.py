@@ -7,7 +7,7 @@ import math
 import numpy as np
 from tests._kernels.naive import draw, node_key
 
-from palmette._kernels.binary_cart import draw_rows, weigh_rows
+from palmette._kernels.carts import draw_rows, weigh_rows
 
 __all__ = ["boost_carts", "grow_cart", "leaf_of"]
 

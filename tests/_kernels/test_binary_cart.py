@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 from tests._kernels import naive_cart
 from tests.strategies import quick
 
-from palmette._kernels.binary_cart import WHOLE, draw_rows, grow_cart, hash_rows, weigh_rows
-from palmette._kernels.cart_walk import add_cart_votes, ask_carts, find_leaves
+from palmette._kernels.cart_boost import add_cart_votes
+from palmette._kernels.carts import (
+    WHOLE,
+    ask_carts,
+    draw_rows,
+    find_leaves,
+    grow_cart,
+    hash_rows,
+    weigh_rows,
+)
 
 NO_LIMIT = 2**30
 

@@ -10,18 +10,27 @@ from scipy.optimize import minimize
 from tests.forest import literal_soshf as literal
 from tests.strategies import quick
 
-from palmette._kernels.adam import adam, alpha_at, smooth_l1, soft_distance
-from palmette._kernels.hellinger import (
+from palmette._kernels.node_block import Block, add_back, project
+from palmette._kernels.split_losses import (
     best_cut,
     class_shares,
     hellinger_loss,
     hellinger_pulls,
+    logistic_loss,
+    logistic_pulls,
+    row_shares,
     soft_rates,
 )
-from palmette._kernels.least_squares import least_squares
-from palmette._kernels.logistic_split import logistic_loss, logistic_pulls, row_shares
-from palmette._kernels.node_block import Block, add_back, project
-from palmette._kernels.owlqn import HELLINGER, LOGISTIC, minimise
+from palmette._kernels.split_solvers import (
+    HELLINGER,
+    LOGISTIC,
+    adam,
+    alpha_at,
+    least_squares,
+    minimise,
+    smooth_l1,
+    soft_distance,
+)
 
 PUBLISHED = (0.1, 1.5, 4.0, 10)  # sharpness of the sigmoid
 

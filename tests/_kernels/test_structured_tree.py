@@ -11,9 +11,9 @@ from tests._kernels.test_hellinger import BLOCKS
 from tests.forest import literal_soshf as literal
 from tests.strategies import quick
 
-from palmette._kernels.axis_split import best_axis
-from palmette._kernels.logistic_split import row_shares
+from palmette._kernels.node_split import best_axis
 from palmette._kernels.oblique_walk import ObliqueTrees, add_votes, walk
+from palmette._kernels.split_losses import row_shares
 from palmette._kernels.structured_tree import ROUTERS, TreeSettings, grow_tree
 
 LITERAL = TreeSettings(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from palmette._kernels.tree_means import (
+from palmette._kernels.votes import (
     add_class_gains,
     add_shared_gains,
     class_means,

@@ -1,4 +1,4 @@
-"""Binary AdaBoost of full trees, all rounds of a node in one go: no lock is held between them."""
+"""Binary AdaBoost of full trees: all rounds of a node in one call, and the votes of the trees."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from palmette._kernels.binary_cart import draw_counts, grow_cart, round_weights
-from palmette._kernels.cart_walk import find_leaves
+from palmette._kernels.carts import draw_counts, find_leaves, grow_cart, round_weights
 
-__all__ = ["boost_carts"]
+__all__ = ["add_cart_votes", "boost_carts"]
 
 Codes: TypeAlias = NDArray[np.uint8]
 Indices: TypeAlias = NDArray[np.int32]
 Offsets: TypeAlias = NDArray[np.int64]
 Signs: TypeAlias = NDArray[np.int8]
 Sums: TypeAlias = NDArray[np.float64]
+
+_BLOCK = 512  # rows that all trees are asked about before the next; their codes stay near
 
 
 @njit(cache=True, nogil=True)
@@ -26,7 +27,8 @@ def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
     if len(array) >= size:
         return array
     longer = np.empty(2 * size, dtype=array.dtype)
-    longer[: len(array)] = array
+    for i in range(len(array)):  # a loop: it compiles faster than a slice assignment
+        longer[i] = array[i]
     return longer
 
 
@@ -119,8 +121,9 @@ def boost_carts(
         starts[turn + 1] = stop
         features, cuts = _longer(features, stop), _longer(cuts, stop)
         left, says = _longer(left, stop), _longer(says, stop)
-        features[start:stop], cuts[start:stop] = tree[0], tree[1]
-        left[start:stop], says[start:stop] = tree[2], tree[3]
+        for i in range(stop - start):
+            features[start + i], cuts[start + i] = tree[0][i], tree[1][i]
+            left[start + i], says[start + i] = tree[2][i], tree[3][i]
     size = starts[-1]
     return (
         starts,
@@ -130,3 +133,34 @@ def boost_carts(
         says[:size].copy(),
         coefficients,
     )
+
+
+@njit(cache=True, nogil=True)
+def add_cart_votes(
+    codes: Codes,
+    rows: Indices,
+    starts: Offsets,
+    features: Indices,
+    cuts: Codes,
+    left: Indices,
+    says: Signs,
+    coefficients: Sums,
+    scores: Sums,
+) -> None:
+    """Add what every tree says, times its coefficient, to the scores of rows.
+
+    Parameters
+    ----------
+    codes, rows, starts, features, cuts, left, says
+        As of `ask_carts`, in.
+    coefficients : float64 array of shape (n_trees,), in
+    scores : float64 array of shape (n_rows,), in and out
+    """
+    leaves = np.empty(_BLOCK, dtype=np.int32)
+    for first in range(0, len(rows), _BLOCK):
+        block = rows[first : first + _BLOCK]
+        for t in range(len(starts) - 1):
+            own = slice(starts[t], starts[t + 1])
+            find_leaves(codes, block, features[own], cuts[own], left[own], leaves)
+            for i in range(len(block)):
+                scores[first + i] += coefficients[t] * says[starts[t] + leaves[i]]

@@ -1,9 +1,9 @@
 """Growing one sparse oblique structured tree.
 
-At every node the label sets of its rows are split into two clusters (`node_clusters`), and a router
-learns to tell the clusters apart from the features (`node_split`): a sparse direction by the
-Hellinger loss (`owlqn`, or `adam` as published), one by logistic regression, or a single feature
-(`axis_split`). The rows are then sent by the router, and the clusters forgotten.
+At every node the label sets of its rows are split into two clusters (`label_clusters`), and a
+router learns to separate the clusters by the features (`node_split`): a sparse direction by the
+Hellinger loss (`minimise`, or `adam` as published), one by logistic regression, or a single feature
+(`best_axis`). The rows are then sent by the router, and the clusters are dropped.
 
 A tree is flat arrays, a place for every node in preorder, the root at 0: ``left`` and ``right``
 (children as places within the tree, -1 at a leaf); the weights of node k are
@@ -24,15 +24,15 @@ from numba import njit
 from numpy.typing import NDArray
 
 from palmette._kernels.label_clusters import (
+    cluster_rows,
     count_labels,
     distinct_sets,
     idf_weights,
     own_labels,
 )
 from palmette._kernels.node_block import gather_dense, gather_sparse
-from palmette._kernels.node_clusters import cluster_rows
 from palmette._kernels.node_split import split_node
-from palmette._kernels.random import NODE_STRIDE, Word, mix, next_below
+from palmette._kernels.random import NODE_STRIDE, State, Word, mix, next_below
 from palmette._kernels.tree_settings import ROUTERS, TreeSettings
 
 __all__ = ["ROUTERS", "StructuredTree", "TreeSettings", "grow_tree"]
@@ -41,7 +41,6 @@ Flags: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.int32]
 Offsets: TypeAlias = NDArray[np.int64]
 Reals: TypeAlias = NDArray[np.float32]
-State: TypeAlias = NDArray[np.uint64]
 Sums: TypeAlias = NDArray[np.float64]
 SparseRows: TypeAlias = tuple[Reals, Indices, Offsets, int]
 

@@ -136,7 +136,7 @@ def _(hypothesis: Coloured, to_nodes: sparse.csc_array, asked: Asked) -> Iterato
 
 @parts_of.register
 def _(hypothesis: SharedTree, to_nodes: sparse.csc_array, asked: Asked) -> Iterator[Part]:
-    from palmette._kernels.tree_means import shared_means
+    from palmette._kernels.votes import shared_means
 
     tree, votes = hypothesis, np.ascontiguousarray(hypothesis.values @ to_nodes)
     _, means = shared_means(tree.features, tree.leaf_at, votes, tree.cover.astype(np.float64))
@@ -147,7 +147,7 @@ def _(hypothesis: SharedTree, to_nodes: sparse.csc_array, asked: Asked) -> Itera
 @parts_of.register
 def _(hypothesis: ClassTrees, to_nodes: sparse.csc_array, asked: Asked) -> Iterator[Part]:
     from palmette._kernels.heap_tree import walk_class_trees
-    from palmette._kernels.tree_means import class_means
+    from palmette._kernels.votes import class_means
 
     tree, pairs = hypothesis, _Pairs(to_nodes, asked.wanted)
     votes = tree.values[pairs.columns] * pairs.factors[:, None]

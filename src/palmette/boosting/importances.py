@@ -125,7 +125,7 @@ def _add_gains(hypothesis: Any, to_nodes: sparse.csc_array, gains: FloatArray) -
 
 @_add_gains.register
 def _(hypothesis: SharedTree, to_nodes: sparse.csc_array, gains: FloatArray) -> None:
-    from palmette._kernels.tree_means import add_shared_gains, shared_means
+    from palmette._kernels.votes import add_shared_gains, shared_means
 
     tree, votes = hypothesis, np.ascontiguousarray(hypothesis.values @ to_nodes)
     mass, means = shared_means(tree.features, tree.leaf_at, votes, tree.cover.astype(np.float64))
@@ -134,7 +134,7 @@ def _(hypothesis: SharedTree, to_nodes: sparse.csc_array, gains: FloatArray) -> 
 
 @_add_gains.register
 def _(hypothesis: ClassTrees, to_nodes: sparse.csc_array, gains: FloatArray) -> None:
-    from palmette._kernels.tree_means import add_class_gains, class_means
+    from palmette._kernels.votes import add_class_gains, class_means
 
     nodes, columns = _single_columns(to_nodes)
     features = hypothesis.features[columns]

@@ -17,7 +17,7 @@ __all__ = ["Carts"]
 
 @dataclass(frozen=True, eq=False)
 class Carts:
-    """Full trees for two classes, one after the other, as `_kernels.binary_cart` grows them.
+    """Full trees for two classes, one after the other, as `_kernels.carts` grows them.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Carts:
 
     def places(self, codes: BinArray) -> NDArray[np.uint8]:
         """What every tree says to rows, (n_samples, n_trees): 1 for -1, and 2 for +1."""
-        from palmette._kernels.cart_walk import ask_carts
+        from palmette._kernels.carts import ask_carts
 
         asked = np.arange(len(codes), dtype=np.int32)
         places = np.empty((len(asked), len(self.starts) - 1), dtype=np.uint8)

@@ -65,7 +65,7 @@ class NodeVotes:
         return np.cumsum(self.coefficients)
 
     def _add(self, rounds: slice, codes: BinArray, rows: IntArray, sums: FloatArray) -> None:
-        from palmette._kernels.cart_walk import add_cart_votes
+        from palmette._kernels.cart_boost import add_cart_votes
 
         starts = self.carts.starts[rounds.start : rounds.stop + 1]
         own = slice(int(starts[0]), int(starts[-1]))

@@ -139,7 +139,7 @@ class CartPerClass(AnswerPerClass):
     def _fit_one(
         self, rows: TrainingRows, column: Floats, used: NDArray[np.bool_] | None, seed: int
     ) -> Tree:
-        from palmette._kernels.binary_cart import draw_rows, grow_cart, weigh_rows
+        from palmette._kernels.carts import draw_rows, grow_cart, weigh_rows
 
         order = rows.by_content if used is None else rows.by_content[used[rows.by_content]]
         signed = np.ascontiguousarray(column, dtype=np.float64)

@@ -99,7 +99,7 @@ class TrainingRows:
     @cached_property
     def content_hash(self) -> NDArray[np.uint64]:
         """A number for every row that follows from its codes: copies of a row share it."""
-        from palmette._kernels.binary_cart import hash_rows
+        from palmette._kernels.carts import hash_rows
 
         return hash_rows(self.codes)
 

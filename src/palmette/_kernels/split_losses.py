@@ -1,8 +1,12 @@
-"""The Hellinger loss of a split: Eq. 2 to 7, its gradient, and the best true distance of a cut.
+"""The losses of a split, their gradients, and the cut with the best true Hellinger distance.
 
-A row's soft side is ``phi = (tanh(alpha * score) + 1) / 2``. ``shares`` says how much a row counts
-within its class: column 0 for rows of the first class (each row's weight over that of the class,
-0 for rows of the other class), column 1 for the second, whose soft rate is the true positive rate.
+``shares`` says how much each row counts: ``shares[0]`` for rows of the first class (0 for rows of
+the other class), ``shares[1]`` for rows of the second.
+
+- Hellinger (Eq. 2 to 7): a row's soft side is ``phi = (tanh(alpha * score) + 1) / 2``, and the
+  shares add up to one within each class (`class_shares`). The soft rate of the second class is the
+  true positive rate.
+- Logistic: the shares add up to one over both classes together (`row_shares`).
 """
 
 from __future__ import annotations
@@ -13,13 +17,23 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["CLAMP", "best_cut", "class_shares", "hellinger_loss", "hellinger_pulls", "soft_rates"]
+__all__ = [
+    "CLAMP",
+    "best_cut",
+    "class_shares",
+    "hellinger_loss",
+    "hellinger_pulls",
+    "logistic_loss",
+    "logistic_pulls",
+    "row_shares",
+    "soft_rates",
+]
 
 Flags: TypeAlias = NDArray[np.bool_]
 Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Sums: TypeAlias = NDArray[np.float64]
 
-CLAMP = 1e-8  # the least that rates count as inside of roots
+CLAMP = 1e-8  # the smallest value of a rate inside of roots
 _CHUNK = 1024  # rows that are summed in the type of the scores before they go into a float64
 _FLAT = 9.0  # beyond it, the hyperbolic tangent of a float32 is one
 
@@ -177,3 +191,54 @@ def best_cut(scores: Reals, shares: Reals, min_rows: int) -> tuple[float, float]
                 middle = scores.dtype.type(0.5 * low + 0.5 * high)
                 cut = float(middle if middle > low else high)
     return cut, best
+
+
+# -------------------------------------------------------------------------------- the logistic loss
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def row_shares(second: Flags, weights: Sums, shares: Reals) -> None:
+    """Write how much each row counts among all.
+
+    Parameters
+    ----------
+    second : bool array of shape (n_rows,), in
+    weights : float64 array of shape (n_rows,), in
+    shares : float array of shape (2, n_rows), out
+    """
+    total = weights.sum()
+    for i in range(len(second)):
+        shares[0, i] = 0.0 if second[i] else weights[i] / total
+        shares[1, i] = weights[i] / total if second[i] else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def logistic_loss(scores: Reals, shares: Reals) -> float:
+    """Return the mean of ``log(1 + exp(-y * score))``.
+
+    Parameters
+    ----------
+    scores : float array of shape (n_rows,), in
+    shares : float array of shape (2, n_rows), in
+    """
+    loss = 0.0
+    for i in range(len(scores)):
+        tail = np.log1p(np.exp(-abs(scores[i])))
+        loss += shares[0, i] * (tail + max(scores[i], 0.0))
+        loss += shares[1, i] * (tail + max(-scores[i], 0.0))
+    return loss
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def logistic_pulls(scores: Reals, shares: Reals, pulls: Reals) -> None:
+    """Write the derivatives of the loss by the scores.
+
+    Parameters
+    ----------
+    scores : float array of shape (n_rows,), in
+    shares : float array of shape (2, n_rows), in
+    pulls : float array of shape (n_rows,), out
+    """
+    for i in range(len(scores)):
+        chance = 0.5 * (np.tanh(0.5 * scores[i]) + 1.0)
+        pulls[i] = shares[0, i] * chance - shares[1, i] * (1.0 - chance)

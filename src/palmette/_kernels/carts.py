@@ -1,9 +1,10 @@
-"""Full classification trees for two classes: what they are grown on, and growing them.
+"""Full classification trees for two classes: what they are grown on, growing and walking them.
 
 A tree is flat arrays, a place for every node: ``features``, ``cuts``, ``left`` (the right child
 stands next to the left one) and ``says`` (-1 or +1, the majority of the node). The root is at place
 0. A code up to the cut goes left. A leaf leads to itself: its ``left`` is its own place, and its
-cut 255, so that nothing goes right. Trees are as deep as the rows ask for.
+cut 255, so that nothing goes right. Trees are as deep as the rows require. Where several trees are
+stored one after the other, ``starts`` says where each begins, and ``left`` counts from there.
 
 Weights are whole numbers: how often a row was drawn, or its weight in small units. Sums are exact,
 whatever the order of the rows.
@@ -17,12 +18,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from palmette._kernels.random import NODE_STRIDE, next_below
+from palmette._kernels.random import NODE_STRIDE, State, next_below
 
 __all__ = [
     "WHOLE",
+    "ask_carts",
     "draw_counts",
     "draw_rows",
+    "find_leaves",
     "grow_cart",
     "hash_rows",
     "round_weights",
@@ -32,9 +35,9 @@ __all__ = [
 Codes: TypeAlias = NDArray[np.uint8]
 Flags: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.int32]
+Offsets: TypeAlias = NDArray[np.int64]
 Packed: TypeAlias = NDArray[np.int64]
 Signs: TypeAlias = NDArray[np.int8]
-State: TypeAlias = NDArray[np.uint64]
 Sums: TypeAlias = NDArray[np.float64]
 Tree: TypeAlias = tuple[Indices, Codes, Indices, Signs]
 
@@ -44,6 +47,7 @@ _LOW = np.int64(0xFFFFFFFF)
 _CLEARLY = 1.00001  # two cuts may be equally good, and their gains differ by rounding
 _NOTHING = -1.0  # worth less than any cut
 _FEW = 24  # rows that are sorted by their codes quicker than counted by them
+_TOGETHER = 4  # rows that go down a tree side by side: one waits for memory while others move
 
 
 @njit(cache=True, nogil=True)
@@ -306,7 +310,9 @@ def grow_cart(
     begins, ends = np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int32)
     depths = np.zeros(most, dtype=np.int32)
     own, packed = rows.copy(), weights.astype(np.int64)
-    packed[positive] <<= 32
+    for i in range(n_rows):  # a loop: a masked assignment takes seconds to compile
+        if positive[i]:
+            packed[i] <<= 32
     rows_room = np.empty(n_rows, dtype=np.int32)
     room = np.empty(max(n_rows, 2 * _FEW), dtype=np.int64)
     bins, order = np.zeros(256, dtype=np.int64), np.arange(n_features).astype(np.int32)
@@ -350,3 +356,69 @@ def grow_cart(
         left[:n_nodes].copy(),
         says[:n_nodes].copy(),
     )
+
+
+# ------------------------------------------------------------------------------------------ walking
+
+
+@njit(cache=True, nogil=True)
+def find_leaves(
+    codes: Codes, rows: Indices, features: Indices, cuts: Codes, left: Indices, leaves: Indices
+) -> None:
+    """Find the leaf of some rows in one tree.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n_samples, n_features), in
+    rows : int32 array of shape (n_rows,), in
+    features, cuts, left : arrays of shape (n_places,), in
+    leaves : int32 array of shape (>= n_rows,), out
+    """
+    n_rows = len(rows)
+    for i in range(0, n_rows - n_rows % _TOGETHER, _TOGETHER):
+        a, b, c, d = codes[rows[i]], codes[rows[i + 1]], codes[rows[i + 2]], codes[rows[i + 3]]
+        p, q, r, s = 0, 0, 0, 0
+        moving = True
+        while moving:
+            to_p = left[p] + (1 if a[features[p]] > cuts[p] else 0)
+            to_q = left[q] + (1 if b[features[q]] > cuts[q] else 0)
+            to_r = left[r] + (1 if c[features[r]] > cuts[r] else 0)
+            to_s = left[s] + (1 if d[features[s]] > cuts[s] else 0)
+            moving = to_p != p or to_q != q or to_r != r or to_s != s
+            p, q, r, s = to_p, to_q, to_r, to_s
+        leaves[i], leaves[i + 1], leaves[i + 2], leaves[i + 3] = p, q, r, s
+    for i in range(n_rows - n_rows % _TOGETHER, n_rows):
+        own, place = codes[rows[i]], 0
+        while left[place] != place:
+            place = left[place] + (1 if own[features[place]] > cuts[place] else 0)
+        leaves[i] = place
+
+
+@njit(cache=True, nogil=True)
+def ask_carts(
+    codes: Codes,
+    rows: Indices,
+    starts: Offsets,
+    features: Indices,
+    cuts: Codes,
+    left: Indices,
+    says: Signs,
+    places: Codes,
+) -> None:
+    """Write what every tree says to every row.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n_samples, n_features), in
+    rows : int32 array of shape (n_rows,), in
+    starts : int64 array of shape (n_trees + 1,), in
+    features, cuts, left, says : arrays of shape (n_places,), in
+    places : uint8 array of shape (n_rows, n_trees), out
+        1 for -1, and 2 for +1.
+    """
+    leaves = np.empty(len(rows), dtype=np.int32)
+    for t in range(len(starts) - 1):
+        own = slice(starts[t], starts[t + 1])
+        find_leaves(codes, rows, features[own], cuts[own], left[own], leaves)
+        for i in range(len(rows)):
+            places[i, t] = 2 if says[starts[t] + leaves[i]] > 0 else 1
