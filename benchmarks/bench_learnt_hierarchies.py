@@ -18,8 +18,8 @@ from sklearn.linear_model import LogisticRegression
 
 import palmette as pm
 from palmette.bench import ModelSpec, compare, find_problem, register_model
-from palmette.bench.over_labels import OverLabels
 from palmette.compare import ResultStore
+from palmette.models import OverLabels
 
 DATA = ["imclef07a", "imclef07d", "diatoms", "protein_dd", "clinc150"]
 LEARNERS = {

@@ -8,7 +8,7 @@ from sklearn.svm import LinearSVC
 from tests.laws.problems import problem
 
 import palmette as pm
-from palmette.bench.over_labels import OverLabels
+from palmette.models import OverLabels
 
 
 def test_probabilities_are_those_of_the_labels():

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from palmette import decoding
-from palmette.bench.over_labels import OverLabels
 from palmette.class_tree import MFTreeClassifier
 from palmette.exceptions import PalmetteError
 from palmette.local import FlatClassifier, LocalPerParentClassifier
+from palmette.models import OverLabels
 from palmette.table.answers import PathAnswers, gives_node_proba, node_proba, nodes_of
 
 PATHS = [("a", "x"), ("a", "y"), ("b", "x"), ("b",), ("c",)]

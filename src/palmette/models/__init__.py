@@ -1,6 +1,7 @@
 """The registry of models by name, for the command line, the tournament and comparisons."""
 
 from palmette.models import _catalogue  # noqa: F401 (registers the models)
+from palmette.models._over_labels import OverLabels
 from palmette.models._registry import (
     ModelContext,
     ModelSpec,
@@ -20,6 +21,7 @@ from palmette.models._tree_learners import (
 __all__ = [
     "ModelContext",
     "ModelSpec",
+    "OverLabels",
     "TreeLearner",
     "find_model",
     "find_models",
