@@ -60,7 +60,7 @@ def test_a_single_column_of_prose_is_a_list_of_texts(tmp_path):
     [
         ("nofile.csv", "kind", "nofile.csv: there is no such file"),
         ("goods.csv", None, "is a table: name the column to predict with --target"),
-        ("goods.csv", "nix", r"lacks the column 'nix' \(it has: price, kind\)"),
+        ("goods.csv", "nix", r"has no column 'nix' \(it has: price, kind\)"),
         ("notes.txt", "kind", "notes.txt: a table was expected, with a name in .csv"),
         ("alone.csv", "kind", "no column beside the target"),
     ],

@@ -21,7 +21,7 @@ def _has_probabilities(self: OverLabels) -> bool:
     return hasattr(getattr(self, "estimator_", self.estimator), "predict_proba")
 
 
-class OverLabels(ClassifierMixin, BaseEstimator):
+class OverLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Let a classifier see the most specific nodes of y as plain labels, and answer in their form.
 
     Parameters
@@ -78,7 +78,7 @@ class OverLabels(ClassifierMixin, BaseEstimator):
         nodes = np.asarray(self.estimator_.predict(X), dtype=np.int32)
         return self.label_form_.write_answers(nodes, self.hierarchy_, row_index(X))
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of labels, of shape (n_samples, n_classes), columns as in ``classes_``."""
         check_is_fitted(self)
