@@ -25,8 +25,8 @@ from tests.iterative import SampledCentroids
 from palmette.core.hierarchy import Hierarchy
 from palmette.engine import checkpoint
 from palmette.engine.checkpoint import Checkpoint, resume_from
-from palmette.engine.checkpoint_file import read_checkpoint, write_checkpoint
 from palmette.exceptions import PalmetteError, ReadError
+from palmette.persistence.checkpoints import read_checkpoint, write_checkpoint
 
 Y = np.arange(60) % 3
 X = np.random.default_rng(0).normal(size=(60, 4)) + Y[:, None]
@@ -370,8 +370,8 @@ def test_all_differences_are_told_also_those_of_keys_that_are_unknown(path):
     ("content", "reason"),
     [
         (b"", "the file is empty"),
-        (b"x,y\n1,2\n", "no checkpoint of Palmette"),
-        (pickle.dumps({"a": 1}), "no checkpoint of Palmette"),
+        (b"x,y\n1,2\n", "not a checkpoint of Palmette"),
+        (pickle.dumps({"a": 1}), "not a checkpoint of Palmette"),
     ],
 )
 def test_a_file_that_is_no_checkpoint_is_never_overwritten(path, content, reason):
@@ -394,7 +394,7 @@ def test_a_file_that_appears_while_a_fit_is_under_way_is_not_overwritten(path, m
         def on_fit_task_begin(self, estimator, context):
             path.write_bytes(b"of someone else")
 
-    with pytest.raises(ReadError, match="no checkpoint of Palmette"):
+    with pytest.raises(ReadError, match="not a checkpoint of Palmette"):
         make(Intruder(path, every_rounds=5)).fit(X, Y)
     assert path.read_bytes() == b"of someone else"
 

@@ -106,8 +106,6 @@ class Archive:
     Parameters
     ----------
     stream : binary file
-    compressed : bool
-        Whether members may be compressed.
 
     Raises
     ------
@@ -115,16 +113,21 @@ class Archive:
         If its directory is not one of an archive that was written here.
     """
 
-    def __init__(self, stream: IO[Any], *, compressed: bool = True) -> None:
+    def __init__(self, stream: IO[Any]) -> None:
         self._zip = zipfile.ZipFile(stream)
         self._infos = {info.filename: info for info in self._zip.infolist()}
         self._check_names()
-        self._check_sizes(compressed)
+        self._check_sizes()
 
     @property
     def n_bytes(self) -> int:
         """Bytes of all members, decompressed."""
         return sum(info.file_size for info in self._infos.values())
+
+    @property
+    def is_compressed(self) -> bool:
+        """Whether a member is compressed."""
+        return any(i.compress_type != zipfile.ZIP_STORED for i in self._infos.values())
 
     @property
     def names(self) -> list[str]:
@@ -162,13 +165,12 @@ class Archive:
             if not _NAME.fullmatch(name):
                 raise Damaged(f"{name[:80]!r} is no name of a member")
 
-    def _check_sizes(self, compressed: bool) -> None:
-        methods = [zipfile.ZIP_STORED, *([zipfile.ZIP_DEFLATED] if compressed else [])]
+    def _check_sizes(self) -> None:
         for name, info in self._infos.items():
             if info.flag_bits & 0x1:
                 raise Damaged(f"the member {name} is encrypted")
-            if info.compress_type not in methods:
-                raise Damaged(f"the member {name} is compressed by another method than expected")
+            if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise Damaged(f"the member {name} is compressed by an unknown method")
             if info.file_size > _STEEPEST * (info.compress_size + 8):
                 raise Damaged(f"the member {name} cannot be as large as it states")
 

@@ -101,6 +101,11 @@ _POOLED = frozenset("biufc")  # kinds of numbers; others bring a dtype that is b
 class ArrayWriter:
     """Gather arrays.
 
+    Parameters
+    ----------
+    together : int
+        Most bytes of an array that is kept together with others.
+
     Examples
     --------
     >>> writer = ArrayWriter()
@@ -108,7 +113,8 @@ class ArrayWriter:
     ({'in': 'i8', 'at': 0, 'shape': [2]}, {'in': 'i8', 'at': 2, 'shape': [3]}, ['arrays/i8.npy'])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, together: int = _SMALL) -> None:
+        self._together = together
         self._pools: dict[str, list[NDArray[Any]]] = {}
         self._ends: dict[str, int] = {}
         self._alone: list[NDArray[Any]] = []
@@ -120,7 +126,7 @@ class ArrayWriter:
             array = np.ascontiguousarray(array)
         by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
         is_native = array.dtype.isnative and array.dtype.kind in _POOLED
-        if array.nbytes > _SMALL or not is_native:
+        if array.nbytes > self._together or not is_native:
             self._alone.append(array)
             return {"in": f"a{len(self._alone) - 1:05d}"}
         pool = array.dtype.str.lstrip("<>|=")

@@ -198,13 +198,16 @@ class Dates(Codec):
         return {"date": datetime.date, "datetime": datetime.datetime}[name].fromisoformat(*parts)
 
 
+_PATHS = (type(Path()), type(PurePath()))
+
+
 class Paths(Codec):
     """Names of files."""
 
     tag = "path"
 
     def takes(self, value: Any) -> bool:
-        return type(value) in (type(Path()), type(PurePath()))
+        return type(value) in _PATHS
 
     def write(self, value: PurePath, encoder: Encoder) -> str:
         return str(value)
@@ -289,7 +292,7 @@ class MaskedArrays(Codec):
 class Scalars(Codec):
     """Single numbers, strings and dates of numpy."""
 
-    tag = "scalar"
+    tag, by_type = "scalar", False
 
     def takes(self, value: Any) -> bool:
         return isinstance(value, np.generic) and not _holds_objects(value.dtype)

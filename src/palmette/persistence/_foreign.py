@@ -215,7 +215,7 @@ _OPAQUE = (str, bytes, int, float, bool, complex, type(None), np.dtype)
 class Holders(Codec):
     """Foreign objects that hold objects of Palmette."""
 
-    tag, shared = "holder", True
+    tag, shared, by_type = "holder", True, False
 
     def takes(self, value: Any) -> bool:
         return not is_of_palmette(type(value)) and _holds_ours(value)
@@ -255,7 +255,7 @@ class Holders(Codec):
 class Foreign(Codec):
     """Objects of other libraries, which skops writes and reads."""
 
-    tag, shared = "foreign", True
+    tag, shared, by_type = "foreign", True, False
 
     def takes(self, value: Any) -> bool:
         return not is_of_palmette(type(value)) and not isinstance(value, type)

@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from palmette.exceptions import PalmetteError
 from palmette.persistence._arrays import ArrayReader, ArrayWriter
 
@@ -29,10 +31,13 @@ class Codec:
         Names the codec in files: never to be changed.
     shared : bool
         Whether an object keeps its identity: it is written once, however often it is used.
+    by_type : bool
+        Whether `takes` depends on the type alone, and for arrays on their dtype.
     """
 
     tag: ClassVar[str]
     shared: ClassVar[bool] = False
+    by_type: ClassVar[bool] = True
 
     def takes(self, value: Any) -> bool:
         """Whether this is the codec of an object."""
@@ -72,13 +77,21 @@ class Encoder:
     codecs : sequence of Codec
         The first that takes an object writes it.
     foreign : ForeignParts
+    arrays : ArrayWriter, optional
+        Gathers the arrays.
     """
 
-    def __init__(self, codecs: Sequence[Codec], foreign: ForeignParts) -> None:
-        self.arrays = ArrayWriter()
+    def __init__(
+        self,
+        codecs: Sequence[Codec],
+        foreign: ForeignParts,
+        arrays: ArrayWriter | None = None,
+    ) -> None:
+        self.arrays = arrays or ArrayWriter()
         self.foreign = foreign
         self.objects: list[Any] = []
         self._codecs = codecs
+        self._known: dict[tuple[type, Any], Codec] = {}
         self._numbers: dict[int, int] = {}
         self._kept: list[Any] = []  # while an object lives, no other has its id
         self._steps: list[str | int] = []
@@ -128,8 +141,13 @@ class Encoder:
         )
 
     def _codec_of(self, value: Any) -> Codec:
+        key = (type(value), value.dtype if type(value) is np.ndarray else None)
+        if key in self._known:
+            return self._known[key]
         for codec in self._codecs:
             if codec.takes(value):
+                if codec.by_type:
+                    self._known[key] = codec
                 return codec
         raise self.refusal(
             value, "its class has no name that files may hold. Set it to None, or remove it."

@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import inspect
 from dataclasses import fields
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from types import MemberDescriptorType
 from typing import Any
 
@@ -180,13 +180,19 @@ def check_attributes(kind: type, state: Any) -> None:
     """Refuse names of attributes that would stand before a method or reach into Python."""
     if not isinstance(state, dict):
         raise ValueError(f"an object of {kind.__name__} is written without attributes")
-    parameters = _parameters_of(kind)
     for name in state:
-        of_class = inspect.getattr_static(kind, name, None)
-        is_method = hasattr(of_class, "__get__") and not isinstance(of_class, MemberDescriptorType)
-        is_dunder = name.startswith("__") and name.endswith("__")
-        if not name.isidentifier() or is_dunder or (is_method and name not in parameters):
+        if not _can_be_set(kind, name):
             raise ValueError(f"{kind.__name__} has no attribute {name[:60]!r} that can be set")
+
+
+@lru_cache(maxsize=2**14)
+def _can_be_set(kind: type, name: str) -> bool:
+    of_class = inspect.getattr_static(kind, name, None)
+    is_method = hasattr(of_class, "__get__") and not isinstance(of_class, MemberDescriptorType)
+    is_dunder = name.startswith("__") and name.endswith("__")
+    if not name.isidentifier() or is_dunder:
+        return False
+    return not is_method or name in _parameters_of(kind)
 
 
 @cache
@@ -220,7 +226,7 @@ def _has_own_setstate(kind: type) -> bool:
 class Types(Codec):
     """Types that labels come in, and classes of Palmette."""
 
-    tag = "type"
+    tag, by_type = "type", False
 
     def takes(self, value: Any) -> bool:
         return inspect.isclass(value)
@@ -240,7 +246,7 @@ class Types(Codec):
 class Functions(Codec):
     """Functions of a short list: files hold no code."""
 
-    tag = "function"
+    tag, by_type = "function", False
 
     def takes(self, value: Any) -> bool:
         return not inspect.isclass(value) and (

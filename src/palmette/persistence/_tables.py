@@ -44,7 +44,7 @@ class PandasIndexes(Codec):
 class PandasTypes(Codec):
     """Types of columns of pandas."""
 
-    tag = "pandas_dtype"
+    tag, by_type = "pandas_dtype", False
 
     def takes(self, value: Any) -> bool:
         return _package(value) == "pandas" and hasattr(value, "na_value")
@@ -80,7 +80,7 @@ class PandasTypes(Codec):
 class PolarsTypes(Codec):
     """Types of columns of polars: those without parameters, and enumerations."""
 
-    tag = "polars_dtype"
+    tag, by_type = "polars_dtype", False
     _names = frozenset(
         [
             "Binary",
@@ -132,7 +132,7 @@ class PolarsTypes(Codec):
 class ArrowTypes(Codec):
     """Types of columns of pyarrow."""
 
-    tag = "arrow_dtype"
+    tag, by_type = "arrow_dtype", False
 
     def takes(self, value: Any) -> bool:
         return _package(value) == "pyarrow" and hasattr(value, "num_fields")

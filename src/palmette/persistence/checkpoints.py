@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NoReturn
 from palmette.core.files import atomic_write
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.persistence._archive import CHECKPOINT, Archive, make_manifest, write_members
+from palmette.persistence._arrays import ArrayWriter
 from palmette.persistence._graph import Codec, Decoder, Encoder
 from palmette.persistence._objects import OWN_CODECS
 from palmette.persistence._reading import ObjectFile
@@ -21,9 +22,10 @@ from palmette.persistence._writing import state_members
 
 __all__ = ["read_checkpoint", "read_fingerprint", "write_checkpoint"]
 
-_FIRST = b"manifest.json"
+_MANIFEST = "manifest.json"
 _NAME_AT = 30  # where a zip file has the name of its first member
 _MAX_MANIFEST = 2**26  # bytes
+_TOGETHER = 2**20  # bytes of an array that is kept with others: fewer members are quicker
 
 
 def write_checkpoint(
@@ -53,10 +55,11 @@ def write_checkpoint(
     ...     read_checkpoint(f"{folder}/a.ckpt")
     ({'data': '7'}, {'losses': [3, 2]})
     """
-    members = state_members(dict(state), Encoder(_CODECS, _NoForeignParts()))
+    encoder = Encoder(_CODECS, _NoForeignParts(), ArrayWriter(_TOGETHER))
+    members = state_members(dict(state), encoder)
     manifest = make_manifest(CHECKPOINT, {"fingerprint": dict(fingerprint)}, members)
     with atomic_write(path, "wb") as stream:
-        write_members(stream, {"manifest.json": manifest, **members}, compress=False)
+        write_members(stream, {_MANIFEST: manifest, **members}, compress=False)
 
 
 def read_fingerprint(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -102,17 +105,23 @@ def _fingerprint_of(file: ObjectFile) -> dict[str, str]:
 def _opened(path: str | os.PathLike[str]) -> Iterator[ObjectFile]:
     """Open a file that begins as checkpoints do; any error inside is about its bytes."""
     with _bytes_of(path) as stream:
-        start = stream.read(_NAME_AT + len(_FIRST))
-        if start[:2] != b"PK" or start[_NAME_AT:] != _FIRST:
+        start = stream.read(_NAME_AT + len(_MANIFEST))
+        if start[:2] != b"PK" or start[_NAME_AT:] != _MANIFEST.encode():
             raise ReadError(
                 f"this is not a checkpoint of Palmette ({_kind_of(start)}). It is left as it is: "
                 "give the checkpoint another name.",
                 path=path,
             )
         try:
-            archive = Archive(stream, compressed=False)
-            _check_sizes(archive, os.fstat(stream.fileno()).st_size)
-            yield ObjectFile(archive, CHECKPOINT, os.fspath(path))
+            archive = Archive(stream)
+            if archive.size(_MANIFEST) > _MAX_MANIFEST:
+                raise ValueError(f"its manifest has {archive.size(_MANIFEST):,} bytes")
+            file = ObjectFile(archive, CHECKPOINT, os.fspath(path))
+            if archive.is_compressed:
+                raise ValueError("a member is compressed")
+            if archive.n_bytes > os.fstat(stream.fileno()).st_size:
+                raise ValueError("it lists more bytes than it has")
+            yield file
         except Exception as error:  # whatever zipfile, json or numpy find wrong with the bytes
             if isinstance(error, ReadError) and error.path is not None:
                 raise
@@ -137,21 +146,13 @@ def _kind_of(start: bytes) -> str:
     return "it is some other zip file" if start[:2] == b"PK" else f"it begins with {start[:8]!r}"
 
 
-def _check_sizes(archive: Archive, n_bytes: int) -> None:
-    """Refuse sizes that the file cannot hold, before anything is allocated for them."""
-    if archive.n_bytes > n_bytes:
-        raise ValueError("it lists more bytes than it has")
-    if "manifest.json" in archive.names and archive.size("manifest.json") > _MAX_MANIFEST:
-        raise ValueError(f"its manifest has {archive.size('manifest.json'):,} bytes")
-
-
 # ---------------------------------------------------------------------- other libraries
 
 
 class _NoForeign(Codec):
     """Stands for the codecs of other libraries, and refuses their objects."""
 
-    tag = "foreign"
+    tag, by_type = "foreign", False
 
     def takes(self, value: Any) -> bool:
         return True
