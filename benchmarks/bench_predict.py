@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from palmette.cli.predict import run_predict
+from palmette.cli.predict import predict
 from palmette.datasets import fetch
 from palmette.persistence import save
 from palmette.table import fit_table
@@ -52,10 +52,10 @@ def main() -> None:
         write_rows(place / "new.csv", data.X_test, given.rows)
         options = {"chunk_rows": given.chunk_rows, "confidence": given.confidence}
         write_rows(place / "few.csv", data.X_test, 2000)
-        run_predict(place / "model.palmette", str(place / "few.csv"), out=place / "few_out.csv")
+        predict(place / "model.palmette", str(place / "few.csv"), out=place / "few_out.csv")
         start, cpu = time.perf_counter(), time.process_time()
         with threadpool_limits(1):
-            run_predict(
+            predict(
                 place / "model.palmette", str(place / "new.csv"), out=place / "out.csv", **options
             )
         seconds, cpu = time.perf_counter() - start, time.process_time() - cpu

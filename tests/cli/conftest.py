@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import wraps
+
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from palmette.cli.main import app
 
-COMMAND = typer.main.get_command(app)  # made once: it takes longer than many a command
+COMMAND = typer.main.get_command(app)  # made once, because it takes longer than most commands
 
 
 @pytest.fixture
@@ -37,12 +39,38 @@ def fails(palmette):
 
 
 @pytest.fixture
+def parse():
+    """Return a function that gives the parameters with which a command line calls a command."""
+
+    def run(command, *words):
+        calls = []
+
+        @wraps(command)
+        def record(**parameters):
+            calls.append(parameters)
+
+        small = typer.Typer()
+        small.command()(record)
+        result = CliRunner().invoke(small, [str(word) for word in words])
+        assert result.exit_code == 0, result.output
+        (parameters,) = calls
+        return parameters
+
+    return run
+
+
+@pytest.fixture
 def called(monkeypatch):
-    """Return a function that puts a recorder in the place of another function."""
+    """Return a function that replaces another by a recorder; the command ends with its call."""
 
     def record(place):
         calls = []
-        monkeypatch.setattr(place, lambda *args, **options: calls.append((args, options)))
+
+        def stop(*args, **options):
+            calls.append((args, options))
+            raise typer.Exit
+
+        monkeypatch.setattr(place, stop)
         return calls
 
     return record

@@ -136,7 +136,8 @@ def test_an_interrupted_run_says_how_to_go_on(palmette, monkeypatch, tmp_path):
     path = tmp_path / "r.jsonl"
     result = palmette("bench", "p", "--resume", path)
     assert result.exit_code == 130
-    assert result.stderr == f"{path} has what is finished: the same command goes on\ninterrupted\n"
+    hint = f"{path} has the finished fits: run the same command again"
+    assert result.stderr == f"{hint}\ninterrupted\n"
 
 
 # ---------------------------------------------------------------------- mistakes

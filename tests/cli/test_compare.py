@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from palmette.cli.compare import run_compare
+from palmette.cli.compare import compare
 from palmette.compare import _compare
 
 NB = "flat-naive-bayes,local-per-parent-naive-bayes"
@@ -39,48 +39,41 @@ def table(tmp_path, monkeypatch):
 # ---------------------------------------------------------------------- one call
 
 
-def test_every_option_is_passed_on(palmette, called):
-    calls = called("palmette.cli.compare.run_compare")
-    result = palmette(
-        *["compare", "a.csv", "b", "--models", "flat, local-per-node"],
+def test_every_option_is_a_parameter(parse):
+    parameters = parse(
+        compare,
+        *["a.csv", "b", "--models", "flat, local-per-node"],
         *["--metrics", "h_loss,lca_f1", "--target", "x", "--target", "y"],
         *["--separator", " > ", "--labels-separator", ";", "--splits", "5"],
         *["--test-size", ".25", "--seed", "7", "--jobs", "-1", "--resume", "r.jsonl"],
         *["--posthoc", "wilcoxon-holm", "--control", "flat", "--alpha", ".1"],
         *["--out", "o.md", "--out", "o.json", "--diagram", "d.png"],
     )  # fmt: skip
-    assert result.exit_code == 0, result.output
-    assert calls == [
-        (
-            (["a.csv", "b"], ["flat", "local-per-node"], ["h_loss", "lca_f1"]),
-            {
-                "target": ["x", "y"],
-                "separator": " > ",
-                "labels_separator": ";",
-                "n_splits": 5,
-                "test_size": 0.25,
-                "seed": 7,
-                "n_jobs": -1,
-                "resume": Path("r.jsonl"),
-                "posthoc": "wilcoxon-holm",
-                "control": "flat",
-                "alpha": 0.1,
-                "out": [Path("o.md"), Path("o.json")],
-                "diagram": Path("d.png"),
-            },
-        )
-    ]
+    assert parameters == {
+        "data": ["a.csv", "b"],
+        "models": "flat, local-per-node",
+        "metrics": "h_loss,lca_f1",
+        "target": ["x", "y"],
+        "separator": " > ",
+        "labels_separator": ";",
+        "n_splits": 5,
+        "test_size": 0.25,
+        "seed": 7,
+        "n_jobs": -1,
+        "resume": Path("r.jsonl"),
+        "posthoc": "wilcoxon-holm",
+        "control": "flat",
+        "alpha": 0.1,
+        "out": [Path("o.md"), Path("o.json")],
+        "diagram": Path("d.png"),
+    }
 
 
-def test_defaults(palmette, called):
-    calls = called("palmette.cli.compare.run_compare")
-    palmette("compare", "digits")
-    ((args, options),) = calls
-    assert args == (
-        ["digits"],
-        ["flat", "local-per-node", "local-per-parent", "local-per-level"],
-        ["hierarchical_f1", "tree_induced_error", "leaf_accuracy"],
-    )
+def test_defaults(parse):
+    options = parse(compare, "digits")
+    assert options.pop("data") == ["digits"]
+    assert options.pop("models") == "flat,local-per-node,local-per-parent,local-per-level"
+    assert options.pop("metrics") == "hierarchical_f1,tree_induced_error,leaf_accuracy"
     assert options.pop("seed") == 0
     assert options.pop("test_size") == 0.3
     assert options.pop("n_jobs") == 1
@@ -94,13 +87,13 @@ def test_the_call_reaches_the_library(table, monkeypatch):
 
     seen = {}
 
-    def compare(problems, models, scores, **options):
+    def record(problems, models, scores, **options):
         seen.update(options, problems=[p.name for p in problems], models=models, scores=scores)
         return Comparison([], tuple(scores), models, [])
 
-    monkeypatch.setattr("palmette.compare.compare", compare)
-    run_compare(
-        ["goods.csv"], ["flat"], ["h_loss"], target=["kind"], separator=">", n_splits=2,
+    monkeypatch.setattr("palmette.compare.compare", record)
+    compare(
+        ["goods.csv"], "flat", "h_loss", target=["kind"], separator=">", n_splits=2,
         test_size=0.5, seed=3, n_jobs=2, resume=Path("r.jsonl"),
     )  # fmt: skip
     del seen["watch"]
@@ -167,8 +160,8 @@ def test_a_folder_gets_everything(tmp_path, monkeypatch, capsys):
     ]
     made = Comparison(rows, ("h_loss",), models, sets)
     monkeypatch.setattr("palmette.compare.compare", lambda *args, **options: made)
-    run_compare(
-        sets, models, ["h_loss"], posthoc="bonferroni-dunn", control="flat", alpha=0.5,
+    compare(
+        sets, ",".join(models), "h_loss", posthoc="bonferroni-dunn", control="flat", alpha=0.5,
         out=[tmp_path / "all"],
     )  # fmt: skip
     printed = " ".join(capsys.readouterr().out.split())
@@ -215,7 +208,7 @@ def test_an_interrupted_run_says_how_to_go_on(palmette, table, monkeypatch):
     result = palmette(*args)
     assert result.exit_code == 130
     assert result.stderr == (
-        "r.jsonl has what is finished: the same command goes on\ninterrupted\n"
+        "r.jsonl has the finished fits: run the same command again\ninterrupted\n"
     )
     assert palmette(*args).exit_code == 0
     assert len(calls) == 3
@@ -231,10 +224,10 @@ def test_an_interrupted_run_says_how_to_go_on(palmette, table, monkeypatch):
         (["digits", "--models", "flat,flat"], "the model 'flat' is named twice"),
         (["digits", "--models", ","], "no model is named"),
         (["digits", "--metrics", "f1"], "there is no score 'f1'"),
-        (["digits", "digits"], "the data set 'digits' is named twice"),
+        (["digits", "digits"], "the data set 'digits' is listed twice"),
         (["digits", "--jobs", "0"], "got --jobs 0"),
         (["digits", "--posthoc", "tukey"], "posthoc='tukey'"),
-        (["digits", "--control", "nix", "--posthoc", "wilcoxon-holm"], "control='nix' is none"),
+        (["digits", "--control", "nix", "--posthoc", "wilcoxon-holm"], "control='nix' is unknown"),
         (["digits", "--alpha", "2"], "alpha=2.0"),
         (["digits", "--test-size", "1.5"], "test_size=1.5"),
         (["nofile.csv", "--target", "kind"], "nofile.csv: there is no such file"),
@@ -243,10 +236,10 @@ def test_an_interrupted_run_says_how_to_go_on(palmette, table, monkeypatch):
         (["goods.csv", "--target", "nix"], "no target column 'nix' (there is: price, colour,"),
         (["levels.csv", "--target", "below", "--target", "nix"], "no target column 'nix'"),
         (["digits", "--out", "nowhere/o.md"], "there is no folder nowhere"),
-        (["digits", "--out", "o.txt"], "expected a name in .json, .md, .csv"),
+        (["digits", "--out", "o.txt"], "expected a suffix in .json, .md, .csv"),
         (["digits", "--out", "folder.md"], "it is a folder"),
-        (["digits", "--diagram", "cd.png"], "expected two of both at least, got 4 and 1"),
-        (["digits", "stdlib", "--diagram", "cd.bmp"], "expected a name in .png, .svg, .pdf"),
+        (["digits", "--diagram", "cd.png"], "expected at least two of both, got 4 models and 1"),
+        (["digits", "stdlib", "--diagram", "cd.bmp"], "expected a suffix in .png, .svg, .pdf"),
         (["digits", "--resume", "goods.csv"], "goods.csv:1: this is no line of comparison results"),
         (["digits", "--resume", "nowhere/r.jsonl"], "nowhere/r.jsonl: No such file"),
         (["digits", "--resume", "folder.md"], "folder.md: Is a directory"),
@@ -262,7 +255,7 @@ def test_mistakes_show_before_any_fit(fails, table, monkeypatch, words, message)
 
 def test_a_folder_without_leave_to_write(fails, table, monkeypatch):
     monkeypatch.setattr("os.access", lambda path, mode: False)
-    assert "is read-only for you" in fails("compare", "digits", "--out", "o.md")
+    assert "no permission to write" in fails("compare", "digits", "--out", "o.md")
 
 
 def test_no_data_home(fails, monkeypatch):
@@ -294,7 +287,7 @@ def test_usage_mistakes(palmette):
         (["naics_2022"], "naics_2022 is a taxonomy without rows"),
         (["digits", "naics_2022"], "naics_2022 is a taxonomy without rows"),
         (["imclef07"], "there is no data set 'imclef07'"),
-        (["emotions"], "emotions has several paths a row"),
+        (["emotions"], "emotions has several paths"),
     ],
 )
 def test_mistakes_with_the_data_home(fails, data_home, words, message):

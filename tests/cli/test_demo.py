@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from palmette.cli import demo
+from palmette.cli.demo import MODELS, _aligned, demo
 from palmette.compare import Problem
 from palmette.core.hierarchy import Hierarchy
 
@@ -27,11 +27,9 @@ def small(monkeypatch):
     return problem
 
 
-def test_every_option_is_passed_on(palmette, called):
-    calls = called("palmette.cli.demo.run_demo")
-    assert palmette("demo", "--svg", "x.svg", "--seed", "3").exit_code == 0
-    palmette("demo")
-    assert calls == [((), {"svg": Path("x.svg"), "seed": 3}), ((), {"svg": None, "seed": 0})]
+def test_every_option_is_a_parameter(parse):
+    assert parse(demo, "--svg", "x.svg", "--seed", "3") == {"svg": Path("x.svg"), "seed": 3}
+    assert parse(demo) == {"svg": None, "seed": 0}
 
 
 def test_leaderboard_drawing_and_next_command(palmette, small, recwarn):
@@ -39,7 +37,7 @@ def test_leaderboard_drawing_and_next_command(palmette, small, recwarn):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert max(map(len, lines)) <= 80
-    assert all(any(line.startswith(f"{name} ") for line in lines) for name in demo.MODELS)
+    assert all(any(line.startswith(f"{name} ") for line in lines) for name in MODELS)
     assert "80 docstrings to learn from, 40 to test on" in result.stdout
     assert "├─ a" in result.stdout
     assert re.search(r"│  ├─ x +1\.00 +\d+\n", result.stdout)
@@ -65,7 +63,7 @@ def test_picture(palmette, small, tmp_path):
 
 
 def test_bad_pictures(fails, small, tmp_path):
-    assert "expected a name in .svg" in fails("demo", "--svg", tmp_path / "demo.png")
+    assert "expected a suffix in .svg" in fails("demo", "--svg", tmp_path / "demo.png")
     assert "there is no folder" in fails("demo", "--svg", tmp_path / "no" / "demo.svg")
 
 
@@ -77,7 +75,7 @@ def test_colours_follow_the_score():
         "├─ c  0.10 of 5",
         "└─ … 9 more",
     ]
-    texts = demo._aligned(lines)
+    texts = _aligned(lines)
     assert [text.plain for text in texts] == [
         "root",
         "├─ a  0.90    10",
@@ -92,4 +90,4 @@ def test_colours_follow_the_score():
 def test_picture_of_the_readme_is_what_the_command_makes():
     text = (Path(__file__).parents[2] / "docs" / "demo.svg").read_text(encoding="utf-8")
     assert len(text) < 200_000
-    assert all(name in text.replace("&#160;", " ") for name in (*demo.MODELS, "palmette compare"))
+    assert all(name in text.replace("&#160;", " ") for name in (*MODELS, "palmette compare"))

@@ -48,7 +48,7 @@ def examples() -> list[str]:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory) -> Path:
     """Return a folder with the files that examples name."""
-    from palmette.cli.fit import run_fit
+    from palmette.cli.fit import fit
 
     folder = tmp_path_factory.mktemp("examples")
     products = make_goods(80, 0)
@@ -68,7 +68,7 @@ def files(tmp_path_factory) -> Path:
     (folder / "taxonomy.obo").write_text(
         "format-version: 1.2\n\n[Term]\nid: A\nname: a\n\n[Term]\nid: B\nname: b\nis_a: A ! a\n"
     )
-    run_fit(
+    fit(
         str(folder / "products.csv"), ["category"], folder / "model.palmette",
         model="class-tree", folds=0,
     )  # fmt: skip

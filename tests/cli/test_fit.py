@@ -10,6 +10,7 @@ import pytest
 from tests.table.goods import make_goods
 
 from palmette import Hierarchy
+from palmette.cli.fit import fit
 from palmette.persistence import load
 
 QUICK = ("--model", "class-tree", "--folds", "0")
@@ -24,42 +25,73 @@ def goods(tmp_path, monkeypatch):
     return table
 
 
-def test_every_option_is_passed_on(palmette, called):
-    calls = called("palmette.cli.fit.run_fit")
-    result = palmette(
-        *["fit", "a.csv", "--target", "x", "--target", "y", "--out", "m.palmette"],
+def test_every_option_is_a_parameter(parse):
+    parameters = parse(
+        fit,
+        *["a.csv", "--target", "x", "--target", "y", "--out", "m.palmette"],
         *["--hierarchy", "t.txt", "--model", "flat", "--time", "5", "--set", "C=2"],
         *["--separator", ">", "--labels-separator", ";", "--column", "a=text", "--drop", "b"],
         *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
         *["--seed", "3", "--jobs", "2", "--format", "tsv", "--encoding", "latin-1"],
         *["--delimiter", ";", "--sheet", "one"],
     )  # fmt: skip
+    assert parameters == {
+        "table": "a.csv",
+        "target": ["x", "y"],
+        "out": Path("m.palmette"),
+        "hierarchy": "t.txt",
+        "model": "flat",
+        "time": 5.0,
+        "settings": ["C=2"],
+        "separator": ">",
+        "labels_separator": ";",
+        "columns": ["a=text"],
+        "drop": ["b"],
+        "text": "hashing",
+        "folds": 4,
+        "calibrate": "sigmoid",
+        "coverage": 0.9,
+        "seed": 3,
+        "n_jobs": 2,
+        "format": "tsv",
+        "encoding": "latin-1",
+        "delimiter": ";",
+        "sheet": "one",
+    }
+
+
+def test_one_call_of_the_library(palmette, called, goods):
+    calls = called("palmette.table.fit_table")
+    Path("goods.txt").write_bytes(Path("goods.csv").read_bytes())
+    result = palmette(
+        *["fit", "goods.txt", "--target", "x", "--target", "y", "--out", "m.palmette"],
+        *["--hierarchy", "t.txt", "--model", "flat", "--time", "0", "--set", "C=2"],
+        *["--separator", ">", "--labels-separator", ";", "--column", "a=b=text", "--drop", "b"],
+        *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
+        *["--seed", "3", "--jobs", "2", "--format", "csv", "--encoding", "latin-1"],
+        *["--delimiter", ";"],
+    )  # fmt: skip
     assert result.exit_code == 0, result.output
-    assert calls == [
-        (
-            ("a.csv", ["x", "y"], Path("m.palmette")),
-            {
-                "hierarchy": "t.txt",
-                "model": "flat",
-                "time": 5.0,
-                "settings": ["C=2"],
-                "separator": ">",
-                "labels_separator": ";",
-                "columns": ["a=text"],
-                "drop": ["b"],
-                "text": "hashing",
-                "folds": 4,
-                "calibrate": "sigmoid",
-                "coverage": 0.9,
-                "seed": 3,
-                "n_jobs": 2,
-                "format": "tsv",
-                "encoding": "latin-1",
-                "delimiter": ";",
-                "sheet": "one",
-            },
-        )
-    ]
+    (((source, target), options),) = calls
+    assert (source.name, source.format, target) == ("goods.txt", "csv", ["x", "y"])
+    assert (source.encoding, source.delimiter) == ("latin-1", ";")
+    del options["watch"], options["tell"]
+    assert options == {
+        "hierarchy": "t.txt",
+        "model": "flat",
+        "time": None,
+        "settings": {"C": 2},
+        "separator": ">",
+        "labels_separator": ";",
+        "columns": {"a=b": "text"},
+        "drop": ["b"],
+        "text": "hashing",
+        "folds": 4,
+        "calibrate": "sigmoid",
+        "coverage": 0.9,
+        "seed": 3,
+        "n_jobs": 2,
+    }
 
 
 def test_the_example_of_the_help_works(palmette, goods):
@@ -74,8 +106,8 @@ def test_the_example_of_the_help_works(palmette, goods):
 
 
 def test_a_leaderboard_with_the_baseline(palmette, goods, monkeypatch):
-    from palmette.table import fit as module
-    from palmette.table.candidates import Candidate
+    from palmette.table import _fit as module
+    from palmette.table._candidates import Candidate
 
     names = [Candidate("class-tree"), Candidate("flat-svm"), Candidate("flat", "not today")]
     monkeypatch.setattr(module, "choose", lambda situation: names)
@@ -92,7 +124,7 @@ def test_a_learnt_tree_is_written_beside_the_model(palmette, goods):
     words = ["--hierarchy", "learn:agglomerative", "--out", "m.palmette"]
     result = palmette("fit", "goods.csv", "--target", "kind", *words, *QUICK)
     assert result.exit_code == 0, result.output
-    assert "wrote m.tree.json, the hierarchy that was learnt" in result.stdout
+    assert "wrote m.tree.json, the learnt hierarchy" in result.stdout
     assert Hierarchy.read("m.tree.json") == load("m.palmette").hierarchy_
 
 
@@ -102,11 +134,9 @@ def test_standard_input(palmette, goods, monkeypatch):
     class Input:
         buffer = io.BytesIO(Path("goods.csv").read_bytes())
 
-    monkeypatch.setattr("palmette.table.sources.sys.stdin", Input)
-    from palmette.cli.fit import run_fit
-
-    fitted = run_fit("-", ["kind"], Path("m.palmette"), model="class-tree", folds=0)
-    assert fitted.summary_["rows"] == 80
+    monkeypatch.setattr("palmette.table._sources.sys.stdin", Input)
+    fit("-", ["kind"], Path("m.palmette"), model="class-tree", folds=0)
+    assert load("m.palmette").summary_["rows"] == 80
 
 
 @pytest.mark.parametrize(
@@ -114,7 +144,7 @@ def test_standard_input(palmette, goods, monkeypatch):
     [
         (["none.csv", "--target", "kind"], "none.csv: there is no such file"),
         (["goods.csv", "--target", "knd"], "there is no target column 'knd' (there is: title"),
-        (["goods.csv", "--target", "kind", "--out", "m.pkl"], "expected a name in .palmette"),
+        (["goods.csv", "--target", "kind", "--out", "m.pkl"], "expected a suffix in .palmette"),
         (["goods.csv", "--target", "kind", "--out", "no/m.palmette"], "there is no folder no"),
         (["goods.csv", "--target", "kind", "--model", "bosting"], "there is no model 'bosting'"),
         (["goods.csv", "--target", "kind", "--text", "bag"], "expected tfidf or hashing"),

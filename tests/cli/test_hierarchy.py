@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from palmette.cli.hierarchy import check, show
 from palmette.core.hierarchy import Hierarchy
 
 
@@ -16,14 +17,16 @@ def file(tmp_path):
     return path
 
 
-def test_every_option_is_passed_on(palmette, called):
-    calls = called("palmette.cli.hierarchy.run_hierarchy")
+def test_every_option_is_a_parameter(parse):
+    file = {"file": Path("x.txt")}
     words = ["--format", "edges", "--root", "all", "--lines", "9", "--out", "x.json"]
-    assert palmette("hierarchy", "x.txt", *words).exit_code == 0
-    palmette("hierarchy", "x.txt")
     options = {"format": "edges", "root": "all", "lines": 9, "out": Path("x.json")}
+    assert parse(show, "x.txt", *words) == file | options
     defaults = {"format": None, "root": None, "lines": 40, "out": None}
-    assert calls == [((Path("x.txt"),), options), ((Path("x.txt"),), defaults)]
+    assert parse(show, "x.txt") == file | defaults
+    words = ["--format", "edges", "--root", "all", "--notes", "9"]
+    assert parse(check, "x.txt", *words) == file | {"format": "edges", "root": "all", "notes": 9}
+    assert parse(check, "x.txt") == file | {"format": None, "root": None, "notes": 5}
 
 
 def test_drawing(palmette, file):
@@ -71,26 +74,6 @@ def test_show_is_what_happens_without_a_word(palmette, file):
 
 
 # ---------------------------------------------------------------------- check
-
-
-def test_every_option_of_a_check_is_passed_on(palmette, monkeypatch):
-    calls = []
-
-    class Sound:
-        faults = ()
-
-    def run(*args, **options):
-        calls.append((args, options))
-        return Sound
-
-    monkeypatch.setattr("palmette.cli.hierarchy.run_check", run)
-    words = ["--format", "edges", "--root", "all", "--notes", "9"]
-    assert palmette("hierarchy", "check", "x.txt", *words).exit_code == 0
-    palmette("hierarchy", "check", "x.txt")
-    assert calls == [
-        ((Path("x.txt"),), {"format": "edges", "root": "all", "notes": 9}),
-        ((Path("x.txt"),), {"format": None, "root": None, "notes": 5}),
-    ]
 
 
 def test_a_sound_file(palmette, file):

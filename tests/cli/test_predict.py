@@ -13,8 +13,10 @@ import pandas as pd
 import pytest
 from tests.table.goods import make_goods
 
+from palmette.cli.predict import predict
 from palmette.persistence import save
 from palmette.table import fit_table
+from palmette.table._predicting import Wishes
 
 
 @pytest.fixture(scope="module")
@@ -34,33 +36,40 @@ def folder(tmp_path, monkeypatch, stored):
     return tmp_path
 
 
-def test_every_option_is_passed_on(palmette, called):
-    calls = called("palmette.cli.predict.run_predict")
-    result = palmette(
-        *["predict", "m.palmette", "new.csv", "--out", "o.csv", "--top", "3"],
+def test_every_option_is_a_parameter(parse):
+    parameters = parse(
+        predict,
+        *["m.palmette", "new.csv", "--out", "o.csv", "--top", "3"],
         *["--confidence", ".8", "--explain", "--map", "title=name", "--chunk-rows", "5"],
         *["--format", "tsv", "--encoding", "latin-1", "--delimiter", ";", "--sheet", "one"],
         *["--trust", "some.Type"],
     )  # fmt: skip
+    assert parameters == {
+        "model": Path("m.palmette"),
+        "table": "new.csv",
+        "out": Path("o.csv"),
+        "top": 3,
+        "confidence": 0.8,
+        "explain": True,
+        "rename": ["title=name"],
+        "chunk_rows": 5,
+        "format": "tsv",
+        "encoding": "latin-1",
+        "delimiter": ";",
+        "sheet": "one",
+        "trusted": ["some.Type"],
+    }
+
+
+def test_one_call_of_the_library(palmette, called, folder):
+    calls = called("palmette.table._predicting.predict_chunks")
+    words = ["--top", "3", "--confidence", ".8", "--explain", "--map", "title=name"]
+    result = palmette("predict", "model.palmette", "new.csv", *words, "--chunk-rows", 5)
     assert result.exit_code == 0, result.output
-    assert calls == [
-        (
-            (Path("m.palmette"), "new.csv"),
-            {
-                "out": Path("o.csv"),
-                "top": 3,
-                "confidence": 0.8,
-                "explain": True,
-                "rename": {"title": "name"},
-                "chunk_rows": 5,
-                "format": "tsv",
-                "encoding": "latin-1",
-                "delimiter": ";",
-                "sheet": "one",
-                "trusted": ["some.Type"],
-            },
-        )
-    ]
+    (((_, source, wishes), options),) = calls
+    assert source.name == "new.csv"
+    assert wishes == Wishes(3, 0.8, True, {"title": "name"})
+    assert options["rows"] == 5
 
 
 def test_the_example_of_the_help_works(palmette, folder):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from palmette import metrics
+from palmette.cli.report import report
 from palmette.persistence import save
 from palmette.table import fit_table
 
@@ -40,14 +41,13 @@ def table(tmp_path):
     return path
 
 
-def test_every_option_is_passed_on(palmette, called):
-    calls = called("palmette.cli.report.run_report")
+def test_every_option_is_a_parameter(parse):
     words = ["--html", "a.html", "--json", "a.json", "--md", "a.md", "--title", "t"]
     words += ["--map", "a=b", "--bootstrap", 9, "--seed", 3, "--format", "csv"]
     words += ["--encoding", "latin-1", "--delimiter", ";", "--sheet", "s", "--trust", "x.Y"]
-    assert palmette("report", "m.palmette", "t.csv", *words).exit_code == 0
-    palmette("report", "m.palmette", "t.csv")
     given = {
+        "model": Path("m.palmette"),
+        "data": "t.csv",
         "html": Path("a.html"),
         "json": Path("a.json"),
         "md": Path("a.md"),
@@ -61,15 +61,20 @@ def test_every_option_is_passed_on(palmette, called):
         "sheet": "s",
         "trusted": ["x.Y"],
     }
-    defaults = {
-        **dict.fromkeys(given),
-        "renamed": [],
-        "n_bootstrap": 500,
-        "seed": 0,
-        "trusted": [],
-    }
-    names = (Path("m.palmette"), "t.csv")
-    assert calls == [(names, given), (names, defaults)]
+    assert parse(report, "m.palmette", "t.csv", *words) == given
+    defaults = parse(report, "m.palmette", "t.csv")
+    assert (defaults.pop("n_bootstrap"), defaults.pop("seed")) == (500, 0)
+    assert not any(list(defaults.values())[2:])
+
+
+def test_one_call_of_the_library(palmette, called, model, table):
+    calls = called("palmette.reporting.report")
+    words = ["--title", "t", "--bootstrap", 9, "--seed", 3]
+    assert palmette("report", model, table, *words).exit_code == 0
+    (((_, frame), options),) = calls
+    assert list(frame.columns) == ["title", "kind"]
+    names = range(1, len(frame) + 1)
+    assert options == {"sample_names": names, "n_bootstrap": 9, "random_state": 3, "title": "t"}
 
 
 def test_a_report_in_three_formats(palmette, model, table, tmp_path):
@@ -78,7 +83,7 @@ def test_a_report_in_three_formats(palmette, model, table, tmp_path):
     result = palmette("report", model, table, *words, "--bootstrap", 20)
     assert result.exit_code == 0, result.output
     assert "Hierarchical F1" in result.stdout
-    assert "left out for want of a label: 1" in result.stdout
+    assert "1 rows without a label" in result.stdout
     assert all(f"wrote {path}" in result.stdout.replace("\n", "") for path in out)
     facts = json.loads(out[1].read_text(encoding="utf-8"))
     assert facts["title"] == "goods on test.csv"
@@ -114,7 +119,7 @@ def test_columns_under_another_name(palmette, fails, model, table, tmp_path):
 
 
 def test_mistakes_show_before_any_work(fails, model, table, tmp_path):
-    assert "expected a name in .html" in fails("report", model, table, "--html", "report.pdf")
+    assert "expected a suffix in .html" in fails("report", model, table, "--html", "report.pdf")
     assert "there is no folder" in fails("report", model, table, "--md", tmp_path / "no" / "a.md")
     fails("report", tmp_path / "none.palmette", table)
     fails("report", model, tmp_path / "none.csv")
@@ -134,7 +139,7 @@ def test_a_model_that_is_not_for_tables(fails, table, tmp_path):
 
     path = tmp_path / "plain.palmette"
     save(LocalPerParentClassifier(GaussianNB()).fit([[0.0], [1.0]], ["a", "b"]), path)
-    assert "does not know the columns of a table" in fails("report", path, table)
+    assert "does not read tables" in fails("report", path, table)
 
 
 def test_help_shows_an_example(palmette):

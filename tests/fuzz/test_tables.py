@@ -44,7 +44,7 @@ def model():
 
 @pytest.fixture
 def ready(model, monkeypatch):
-    for place in ("palmette.cli.predict._load", "palmette.cli.report._load"):
+    for place in ("palmette.cli.predict.load_table_model", "palmette.cli.report.load_table_model"):
         monkeypatch.setattr(place, lambda *_: model)
 
 

@@ -9,7 +9,7 @@ import pytest
 from palmette import Hierarchy
 from palmette.exceptions import PalmetteError
 from palmette.models import list_models
-from palmette.table.candidates import (
+from palmette.table._candidates import (
     BASELINE,
     Situation,
     apply_settings,

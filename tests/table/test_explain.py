@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from palmette.table import fit_table
-from palmette.table.explain import Explainer, linear_weights
+from palmette.table._explain import Explainer, linear_weights
 
 
 @pytest.mark.parametrize("name", ["local-per-parent", "flat-svm"])

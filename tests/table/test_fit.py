@@ -11,13 +11,13 @@ from tests.table.goods import make_goods
 from palmette import Hierarchy
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.table import fit_table
-from palmette.table.candidates import Candidate
+from palmette.table._candidates import Candidate
 
 QUICK = {"model": "class-tree", "folds": 0}
 
 
 def test_a_tournament_is_repeatable_and_tells_all(goods, monkeypatch):
-    from palmette.table import fit as module
+    from palmette.table import _fit as module
 
     names = ("class-tree", "flat-svm", "flat-naive-bayes")
     monkeypatch.setattr(module, "choose", lambda situation: [Candidate(name) for name in names])
@@ -127,7 +127,7 @@ def test_calibration_and_sets_wrap_the_winner(goods):
 
 def test_an_interrupt_keeps_the_best_so_far(goods, monkeypatch):
     told = []
-    from palmette.table import fit as module
+    from palmette.table import _fit as module
 
     real = module.make
 
@@ -143,13 +143,13 @@ def test_an_interrupt_keeps_the_best_so_far(goods, monkeypatch):
 
 
 def test_a_second_interrupt_keeps_what_is_fitted(goods, monkeypatch):
-    from palmette.table import finishing
+    from palmette.table import _fit
 
     def interrupt(*args):
         raise KeyboardInterrupt
 
     told = []
-    monkeypatch.setattr(finishing, "sharpen", interrupt)
+    monkeypatch.setattr(_fit, "sharpen", interrupt)
     model = fit_table(goods, "kind", model="class-tree", folds=2, tell=told.append)
     assert told[-1].startswith("interrupted again: kept class-tree")
     assert model.predict(goods.iloc[:2]) == [("Food", "Fruit"), ("Food", "Fish")]

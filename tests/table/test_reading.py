@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from palmette.exceptions import PalmetteError, ReadError
-from palmette.table.reading import as_frame, read_chunks, read_whole
-from palmette.table.sources import TableSource
+from palmette.table._reading import as_frame, read_chunks, read_whole
+from palmette.table._sources import TableSource
 
 CSV = 'name,price\n"apple, red",2.5\ncar,\n"two\nlines",7\n'
 

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from palmette.exceptions import PalmetteError
-from palmette.table.dates import find_format
-from palmette.table.schema import Schema
+from palmette.table._schema import Schema, find_format
 
 
 @pytest.mark.parametrize(

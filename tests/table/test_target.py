@@ -7,9 +7,15 @@ import pytest
 
 from palmette import Hierarchy
 from palmette.exceptions import HierarchyError, PalmetteError
-from palmette.table.labels import canonical_labels, hierarchy_of_paths, plain_labels
-from palmette.table.separators import SEPARATORS, detect_separator, split_path
-from palmette.table.target import TargetForm
+from palmette.table._target import (
+    SEPARATORS,
+    TargetForm,
+    canonical_labels,
+    detect_separator,
+    hierarchy_of_paths,
+    plain_labels,
+    split_path,
+)
 
 
 @pytest.mark.parametrize("separator", SEPARATORS)

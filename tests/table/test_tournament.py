@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from palmette.exceptions import PalmetteError
-from palmette.table import tournament as module
-from palmette.table.candidates import Candidate
-from palmette.table.tournament import Clock, Fold, Score, Tournament, make_folds
+from palmette.table import _tournament as module
+from palmette.table._candidates import Candidate
+from palmette.table._tournament import Clock, Fold, Score, Tournament, make_folds
 
 
 class Model:

@@ -143,7 +143,7 @@ def _run(
 ) -> PublishedResult:
     from rich.console import Console
 
-    from palmette.cli.outputs import hint_at
+    from palmette.cli._terminal import hint_at
     from palmette.compare import ResultStore
 
     store = ResultStore(resume)
@@ -170,7 +170,7 @@ def _print_list() -> None:
 
 
 def _print(result: PublishedResult) -> None:
-    from palmette.cli.outputs import table_console
+    from palmette.cli._terminal import table_console
 
     console = table_console()
     console.print(result.reference, highlight=False)

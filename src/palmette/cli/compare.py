@@ -1,4 +1,4 @@
-"""`palmette compare`: models against each other on data sets."""
+"""`palmette compare`: compare models on data sets."""
 
 from __future__ import annotations
 
@@ -7,16 +7,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from palmette.cli._options import (
+    Jobs,
+    LabelsSeparator,
+    OptionalTarget,
+    Resume,
+    Seed,
+    Separator,
+    check_data,
+    check_jobs,
+    find_data,
+)
+from palmette.exceptions import PalmetteError
+
 if TYPE_CHECKING:
     from palmette.compare import Comparison
 
-__all__ = ["command", "run_compare"]
+__all__ = ["compare"]
 
 _REPORTS = (".json", ".md", ".csv")
 _PICTURES = (".png", ".svg", ".pdf")
 
 
-def command(
+def compare(
     data: Annotated[
         list[str],
         typer.Argument(
@@ -25,32 +38,24 @@ def command(
         ),
     ],
     models: Annotated[
-        str, typer.Option(help="Models, joined by commas (palmette models).")
+        str, typer.Option(help="Models, separated by commas (palmette models).")
     ] = "flat,local-per-node,local-per-parent,local-per-level",
     metrics: Annotated[
-        str, typer.Option(help="Scores, joined by commas; the first one ranks.")
+        str, typer.Option(help="Scores, separated by commas; the first one ranks the models.")
     ] = "hierarchical_f1,tree_induced_error,leaf_accuracy",
-    target: Annotated[
-        list[str] | None,
-        typer.Option(help="Column of a table to predict; repeat it for the levels of a path."),
+    target: OptionalTarget = None,
+    separator: Separator = None,
+    labels_separator: LabelsSeparator = None,
+    n_splits: Annotated[
+        int | None,
+        typer.Option(
+            "--splits", min=1, help="Number of random splits, instead of the published split."
+        ),
     ] = None,
-    separator: Annotated[
-        str | None,
-        typer.Option(help="Splits target cells into paths, such as ' > '; found if not given."),
-    ] = None,
-    labels_separator: Annotated[
-        str | None, typer.Option(help="Splits target cells that hold several paths, such as ';'.")
-    ] = None,
-    splits: Annotated[
-        int | None, typer.Option(min=1, help="Random splits, in place of the published one.")
-    ] = None,
-    test_size: Annotated[float, typer.Option(help="Share of rows in a random test part.")] = 0.3,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of splits and models.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Local models fitted at a time; -1 for all cores.")] = 1,
-    resume: Annotated[
-        Path | None,
-        typer.Option(help="File that keeps finished fits: a killed run goes on from it."),
-    ] = None,
+    test_size: Annotated[float, typer.Option(help="Share of test rows in a random split.")] = 0.3,
+    seed: Seed = 0,
+    n_jobs: Jobs = 1,
+    resume: Resume = None,
     posthoc: Annotated[
         str,
         typer.Option(
@@ -59,14 +64,14 @@ def command(
         ),
     ] = "nemenyi",
     control: Annotated[
-        str | None, typer.Option(help="Test all models against this one, not all pairs.")
+        str | None, typer.Option(help="Test all models against this one instead of all pairs.")
     ] = None,
-    alpha: Annotated[float, typer.Option(help="Level of the tests.")] = 0.05,
+    alpha: Annotated[float, typer.Option(help="Significance level of the tests.")] = 0.05,
     out: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Write results: .json, .md or .csv, or a folder that gets all of them and the "
-            "diagram; may be repeated."
+            help="Write results: .json, .md or .csv, or a folder for all of them and the diagram; "
+            "repeatable."
         ),
     ] = None,
     diagram: Annotated[
@@ -78,63 +83,27 @@ def command(
 
     Example: palmette compare digits --models flat-naive-bayes,mf-tree --out results/
     """
-    run_compare(
-        data,
-        _words(models),
-        _words(metrics),
-        target=target,
-        separator=separator,
-        labels_separator=labels_separator,
-        n_splits=splits,
-        test_size=test_size,
-        seed=seed,
-        n_jobs=jobs,
-        resume=resume,
-        posthoc=posthoc,
-        control=control,
-        alpha=alpha,
-        out=out or [],
-        diagram=diagram,
-    )
-
-
-def run_compare(
-    data: list[str],
-    models: list[str],
-    metrics: list[str],
-    *,
-    target: list[str] | None = None,
-    separator: str | None = None,
-    labels_separator: str | None = None,
-    n_splits: int | None = None,
-    test_size: float = 0.3,
-    seed: int = 0,
-    n_jobs: int = 1,
-    resume: Path | None = None,
-    posthoc: str = "nemenyi",
-    control: str | None = None,
-    alpha: float = 0.05,
-    out: list[Path] | None = None,
-    diagram: Path | None = None,
-) -> None:
-    """Run a comparison and print it; the parameters are those of the command."""
     from rich.console import Console
 
-    from palmette.cli.leaderboard import print_leaderboard, print_notes, print_ranking
-    from palmette.cli.outputs import hint_at
-    from palmette.cli.tables import find_data
-    from palmette.compare import ResultStore, compare
+    from palmette.cli._terminal import (
+        hint_at,
+        print_leaderboard,
+        print_notes,
+        print_ranking,
+    )
+    from palmette.compare import ResultStore
+    from palmette.compare import compare as compare_models
 
+    names, scores = _words(models), _words(metrics)
     tests = {"posthoc": posthoc, "control": control, "alpha": alpha}
-    _check(data, models, metrics, target, n_jobs, tests, diagram)
-    files, diagrams = _files(out or [], diagram, draws=len(data) > 1 and len(models) > 1)
+    _check(data, names, scores, target, n_jobs, tests, diagram)
+    files, diagrams = _files(out or [], diagram, draws=len(data) > 1 and len(names) > 1)
     store = ResultStore(resume)
-    progress = Console(stderr=True)
-    with hint_at(resume), progress.status("reading data ...") as status:
-        comparison = compare(
+    with hint_at(resume), Console(stderr=True).status("reading data ...") as status:
+        comparison = compare_models(
             (find_data(name, target, separator, labels_separator) for name in data),
-            models,
-            metrics,
+            names,
+            scores,
             n_splits=n_splits,
             test_size=test_size,
             seed=seed,
@@ -170,10 +139,8 @@ def _check(
     tests: dict[str, Any],
     diagram: Path | None,
 ) -> None:
-    """Find mistakes before anything is read or fitted."""
-    from palmette.cli.tables import check_data
+    """Find wrong options before anything is read or fitted."""
     from palmette.compare import find_scores
-    from palmette.exceptions import PalmetteError
     from palmette.metrics._comparison import check_tests
     from palmette.models import find_models
 
@@ -182,20 +149,19 @@ def _check(
     for place, name in enumerate(data):
         check_data(name, target)
         if name in data[:place]:
-            raise PalmetteError(f"the data set {name!r} is named twice.")
-    if n_jobs == 0:
-        raise PalmetteError("got --jobs 0: expected a number of jobs, or -1 for all cores.")
+            raise PalmetteError(f"the data set {name!r} is listed twice: list it once.")
+    check_jobs(n_jobs)
     check_tests(methods=tuple(models), **tests)
     if diagram is not None and (len(data) < 2 or len(models) < 2):
         raise PalmetteError(
-            f"--diagram compares models over data sets: expected two of both at least, got "
-            f"{len(models)} and {len(data)}."
+            f"--diagram compares models over data sets: expected at least two of both, got "
+            f"{len(models)} models and {len(data)} data sets."
         )
 
 
 def _files(out: list[Path], diagram: Path | None, draws: bool) -> tuple[list[Path], list[Path]]:
-    """Return the reports and the diagrams to write; make the folders among `out`."""
-    from palmette.cli.outputs import require_writable
+    """Return the reports and the diagrams to write; create the folders among `out`."""
+    from palmette.cli._terminal import require_writable
     from palmette.plotting.ink import require_matplotlib
 
     folders = [path for path in out if not path.suffix]
@@ -221,7 +187,7 @@ def _write_diagram(comparison: Comparison, path: Path) -> None:
     from palmette.plotting import CriticalDifferenceDisplay
 
     display = CriticalDifferenceDisplay(comparison.significance())
-    figure = Figure(figsize=display.size)  # without pyplot: nothing of it is left open
+    figure = Figure(figsize=display.size)  # without pyplot, which would keep the figure open
     display.plot(figure.subplots())
     with atomic_write(path, "wb") as stream:
         figure.savefig(stream, format=path.suffix[1:].lower(), bbox_inches="tight")

@@ -1,4 +1,4 @@
-"""`palmette demo`: learn on an embedded set, show the leaderboard and the hierarchy."""
+"""`palmette demo`: models on an embedded data set, with leaderboard and hierarchy."""
 
 from __future__ import annotations
 
@@ -8,42 +8,36 @@ from typing import Annotated, Any
 
 import typer
 
-__all__ = ["command", "run_demo"]
+from palmette.cli._options import Seed
+
+__all__ = ["demo"]
 
 MODELS = ("flat", "local-per-node", "local-per-parent", "local-per-level", "class-tree", "mf-tree")
 _WIDTH = 80  # of the picture, in characters
 _LINES = 32  # of the drawing
-_FONT_FACES = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # a picture must not call home
-# a line of the drawing: the node, its score, its rows, and how many children are left out
+_FONT_FACES = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # web fonts would need the network
+# a line of the drawing: the node, its score, its rows, and the number of hidden children
 _LINE = re.compile(r"(?P<node>.*)  (?P<score>\d\.\d\d|–) of (?P<rows>\d+)(?P<more>.*)")
 
 
-def command(
+def demo(
     svg: Annotated[
-        Path | None, typer.Option(help="Write what is shown as a picture, too: .svg.")
+        Path | None, typer.Option(help="Also write the output as a picture: .svg.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the models.")] = 0,
+    seed: Seed = 0,
 ) -> None:
-    """Train on Python's own docstrings and show who wins, and where in the hierarchy.
+    """Fit models on Python's own docstrings, and show their scores and the class hierarchy.
 
     Example: palmette demo
     """
-    run_demo(svg=svg, seed=seed)
-
-
-def run_demo(svg: Path | None = None, seed: int = 0) -> None:
-    """Compare local classifiers and class trees with the flat model on the embedded data set.
-
-    Parameters
-    ----------
-    svg : Path, optional
-        Where to write a picture of the output.
-    seed : int
-    """
     from rich.console import Console
 
-    from palmette.cli.leaderboard import best_first, print_leaderboard, print_notes
-    from palmette.cli.outputs import require_writable
+    from palmette.cli._terminal import (
+        best_first,
+        print_leaderboard,
+        print_notes,
+        require_writable,
+    )
     from palmette.compare import compare, find_problem
 
     if svg is not None:
@@ -52,7 +46,7 @@ def run_demo(svg: Path | None = None, seed: int = 0) -> None:
     problem = find_problem("stdlib")
     _print_task(console, problem)
     answers: dict[str, Any] = {}
-    # on its own stream, so that it is neither in the picture nor in a pipe
+    # on the standard error, so that it is neither in the picture nor in a pipe
     with Console(stderr=True).status("") as status:
         comparison = compare(
             [problem],
@@ -96,7 +90,7 @@ def _print_next(console: Any) -> None:
 
 
 def _draw_scores(problem: Any, predicted: Any) -> Any:
-    """Draw the hierarchy with the F1 of every node, green where good and red where not."""
+    """Draw the hierarchy with the F1 of every node, from green (good) to red (poor)."""
     import numpy as np
     from rich.text import Text
 
@@ -111,14 +105,14 @@ def _draw_scores(problem: Any, predicted: Any) -> Any:
         f"{'–' if np.isnan(f) else f'{f:.2f}'} of {n:.0f}" for f, n in zip(f1, support, strict=True)
     ]
     notes[0] = ""
-    # a node has a part of its parent's rows: by rows alone, few would show below the top
+    # a node has only a part of its parent's rows: without this factor, few deep nodes would show
     weights = support * 3.0**hierarchy.depth
     drawing = hierarchy.draw(max_lines=_LINES, annotations=notes, weights=weights)
     return Text("\n").join(_aligned(drawing.splitlines()))
 
 
 def _aligned(lines: list[str]) -> list[Any]:
-    """Put the scores of a drawing below each other, in colour."""
+    """Align the scores of a drawing in one column, in colour."""
     from rich.text import Text
 
     found = [_LINE.fullmatch(line) for line in lines]

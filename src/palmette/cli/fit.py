@@ -1,4 +1,4 @@
-"""`palmette fit`: a model of the classes of a table's rows, in a file."""
+"""`palmette fit`: fit a model to a table and write it to a file."""
 
 from __future__ import annotations
 
@@ -9,25 +9,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from palmette.cli._options import (
+    Delimiter,
+    Encoding,
+    Format,
+    Jobs,
+    LabelsSeparator,
+    Seed,
+    Separator,
+    Settings,
+    Sheet,
+    TableFile,
+    Target,
+    check_jobs,
+)
+from palmette.exceptions import PalmetteError
+
 if TYPE_CHECKING:
-    from palmette.table.model import TableModel
+    from rich.table import Table
 
-__all__ = ["command", "run_fit"]
+    from palmette.table import TableModel
 
-SUFFIX = ".palmette"
+__all__ = ["fit"]
+
+_SUFFIX = ".palmette"
 
 
-def command(
-    table: Annotated[
-        str,
-        typer.Argument(
-            help="CSV, TSV, JSON lines, Parquet or Excel, packed or not; - for standard input."
-        ),
-    ],
-    target: Annotated[
-        list[str],
-        typer.Option(help="Column to predict; several (a,b,c, or repeated) are levels of a path."),
-    ],
+def fit(
+    table: TableFile,
+    target: Target,
     out: Annotated[Path, typer.Option(help="File of the model, .palmette.")] = Path(
         "model.palmette"
     ),
@@ -35,130 +45,72 @@ def command(
         str | None,
         typer.Option(
             help="File of the taxonomy, or learn, learn:bhc, learn:mf-tree, learn:agglomerative "
-            "...; taken from the paths if none."
+            "...; by default the paths of the target."
         ),
     ] = None,
     model: Annotated[
         str, typer.Option(help="A name (palmette models), or auto: the best of a tournament.")
     ] = "auto",
     time: Annotated[
-        float, typer.Option(help="Seconds for all of it, about; 0 for as long as it takes.")
+        float, typer.Option(help="Approximate limit in seconds for everything; 0 for no limit.")
     ] = 60.0,
-    settings: Annotated[
+    settings: Settings = None,
+    separator: Separator = None,
+    labels_separator: LabelsSeparator = None,
+    columns: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A parameter of a named model, such as C=10; repeat it."),
+        typer.Option(
+            "--column",
+            help="NAME=KIND, if the kind is guessed wrong: text, category, number or date.",
+        ),
     ] = None,
-    separator: Annotated[
-        str | None,
-        typer.Option(help="Splits target cells into paths, such as ' > '; found if not given."),
+    drop: Annotated[
+        list[str] | None, typer.Option(help="A column that is not used; repeatable.")
     ] = None,
-    labels_separator: Annotated[
-        str | None, typer.Option(help="Splits target cells that hold several paths, such as ';'.")
-    ] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(help="NAME=KIND, where it is guessed wrong: text, category, number or date."),
-    ] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="A column not to learn from.")] = None,
-    text: Annotated[str, typer.Option(help="How texts become numbers: tfidf or hashing.")] = (
-        "tfidf"
-    ),
-    folds: Annotated[int, typer.Option(help="Of cross-validation; 0 for none.")] = 3,
+    text: Annotated[str, typer.Option(help="Features of texts: tfidf or hashing.")] = "tfidf",
+    folds: Annotated[int, typer.Option(help="Folds of cross-validation; 0 for none.")] = 3,
     calibrate: Annotated[
         str | None,
         typer.Option(help="Calibrate probabilities: isotonic, sigmoid or temperature."),
     ] = None,
     coverage: Annotated[
         float | None,
-        typer.Option(help="Also sets that hold the truth with this probability, such as .9."),
+        typer.Option(help="Also predict sets that contain the truth with this probability."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Makes a fit repeatable.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Models fitted at a time; -1 for all cores.")] = 1,
-    format: Annotated[
-        str | None, typer.Option(help="csv, tsv, jsonl, parquet or excel, where no suffix says it.")
-    ] = None,
-    encoding: Annotated[str | None, typer.Option(help="Of text, such as latin-1.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Between the cells of a CSV file.")] = None,
-    sheet: Annotated[str | None, typer.Option(help="Of a workbook; the first if none.")] = None,
+    seed: Seed = 0,
+    n_jobs: Jobs = 1,
+    format: Format = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    sheet: Sheet = None,
 ) -> None:
-    """Learn the classes of a table's rows, and write a model that predict and report take.
+    """Fit a model to the rows of a table, and write it for predict and report.
 
     Example: palmette fit products.csv --target category --out model.palmette
     """
-    run_fit(
-        table,
-        target,
-        out,
-        hierarchy=hierarchy,
-        model=model,
-        time=time or None,
-        settings=settings or [],
-        separator=separator,
-        labels_separator=labels_separator,
-        columns=column or [],
-        drop=drop or [],
-        text=text,
-        folds=folds,
-        calibrate=calibrate,
-        coverage=coverage,
-        seed=seed,
-        n_jobs=jobs,
-        format=format,
-        encoding=encoding,
-        delimiter=delimiter,
-        sheet=sheet,
-    )
-
-
-def run_fit(
-    table: str,
-    target: list[str],
-    out: Path,
-    *,
-    hierarchy: str | None = None,
-    model: str = "auto",
-    time: float | None = 60.0,
-    settings: list[str] | None = None,
-    separator: str | None = None,
-    labels_separator: str | None = None,
-    columns: list[str] | None = None,
-    drop: list[str] | None = None,
-    text: str = "tfidf",
-    folds: int = 3,
-    calibrate: str | None = None,
-    coverage: float | None = None,
-    seed: int = 0,
-    n_jobs: int = 1,
-    format: str | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    sheet: str | None = None,
-) -> TableModel:
-    """Fit a model, print the leaderboard and write it; the parameters are those of the command."""
-    from palmette.cli.outputs import require_writable
-    from palmette.exceptions import PalmetteError
+    from palmette.cli._terminal import require_writable
     from palmette.persistence import save
-    from palmette.table.candidates import parse_settings
-    from palmette.table.fit import fit_table
-    from palmette.table.sources import TableSource
+    from palmette.table import fit_table
+    from palmette.table._candidates import parse_settings
+    from palmette.table._sources import TableSource
 
-    require_writable(out, [SUFFIX])
-    if n_jobs == 0:
-        raise PalmetteError("got --jobs 0: expected a number of jobs, or -1 for all cores.")
+    require_writable(out, [_SUFFIX])
+    check_jobs(n_jobs)
     if text not in ("tfidf", "hashing"):
         raise PalmetteError(f"got --text {text}: expected tfidf or hashing.")
     source = TableSource.of(table, format, encoding=encoding, delimiter=delimiter, sheet=sheet)
     source.require()
-    chosen = {"settings": parse_settings(settings or []), "columns": _kinds(columns or [])}
-    with _progress(time) as (watch, tell):
+    with _progress(time or None) as (watch, tell):
         fitted = fit_table(
             source,
             target[0] if len(target) == 1 else target,
             hierarchy=hierarchy,
             model=model,
-            time=time,
+            time=time or None,
+            settings=parse_settings(settings or []),
             separator=separator,
             labels_separator=labels_separator,
+            columns=_kinds(columns or []),
             drop=drop or [],
             text=text,
             folds=folds,
@@ -168,7 +120,6 @@ def run_fit(
             n_jobs=n_jobs,
             watch=watch,
             tell=tell,
-            **chosen,
         )
         watch("writing the model", fitted.summary_["seconds"])
         save(fitted, out)
@@ -176,18 +127,15 @@ def run_fit(
     if fitted.learnt_:
         tree = out.with_suffix(".tree.json")
         fitted.hierarchy_.write(tree)
-        typer.echo(f"wrote {tree}, the hierarchy that was learnt")
-    return fitted
+        typer.echo(f"wrote {tree}, the learnt hierarchy")
 
 
 def _kinds(words: list[str]) -> dict[str, str]:
-    """Read NAME=KIND words; a name may hold an equals sign, a kind does not."""
-    from palmette.exceptions import PalmetteError
-
+    """Read NAME=KIND words; a name may contain an equals sign, a kind does not."""
     kinds = {}
     for word in words:
-        name, mark, kind = word.rpartition("=")
-        if not (mark and name and kind):
+        name, equals, kind = word.rpartition("=")
+        if not (equals and name and kind):
             raise PalmetteError(
                 f"got --column {word!r}: expected NAME=KIND, such as --column zip=category."
             )
@@ -202,7 +150,7 @@ Watch = Callable[[str, float], None]
 
 @contextmanager
 def _progress(budget: float | None) -> Iterator[tuple[Watch, Callable[[str], None]]]:
-    """Show a bar of the time on the standard error; sentences go above it."""
+    """Show a progress bar of the time on the standard error, and messages above it."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -242,17 +190,16 @@ def _print_result(model: TableModel, out: Path) -> None:
             console.print(note, highlight=False, markup=False, soft_wrap=True)
     console.print(
         f"{facts['model']}, fitted on {facts['rows']:,} rows in {facts['fit_seconds']:.1f} s "
-        f"({facts['seconds']:.1f} s in all, seed {facts['seed']})",
+        f"({facts['seconds']:.1f} s in total, seed {facts['seed']})",
         highlight=False, soft_wrap=True,
     )  # fmt: skip
     console.print(f"wrote {out}", highlight=False, markup=False, soft_wrap=True)
 
 
-def _leaderboard(board: list[dict[str, Any]], winner: str) -> Any:
-    from rich import box
-    from rich.table import Table
+def _leaderboard(board: list[dict[str, Any]], winner: str) -> Table:
+    from palmette.cli._terminal import plain_table
 
-    shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    shown = plain_table()
     shown.add_column("model", no_wrap=True)
     for title in ("hier. F1", "accuracy", "fit s", "folds"):
         shown.add_column(title, justify="right", no_wrap=True)
@@ -275,7 +222,7 @@ def _leaderboard(board: list[dict[str, Any]], winner: str) -> Any:
 
 
 def _not_tried(board: list[dict[str, Any]]) -> list[str]:
-    """Say which models were left out and why, those of one reason together."""
+    """Sentences about models that were not tried, by reason."""
     reasons: dict[str, list[str]] = {}
     for entry in board:
         if not entry["folds"]:
@@ -284,7 +231,7 @@ def _not_tried(board: list[dict[str, Any]]) -> list[str]:
 
 
 def _remark(entry: dict[str, Any]) -> str:
-    from palmette.table.candidates import BASELINE
+    from palmette.table._candidates import BASELINE
 
     remarks = [entry["note"]] if entry["note"] else []
     if entry["folds"] and not entry["probabilities"]:
@@ -295,8 +242,8 @@ def _remark(entry: dict[str, Any]) -> str:
 
 
 def _verdict(board: list[dict[str, Any]], winner: str) -> list[str]:
-    """Say how the winner compares with the baseline, where both were tried."""
-    from palmette.table.candidates import BASELINE
+    """Compare the winner with the baseline if both were tried."""
+    from palmette.table._candidates import BASELINE
 
     by_name = {entry["model"]: entry for entry in board}
     first, base = by_name[winner], by_name.get(BASELINE)
@@ -310,4 +257,4 @@ def _verdict(board: list[dict[str, Any]], winner: str) -> list[str]:
     )
     if ours >= theirs:
         return [words]
-    return [words, f"the baseline gives no probabilities; to have it instead: --model {BASELINE}"]
+    return [words, f"the baseline has no probabilities; to use it anyway: --model {BASELINE}"]

@@ -1,25 +1,23 @@
-"""`palmette hierarchy`: look at a hierarchy file, convert it, or check it."""
+"""`palmette hierarchy`: draw a hierarchy file, convert it, or check it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from palmette.cli.errors import ExitCode, exit_on_error
+from palmette.cli._options import DrawnLines
 
-if TYPE_CHECKING:
-    from palmette.core.checking import HierarchyCheck
-
-__all__ = ["app", "run_check", "run_hierarchy"]
+__all__ = ["app", "check", "show"]
 
 
 class _ShowByDefault(TyperGroup):
-    """A group whose command is `show` where none is named: `palmette hierarchy FILE`."""
+    """A group whose default command is `show`: `palmette hierarchy FILE`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Insert `show` if no command is named."""
         if args and args[0] not in self.commands and args[0] != "--help":
             args = ["show", *args]
         return super().parse_args(ctx, args)
@@ -28,60 +26,32 @@ class _ShowByDefault(TyperGroup):
 app = typer.Typer(
     cls=_ShowByDefault,
     no_args_is_help=True,
-    help="Draw a hierarchy file or turn it into another format (show), or check it (check). "
+    help="Draw a hierarchy file or convert it to another format (show), or check it (check). "
     "Example: palmette hierarchy taxonomy.txt",
 )
 
 _File = Annotated[Path, typer.Argument(help="A hierarchy in any format that palmette reads.")]
-_Format = Annotated[str | None, typer.Option(help="Its format, where it is not found out.")]
+_Format = Annotated[str | None, typer.Option(help="Format of the file, if it is not recognized.")]
 _Root = Annotated[
-    str | None, typer.Option(help="Joins several nodes without a parent under this one.")
+    str | None, typer.Option(help="Name of a new root above several nodes without a parent.")
 ]
 
 
 @app.command("show")
-@exit_on_error()
-def _show(
+def show(
     file: _File,
     format: _Format = None,
     root: _Root = None,
-    lines: Annotated[int, typer.Option(help="Lines of the drawing, about.")] = 40,
+    lines: DrawnLines = 40,
     out: Annotated[
         Path | None,
         typer.Option(help="Write it as .json, .nwk, .dot, .txt, .edges, .csv, .svg or .html."),
     ] = None,
 ) -> None:
-    """Draw a hierarchy file, or turn it into another format.
+    """Draw a hierarchy file, or convert it to another format.
 
     Example: palmette hierarchy taxonomy.txt --out taxonomy.svg
     """
-    run_hierarchy(file, format=format, root=root, lines=lines, out=out)
-
-
-@app.command("check")
-@exit_on_error()
-def _check(
-    file: _File,
-    format: _Format = None,
-    root: _Root = None,
-    notes: Annotated[int, typer.Option(min=0, help="Notes of a kind that are printed.")] = 5,
-) -> None:
-    """Print a hierarchy's statistics and every fault with its line; exit code 2 if there is one.
-
-    Example: palmette hierarchy check taxonomy.txt
-    """
-    if run_check(file, format=format, root=root, notes=notes).faults:
-        raise typer.Exit(ExitCode.BAD_INPUT)
-
-
-def run_hierarchy(
-    file: Path,
-    format: str | None = None,
-    root: str | None = None,
-    lines: int = 40,
-    out: Path | None = None,
-) -> None:
-    """Read a hierarchy, print it, and write it where `out` is named."""
     from palmette.core.drawing import summarize
     from palmette.core.hierarchy import Hierarchy
 
@@ -94,12 +64,22 @@ def run_hierarchy(
         typer.echo(hierarchy.draw(max_lines=lines))
 
 
-def run_check(
-    file: Path, format: str | None = None, root: str | None = None, notes: int = 5
-) -> HierarchyCheck:
-    """Check a hierarchy file and print what was found."""
+@app.command("check")
+def check(
+    file: _File,
+    format: _Format = None,
+    root: _Root = None,
+    notes: Annotated[
+        int, typer.Option(min=0, help="Maximum number of printed notes of each kind.")
+    ] = 5,
+) -> None:
+    """Print statistics of a hierarchy and every fault with its line; exit code 2 for faults.
+
+    Example: palmette hierarchy check taxonomy.txt
+    """
     from palmette.core.checking import check_hierarchy
 
     found = check_hierarchy(file, format=format, root=root)
     typer.echo(found.to_text(max_notes=notes))
-    return found
+    if found.faults:
+        raise typer.Exit(2)

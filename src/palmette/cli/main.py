@@ -1,31 +1,119 @@
-"""The `palmette` command: its parts, and what becomes of errors."""
+"""The `palmette` command: its commands, and the exit code and message of every error."""
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
-from palmette.cli import (
-    bench,
-    compare,
-    datasets,
-    demo,
-    fit,
-    hierarchy,
-    learn,
-    models,
-    predict,
-    report,
-)
-from palmette.cli.errors import exit_on_error, show_tracebacks
+from palmette.cli.bench import command as bench
+from palmette.cli.compare import compare
+from palmette.cli.demo import demo
+from palmette.cli.fit import fit
+from palmette.cli.hierarchy import app as hierarchy
+from palmette.cli.learn import learn
+from palmette.cli.lists import datasets, models
+from palmette.cli.predict import predict
+from palmette.cli.report import report
+from palmette.exceptions import PalmetteError
 
-__all__ = ["app", "main"]
+__all__ = ["ExitCode", "app", "exit_on_error", "main"]
+
+# base class of Typer's errors of usage: click's, or that of the copy of click in newer versions
+_UsageError = typer.BadParameter.__mro__[2]
+
+
+class ExitCode(IntEnum):
+    """Exit codes of all commands."""
+
+    OK = 0
+    FAILED = 1
+    BAD_INPUT = 2
+    INTERRUPTED = 130
+
+
+# ---------------------------------------------------------------------- errors
+
+
+@contextmanager
+def exit_on_error(debug: bool = False) -> Iterator[None]:
+    """Turn errors into one message and an exit code.
+
+    Parameters
+    ----------
+    debug : bool
+        Whether errors are raised with their traceback instead.
+    """
+    try:
+        yield
+    except (typer.Exit, typer.Abort, _UsageError):
+        raise  # Typer prints wrong usage itself
+    except KeyboardInterrupt:
+        _stop("interrupted", ExitCode.INTERRUPTED)
+    except Exception as error:
+        if debug:
+            raise
+        _explain(error)
+
+
+def _explain(error: Exception) -> NoReturn:
+    if isinstance(error, PalmetteError):
+        _stop(f"error: {error}", ExitCode.BAD_INPUT)
+    if isinstance(error, BrokenPipeError):
+        _exit_silently()
+    if isinstance(error, OSError):
+        named = error.filename is not None and error.strerror is not None
+        words = f"{error.filename}: {error.strerror}" if named else str(error)
+        _stop(f"error: {words}", ExitCode.BAD_INPUT)
+    if isinstance(error, ImportError):
+        _stop(
+            f"error: {error}. Install the missing package: pip install 'palmette[table,plot]'",
+            ExitCode.FAILED,
+        )
+    if isinstance(error, MemoryError):
+        _stop("error: out of memory. Use fewer rows or a smaller model.", ExitCode.FAILED)
+    words = " ".join(str(error).split()) or "no message"
+    _stop(
+        f"error: {type(error).__name__}: {words}. This is an unexpected error: run the same "
+        "command with --debug to see where it happened.",
+        ExitCode.FAILED,
+    )
+
+
+def _exit_silently() -> NoReturn:
+    """Exit without a message after the output was closed, as by `| head`."""
+    # otherwise the rest of the buffer raises again when Python flushes it at exit
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(ExitCode.OK)
+
+
+def _stop(message: str, code: ExitCode) -> NoReturn:
+    print(message, file=sys.stderr)
+    sys.exit(code)
+
+
+# ---------------------------------------------------------------------- the command
+
+
+class _Commands(TyperGroup):
+    """The group of all commands, with one place that handles their errors."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        with exit_on_error(debug=ctx.params["debug"]):
+            return super().invoke(ctx)
+
 
 app = typer.Typer(
     name="palmette",
-    help="Classification over class hierarchies, given or learned.",
+    cls=_Commands,
+    help="Classification over class hierarchies, given or learnt.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -49,21 +137,24 @@ def _common(
         ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show where an error happened; any command takes it.")
+        bool, typer.Option("--debug", help="Show the traceback of an error; for any command.")
     ] = False,
 ) -> None:
-    show_tracebacks(debug)
+    pass
 
 
-for _module in (demo, fit, predict, report, learn, compare, bench, models, datasets):
-    app.command(_module.__name__.rpartition(".")[2])(exit_on_error()(_module.command))
-app.add_typer(hierarchy.app, name="hierarchy")
+for _command in (demo, fit, predict, report, learn, compare):
+    app.command(_command.__name__)(_command)
+app.command("bench")(bench)
+for _command in (models, datasets):
+    app.command(_command.__name__)(_command)
+app.add_typer(hierarchy, name="hierarchy")
 
 
 def main() -> None:
-    """Run the command line; an error of the user's making is one message and exit code 2."""
+    """Run the command line; a wrong input ends with one message and exit code 2."""
     words = sys.argv[1:]
-    if "--debug" in words:  # people add it at the end, where it would belong to a command
+    if "--debug" in words:  # also allowed after the options of a command
         words = ["--debug", *(word for word in words if word != "--debug")]
     app(words, prog_name="palmette")
 

@@ -1,26 +1,38 @@
-"""`palmette predict`: the rows of a table with the paths that a model predicts."""
+"""`palmette predict`: write the rows of a table with the predictions of a model."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-__all__ = ["command", "run_predict"]
+from palmette.cli._options import (
+    ColumnNames,
+    Delimiter,
+    Encoding,
+    Format,
+    ModelFile,
+    Sheet,
+    TableFile,
+    Trusted,
+    load_table_model,
+    read_column_names,
+)
+
+__all__ = ["predict"]
 
 
-def command(
-    model: Annotated[Path, typer.Argument(help="A model that palmette fit has written.")],
-    table: Annotated[
-        str,
-        typer.Argument(
-            help="CSV, TSV, JSON lines, Parquet or Excel, packed or not; - for standard input."
-        ),
-    ],
+def predict(
+    model: ModelFile,
+    table: TableFile,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write .csv, .tsv, .jsonl or .parquet; CSV on standard output if none."),
+        typer.Option(
+            help="Write .csv, .tsv, .jsonl or .parquet; by default CSV on the standard output."
+        ),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="Number of best labels.")] = 1,
     confidence: Annotated[
@@ -28,131 +40,56 @@ def command(
         typer.Option(min=0.0, max=1.0, help="Also the deepest node with this probability."),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Also what speaks for the prediction.")
+        bool, typer.Option("--explain", help="Also the reasons for the prediction.")
     ] = False,
-    map_: Annotated[
-        list[str] | None,
-        typer.Option("--map", help="COLUMN=NAME: what the table calls a column of the model."),
-    ] = None,
-    chunk_rows: Annotated[int, typer.Option(min=1, help="Rows in memory at a time.")] = 20_000,
-    format: Annotated[
-        str | None, typer.Option(help="csv, tsv, jsonl, parquet or excel, where no suffix says it.")
-    ] = None,
-    encoding: Annotated[str | None, typer.Option(help="Of text, such as latin-1.")] = None,
-    delimiter: Annotated[str | None, typer.Option(help="Between the cells of a CSV file.")] = None,
-    sheet: Annotated[str | None, typer.Option(help="Of a workbook; the first if none.")] = None,
-    trust: Annotated[
-        list[str] | None,
-        typer.Option(help="A type of another library in the model that may be loaded."),
-    ] = None,
+    rename: ColumnNames = None,
+    chunk_rows: Annotated[
+        int, typer.Option(min=1, help="Number of rows in memory at a time.")
+    ] = 20_000,
+    format: Format = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    sheet: Sheet = None,
+    trusted: Trusted = None,
 ) -> None:
-    """Write the rows of a table with the path predicted for each, and its probability.
+    """Write the rows of a table with the predicted path and its probability.
 
-    Rows are read, predicted and written in chunks: a file of any size does, but a workbook is read
-    whole. A file that is written is there whole, or not at all.
+    Rows are read, predicted and written in chunks, so files may have any size; only workbooks are
+    read whole. An output file is written completely or not at all.
 
     Example: palmette predict model.palmette new.csv --confidence .8 --out predicted.csv
     """
-    run_predict(
-        model,
-        table,
-        out=out,
-        top=top,
-        confidence=confidence,
-        explain=explain,
-        rename=_pairs(map_ or []),
-        chunk_rows=chunk_rows,
-        format=format,
-        encoding=encoding,
-        delimiter=delimiter,
-        sheet=sheet,
-        trusted=trust or [],
-    )
-
-
-def run_predict(
-    model: Path,
-    table: str,
-    *,
-    out: Path | None = None,
-    top: int = 1,
-    confidence: float | None = None,
-    explain: bool = False,
-    rename: dict[str, str] | None = None,
-    chunk_rows: int = 20_000,
-    format: str | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    sheet: str | None = None,
-    trusted: list[str] | None = None,
-) -> None:
-    """Predict a table; the parameters are those of the command."""
-    from palmette.cli.outputs import require_writable
-    from palmette.table.predicting import Wishes, predict_chunks
-    from palmette.table.sources import TableSource
-    from palmette.table.writing import OUTPUTS, open_writer
+    from palmette.cli._terminal import require_writable
+    from palmette.table._predicting import OUTPUTS, Wishes, open_writer, predict_chunks
+    from palmette.table._sources import TableSource
 
     if out is not None:
         require_writable(out, OUTPUTS)
+    wishes = Wishes(top, confidence, explain, read_column_names(rename))
     source = TableSource.of(table, format, encoding=encoding, delimiter=delimiter, sheet=sheet)
     source.require()
-    fitted = _load(model, trusted or [])
-    wishes = Wishes(top, confidence, explain, rename or {})
+    fitted = load_table_model(model, trusted)
     chunks = predict_chunks(
         fitted, source, wishes, rows=chunk_rows, tell=lambda words: typer.echo(words, err=True)
     )
     rows = 0
-    with _progress(out is not None) as tick, open_writer(out) as writer:
+    with _progress(out is not None) as show, open_writer(out) as writer:
         for chunk in chunks:
             writer.write(chunk)
             rows += len(chunk)
-            tick(rows)
+            show(rows)
     if out is not None:
         typer.echo(f"wrote {out}: {rows:,} rows", err=True)
 
 
-def _load(path: Path, trusted: list[str]) -> Any:
-    from palmette.exceptions import PalmetteError
-    from palmette.persistence import load
-    from palmette.table.model import TableModel
-
-    model = load(path, trusted=tuple(trusted))
-    if not isinstance(model, TableModel):
-        raise PalmetteError(
-            f"{path} holds a {type(model).__name__}, which is not for tables: expected a model "
-            "that palmette fit has written."
-        )
-    return model
-
-
-def _progress(shown: bool) -> Any:
+@contextmanager
+def _progress(shown: bool) -> Iterator[Callable[[int], None]]:
     """Count rows on the standard error while a file is written."""
-    from contextlib import contextmanager
+    from rich.console import Console
 
-    @contextmanager
-    def counting() -> Any:
-        from rich.console import Console
-
-        console = Console(stderr=True)
-        if not shown or not console.is_terminal:
-            yield lambda rows: None
-            return
-        with console.status("predicting ...") as status:
-            yield lambda rows: status.update(f"{rows:,} rows")
-
-    return counting()
-
-
-def _pairs(words: list[str]) -> dict[str, str]:
-    """Read NAME=VALUE words."""
-    from palmette.exceptions import PalmetteError
-
-    pairs = {}
-    for word in words:
-        name, mark, value = word.partition("=")
-        if not (mark and name and value):
-            raise PalmetteError(
-                f"got --map {word!r}: expected COLUMN=NAME, such as --map title=name."
-            )
-        pairs[name] = value
-    return pairs
+    console = Console(stderr=True)
+    if not shown or not console.is_terminal:
+        yield lambda rows: None
+        return
+    with console.status("predicting ...") as status:
+        yield lambda rows: status.update(f"{rows:,} rows")

@@ -1,7 +1,7 @@
 """From a table to a model: reading, features, a tournament of models, predictions by chunks."""
 
-from palmette.table.fit import fit_table
-from palmette.table.model import TableModel
-from palmette.table.text import TextVectorizer
+from palmette.table._features import TextVectorizer
+from palmette.table._fit import fit_table
+from palmette.table._model import TableModel
 
 __all__ = ["TableModel", "TextVectorizer", "fit_table"]

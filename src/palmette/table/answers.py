@@ -184,7 +184,7 @@ def write_sets(sets: sparse.csr_array, hierarchy: Hierarchy) -> list[set[Any]]:
 
 def _over_labels(estimator: Any) -> Any:
     """Return the classifier whose labels are node numbers, where one is wrapped; else None."""
-    from palmette.bench.over_labels import OverLabels
+    from palmette.models import OverLabels
 
     return estimator.estimator_ if isinstance(estimator, OverLabels) else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
+from palmette.table._features import TableFeatures
+from palmette.table._reading import as_frame
+from palmette.table._schema import Schema
+from palmette.table._target import TargetForm, canonical_labels, find_node
 from palmette.table.answers import (
     PathAnswers,
     gives_node_proba,
@@ -22,16 +26,9 @@ from palmette.table.answers import (
     write_nodes,
     write_sets,
 )
-from palmette.table.labels import canonical_labels
-from palmette.table.reading import as_frame
-from palmette.table.schema import Schema
-from palmette.table.target import TargetForm, find_node
-from palmette.table.vectorize import TableFeatures
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["TableModel"]
+
 
 FloatArray = NDArray[np.float64]
 
@@ -134,7 +131,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self
             Without a tournament or cross-validation; the hierarchy is kept unless it was learnt.
         """
-        from palmette.table.fit import fit_table
+        from palmette.table._fit import fit_table
 
         check_is_fitted(self, "estimator_")
         facts = self.summary_

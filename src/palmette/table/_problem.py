@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
-from palmette.table.labels import canonical_labels, hierarchy_of_paths, plain_labels
-from palmette.table.reading import as_frame
-from palmette.table.schema import Schema, near_names
-from palmette.table.target import TargetForm
+from palmette.table._reading import as_frame
+from palmette.table._schema import Schema, near_names
+from palmette.table._target import TargetForm, canonical_labels, hierarchy_of_paths, plain_labels
 
 __all__ = ["LEARN", "TableProblem", "read_hierarchy", "read_problem"]
+
 
 LEARN = "learn"
 _DEFAULT_LEARNER = "mf-tree"

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette.table.model import TableModel
+from palmette.table._model import TableModel
 
 __all__ = ["Explainer", "linear_weights"]
+
 
 FloatArray = NDArray[np.float64]
 Weights = Callable[[int], FloatArray | None]
@@ -115,7 +116,7 @@ def linear_weights(model: TableModel) -> Weights | None:
     callable or None
         Weights have the shape (n_features,), summed over the decisions along the path.
     """
-    from palmette.bench.over_labels import OverLabels
+    from palmette.models import OverLabels
 
     estimator = model.estimator_
     while estimator is not None:

@@ -16,6 +16,7 @@ from palmette.exceptions import PalmetteError, ReadError
 
 __all__ = ["FORMATS", "STDIN", "TableSource", "reading"]
 
+
 STDIN = "-"
 FORMATS = {
     ".csv": "csv",

@@ -1,21 +1,33 @@
-"""TargetForm: how a table writes the classes of its rows."""
+"""The target of a table: how its cells give classes, and the classes as nodes of a hierarchy."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from palmette.core.hierarchy import Hierarchy
-from palmette.exceptions import PalmetteError
-from palmette.table.schema import near_names
-from palmette.table.separators import detect_separator, split_path
+from palmette.exceptions import HierarchyError, PalmetteError
+from palmette.table._schema import near_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Path", "TargetForm", "find_columns", "find_node"]
+__all__ = [
+    "SEPARATORS",
+    "Path",
+    "TargetForm",
+    "canonical_labels",
+    "detect_separator",
+    "find_columns",
+    "find_node",
+    "hierarchy_of_paths",
+    "plain_labels",
+    "split_path",
+]
+
 
 Path = tuple[str, ...]
 
@@ -263,3 +275,138 @@ def find_node(path: Path, hierarchy: Hierarchy) -> int:
         if label in hierarchy:  # asked first: an error would look for names like it, slowly
             return int(hierarchy.index(label))
     return -1
+
+
+Rows = Sequence[Any]
+
+
+def hierarchy_of_paths(rows: Rows, several: bool) -> Hierarchy:
+    """Return the hierarchy of the paths that occur.
+
+    Parameters
+    ----------
+    rows : sequence of n_samples paths, or lists of paths
+    several : bool
+        Whether rows are lists of paths.
+
+    Examples
+    --------
+    >>> hierarchy_of_paths([("Food", "Fruit"), ("Tools",)], several=False).n_nodes
+    4
+    """
+    paths = dict.fromkeys(path for row in rows for path in (row if several else [row]))
+    # in an order of their own, so that the order of rows does not matter
+    return Hierarchy.from_paths(sorted(paths))
+
+
+def canonical_labels(rows: Rows, hierarchy: Hierarchy, several: bool) -> list[Any]:
+    """Name the nodes of a hierarchy as its own paths do, in a DAG by their names.
+
+    Parameters
+    ----------
+    rows : sequence of n_samples paths, or lists of paths
+    hierarchy : Hierarchy
+    several : bool
+
+    Returns
+    -------
+    list of n_samples labels, or lists of labels
+    """
+    known: dict[Path, Any] = {}
+
+    def label_of(path: Path, row: int) -> Any:
+        if path not in known:
+            node = find_node(path, hierarchy)
+            if node <= 0:
+                raise HierarchyError(_unknown(path, row, hierarchy))
+            known[path] = hierarchy.path(node) if hierarchy.is_tree else hierarchy.names[node]
+        return known[path]
+
+    if several:
+        return [[label_of(path, i) for path in row] for i, row in enumerate(rows)]
+    return [label_of(path, i) for i, path in enumerate(rows)]
+
+
+def plain_labels(rows: Rows, write: Any) -> list[str]:
+    """Write paths as plain labels, for a hierarchy that is learnt over them.
+
+    Parameters
+    ----------
+    rows : sequence of n_samples paths
+    write : callable
+        Turns a path into a string.
+    """
+    labels = {path: write(path) for path in dict.fromkeys(rows)}
+    counts = Counter(labels.values())
+    if len(counts) < 2:
+        raise PalmetteError(
+            f"the target has {len(counts)} label: a hierarchy is learnt over two at least."
+        )
+    return [labels[path] for path in rows]
+
+
+def _unknown(path: Path, row: int, hierarchy: Hierarchy) -> str:
+    names = [str(name) for name in hierarchy.names[1:5000].tolist()]
+    near = near_names(str(path[-1]), names)
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    shown = " > ".join(map(str, path))
+    examples = ", ".join(repr(str(text)) for text in hierarchy.path_strings[hierarchy.leaves[:2]])
+    return (
+        f"row {row + 1} of the target has {shown!r}, which is not in the hierarchy "
+        f"({hierarchy.n_nodes:,} nodes, such as {examples}).{hint} Add the node, name the "
+        "separator of paths, or drop the row."
+    )
+
+
+# of two that are in as many cells the first is taken: " -> " holds ">", and " > " does
+SEPARATORS = (
+    *(" -> ", "->", " > ", ">", " » ", "»", " :: ", "::"),
+    *(" | ", "|", " / ", "/", " \\ ", "\\"),
+)
+_ONLY_THERE = SEPARATORS[:8]  # names do not hold them by chance
+_SHARE = 0.6  # of the distinct cells that a separator must be in
+
+
+def detect_separator(cells: Iterable[str]) -> str | None:
+    """Return the separator that most cells use, None where they are plain names.
+
+    It must be in most of the distinct cells. One that names may hold by chance, such as ``/``, must
+    also group them: the names before it are fewer than the cells.
+
+    Parameters
+    ----------
+    cells : iterable of str
+
+    Examples
+    --------
+    >>> detect_separator(["Food > Fruit", "Food > Fish", "Tools"])
+    ' > '
+    >>> detect_separator(["cat", "dog", "either/or"]) is None
+    True
+    """
+    distinct = list(dict.fromkeys(cells))
+    best, most = None, 0
+    for separator in SEPARATORS:
+        having = [cell for cell in distinct if separator in cell]
+        tops = {cell.split(separator)[0].strip() for cell in having}
+        groups = len(tops) < len(having) or separator in _ONLY_THERE
+        if groups and len(having) >= _SHARE * len(distinct) and len(having) > most:
+            best, most = separator, len(having)
+    return best
+
+
+def split_path(cell: str, separator: str | None) -> tuple[str, ...]:
+    """Split a cell into the names of a path; white space around them does not count.
+
+    Examples
+    --------
+    >>> split_path("Food > Fruit > ", ">")
+    ('Food', 'Fruit')
+    """
+    if separator is None:
+        return (cell.strip(),)
+    mark = separator.strip() or separator
+    names = [name.strip() for name in cell.split(mark)]
+    while names and not names[-1]:  # a path that ends in a separator ends before it
+        names.pop()
+    return tuple(names)

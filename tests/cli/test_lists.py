@@ -1,10 +1,13 @@
-"""`palmette datasets`: what can be compared on."""
+"""`palmette models` and `palmette datasets`: the names that other commands take."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
+
+from palmette.cli.lists import datasets
+from palmette.models import list_models
 
 
 @pytest.fixture
@@ -20,11 +23,9 @@ def home(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_every_option_is_passed_on(palmette, called):
-    calls = called("palmette.cli.datasets.run_datasets")
-    assert palmette("datasets", "--group", "small").exit_code == 0
-    palmette("datasets")
-    assert calls == [((), {"group": "small"}), ((), {"group": None})]
+def test_every_option_is_a_parameter(parse):
+    assert parse(datasets, "--group", "small") == {"group": "small"}
+    assert parse(datasets) == {"group": None}
 
 
 def test_all_sets_by_group(palmette, home):
@@ -66,3 +67,11 @@ def test_the_real_data_home(palmette, data_home):
     assert result.exit_code == 0, result.output
     assert max(map(len, result.stdout.splitlines()[:-2])) <= 80
     assert "imclef07a" in result.stdout
+
+
+def test_every_model_has_one_line(palmette):
+    lines = palmette("models").stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    shown = {line.split()[0]: line for line in lines if line.strip()}
+    for spec in list_models():
+        assert shown[spec.name].rstrip().endswith(f" {spec.summary}")

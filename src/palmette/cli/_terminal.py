@@ -1,10 +1,15 @@
-"""Comparisons as tables in the terminal."""
+"""Output of commands: files that they write, and comparisons as tables in the terminal."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import typer
 from rich import box
 from rich.console import Console
 from rich.measure import Measurement
@@ -23,8 +28,20 @@ from palmette.compare import (
     ranking_title,
     split_sentence,
 )
+from palmette.exceptions import PalmetteError
 
-__all__ = ["best_first", "print_leaderboard", "print_notes", "print_ranking"]
+__all__ = [
+    "best_first",
+    "hint_at",
+    "plain_table",
+    "print_leaderboard",
+    "print_notes",
+    "print_ranking",
+    "require_writable",
+    "table_console",
+]
+
+_PIPED_WIDTH = 200  # columns of tables in files and pipes, so that numbers are not truncated
 
 _COST_TITLES = {
     "fit_cpu_s": "fit\nCPU s",
@@ -33,8 +50,68 @@ _COST_TITLES = {
 }
 
 
+# ---------------------------------------------------------------------- files
+
+
+def require_writable(path: Path, suffixes: Sequence[str]) -> None:
+    """Raise an error for a file that cannot be written, before any work is done.
+
+    Parameters
+    ----------
+    path : Path
+    suffixes : sequence of str
+        Suffixes of the known formats, such as ".json".
+    """
+    if path.suffix.lower() not in suffixes:
+        raise PalmetteError(f"cannot write {path}: expected a suffix in {', '.join(suffixes)}.")
+    if path.is_dir():
+        raise PalmetteError(f"cannot write {path}: it is a folder. Pass the name of a file.")
+    if not path.parent.is_dir():
+        raise PalmetteError(
+            f"cannot write {path}: there is no folder {path.parent}. Create it first."
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise PalmetteError(
+            f"cannot write {path}: you have no permission to write in {path.parent}."
+        )
+
+
+@contextmanager
+def hint_at(resume: Path | None) -> Iterator[None]:
+    """Print, after an interrupt, how to continue.
+
+    Parameters
+    ----------
+    resume : Path or None
+        File of a `ResultStore`.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        if resume is not None:
+            typer.echo(f"{resume} has the finished fits: run the same command again", err=True)
+        raise
+
+
+# ---------------------------------------------------------------------- tables
+
+
+def table_console() -> Console:
+    """Return the console for wide tables, which are not truncated in files and pipes."""
+    console = Console()
+    return console if console.is_terminal else Console(width=_PIPED_WIDTH)
+
+
+def plain_table() -> Table:
+    """Return an empty table with a line below its header."""
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+
+
+# ---------------------------------------------------------------------- comparisons
+
+
 def print_leaderboard(console: Console, comparison: Comparison, dataset: str) -> None:
-    """Print a table of one data set: models as rows, the best one first, best scores in green.
+    """Print a table of one data set: one row per model, best first, best scores in green.
 
     Parameters
     ----------
@@ -45,7 +122,9 @@ def print_leaderboard(console: Console, comparison: Comparison, dataset: str) ->
     table = _leaderboard(comparison, dataset, deviation=True)
     unbounded = console.options.update(width=10_000)
     if Measurement.get(console, unbounded, table).maximum > console.width:
-        table = _leaderboard(comparison, dataset, deviation=False)  # else figures would be cut
+        table = _leaderboard(
+            comparison, dataset, deviation=False
+        )  # otherwise numbers would be truncated
     console.print(Text(_title(comparison, dataset), style="bold"))
     console.print(table)
     tested = comparison.split_test(dataset)
@@ -55,7 +134,7 @@ def print_leaderboard(console: Console, comparison: Comparison, dataset: str) ->
 
 
 def best_first(comparison: Comparison, dataset: str) -> list[dict[str, Any]]:
-    """Return the means of a data set sorted by the first score; what has none comes last."""
+    """Return the means of a data set sorted by the first score; models without it come last."""
     first = comparison.scores[0]
     sign = -1.0 if SCORES[first].greater_is_better else 1.0
 
@@ -67,10 +146,10 @@ def best_first(comparison: Comparison, dataset: str) -> list[dict[str, Any]]:
 
 def _leaderboard(comparison: Comparison, dataset: str, deviation: bool) -> Table:
     entries = best_first(comparison, dataset)
-    table = _table()
+    table = plain_table()
     table.add_column("\nmodel", no_wrap=True)
     for name in comparison.scores:
-        # headers of two lines leave room for long names of models
+        # headers of two lines leave space for long names of models
         title = SCORES[name].title.replace(" ", "\n", 1)
         arrow = "↑" if SCORES[name].greater_is_better else "↓"
         table.add_column(f"{title} {arrow}", justify="right", no_wrap=True)
@@ -91,10 +170,6 @@ def _leaderboard(comparison: Comparison, dataset: str, deviation: bool) -> Table
     return table
 
 
-def _table() -> Table:
-    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
-
-
 def _title(comparison: Comparison, dataset: str) -> str:
     splits = {row["split"] for row in comparison.rows if row["dataset"] == dataset}
     if splits == {"published"}:
@@ -109,11 +184,11 @@ def print_ranking(console: Console, ranking: dict[str, Any]) -> None:
     ----------
     console : Console
     ranking : dict
-        As `Comparison.ranking` gives it.
+        Result of `Comparison.ranking`.
     """
     if "average_ranks" in ranking:
         console.print(Text(ranking_title(ranking), style="bold"))
-        table = _table()
+        table = plain_table()
         table.add_column("model", no_wrap=True)
         table.add_column("average rank", justify="right")
         for name, rank in ranking["average_ranks"].items():
@@ -125,7 +200,7 @@ def print_ranking(console: Console, ranking: dict[str, Any]) -> None:
 
 
 def print_notes(console: Console, comparison: Comparison) -> None:
-    """Print warnings, equal ones once with the number of fits that gave them."""
+    """Print warnings, equal ones once with their number."""
     counts = Counter((note["model"], note["dataset"], note["note"]) for note in comparison.notes)
     for (model, dataset, note), count in counts.items():
         times = f" ({count} times)" if count > 1 else ""

@@ -10,7 +10,7 @@ from typing import Any
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
 from palmette.models import ModelContext, find_model, list_models
-from palmette.table.schema import near_names
+from palmette.table._schema import near_names
 
 __all__ = [
     "BASELINE",
@@ -22,6 +22,7 @@ __all__ = [
     "parse_settings",
     "sharpen",
 ]
+
 
 BASELINE = "flat-svm"  # tf-idf and a linear SVM over the leaves: what others must surpass
 

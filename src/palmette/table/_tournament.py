@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from palmette.core.rows import take_rows
 from palmette.exceptions import PalmetteError
+from palmette.table._candidates import Candidate
 from palmette.table.answers import gives_node_proba
-from palmette.table.candidates import Candidate
 
 __all__ = ["Clock", "Entry", "Fold", "Score", "Tournament", "make_folds"]
+
 
 IntArray = NDArray[np.int64]
 Watch = Callable[[str, float], None]

@@ -1,4 +1,4 @@
-"""Tables in the terminal: the best first, nothing cut in 80 columns."""
+"""Output of commands: files that cannot be written, and comparisons as tables."""
 
 from __future__ import annotations
 
@@ -7,8 +7,45 @@ import io
 import pytest
 from rich.console import Console
 
-from palmette.cli.leaderboard import best_first, print_leaderboard, print_notes, print_ranking
+from palmette.cli._terminal import (
+    best_first,
+    print_leaderboard,
+    print_notes,
+    print_ranking,
+    require_writable,
+)
 from palmette.compare import COSTS, Comparison
+from palmette.exceptions import PalmetteError
+
+
+def test_writable(tmp_path, monkeypatch):
+    require_writable(tmp_path / "x.JSON", [".json"])
+    (tmp_path / "x.json").write_text("before")
+    require_writable(tmp_path / "x.json", [".json"])
+    monkeypatch.chdir(tmp_path)
+    require_writable((tmp_path / "y.json").relative_to(tmp_path), [".json"])
+    assert (tmp_path / "x.json").read_text() == "before"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("x.txt", "expected a suffix in .json, .md"),
+        ("json", "expected a suffix in .json, .md"),
+        ("folder.md", "it is a folder"),
+        ("nowhere/x.md", "there is no folder"),
+    ],
+)
+def test_not_writable(tmp_path, name, words):
+    (tmp_path / "folder.md").mkdir()
+    with pytest.raises(PalmetteError, match=words):
+        require_writable(tmp_path / name, [".json", ".md"])
+
+
+def test_read_only_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(PalmetteError, match="no permission to write"):
+        require_writable(tmp_path / "x.md", [".md"])
 
 
 def made_up(models, values, n_splits=1, split="random", scores=("hierarchical_f1", "h_loss")):

@@ -1,18 +1,38 @@
-"""`palmette datasets`: the data sets that `compare` and `fetch` can name."""
+"""`palmette models` and `palmette datasets`: the names that other commands take."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from palmette.datasets._home import DatasetEntry
 
-__all__ = ["command", "run_datasets"]
+__all__ = ["datasets", "models"]
 
 
-def command(
+def models() -> None:
+    """List the models that fit and compare can use.
+
+    Example: palmette models
+    """
+    from rich.console import Console
+
+    from palmette.cli._terminal import plain_table
+    from palmette.models import list_models
+
+    table = plain_table()
+    table.add_column("model", no_wrap=True)
+    table.add_column("what it is")
+    for spec in list_models():
+        table.add_row(spec.name, spec.summary)
+    Console().print(table)
+
+
+def datasets(
     group: Annotated[
         str | None, typer.Option(help="Only this group, such as 'multilabel'.")
     ] = None,
@@ -20,16 +40,6 @@ def command(
     """List the embedded data sets and those of the data home.
 
     Example: palmette datasets
-    """
-    run_datasets(group=group)
-
-
-def run_datasets(group: str | None = None) -> None:
-    """Print the data sets of the data home, and the embedded ones.
-
-    Parameters
-    ----------
-    group : str, optional
     """
     from rich.console import Console
 
@@ -45,7 +55,7 @@ def run_datasets(group: str | None = None) -> None:
     except DataHomeError as error:
         if group is not None:
             raise
-        console.print(f"no more: {error}", highlight=False, markup=False)
+        console.print(f"no data home: {error}", highlight=False, markup=False)
         return
     entries = [find_dataset(name) for name in list_datasets(group)]
     for title in dict.fromkeys(entry.group for entry in entries):
@@ -54,11 +64,10 @@ def run_datasets(group: str | None = None) -> None:
     console.print(f"\nin the data home {home}", highlight=False, markup=False)
 
 
-def _table(entries: list[DatasetEntry]) -> Any:
-    from rich import box
-    from rich.table import Table
+def _table(entries: list[DatasetEntry]) -> Table:
+    from palmette.cli._terminal import plain_table
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+    table = plain_table()
     table.add_column("name", no_wrap=True, min_width=26)
     for column in ("train", "test", "features", "nodes"):
         table.add_column(column, justify="right", no_wrap=True, min_width=8)

@@ -1,0 +1,201 @@
+"""Options and arguments that several commands share, and what they refer to.
+
+A command is a function whose parameters are declared once, here or in its signature. They have the
+names that they have in the public function to which the command hands them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from palmette.exceptions import PalmetteError
+
+if TYPE_CHECKING:
+    from palmette.compare import Problem
+    from palmette.table import TableModel
+
+__all__ = [
+    "ColumnNames",
+    "Delimiter",
+    "DrawnLines",
+    "Encoding",
+    "Format",
+    "Jobs",
+    "LabelsSeparator",
+    "ModelFile",
+    "OptionalTarget",
+    "Resume",
+    "Seed",
+    "Separator",
+    "Settings",
+    "Sheet",
+    "TableFile",
+    "Target",
+    "Trusted",
+    "check_data",
+    "check_jobs",
+    "find_data",
+    "load_table_model",
+    "read_column_names",
+]
+
+# ---------------------------------------------------------------------- tables
+
+TableFile = Annotated[
+    str,
+    typer.Argument(
+        help="CSV, TSV, JSON lines, Parquet or Excel, compressed or not; - for standard input."
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(help="csv, tsv, jsonl, parquet or excel, if the file has no such suffix."),
+]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of text, such as latin-1.")]
+Delimiter = Annotated[str | None, typer.Option(help="Delimiter of the cells of a CSV file.")]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook; the first by default.")]
+ColumnNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map", help="COLUMN=NAME: a column of the model and its name in the table; repeatable."
+    ),
+]
+
+# ---------------------------------------------------------------------- targets
+
+_TARGET = typer.Option(
+    help="Column to predict; several (a,b,c, or repeated) are the levels of a path."
+)
+Target = Annotated[list[str], _TARGET]
+OptionalTarget = Annotated[list[str] | None, _TARGET]
+Separator = Annotated[
+    str | None,
+    typer.Option(help="Splits target cells into paths, such as ' > '; found if not given."),
+]
+LabelsSeparator = Annotated[
+    str | None, typer.Option(help="Splits target cells with several labels, such as ';'.")
+]
+
+# ---------------------------------------------------------------------- models and fits
+
+ModelFile = Annotated[Path, typer.Argument(help="A model file written by palmette fit.")]
+Trusted = Annotated[
+    list[str] | None,
+    typer.Option("--trust", help="A type of another library that the model may load; repeatable."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A parameter of the model or method, as KEY=VALUE; repeatable."),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
+Jobs = Annotated[int, typer.Option("--jobs", help="Number of parallel jobs; -1 for all cores.")]
+Resume = Annotated[
+    Path | None,
+    typer.Option(help="File that stores finished fits, so that an interrupted run can continue."),
+]
+DrawnLines = Annotated[int, typer.Option(help="Approximate number of lines of the drawing.")]
+
+
+# ---------------------------------------------------------------------- checks
+
+
+def check_jobs(n_jobs: int) -> None:
+    """Raise an error for zero jobs."""
+    if n_jobs == 0:
+        raise PalmetteError("got --jobs 0: expected a number of jobs, or -1 for all cores.")
+
+
+def read_column_names(words: list[str] | None) -> dict[str, str]:
+    """Read the words of ``--map COLUMN=NAME`` as a dict of the model's columns to their names."""
+    names = {}
+    for word in words or []:
+        column, equals, name = word.partition("=")
+        if not (equals and column and name):
+            raise PalmetteError(
+                f"got --map {word!r}: expected COLUMN=NAME, such as --map title=name."
+            )
+        names[column] = name
+    return names
+
+
+# ---------------------------------------------------------------------- what options refer to
+
+
+def load_table_model(path: Path, trusted: list[str] | None) -> TableModel:
+    """Load a model that reads tables; an error names any other model."""
+    from palmette.persistence import load
+    from palmette.table import TableModel
+
+    model = load(path, trusted=tuple(trusted or ()))
+    if not isinstance(model, TableModel):
+        raise PalmetteError(
+            f"{path} contains a {type(model).__name__}, which does not read tables: expected a "
+            "model written by palmette fit. In Python, use its predict method or palmette.report."
+        )
+    return model
+
+
+def find_data(
+    name: str,
+    target: list[str] | None = None,
+    separator: str | None = None,
+    labels_separator: str | None = None,
+) -> Problem:
+    """Return the problem of a name; a table is read as `palmette fit` reads it.
+
+    Parameters
+    ----------
+    name : str
+        "stdlib", "digits", a name of the data home, a file, or "-" for the standard input.
+    target : list of str, optional
+        Columns of a table: one, or the levels of a path.
+    separator, labels_separator : str, optional
+        Separators of paths and of several labels in a cell.
+
+    Returns
+    -------
+    Problem
+    """
+    from palmette.compare import find_problem
+
+    check_data(name, target)
+    if not _is_table(name):
+        return find_problem(name)
+    from palmette.compare import Problem, fill_texts, is_text_column
+    from palmette.table._problem import read_problem
+    from palmette.table._sources import TableSource
+
+    found = read_problem(
+        TableSource.of(name), target or [], separator=separator, labels_separator=labels_separator
+    )
+    X: Any = found.frame
+    if X.shape[1] == 1 and is_text_column(X.iloc[:, 0]):
+        X = fill_texts(X.iloc[:, 0])
+    return Problem(name, found.hierarchy, X, found.truth)
+
+
+def check_data(name: str, target: list[str] | None = None) -> None:
+    """Raise an error for a name that `find_data` will not find, without reading data."""
+    from palmette.compare import check_problem
+
+    if not _is_table(name):
+        check_problem(name)
+        return
+    from palmette.table._sources import TableSource
+
+    TableSource.of(name).require()
+    if not target:
+        raise PalmetteError(f"{name} is a table: name the column to predict with --target.")
+
+
+def _is_table(name: str) -> bool:
+    """Whether a name refers to a file rather than to a known data set."""
+    from palmette.compare import EMBEDDED
+    from palmette.core.files import plain_suffix
+
+    if name in EMBEDDED:
+        return False
+    return name == "-" or bool(plain_suffix(name)) or Path(name).is_file()
