@@ -127,7 +127,8 @@ class NMFTree(ClassTreeLearner):
         from sklearn.exceptions import ConvergenceWarning
 
         model = NMF(k, init="nndsvd", max_iter=self.max_iter, tol=self.tol, random_state=seed)
-        with warnings.catch_warnings():
+        # the error of an exact factorisation may be below zero by rounding; it is not used
+        with warnings.catch_warnings(), np.errstate(invalid="ignore"):
             warnings.simplefilter("ignore", ConvergenceWarning)  # groups stay the same long before
             parts = model.fit_transform(means)
         parts = parts * np.linalg.norm(model.components_, axis=1)
