@@ -127,6 +127,8 @@ def grow_heap_tree(
     features = np.full(n_places, -1, dtype=np.int32)
     cuts = np.zeros(n_places, dtype=np.uint8)
     buffer = np.empty(len(rows), dtype=np.int32)
+    if codes is not None:
+        room = np.empty((n_draws + 1, gradients.shape[1]), dtype=gradients.dtype)
     bounds[:] = 0
     bounds[1, 1] = len(rows)
     for node in range(1, n_places // 2):
@@ -138,7 +140,16 @@ def grow_heap_tree(
         feature, cut, size = -1, 0, 0
         if codes is not None:
             feature, cut = random_shared_split(
-                codes, gradients, weights, here, candidates, n_draws, absolute, min_leaf, state
+                codes,
+                gradients,
+                weights,
+                here,
+                candidates,
+                n_draws,
+                absolute,
+                min_leaf,
+                state,
+                room,
             )
         if signed is not None:
             feature, cut = choose_class_split(

@@ -73,14 +73,16 @@ def _best_random_split(
     features: Indices,
     cuts: Codes,
     absolute: bool,
+    room: Floats,
 ) -> tuple[int, int]:
     """Return the split with the largest sums of gradients on its sides, and its left size.
 
-    Sums count by their squares over the weight of the side, or by their absolute values.
+    Sums count by their squares over the weight of the side, or by their absolute values. `room` is
+    that of `random_shared_split`.
     """
     n_drawn, n_labels = len(features), gradients.shape[1]
-    total = np.zeros(n_labels, dtype=gradients.dtype)
-    left = np.zeros((n_drawn, n_labels), dtype=gradients.dtype)
+    total, left = room[n_drawn], room[:n_drawn]
+    room[: n_drawn + 1] = 0.0
     size_left = np.zeros(n_drawn, dtype=np.int64)
     weight_left = np.zeros(n_drawn, dtype=np.float64)
     weight = 0.0
@@ -124,6 +126,7 @@ def random_shared_split(
     absolute: bool,
     min_leaf: int,
     state: State,
+    room: Floats,
 ) -> tuple[int, int]:
     """Draw features that vary among the rows, a cut of each, and return the best of these splits.
 
@@ -135,6 +138,8 @@ def random_shared_split(
     rows : int32 array of shape (n_rows,), IN
         The rows of the node.
     state : uint64 array of shape (1,), IN and OUT
+    room : float array of shape (n_draws + 1, n_columns)
+        Of the type of the gradients; for its own use.
 
     Returns
     -------
@@ -154,9 +159,8 @@ def random_shared_split(
             n_drawn += 1
     if n_drawn == 0:
         return -1, 0
-    best, size = _best_random_split(
-        codes, gradients, weights, rows, drawn_features[:n_drawn], drawn_cuts[:n_drawn], absolute
-    )
+    features, cuts = drawn_features[:n_drawn], drawn_cuts[:n_drawn]
+    best, size = _best_random_split(codes, gradients, weights, rows, features, cuts, absolute, room)
     if size < min_leaf or len(rows) - size < min_leaf:
         return -1, 0
     return drawn_features[best], drawn_cuts[best]
