@@ -21,7 +21,7 @@ from palmette.exceptions import LabelError, PalmetteError
 __all__ = ["ClassTreeLearner", "short_indices"]
 
 
-class ClassTreeLearner(FittedHTML, BaseEstimator):
+class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
     """Base of estimators that learn a hierarchy over the classes of y.
 
     A subclass divides the classes of a node in `_split`, with what `_begin` computed once for all

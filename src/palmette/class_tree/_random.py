@@ -53,7 +53,7 @@ class RandomTree(ClassTreeLearner):
         return [np.sort(group) for group in np.array_split(drawn, self.branching) if group.size]
 
 
-class ShuffledTree(BaseEstimator):
+class ShuffledTree(BaseEstimator):  # type: ignore[misc]
     """Learn a hierarchy over the classes in a random order, with a random seed.
 
     Learners that start from the first class, or break ties by the order, give another tree.
