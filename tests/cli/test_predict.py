@@ -107,7 +107,7 @@ def test_every_format_holds_the_same(palmette, folder, name):
 def test_a_missing_column_is_named_with_what_to_do(fails, folder):
     Path("new.csv").write_text("name,price\nx,1\n")
     assert fails("predict", "model.palmette", "new.csv") == (
-        "new.csv lacks the column 'title' that the model was fitted on (it has: name, price). "
+        "new.csv has no column 'title' that the model was fitted on (it has: name, price). "
         "Rename it, or pass --map title=name."
     )
 
@@ -132,7 +132,7 @@ def test_a_wrong_row_far_below_leaves_no_file(folder, palmette):
     words = ["--out", "o.csv", "--chunk-rows", 10]
     result = palmette("predict", "model.palmette", "new.csv", *words)
     assert result.exit_code == 2
-    assert "error: new.csv:42: the row has 3 cells, but the first line names 2" in result.stderr
+    assert "error: new.csv:42: the row has 3 cells, but the first line has 2" in result.stderr
     assert not list(folder.glob("*o.csv*"))
 
 

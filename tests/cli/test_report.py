@@ -112,7 +112,7 @@ def test_figures_are_those_of_the_model(palmette, model, table, tmp_path):
 def test_columns_under_another_name(palmette, fails, model, table, tmp_path):
     other = tmp_path / "other.csv"
     pd.read_csv(table).rename(columns={"title": "name"}).to_csv(other, index=False)
-    assert "lacks the column 'title'" in fails("report", model, other)
+    assert "has no column 'title'" in fails("report", model, other)
     assert palmette("report", model, other, "--map", "title=name").exit_code == 0
     assert "no column 'label'" in fails("report", model, other, "--map", "title=label")
     assert "expected COLUMN=NAME" in fails("report", model, other, "--map", "title")
@@ -129,7 +129,7 @@ def test_mistakes_show_before_any_work(fails, model, table, tmp_path):
 def test_a_table_without_its_target(fails, model, tmp_path):
     path = tmp_path / "new.csv"
     path.write_text("title\nred apple\n")
-    assert "lacks the target column 'kind'" in fails("report", model, path)
+    assert "has no target column 'kind'" in fails("report", model, path)
 
 
 def test_a_model_that_is_not_for_tables(fails, table, tmp_path):

@@ -55,4 +55,4 @@ def test_a_forest_of_neighbours_names_rows_like_it(goods):
         goods[["price", "kind"]], "kind", labels_separator=";", model="coherent-forest", folds=0
     )
     texts = Explainer(model).explain(model.features(goods), np.ones(80, dtype=int), None)
-    assert all(text.startswith("like row ") for text in texts)
+    assert all(text.startswith("similar to row ") for text in texts)

@@ -52,7 +52,7 @@ def test_rows_without_a_target_are_left_out(goods):
     goods.loc[[3, 5], "kind"] = None
     model = fit_table(goods, "kind", tell=told.append, **QUICK)
     assert model.summary_["rows"] == 78
-    assert told[0] == "78 rows; 2 without a target left out"
+    assert told[0] == "78 rows; 2 rows without a target are left out"
     assert model.labelled_rows(goods).sum() == 78
     with pytest.raises(PalmetteError, match=r"row 4 has no target \(2 such rows\)"):
         model.read_target(goods)
@@ -170,7 +170,7 @@ def test_fit_again_on_other_rows(goods):
     ("wrong", "words"),
     [
         ({"model": "boostin"}, "no model 'boostin'"),
-        ({"settings": {"C": 1}}, "settings are for a named model"),
+        ({"settings": {"C": 1}}, "settings need a named model"),
         ({"folds": 1}, "folds=1"),
         ({"time": 0}, "time=0"),
         ({"coverage": 2}, "coverage=2"),

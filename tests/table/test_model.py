@@ -37,7 +37,7 @@ def test_columns_are_checked(model):
     known = [*model.schema_.kinds, "kind"]
     assert model.check_columns(known) == []
     assert model.check_columns(["more", *known]) == ["more"]
-    with pytest.raises(PalmetteError, match="the table lacks the columns 'title', 'price'"):
+    with pytest.raises(PalmetteError, match="the table has no columns 'title', 'price'"):
         model.check_columns(["colour", "since"])
 
 

@@ -40,7 +40,7 @@ def test_rows_stay_as_they_are_and_get_answers(model, path, goods):
     assert found["price"].tolist() == goods["price"].tolist()
     assert found["prediction"].tolist() == goods["kind"].tolist()
     assert found["probability"].between(0.25, 1).all()
-    assert told == ["not used, since the model does not know them: note"]
+    assert told == ["columns that the model does not use: note"]
 
 
 @pytest.mark.parametrize("rows", [27, 80])
@@ -79,7 +79,7 @@ def test_columns_can_be_mapped(model, path, goods, tmp_path):
     wishes = Wishes(rename={"title": "name"})
     found = predict(model, tmp_path / "a.csv", wishes)
     assert found["prediction"].tolist() == goods["kind"].tolist()
-    with pytest.raises(PalmetteError, match=r"lacks the column 'title'.*--map title=name"):
+    with pytest.raises(PalmetteError, match=r"has no column 'title'.*--map title=name"):
         predict(model, tmp_path / "a.csv")
     with pytest.raises(PalmetteError, match="the model has no column 'tite'"):
         predict(model, path, Wishes(rename={"tite": "title"}))
@@ -101,7 +101,7 @@ def test_models_without_probabilities_answer_plainly(goods, path):
     assert "probability" not in found
     assert found["explanation"].str.contains("+", regex=False).any()
     for wishes in (Wishes(top=2), Wishes(confidence=0.5)):
-        with pytest.raises(PalmetteError, match="gives no probabilities"):
+        with pytest.raises(PalmetteError, match="has no probabilities"):
             predict(svm, path, wishes)
 
 
@@ -156,7 +156,7 @@ def test_what_does_not_fit_into_parquet_is_said(tmp_path):
             writer.write(pd.DataFrame({"a": [1, 2]}))
             writer.write(pd.DataFrame({"a": ["x", "y"]}))
 
-    with pytest.raises(PalmetteError, match="do not fit into Parquet"):
+    with pytest.raises(PalmetteError, match="cannot be written as Parquet"):
         write()
     assert list(tmp_path.iterdir()) == []
 
@@ -176,5 +176,5 @@ def test_numbers_of_json_are_plain(tmp_path):
 
 def test_an_unknown_suffix(tmp_path):
     opened = open_writer(tmp_path / "a.doc")
-    with pytest.raises(PalmetteError, match=r"expected a name in \.csv"):
+    with pytest.raises(PalmetteError, match=r"expected a suffix in \.csv"):
         opened.__enter__()

@@ -124,8 +124,8 @@ def test_frames_of_other_libraries():
         ("", "the file is empty"),
         ("\n\n", "the file is empty"),
         ("a,b\n", "the table has no rows"),
-        ("a,a\n1,2\n", "two columns are called 'a'"),
-        ("a,b\n1,2\n1,2,3\n", "3: the row has 3 cells, but the first line names 2 columns"),
+        ("a,a\n1,2\n", "two columns have the name 'a'"),
+        ("a,b\n1,2\n1,2,3\n", "3: the row has 3 cells, but the first line has 2 columns"),
         ("a,b\n1,2\n1\n", "3: the row has 1 cells"),
         ('a,b\n1,"2\n', "the row cannot be read"),
         ("a,b\n1,\0\n", "this is a binary file"),
@@ -147,9 +147,9 @@ def test_a_wrong_encoding_is_named_with_what_to_do(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.jsonl", b'{"a": 1}\n{"a": \n', "2: this is no JSON object"),
+        ("a.jsonl", b'{"a": 1}\n{"a": \n', "2: this is not a JSON object"),
         ("a.jsonl", b'{"a": 1}\n[1]\n', "2: expected an object"),
-        ("a.json", b'[{"a": 1}, ', "this is no list in JSON"),
+        ("a.json", b'[{"a": 1}, ', "this is not a JSON list"),
         ("a.parquet", b"PAR1 no PAR1", "the table cannot be read"),
         ("a.xlsx", b"no zip", "the table cannot be read"),
         ("a.csv.gz", b"no gzip", "the table cannot be read"),
@@ -166,7 +166,7 @@ def test_a_late_key_of_json_lines_has_its_line(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"a": 1}\n{"a": 2}\n{"a": 3, "b": 4}\n')
     assert read(path)["b"].tolist() == [None, None, 4]
-    with pytest.raises(ReadError, match="3: the key 'b' is not among those of the first rows"):
+    with pytest.raises(ReadError, match="3: the key 'b' does not occur in the first rows"):
         list(read_chunks(TableSource.of(path), rows=2))
 
 

@@ -35,7 +35,7 @@ def test_kinds_are_found(values, kind):
 def test_columns_without_values_are_left_out():
     frame = pd.DataFrame({"x": ["a", "b"], "gap": [None, None], "words": ["NA", ""]})
     assert list(Schema.infer(frame).kinds) == ["x"]
-    with pytest.raises(PalmetteError, match="no column beside the target"):
+    with pytest.raises(PalmetteError, match="no columns to learn from besides the target"):
         Schema.infer(frame, leave_out=["x"])
 
 
@@ -75,7 +75,7 @@ def test_a_missing_column_is_named_with_what_to_do():
     with pytest.raises(PalmetteError) as caught:
         schema.require(["name", "price"], "new.csv")
     assert str(caught.value) == (
-        "new.csv lacks the column 'title' that the model was fitted on (it has: name, price). "
+        "new.csv has no column 'title' that the model was fitted on (it has: name, price). "
         "Rename it, or pass --map title=name."
     )
 

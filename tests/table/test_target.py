@@ -68,9 +68,9 @@ def test_several_paths_a_row():
 def test_columns_that_are_not_there():
     with pytest.raises(PalmetteError, match="Did you mean 'category'"):
         read({"category": ["a"]}, "catgory")
-    with pytest.raises(PalmetteError, match="named twice"):
+    with pytest.raises(PalmetteError, match="listed twice"):
         read({"y": ["a"]}, ["y", "y"])
-    with pytest.raises(PalmetteError, match="separator is for one target column"):
+    with pytest.raises(PalmetteError, match="separator needs one target column"):
         read({"a": ["x"], "b": ["y"]}, "a,b", separator="/")
 
 

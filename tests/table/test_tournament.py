@@ -92,7 +92,7 @@ def test_what_would_take_too_long_is_not_tried(watch):
 def test_the_first_model_is_fitted_whatever_it_costs(watch):
     game = run(watch, {"slow": (0.9, 500), "quick": (0.5, 1)}, seconds=60)
     assert game.winner().name == "slow"
-    assert game.entries["quick"].note == "no time was left"
+    assert game.entries["quick"].note == "no time left"
 
 
 def test_a_failure_is_a_note(watch):

@@ -172,4 +172,4 @@ def _random_tree(tree: Hierarchy, seed: int) -> Hierarchy:
     names = tree.names.copy()
     order = np.random.default_rng(seed).permutation(tree.leaves)
     names[tree.leaves] = tree.names[order]
-    return Hierarchy(names, tree.edges)
+    return Hierarchy(names.tolist(), tree.edges)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from typing import Annotated, Any, NoReturn
@@ -26,7 +26,7 @@ from palmette.exceptions import PalmetteError
 __all__ = ["ExitCode", "app", "exit_on_error", "main"]
 
 # base class of Typer's errors of usage: click's, or that of the copy of click in newer versions
-_UsageError = typer.BadParameter.__mro__[2]
+_UsageError: type[Exception] = typer.BadParameter.__mro__[2]
 
 
 class ExitCode(IntEnum):
@@ -143,11 +143,12 @@ def _common(
     pass
 
 
-for _command in (demo, fit, predict, report, learn, compare):
+_COMMANDS: tuple[Callable[..., None], ...] = (demo, fit, predict, report, learn, compare)
+for _command in _COMMANDS:
     app.command(_command.__name__)(_command)
 app.command("bench")(bench)
-for _command in (models, datasets):
-    app.command(_command.__name__)(_command)
+app.command("models")(models)
+app.command("datasets")(datasets)
 app.add_typer(hierarchy, name="hierarchy")
 
 

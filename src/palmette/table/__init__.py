@@ -1,7 +1,6 @@
-"""From a table to a model: reading, features, a tournament of models, predictions by chunks."""
+"""From a table to a model: reading, features, a tournament of models, predictions in chunks."""
 
 from palmette.table._features import TextVectorizer
-from palmette.table._fit import fit_table
-from palmette.table._model import TableModel
+from palmette.table._model import TableModel, fit_table
 
 __all__ = ["TableModel", "TextVectorizer", "fit_table"]

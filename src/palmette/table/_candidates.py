@@ -1,4 +1,4 @@
-"""Which models enter a tournament, in the order in which they are tried, and how they are made."""
+"""The models of a tournament, in the order in which they are tried, and their parameters."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = [
 ]
 
 
-BASELINE = "flat-svm"  # tf-idf and a linear SVM over the leaves: what others must surpass
+BASELINE = "flat-svm"  # a linear SVM over the leaves
 
-# from cheap to expensive, as measured on texts and on tables of numbers
+# from cheap to expensive, measured on texts and on tables of numbers
 _TEXT = ("class-tree", BASELINE, "flat-naive-bayes", "mf-tree", "local-per-parent", "flat",
          "local-per-node", "local-per-level")  # fmt: skip
 _NUMBERS = ("class-tree", BASELINE, "flat-extra-trees", "local-per-parent", "flat", "mf-tree",
@@ -36,24 +36,24 @@ _SEVERAL = ("local-per-node", "binary-relevance", "coherent-forest", "structured
             "hierarchical-boosting", "h-ada-mh", "adaboost-mh")  # fmt: skip
 _DENSE_ONLY = ("forest", "extra-trees", "boosting", "ada", "structured", "kernel", "blend")
 _ONE_LEVEL = ("local-per-parent", "local-per-node", "local-per-level")
-_WIDE = 4000  # sparse features from which trees are left out
+_WIDE = 4000  # number of sparse features above which trees are left out
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What there is to learn.
+    """The properties of a problem on which the choice of models depends.
 
     Parameters
     ----------
     n_features : int
     is_sparse : bool
     only_text : bool
-        Whether features are nothing but weights of words, whose rows have length one.
+        Whether all features are weights of words, in rows of unit norm.
     several_paths : bool
     one_level : bool
         Whether the hierarchy is a star.
     learner : estimator or None
-        Of a hierarchy, where it is learnt.
+        Learner of the hierarchy, if it is learnt.
     hierarchy : Hierarchy or None
     random_state : int
     n_jobs : int or None
@@ -72,7 +72,7 @@ class Situation:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A model of the registry, and why it is not tried where it is not.
+    """A model of the registry, or the reason why it is not tried.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Candidate:
 
 
 def choose(situation: Situation) -> list[Candidate]:
-    """Return candidates in the order in which they are to be tried.
+    """Return the candidates in the order in which they are tried.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def choose(situation: Situation) -> list[Candidate]:
     Returns
     -------
     list of Candidate
-        Those that are left out have a reason.
+        Candidates that are left out have a reason.
     """
     known = {spec.name: spec for spec in list_models()}
     if situation.several_paths:
@@ -110,11 +110,11 @@ def choose(situation: Situation) -> list[Candidate]:
 def _reason_against(name: str, situation: Situation) -> str | None:
     wide = situation.is_sparse and situation.n_features > _WIDE
     if wide and any(word in name for word in _DENSE_ONLY):
-        return f"for tables of numbers: there are {situation.n_features:,} sparse features"
+        return f"only for tables of numbers: there are {situation.n_features:,} sparse features"
     if name == "flat-naive-bayes" and not situation.only_text:
-        return "for texts alone"
+        return "only for texts"
     if situation.learner is not None and name in ("mf-tree", "adaboost-bhc", "flat-naive-bayes"):
-        return "the hierarchy is learnt in another way"
+        return "the hierarchy is learnt by another method"
     if situation.one_level and situation.learner is None and name in _ONE_LEVEL:
         return "the hierarchy has one level: the same as flat"
     if situation.one_level and situation.learner is None and name == "local-per-parent-forest":
@@ -130,7 +130,7 @@ def make(name: str, situation: Situation, settings: Mapping[str, Any] | None = N
     name : str
     situation : Situation
     settings : dict, optional
-        Parameters that are set; see `apply_settings`.
+        Parameters to set; see `apply_settings`.
 
     Returns
     -------
@@ -138,28 +138,28 @@ def make(name: str, situation: Situation, settings: Mapping[str, Any] | None = N
     """
     hierarchy = situation.hierarchy if situation.learner is None else situation.learner
     if name == BASELINE and situation.learner is not None:
-        hierarchy = None  # over plain labels: it need not learn a tree that it does not use
+        hierarchy = None  # it does not use the hierarchy, so none is learnt
     context = ModelContext(hierarchy, situation.random_state, situation.n_jobs, situation.only_text)
     estimator = find_model(name).make(context)
     given = dict(settings or {})
     parameters = estimator.get_params(deep=False)
     if "tree" in parameters and parameters.get("decoding") == "beam":
-        # all probabilities are wanted, and the best label is then at hand
+        # all probabilities are computed anyway, which include the best label
         estimator.set_params(decoding="best_path")
     apply_settings(estimator, given, name)
     return estimator
 
 
 def sharpen(estimator: Any, settings: Mapping[str, Any] | None) -> Any:
-    """Make probabilities of the final model honest, where it can do so by itself."""
-    is_open = estimator.get_params(deep=False).get("calibration", 0) is None
-    if is_open and "calibration" not in (settings or {}):
+    """Calibrate the probabilities of the final model if it can do so itself."""
+    can_calibrate = estimator.get_params(deep=False).get("calibration", 0) is None
+    if can_calibrate and "calibration" not in (settings or {}):
         estimator.set_params(calibration="out_of_fold")
     return estimator
 
 
 def parse_settings(words: Sequence[str]) -> dict[str, Any]:
-    """Read ``key=value`` words; values are Python literals, or else plain strings.
+    """Read ``key=value`` words; values are Python literals or else plain strings.
 
     Examples
     --------
@@ -179,14 +179,14 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
 
 
 def apply_settings(estimator: Any, settings: Mapping[str, Any], name: str) -> None:
-    """Set parameters of a model, or of the estimator inside of it; other names are refused.
+    """Set parameters of a model or of its inner estimator; other names are errors.
 
     Parameters
     ----------
     estimator : estimator
     settings : dict of str to object
     name : str
-        Of the model, for the message.
+        Name of the model, for error messages.
     """
     known = estimator.get_params()
     for key, value in settings.items():

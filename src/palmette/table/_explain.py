@@ -1,4 +1,4 @@
-"""What speaks for a prediction, in a line: features of most weight, near rows, or probabilities."""
+"""Explanations of predictions: features with the largest weights, similar rows, probabilities."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _SHOWN = 5  # features, or rows
 class Explainer:
     """Explain predictions of a model.
 
-    Linear models say which features of the row speak most for the path, a forest of neighbours
-    says which training rows are nearest; of all, the probabilities along the path are shown.
+    For linear models these are the features with the largest contributions to the path, for forests
+    the most similar training rows; for all models the probabilities along the path.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Explainer:
         self._model = model
         self._weights = linear_weights(model)
         self._names: NDArray[np.object_] | None = None
-        self._forest = _neighbour_model(model.estimator_)
+        self._forest = _neighbor_model(model.estimator_)
 
     def explain(self, X: Any, nodes: Any, proba: FloatArray | None) -> list[str]:
         """Explain rows.
@@ -44,7 +44,7 @@ class Explainer:
         ----------
         X : array or sparse array of shape (n_samples, n_features)
         nodes : int array of shape (n_samples,)
-            What was predicted.
+            Predicted nodes.
         proba : array of shape (n_samples, n_nodes) or None
 
         Returns
@@ -58,7 +58,7 @@ class Explainer:
 
     def _path_texts(self, nodes: Any, proba: FloatArray) -> list[str]:
         h = self._model.hierarchy_
-        if not h.is_tree or self._model.learnt_:  # groups of a learnt tree have no names
+        if not h.is_tree or self._model.learnt_:  # groups of a learnt tree have no meaningful names
             return ["" for _ in nodes]
         above = {n: [*h.ancestors(n).tolist(), n] for n in np.unique(nodes).tolist() if n > 0}
         steps = {n: sorted(node for node in path if node > 0) for n, path in above.items()}
@@ -73,12 +73,12 @@ class Explainer:
         return self.near_rows(X)
 
     def near_rows(self, X: Any) -> list[str]:
-        """Name the training rows nearest to each row, by a forest of neighbours if there is one."""
+        """List the most similar training rows of each row, if the model has a forest."""
         if self._forest is None:
             return [""] * int(X.shape[0])
         rows, parts = self._forest.neighbors(X, _SHOWN)
         return [
-            "like row " + ", ".join(f"{r + 1} ({p:.2f})" for r, p in zip(*pair, strict=True))
+            "similar to row " + ", ".join(f"{r + 1} ({p:.2f})" for r, p in zip(*pair, strict=True))
             for pair in zip(rows.tolist(), parts.tolist(), strict=True)
         ]
 
@@ -105,7 +105,7 @@ class Explainer:
 
 
 def linear_weights(model: TableModel) -> Weights | None:
-    """Return a function from a node to the weights that speak for its path; None if not linear.
+    """Return a function from a node to the weights of its path; None if the model is not linear.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _route_weights(tree: Any, labels_are_nodes: bool) -> Weights | None:
         return None
     coef = routes.coef
     class_of = {int(node): i for i, node in enumerate(tree.space_.classes.tolist())}
-    if labels_are_nodes:  # labels of the inner tree are node numbers of the outer one
+    if labels_are_nodes:  # labels of the inner tree are nodes of the outer one
         names = tree.hierarchy_.names[tree.space_.classes].tolist()
         class_of = {int(name): i for i, name in enumerate(names)}
     below = sparse.csc_array(table.below)
@@ -157,14 +157,14 @@ def _route_weights(tree: Any, labels_are_nodes: bool) -> Weights | None:
 
 
 def _lane(coef: Any, lanes: slice, which: int) -> FloatArray | float:
-    """Weights for one option; a single classifier of two options speaks for the second."""
+    """Weights for one option; a single binary classifier has the weights of the second."""
     count = lanes.stop - lanes.start
     if count == 0:
         return 0.0
     if count == 1:
-        row = coef[[lanes.start]].toarray().ravel()
+        row: FloatArray = coef[[lanes.start]].toarray().ravel()
         return row if which == 1 else -row
-    return coef[[lanes.start + which]].toarray().ravel()
+    return np.asarray(coef[[lanes.start + which]].toarray().ravel())
 
 
 def _local_weights(local: Any) -> Weights | None:
@@ -183,8 +183,8 @@ def _local_weights(local: Any) -> Weights | None:
         for step in [*h.ancestors(node).tolist(), node]:
             for estimator in estimators.values():
                 classes = np.asarray(estimator.classes_)
-                where = np.flatnonzero(classes == step) if classes.dtype.kind in "iu" else []
-                if len(where):
+                where = np.flatnonzero(classes == step)
+                if classes.dtype.kind in "iu" and len(where):
                     total = total + _coef_row(estimator.coef_, int(where[0]))
         return total if isinstance(total, np.ndarray) else None
 
@@ -192,14 +192,14 @@ def _local_weights(local: Any) -> Weights | None:
 
 
 def _coef_row(coef: Any, which: int) -> FloatArray:
-    rows = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
+    rows: FloatArray = coef.toarray() if sparse.issparse(coef) else np.asarray(coef)
     if len(rows) == 1:
-        return rows[0] if which == 1 else -rows[0]
-    return rows[which]
+        return np.asarray(rows[0] if which == 1 else -rows[0])
+    return np.asarray(rows[which])
 
 
-def _neighbour_model(estimator: Any) -> Any:
-    """Return the forest inside a model that can name the rows near a row; else None."""
+def _neighbor_model(estimator: Any) -> Any:
+    """Return the forest inside a model that can list similar rows; else None."""
     while estimator is not None:
         if hasattr(estimator, "neighbors"):
             return estimator

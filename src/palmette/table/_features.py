@@ -20,28 +20,33 @@ if TYPE_CHECKING:
 
 __all__ = ["TableFeatures", "TextVectorizer"]
 
+_TOP = np.uint64(1) << np.uint64(63)
+# Thai, Lao, Tibetan and Burmese; Khmer; Chinese and Japanese
+_UNSPACED = (("\u0e00", "\u109f"), ("\u1780", "\u17ff"), ("\u2e80", "\u9fff"))
+_CHARACTERS_AT_ONCE = 2**21  # of texts that are hashed at a time, about 200 MiB of grams
 
-class TableFeatures(TransformerMixin, BaseEstimator):
-    """Turn a table whose columns have the types of their kinds into a matrix.
 
-    Texts become weights of words and their pieces; categories, dates and numbers become columns of
-    numbers by skrub's TableVectorizer, without gaps and of mean 0 and variance 1. With a text the
-    matrix is sparse.
+class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Convert the columns of a table to a matrix of features.
+
+    Texts become tf-idf weights of words and character n-grams; categories, dates and numbers become
+    columns of numbers by skrub's TableVectorizer, with missing values imputed, of mean 0 and
+    variance 1. With a column of texts the matrix is sparse.
 
     Parameters
     ----------
     schema : Schema
     text : {"tfidf", "hashing"}
-        How texts become numbers; see `TextVectorizer`.
+        Features of texts; see `TextVectorizer`.
 
     Attributes
     ----------
     texts_ : dict of str to TextVectorizer
-        By column.
+        Vectorizers by column.
     table_ : skrub.TableVectorizer or None
-        Of all other columns.
+        Vectorizer of all other columns.
     scaler_ : Pipeline or None
-        Fills gaps and scales what the table gives.
+        Imputes missing values and scales the features of `table_`.
     n_features_ : int
 
     Examples
@@ -62,12 +67,12 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: pd.DataFrame, y: Any = None) -> Any:
-        """Learn the features from the rows of a table, and return theirs.
+        """Learn the features of a table, and return those of its rows.
 
         Parameters
         ----------
         X : DataFrame of n_samples rows
-            As `Schema.cast` gives it.
+            Result of `Schema.cast`.
         y : ignored
 
         Returns
@@ -78,7 +83,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         others = [name for name in self.schema.names() if name not in texts]
         self.texts_ = {name: TextVectorizer(self.text) for name in texts}
         blocks = [vectorizer.fit_transform(X[name]) for name, vectorizer in self.texts_.items()]
-        self.table_ = self.scaler_ = None
+        self.table_: Any = None
+        self.scaler_: Any = None
         if others:
             self.table_ = _table_vectorizer()
             found = np.asarray(self.table_.fit_transform(X[others]), dtype=np.float64)
@@ -87,7 +93,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         features = _join(blocks)
         self.n_features_ = int(features.shape[1])
         if not self.n_features_:
-            raise PalmetteError("the columns of the table hold no words and no values.")
+            raise PalmetteError("the columns have no words and no values: expected at least one.")
         return features
 
     def transform(self, X: pd.DataFrame) -> Any:
@@ -96,7 +102,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : DataFrame of n_samples rows
-            As `Schema.cast` gives it.
+            Result of `Schema.cast`.
 
         Returns
         -------
@@ -111,7 +117,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         return _join(blocks)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the features: words with their column where there are several columns."""
+        """Names of the features; words with their column if there are several columns."""
         check_is_fitted(self, "n_features_")
         alone = len(self.schema.kinds) == 1
         names: list[str] = []
@@ -124,7 +130,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def describe(self) -> str:
-        """Say how many features there are, and of what kind."""
+        """Describe the number and kind of the features."""
         check_is_fitted(self, "n_features_")
         words = f"{self.n_features_:,} features"
         return f"{words}, texts by {self.text}" if self.texts_ else words
@@ -154,49 +160,46 @@ def _join(blocks: list[Any]) -> Any:
     if len(blocks) == 1:
         return blocks[0]
     joined = sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr")
-    if joined.nnz < 2**31:  # liblinear and trees of scikit-learn take no other
+    if joined.nnz < 2**31:  # liblinear and trees of scikit-learn need 32-bit indices
         joined.indices = joined.indices.astype(np.int32, copy=False)
         joined.indptr = joined.indptr.astype(np.int32, copy=False)
     return joined
 
 
-_TOP = np.uint64(1) << np.uint64(63)
-# Thai, Lao, Tibetan and Burmese; Khmer; Chinese and Japanese
-_UNSPACED = (("\u0e00", "\u109f"), ("\u1780", "\u17ff"), ("\u2e80", "\u9fff"))
-_CHARACTERS_AT_ONCE = 2**21  # of texts that are hashed at a time: some 200 MiB of grams
+# ---------------------------------------------------------------------- texts
 
 
-class TextVectorizer(TransformerMixin, BaseEstimator):
-    """Turn texts into sparse rows of length one: weights of words, pairs and pieces of words.
+class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Convert texts to sparse rows of unit norm: tf-idf weights of words, word pairs and pieces.
 
-    A piece is some letters of a word, of which the spaces around it are part: it finds endings,
-    parts of compounds and words with a typing error. Case does not count.
+    A piece is a character n-gram of a word and the spaces around it, so that endings, parts of
+    compounds and misspelled words are found. Upper and lower case are equal.
 
     Parameters
     ----------
     method : {"tfidf", "hashing"}
-        Whether every gram that occurs in `min_rows` rows has a column of its own, with a name, or
-        grams share a fixed number of columns: memory then does not grow with the texts.
+        "tfidf" has one named column per gram that occurs in at least `min_rows` rows. With
+        "hashing" grams share a fixed number of columns, so memory does not grow with the texts.
     pieces : "auto", tuple of two ints, or None
-        Least and largest number of letters of a piece; None for words and pairs only. "auto" is
-        (3, 4), and (1, 3) for scripts that do not divide words by spaces.
+        Minimum and maximum number of characters of a piece; None for words and pairs only. "auto"
+        is (3, 4), and (1, 3) for scripts without spaces between words.
     min_rows : int
-        Rows that a gram must occur in, with "tfidf".
+        Minimum number of rows of a gram, with "tfidf".
     max_columns : int
-        Most columns with "tfidf", those of most rows being kept; a power of two is the number of
-        columns with "hashing".
+        Maximum number of columns with "tfidf", of which the most frequent are kept; the number of
+        columns, a power of two, with "hashing".
 
     Attributes
     ----------
     pieces_ : tuple of two ints, or None
-        What `pieces` came to.
+        The numbers of characters that are used.
     idf_ : float array of shape (n_columns,)
     n_words_ : int
-        Columns of words and pairs; those of pieces come after them.
+        Number of columns of words and pairs, which come before those of pieces.
     hashes_ : uint64 array of shape (n_columns,)
         With "tfidf", the grams of the columns, ascending.
     names_ : object array of shape (n_columns,)
-        With "tfidf", the grams as they first occurred; a star stands for the rest of a word.
+        With "tfidf", the grams as they first occurred; a star marks the rest of a word.
 
     Examples
     --------
@@ -227,7 +230,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : texts of n_samples rows
-            What is no string counts as an empty text.
+            Anything but a string is an empty text.
         y : ignored
 
         Returns
@@ -236,20 +239,20 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         """
         self._check()
         texts = _as_texts(X)
-        self.pieces_ = _likely_pieces(texts) if self.pieces == "auto" else self.pieces
+        self.pieces_: Any = _likely_pieces(texts) if self.pieces == "auto" else self.pieces
         if self.method == "hashing":
             self.n_words_ = self.max_columns // 2 if self.pieces_ else self.max_columns
             counts = np.zeros(self.max_columns)
             for grams in self._grams(texts):
                 rows, columns = grams.rows(), self._buckets(grams.hashes)
-                counts += np.bincount(_once_a_row(rows, columns), minlength=self.max_columns)
+                counts += np.bincount(_once_per_row(rows, columns), minlength=self.max_columns)
         else:
             counts = self._learn_grams(texts)
         self.idf_ = np.log((1.0 + len(texts)) / (1.0 + counts)) + 1.0
         return self
 
     def transform(self, X: Iterable[Any]) -> sparse.csr_array:
-        """Turn texts into rows.
+        """Convert texts to rows.
 
         Parameters
         ----------
@@ -270,7 +273,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             used = weigh_rows(
                 columns, grams.first, self.idf_, self.n_words_, indptr, indices, values
             )
-            if used < 2**31:  # liblinear and trees of scikit-learn take no other
+            if used < 2**31:  # liblinear and trees of scikit-learn need 32-bit indices
                 indptr = indptr.astype(np.int32)
             shape = (len(indptr) - 1, len(self.idf_))
             blocks.append(sparse.csr_array((values[:used], indices[:used], indptr), shape=shape))
@@ -296,7 +299,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         require(type(n_words) is int and n_words >= 0, "n_words_ is not a number of columns")
         low, high = self.pieces_ or (1, 1)
         is_range = type(low) is int and type(high) is int and 1 <= low <= high
-        require(is_range, "pieces_ are no numbers of letters")
+        require(is_range, "pieces_ are not numbers of characters")
         if self.method == "hashing":
             n_used = 2 * n_words if self.pieces_ else n_words
             require(0 < n_used <= n_columns, "the columns of a text do not fit their weights")
@@ -312,18 +315,18 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             isinstance(pieces, str) or not 1 <= pieces[0] <= pieces[1]
         ):
             raise PalmetteError(
-                f"pieces={pieces!r}: expected the least and the largest number of letters, such as "
-                "(2, 4), or 'auto', or None."
+                f"pieces={pieces!r}: expected the minimum and maximum number of characters, such "
+                "as (2, 4), or 'auto', or None."
             )
         if self.max_columns < 2 or (self.method == "hashing" and self.max_columns.bit_count() != 1):
             raise PalmetteError(
-                f"max_columns={self.max_columns!r}: expected 2 at least, and a power of two with "
+                f"max_columns={self.max_columns!r}: expected at least 2, and a power of two with "
                 "method='hashing'."
             )
 
     def _grams(self, texts: list[str], spans: bool = False) -> Iterator[_Grams]:
-        """Grams of some texts at a time."""
-        low, high = self.pieces_ or (1, 0)
+        """Yield the grams of some texts at a time."""
+        low, high = self._piece_range()
         start, size = 0, 0
         for stop, text in enumerate(texts, start=1):
             size += len(text)
@@ -331,16 +334,20 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
                 yield _hash_texts(texts[start:stop], low, high, spans)
                 start, size = stop, 0
 
+    def _piece_range(self) -> tuple[int, int]:
+        low, high = self.pieces_ or (1, 0)
+        return int(low), int(high)
+
     def _learn_grams(self, texts: list[str]) -> NDArray[np.float64]:
-        """Choose the grams that become columns; returns the number of rows of each."""
+        """Choose the grams that become columns; return their numbers of rows."""
         known, counts = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
         for grams in self._grams(texts):
-            once = _once_a_row(grams.rows(), grams.hashes)
+            once = _once_per_row(grams.rows(), grams.hashes)
             found, times = np.unique(once, return_counts=True)
             known, place = np.unique(np.concatenate([known, found]), return_inverse=True)
             counts = np.bincount(place, weights=np.concatenate([counts, times]))
         kept = np.flatnonzero(counts >= self.min_rows)
-        if not len(kept):  # of very few texts all words count
+        if not len(kept):  # with very few texts all grams are kept
             kept = np.arange(len(known))
         if len(kept) > self.max_columns:
             order = np.argsort(-counts[kept], kind="stable")
@@ -348,10 +355,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         self.hashes_ = known[kept]
         self.n_words_ = int(np.searchsorted(self.hashes_, _TOP))
         self.names_ = self._name_columns(texts)
-        return counts[kept]
+        return counts[kept].astype(np.float64)
 
     def _name_columns(self, texts: list[str]) -> NDArray[np.object_]:
-        """Find out how the gram of every column reads, where it first occurs."""
+        """Return the gram of every column as it first occurs."""
         names = np.full(len(self.hashes_), None, dtype=object)
         missing = len(names)
         for grams in self._grams(texts, spans=True):
@@ -377,7 +384,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return columns
 
     def _buckets(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Columns that grams share: words in the first half, pieces in the second."""
+        """Columns by hash: words in the first half, pieces in the second."""
         columns = (hashes & np.uint64(self.n_words_ - 1)).astype(np.int32)
         columns[hashes >= _TOP] += self.n_words_
         return columns
@@ -392,7 +399,7 @@ class _Grams(NamedTuple):
     first : int64 array of shape (n_rows + 1,)
     spans : int64 array of shape (n_grams, 2), or (0, 2)
     joined : str
-        All texts, of which `spans` are places.
+        All texts; `spans` are positions in it.
     """
 
     hashes: NDArray[np.uint64]
@@ -405,29 +412,29 @@ class _Grams(NamedTuple):
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
     def read(self, place: int) -> str:
-        """Read a gram; a star stands for the rest of the word that a piece is of."""
+        """Return a gram as text; a star marks the rest of the word of a piece."""
         begin, end = self.spans[place].tolist()
         if self.hashes[place] < _TOP:
             return self.joined[begin:end]
-        # the space before a word may be a comma in truth, or the end of another text
+        # the character before a word may be a comma, or the end of another text
         row = int(np.searchsorted(self.first, place, side="right")) - 1
         word_begin, word_end = self._word_around(place, row)
         head, tail = "*" * (begin >= word_begin), "*" * (end <= word_end)
-        return head + self.joined[max(begin, word_begin) : min(end, word_end)] + tail
+        return str(head + self.joined[max(begin, word_begin) : min(end, word_end)] + tail)
 
     def _word_around(self, place: int, row: int) -> tuple[int, int]:
-        """Span of the word that a piece is of: the last word before it in the order of hashing."""
+        """Span of the word of a piece: the last word before it in the order of hashing."""
         at = place
         while self.hashes[at] >= _TOP:
             at -= 1
         begin, end = self.spans[at].tolist()
         if at > self.first[row] and self.spans[at - 1][1] == end and self.hashes[at - 1] < _TOP:
-            begin = int(self.spans[at - 1][0])  # a pair comes right after its second word
+            begin = int(self.spans[at - 1][0])  # a pair directly follows its second word
         return begin, end
 
 
 def _likely_pieces(texts: list[str]) -> tuple[int, int]:
-    """Lengths of pieces: short ones for scripts that write words without spaces between them."""
+    """Lengths of pieces; short ones for scripts without spaces between words."""
     sample = "".join(texts[:1000])[:100_000]
     unspaced = sum(any(low <= c <= high for low, high in _UNSPACED) for c in sample)
     return (1, 3) if unspaced > 0.3 * max(len(sample), 1) else (3, 4)
@@ -454,7 +461,7 @@ def _hash_texts(texts: list[str], low: int, high: int, spans: bool) -> _Grams:
 
 
 def _word_characters(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """Whether each code that occurs is a letter, a digit or an underscore."""
+    """Whether each code is a letter, a digit or an underscore."""
     table = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.uint8)
     table[codes] = 1
     for code in np.flatnonzero(table).tolist():
@@ -463,8 +470,8 @@ def _word_characters(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
     return table
 
 
-def _once_a_row(rows: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
-    """Leave out copies of a value in a row."""
+def _once_per_row(rows: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
+    """Remove repeated values within a row."""
     order = np.lexsort([values, rows])
     rows, values = rows[order], values[order]
     new = np.ones(len(values), dtype=bool)

@@ -1,12 +1,13 @@
-"""fit_table: from a table to a model; the tournament, and the final fit on all rows."""
+"""The steps of `fit_table`: checks, cross-validation, and the final fit on all rows."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,124 +25,18 @@ from palmette.table._candidates import (
     sharpen,
 )
 from palmette.table._features import TableFeatures
-from palmette.table._model import TableModel
-from palmette.table._problem import TableProblem, read_problem
+from palmette.table._problem import TableProblem
 from palmette.table._tournament import Clock, Fold, Score, Tournament, make_folds
 from palmette.table.answers import gives_node_proba, node_sets, nodes_of, write_nodes, write_sets
 
-__all__ = ["Finished", "Wrapping", "finish", "fit_table"]
+__all__ = ["Finished", "Race", "Wrapping", "check_options", "describe", "finish", "summarize"]
 
 
-_ROWS_A_SECOND = 1500  # of the budget, that a tournament looks at; the final fit sees all
+_ROWS_PER_SECOND = 1500  # of a tournament, per second of the limit; the final fit uses all rows
+_CALIBRATION_FOLDS = 3
 
 
-def fit_table(
-    table: Any,
-    target: str | Sequence[str],
-    *,
-    hierarchy: Any = None,
-    model: str = "auto",
-    time: float | None = 60.0,
-    settings: Mapping[str, Any] | None = None,
-    separator: str | None = None,
-    labels_separator: str | None = None,
-    columns: Mapping[str, str] | None = None,
-    drop: Sequence[str] = (),
-    text: str = "tfidf",
-    folds: int = 3,
-    calibrate: str | None = None,
-    coverage: float | None = None,
-    seed: int = 0,
-    n_jobs: int | None = None,
-    watch: Callable[[str, float], None] | None = None,
-    tell: Callable[[str], None] | None = None,
-) -> TableModel:
-    """Learn the classes of a table's rows, from its other columns.
-
-    Parameters
-    ----------
-    table : DataFrame, dict of columns, or name of a file
-        CSV, TSV, JSON lines, Parquet or Excel, packed or not.
-    target : str or sequence of str
-        Column to predict; several are the levels of a path, from the top. Rows without a target
-        are left out.
-    hierarchy : Hierarchy, path-like, "learn", "learn:METHOD" or learner, optional
-        Of the classes; by default that of the paths in the target. One that is learnt is learnt on
-        the training rows of every fold.
-    model : str
-        A name of the registry (`palmette models`), or "auto": the best of a tournament by
-        cross-validation that gives probabilities.
-    time : float or None
-        Seconds for all of it, about; None for as long as it takes. The final fit on all rows is
-        never cut short.
-    settings : dict, optional
-        Parameters of a named model.
-    separator : str, optional
-        Between the names of a path in a target cell; found by default. An empty one says that
-        cells are plain names.
-    labels_separator : str, optional
-        Between the paths of a cell that holds several.
-    columns : dict of str to str, optional
-        Kinds of columns that are known better: "text", "category", "number" or "date".
-    drop : sequence of str
-        Columns not to learn from.
-    text : {"tfidf", "hashing"}
-        How texts become numbers; see `palmette.table.TextVectorizer`.
-    folds : int
-        Of cross-validation; 0 for none, with a named model.
-    calibrate : {"isotonic", "sigmoid", "temperature"}, optional
-        Calibrate the probabilities of the final model.
-    coverage : float, optional
-        Let the final model also answer with sets that hold the truth with this probability.
-    seed : int
-    n_jobs : int, optional
-    watch : callable, optional
-        Told what happens now and the seconds that are spent.
-    tell : callable, optional
-        Told what a user should know, a sentence at a time.
-
-    Returns
-    -------
-    TableModel
-
-    Examples
-    --------
-    >>> goods = {"name": ["red apple", "green pear", "small saw", "long nail"] * 15,
-    ...          "kind": ["Food > Fruit", "Food > Fruit", "Tools > Saws", "Tools > Nails"] * 15}
-    >>> model = fit_table(goods, target="kind", model="local-per-parent", folds=2)
-    >>> model.summary_["leaderboard"][0]["hierarchical_f1"]
-    1.0
-    """
-    clock = Clock(time)
-    _check(model, settings, folds, time, coverage, calibrate)
-    say = tell or (lambda words: None)
-    problem = read_problem(
-        table, target, hierarchy=hierarchy, separator=separator, labels_separator=labels_separator,
-        columns=columns, drop=drop, seed=seed, n_jobs=n_jobs,
-    )  # fmt: skip
-    _describe(problem, text, say)
-    race = _Race(problem, model, settings, text, folds, seed, n_jobs, clock, watch)
-    wrapping = Wrapping(calibrate, coverage)
-    name, board, tournament = race.run(wrapping)
-    if tournament is not None and tournament.interrupted:
-        say(f"interrupted: {name} is the best so far, and is fitted now on all rows")
-    final = finish(problem, name, race, wrapping, tournament, watch, say, clock)
-    summary = _summary(problem, name, board, final.seconds, clock, text, seed, wrapping)
-    summary["settings"] = dict(settings or {})
-    return TableModel.assemble(
-        name,
-        estimator=final.estimator,
-        vectorizer=final.vectorizer,
-        schema=problem.schema,
-        target=problem.target,
-        hierarchy=final.hierarchy,
-        learner=problem.learner,
-        several_paths=problem.several_paths,
-        summary=summary,
-    )
-
-
-def _check(
+def check_options(
     model: str,
     settings: Mapping[str, Any] | None,
     folds: int,
@@ -149,14 +44,16 @@ def _check(
     coverage: float | None,
     calibrate: str | None,
 ) -> None:
-    """Find mistakes before anything is read."""
+    """Check options before anything is read."""
     from palmette.models import make_model
 
     if model == "auto":
         if settings:
-            raise PalmetteError("settings are for a named model: name it (`palmette models`).")
+            raise PalmetteError(
+                "settings need a named model: pass model= (`palmette models` lists the names)."
+            )
         if folds < 2:
-            raise PalmetteError(f"folds={folds}: model='auto' needs two at least.")
+            raise PalmetteError(f"folds={folds}: model='auto' needs at least 2.")
     else:
         apply_settings(make_model(model), settings or {}, model)
     if folds < 0 or folds == 1:
@@ -171,9 +68,11 @@ def _check(
         )
 
 
-def _describe(problem: TableProblem, text: str, say: Callable[[str], None]) -> None:
+def describe(problem: TableProblem, text: str, say: Callable[[str], None]) -> None:
     h = problem.hierarchy
-    gone = f"; {problem.n_dropped:,} without a target left out" if problem.n_dropped else ""
+    gone = (
+        f"; {problem.n_dropped:,} rows without a target are left out" if problem.n_dropped else ""
+    )
     say(f"{problem.n_rows:,} rows{gone}")
     kinds = [
         f"{name} ({kind}{f', by {text}' if kind == 'text' else ''})"
@@ -182,12 +81,12 @@ def _describe(problem: TableProblem, text: str, say: Callable[[str], None]) -> N
     more = f" and {len(kinds) - 12} more" if len(kinds) > 12 else ""
     say(f"columns: {', '.join(kinds[:12])}{more}")
     say(f"target: {problem.target.describe()}")
-    learnt = "" if problem.learner is None else f", another one learnt by {problem.learner!r}"
+    learnt = "" if problem.learner is None else f"; another one is learnt by {problem.learner!r}"
     say(f"hierarchy: {h.n_nodes - 1:,} nodes, {h.n_leaves:,} leaves, depth {h.max_depth}{learnt}")
 
 
-class _Race:
-    """The folds, candidates and scores of a problem."""
+class Race:
+    """Cross-validation of a problem: its folds, candidates and scores."""
 
     def __init__(
         self,
@@ -204,11 +103,11 @@ class _Race:
         self.problem, self.model, self.settings, self.text = problem, model, settings, text
         self.seed, self.n_jobs, self.clock, self.watch = seed, n_jobs, clock, watch
         self.n_folds = n_folds
-        self.vectorizer: TableFeatures | None = None  # of the first fold
+        self.vectorizer: TableFeatures | None = None  # that of the first fold
         self._n_features = 0
 
     def situation(self) -> Situation:
-        """What there is to learn, as far as it is known."""
+        """Return the properties of the problem, as far as they are known."""
         problem = self.problem
         has_text = bool(problem.schema.names("text"))
         return Situation(
@@ -228,9 +127,9 @@ class _Race:
         return make(name, self.situation(), self.settings if name == self.model else None)
 
     def run(self, wrapping: Wrapping) -> tuple[str, list[dict[str, Any]], Tournament | None]:
-        """Cross-validate; returns the name of the winner, the leaderboard and the tournament."""
+        """Cross-validate; return the name of the winner, the leaderboard and the tournament."""
         if self.n_folds == 0:
-            self.make(self.model)  # mistakes in settings show now
+            self.make(self.model)  # raises an error for wrong settings
             return self.model, [], None
         chosen = self._rows()
         codes = self.problem.codes()
@@ -245,11 +144,9 @@ class _Race:
             self.make(self.model)
             candidates = [Candidate(self.model)]
         names = [c.name for c in candidates]
-        loads = [lambda: first]
-        loads += [
-            lambda train=train, test=test: self._load(chosen[train], chosen[test])
-            for train, test in pairs[1:]
-        ]
+        loads: list[Callable[[], Fold]] = [lambda: first]
+        for train, test in pairs[1:]:
+            loads.append(partial(self._load, chosen[train], chosen[test]))
         tournament = Tournament(
             candidates, self.make, loads, self._score, self.clock,
             always=BASELINE if self.model == "auto" and BASELINE in names else None,
@@ -261,17 +158,17 @@ class _Race:
         return tournament.winner().name, board, tournament
 
     def _rows(self) -> Any:
-        """Rows that the tournament looks at: all, or a sample where time is short."""
+        """Rows of the tournament: all, or a sample if time is short."""
         n_rows = self.problem.n_rows
         if self.clock.seconds is None:
             return np.arange(n_rows)
-        most = max(5000, int(_ROWS_A_SECOND * self.clock.seconds))
+        most = max(5000, int(_ROWS_PER_SECOND * self.clock.seconds))
         if n_rows <= most:
             return np.arange(n_rows)
         return np.sort(np.random.default_rng(self.seed).choice(n_rows, most, replace=False))
 
     def _load(self, train: Any, test: Any, first: bool = False) -> Fold:
-        """Features of a fold, learnt from its training rows alone."""
+        """Features of a fold, learnt from its training rows only."""
         problem = self.problem
         vectorizer = TableFeatures(problem.schema, self.text)
         X_train = vectorizer.fit_transform(take_rows(problem.frame, train))
@@ -298,7 +195,7 @@ class _Race:
         return Score(float(f1), float(np.mean(right)))
 
 
-def _summary(
+def summarize(
     problem: TableProblem,
     name: str,
     board: list[dict[str, Any]],
@@ -308,7 +205,7 @@ def _summary(
     seed: int,
     wrapping: Wrapping,
 ) -> dict[str, Any]:
-    """Plain facts about a fit."""
+    """Return plain facts about a fit."""
     from importlib.metadata import PackageNotFoundError, version
 
     versions = {}
@@ -338,19 +235,19 @@ def _summary(
     }
 
 
-_CALIBRATION_FOLDS = 3
+# ---------------------------------------------------------------------- the final fit
 
 
 @dataclass(frozen=True)
 class Wrapping:
-    """What is put around the winner.
+    """Calibration of the winner.
 
     Parameters
     ----------
     calibrate : str or None
         Method of `CalibratedHierarchicalClassifier`.
     coverage : float or None
-        Of `ConformalHierarchicalClassifier`.
+        Coverage of `ConformalHierarchicalClassifier`.
     """
 
     calibrate: str | None = None
@@ -358,7 +255,7 @@ class Wrapping:
 
     @property
     def fits(self) -> float:
-        """Fits on a fold that the final fit costs about as much as."""
+        """Approximate time of the final fit, in fits on a fold."""
         fits = 1.2 + (_CALIBRATION_FOLDS if self.calibrate else 1.0)
         return fits * 2 if self.coverage else fits
 
@@ -389,7 +286,7 @@ class Finished:
     vectorizer : TableFeatures
     hierarchy : Hierarchy
     seconds : float
-        Of the last fit.
+        Seconds of the final fit.
     """
 
     estimator: Any
@@ -399,7 +296,7 @@ class Finished:
 
 
 def _fit(estimator: Any, X: Any, y: list[Any], name: str) -> Any:
-    """Fit an estimator of any library, whose refusals become errors of ours."""
+    """Fit an estimator of any library; its errors become a PalmetteError."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -410,7 +307,7 @@ def _fit(estimator: Any, X: Any, y: list[Any], name: str) -> Any:
         words = " ".join(str(error).split())[:300]
         raise PalmetteError(
             f"{name} cannot be fitted on this table ({words}). Choose another model: "
-            "`palmette models` names them."
+            "`palmette models` lists them."
         ) from error
 
 
@@ -424,7 +321,7 @@ def finish(
     say: Callable[[str], None],
     clock: Any,
 ) -> Finished:
-    """Fit the winner on all rows; Ctrl-C keeps the fit on the first fold, where there is one.
+    """Fit the winner on all rows; after Ctrl-C the fit on the first fold is kept, if there is one.
 
     Parameters
     ----------
@@ -457,8 +354,10 @@ def finish(
         vectorizer = race.vectorizer
         say(f"interrupted again: kept {name} as fitted on the training rows of the first fold")
     if wrapping.calibrate is None and not gives_node_proba(estimator):
-        say(f"{name} gives no probabilities: predictions come without them")
+        say(f"{name} has no probabilities: predictions are without them")
     hierarchy = getattr(estimator, "hierarchy_", problem.hierarchy)
     if not isinstance(hierarchy, Hierarchy):
-        raise PalmetteError(f"{name} has no hierarchy after fitting.")
+        raise PalmetteError(
+            f"{name} has no hierarchy_ after fit: expected a hierarchical classifier."
+        )
     return Finished(estimator, vectorizer, hierarchy, time.monotonic() - start)

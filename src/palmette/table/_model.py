@@ -1,8 +1,8 @@
-"""TableModel: a fitted way from the rows of a table to paths of a hierarchy."""
+"""fit_table and TableModel: from a table to a model, and from its rows to paths of a hierarchy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
 from palmette.table._features import TableFeatures
+from palmette.table._fit import Race, Wrapping, check_options, describe, finish, summarize
+from palmette.table._problem import read_problem
 from palmette.table._reading import as_frame
 from palmette.table._schema import Schema
 from palmette.table._target import TargetForm, canonical_labels, find_node
+from palmette.table._tournament import Clock
 from palmette.table.answers import (
     PathAnswers,
     gives_node_proba,
@@ -27,10 +30,116 @@ from palmette.table.answers import (
     write_sets,
 )
 
-__all__ = ["TableModel"]
+__all__ = ["TableModel", "fit_table"]
 
 
 FloatArray = NDArray[np.float64]
+
+
+def fit_table(
+    table: Any,
+    target: str | Sequence[str],
+    *,
+    hierarchy: Any = None,
+    model: str = "auto",
+    time: float | None = 60.0,
+    settings: Mapping[str, Any] | None = None,
+    separator: str | None = None,
+    labels_separator: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    drop: Sequence[str] = (),
+    text: str = "tfidf",
+    folds: int = 3,
+    calibrate: str | None = None,
+    coverage: float | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    watch: Callable[[str, float], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> TableModel:
+    """Fit a model that predicts the target of a table from its other columns.
+
+    Parameters
+    ----------
+    table : DataFrame, dict of columns, or name of a file
+        CSV, TSV, JSON lines, Parquet or Excel, compressed or not.
+    target : str or sequence of str
+        Column to predict; several are the levels of a path, from the top. Rows without a target
+        are left out.
+    hierarchy : Hierarchy, path-like, "learn", "learn:METHOD" or learner, optional
+        Hierarchy of the classes; by default that of the paths in the target. A learner is fitted on
+        the training rows of every fold.
+    model : str
+        A name of the registry (`palmette models`), or "auto": the best model with probabilities of
+        a tournament by cross-validation.
+    time : float or None
+        Approximate limit in seconds for everything; None for no limit. The final fit on all rows is
+        always completed.
+    settings : dict, optional
+        Parameters of a named model.
+    separator : str, optional
+        Separator of the names of a path in a target cell; found by default. An empty string means
+        that cells are plain names.
+    labels_separator : str, optional
+        Separator of several paths in a cell.
+    columns : dict of str to str, optional
+        Kinds of columns that are not inferred: "text", "category", "number" or "date".
+    drop : sequence of str
+        Columns that are not used.
+    text : {"tfidf", "hashing"}
+        Features of texts; see `palmette.table.TextVectorizer`.
+    folds : int
+        Number of folds of cross-validation; 0 for none, with a named model.
+    calibrate : {"isotonic", "sigmoid", "temperature"}, optional
+        Calibrate the probabilities of the final model.
+    coverage : float, optional
+        Also predict sets of nodes that contain the truth with this probability.
+    seed : int
+    n_jobs : int, optional
+    watch : callable, optional
+        Called with the current step and the seconds spent.
+    tell : callable, optional
+        Called with messages for the user, one sentence at a time.
+
+    Returns
+    -------
+    TableModel
+
+    Examples
+    --------
+    >>> goods = {"name": ["red apple", "green pear", "small saw", "long nail"] * 15,
+    ...          "kind": ["Food > Fruit", "Food > Fruit", "Tools > Saws", "Tools > Nails"] * 15}
+    >>> model = fit_table(goods, target="kind", model="local-per-parent", folds=2)
+    >>> model.summary_["leaderboard"][0]["hierarchical_f1"]
+    1.0
+    """
+    clock = Clock(time)
+    check_options(model, settings, folds, time, coverage, calibrate)
+    say = tell or (lambda words: None)
+    problem = read_problem(
+        table, target, hierarchy=hierarchy, separator=separator, labels_separator=labels_separator,
+        columns=columns, drop=drop, seed=seed, n_jobs=n_jobs,
+    )  # fmt: skip
+    describe(problem, text, say)
+    race = Race(problem, model, settings, text, folds, seed, n_jobs, clock, watch)
+    wrapping = Wrapping(calibrate, coverage)
+    name, board, tournament = race.run(wrapping)
+    if tournament is not None and tournament.interrupted:
+        say(f"interrupted: {name} is the best so far, and is fitted now on all rows")
+    final = finish(problem, name, race, wrapping, tournament, watch, say, clock)
+    summary = summarize(problem, name, board, final.seconds, clock, text, seed, wrapping)
+    summary["settings"] = dict(settings or {})
+    return TableModel.assemble(
+        name,
+        estimator=final.estimator,
+        vectorizer=final.vectorizer,
+        schema=problem.schema,
+        target=problem.target,
+        hierarchy=final.hierarchy,
+        learner=problem.learner,
+        several_paths=problem.several_paths,
+        summary=summary,
+    )
 
 
 def _has_proba(self: TableModel) -> bool:
@@ -41,11 +150,11 @@ def _has_sets(self: TableModel) -> bool:
     return hasattr(getattr(self, "estimator_", None), "predict_set")
 
 
-class TableModel(ClassifierMixin, BaseEstimator):
-    """A model of the classes of a table's rows, as `fit_table` makes it.
+class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A model of the classes of a table's rows, fitted by `fit_table`.
 
     Methods take a DataFrame, or the name of a file, that has the columns the model was fitted on;
-    other columns do not matter.
+    other columns are ignored.
 
     Parameters
     ----------
@@ -55,21 +164,21 @@ class TableModel(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     estimator_ : classifier
-        Fitted on features.
+        Classifier fitted on features.
     vectorizer_ : TableFeatures
-        From columns to features.
+        Converts columns to features.
     schema_ : Schema
         Columns and their kinds.
     target_ : TargetForm
         How the target is written.
     hierarchy_ : Hierarchy
     learner_ : estimator or None
-        What learnt the hierarchy, unfitted, where it was learnt.
+        Unfitted learner of the hierarchy, if it was learnt.
     learnt_ : bool
-        Whether the hierarchy was learnt: labels are then its leaves, and what is above them has no
-        names of its own.
+        Whether the hierarchy was learnt: labels are then its leaves, and its internal nodes have
+        generated names.
     classes_ : array of shape (n_classes,)
-        Paths of the labels seen in training; in a DAG names.
+        Paths of the labels seen in training; names in a DAG.
     several_paths_ : bool
         Whether a row may have several paths.
     summary_ : dict
@@ -103,7 +212,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         several_paths: bool,
         summary: dict[str, Any],
     ) -> TableModel:
-        """Put fitted parts together."""
+        """Make a model of fitted parts."""
         self = cls(model)
         self.estimator_ = estimator
         self.vectorizer_ = vectorizer
@@ -118,12 +227,12 @@ class TableModel(ClassifierMixin, BaseEstimator):
         return self
 
     def fit(self, table: Any, y: Any = None) -> TableModel:
-        """Fit the same model again, on another table that is written alike.
+        """Fit the same model again, on another table of the same form.
 
         Parameters
         ----------
         table : DataFrame or name of a file
-            With the columns and the target of the table before.
+            With the columns and the target of the first table.
         y : ignored
 
         Returns
@@ -131,8 +240,6 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self
             Without a tournament or cross-validation; the hierarchy is kept unless it was learnt.
         """
-        from palmette.table._fit import fit_table
-
         check_is_fitted(self, "estimator_")
         facts = self.summary_
         again = fit_table(
@@ -157,19 +264,19 @@ class TableModel(ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ reading
 
     def check_columns(self, columns: Iterable[str], title: str = "the table") -> list[str]:
-        """Refuse a table that lacks columns; returns those that the model does not know.
+        """Raise an error for a table that lacks columns; return those that the model does not use.
 
         Parameters
         ----------
         columns : iterable of str
             Column names of a table.
         title : str
-            What the table is called in the message.
+            Name of the table in the message.
 
         Returns
         -------
         list of str
-            Columns that are neither learnt from nor the target.
+            Columns that are neither features nor the target.
         """
         check_is_fitted(self, "estimator_")
         names = list(columns)
@@ -192,8 +299,8 @@ class TableModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         list of n_samples paths, or sets of paths
-            In the form of `predict`. A row without a label, or with one that the hierarchy does
-            not know, is an error: see `labelled_rows`.
+            In the form of `predict`. A row without a label, or with one that is not in the
+            hierarchy, is an error: see `labelled_rows`.
         """
         check_is_fitted(self, "estimator_")
         rows = self.target_.read(as_frame(frame))
@@ -206,7 +313,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         return self._canonical(rows)
 
     def labelled_rows(self, frame: Any) -> NDArray[np.bool_]:
-        """Whether each row of a table has a target that the hierarchy knows: (n_samples,)."""
+        """Whether each row of a table has a target of the hierarchy: shape (n_samples,)."""
         check_is_fitted(self, "estimator_")
         known: dict[Any, bool] = {}
 
@@ -231,7 +338,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         labels = canonical_labels(rows, self.hierarchy_, self.several_paths_)
         return [set(row) for row in labels] if self.several_paths_ else labels
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def predict(self, frame: Any) -> list[Any]:
         """Predict the paths of a table's rows.
@@ -243,14 +350,14 @@ class TableModel(ClassifierMixin, BaseEstimator):
         Returns
         -------
         list of n_samples paths
-            Tuples of names from the top, in a DAG names; sets of them where rows may have several.
+            Tuples of names from the top, or names in a DAG; sets of them if rows may have several.
         """
         X = self.features(frame)
         if self.several_paths_:
             return write_sets(node_sets(self.estimator_, X, self.hierarchy_), self.hierarchy_)
         return write_nodes(nodes_of(self.estimator_, X, self.hierarchy_), self.hierarchy_)
 
-    @available_if(_has_proba)
+    @available_if(_has_proba)  # type: ignore[untyped-decorator]
     def predict_proba(self, frame: Any) -> FloatArray:
         """Probabilities of the labels: (n_samples, n_classes), columns as in ``classes_``."""
         X = self.features(frame)
@@ -259,14 +366,14 @@ class TableModel(ClassifierMixin, BaseEstimator):
             return full[:, self.hierarchy_.index(list(self.classes_))]
         return PathAnswers(self.estimator_, self.hierarchy_).class_proba(X)
 
-    @available_if(_has_proba)
+    @available_if(_has_proba)  # type: ignore[untyped-decorator]
     def predict_node_proba(self, frame: Any) -> FloatArray:
         """Probabilities of all nodes of ``hierarchy_``: (n_samples, n_nodes)."""
         return node_proba(self.estimator_, self.features(frame), self.hierarchy_)
 
-    @available_if(_has_sets)
+    @available_if(_has_sets)  # type: ignore[untyped-decorator]
     def predict_set(self, frame: Any) -> Any:
-        """Nodes that hold the truth with the chosen coverage; see the calibration room."""
+        """Sets of nodes with the chosen coverage; see `ConformalHierarchicalClassifier`."""
         return self.estimator_.predict_set(self.features(frame))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -295,14 +402,14 @@ class TableModel(ClassifierMixin, BaseEstimator):
         )
 
     def label_text(self, path: Any) -> str:
-        """Write a path as the table does; of a learnt hierarchy only the label is written."""
+        """Write a path as in the table; with a learnt hierarchy only the label."""
         if isinstance(path, tuple):
             return str(path[-1]) if self.learnt_ and path else self.target_.write(path)
         return str(path)
 
 
 def _class_paths(estimator: Any, hierarchy: Hierarchy) -> NDArray[np.object_]:
-    """Paths of the labels that a model knows, ordered as its nodes; names in a DAG."""
+    """Paths of the labels of a model, in the order of its nodes; names in a DAG."""
     if hasattr(estimator, "estimator_") and not hasattr(estimator, "classes_"):
         nodes = np.sort(np.asarray(estimator.estimator_.classes_, dtype=np.int64))
     else:

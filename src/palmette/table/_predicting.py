@@ -27,24 +27,26 @@ if TYPE_CHECKING:
 
 __all__ = ["OUTPUTS", "TableWriter", "Wishes", "open_writer", "predict_chunks"]
 
+OUTPUTS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 
-_AT_ONCE = 2**23  # probabilities that are held at a time: 64 MiB, and a few such tables
+
+_AT_ONCE = 2**23  # probabilities in memory at a time: 64 MiB, several times
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What is wanted of every row.
+    """Options of predictions.
 
     Parameters
     ----------
     top : int
-        Number of best labels, 1 for the prediction alone.
+        Number of best labels; 1 for the prediction only.
     confidence : float or None
-        Also the deepest node that is as sure.
+        Also return the deepest node with at least this probability.
     explain : bool
-        Also what speaks for the prediction.
+        Also return explanations.
     rename : dict of str to str
-        Columns of the model, with what the table calls them.
+        Columns of the model and their names in the table.
     """
 
     top: int = 1
@@ -61,7 +63,7 @@ def predict_chunks(
     rows: int = CHUNK_ROWS,
     tell: Callable[[str], None] | None = None,
 ) -> Iterator[pd.DataFrame]:
-    """Predict a table by chunks: its rows, with columns for the answers.
+    """Predict a table in chunks: its rows, with columns of predictions.
 
     Parameters
     ----------
@@ -69,16 +71,16 @@ def predict_chunks(
     source : TableSource
     wishes : Wishes, optional
     rows : int
-        Most rows of a chunk.
+        Maximum number of rows of a chunk.
     tell : callable, optional
-        Told what a user should know, before the first chunk.
+        Called with messages for the user before the first chunk.
 
     Yields
     ------
     DataFrame
-        The rows with ``prediction``, ``probability``, and what is wished for: ``prediction_2``,
+        The rows with ``prediction``, ``probability``, and by the options ``prediction_2``,
         ``probability_2``, ...; ``sure``, ``sure_probability``; ``set``; ``explanation``. A name
-        that the table has already gets an underscore.
+        that the table already has gets an underscore.
     """
     wishes = wishes or Wishes()
     answer = _answerer(model, wishes)
@@ -93,7 +95,7 @@ def predict_chunks(
 
 
 def _by_parts(answer: Callable[[Any], dict[str, Any]], X: Any, n_nodes: int) -> dict[str, Any]:
-    """Answer for so many rows at a time that their probabilities of all nodes are small."""
+    """Predict so few rows at a time that the probabilities of all nodes fit in memory."""
     parts = [answer(take_rows(X, rows)) for rows in row_chunks(X.shape[0], n_nodes, _AT_ONCE)]
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
@@ -101,7 +103,7 @@ def _by_parts(answer: Callable[[Any], dict[str, Any]], X: Any, n_nodes: int) -> 
 def _check_first(
     model: TableModel, frame: Any, wishes: Wishes, source: TableSource, tell: Any
 ) -> None:
-    """Name what is wrong with the columns of a table before any work."""
+    """Check the columns of a table before any work."""
     for ours, theirs in wishes.rename.items():
         if ours not in model.schema_.kinds:
             raise PalmetteError(
@@ -116,7 +118,7 @@ def _check_first(
     unknown = model.check_columns(_renamed(frame, wishes.rename).columns, source.title)
     unknown = [name for name in unknown if name not in wishes.rename.values()]
     if unknown and tell is not None:
-        tell(f"not used, since the model does not know them: {', '.join(unknown)}")
+        tell(f"columns that the model does not use: {', '.join(unknown)}")
 
 
 def _renamed(frame: Any, rename: Mapping[str, str]) -> Any:
@@ -124,7 +126,7 @@ def _renamed(frame: Any, rename: Mapping[str, str]) -> Any:
 
 
 def _beside(frame: pd.DataFrame, answers: dict[str, Any]) -> pd.DataFrame:
-    """Put answers beside the rows; names that are taken get an underscore."""
+    """Add columns of predictions; names that exist get an underscore."""
     import pandas as pd
 
     taken = set(frame.columns)
@@ -144,7 +146,7 @@ def _answerer(model: TableModel, wishes: Wishes) -> Callable[[Any], dict[str, An
     has_proba = gives_node_proba(model.estimator_)
     if not has_proba and (wishes.top > 1 or wishes.confidence is not None):
         raise PalmetteError(
-            f"the model {model.summary_.get('model')} gives no probabilities, which --top and "
+            f"the model {model.summary_.get('model')} has no probabilities, which --top and "
             "--confidence need. Fit it again with --calibrate sigmoid, or another model, such as "
             "--model class-tree."
         )
@@ -156,7 +158,7 @@ def _answerer(model: TableModel, wishes: Wishes) -> Callable[[Any], dict[str, An
 
 
 class _Texts:
-    """Texts of nodes, written once each."""
+    """Texts of nodes, each made once."""
 
     def __init__(self, model: TableModel) -> None:
         h = model.hierarchy_
@@ -165,6 +167,7 @@ class _Texts:
         self._table[0] = ""
 
     def of(self, nodes: Any) -> Any:
+        """Return the texts of nodes."""
         for node in np.unique(nodes).tolist():
             if self._table[node] is None:
                 path = self._h.path(node) if self._h.is_tree else self._h.names[node]
@@ -173,7 +176,7 @@ class _Texts:
 
 
 class _OneAnswer:
-    """One path a row, with probabilities."""
+    """One path per row, with probabilities."""
 
     def __init__(self, model: TableModel, wishes: Wishes) -> None:
         self._model, self._wishes = model, wishes
@@ -206,7 +209,7 @@ class _OneAnswer:
 
 
 class _BareAnswers:
-    """One path a row, without probabilities."""
+    """One path per row, without probabilities."""
 
     def __init__(self, model: TableModel, wishes: Wishes) -> None:
         self._model, self._texts = model, _Texts(model)
@@ -223,7 +226,7 @@ class _BareAnswers:
 
 
 class _SeveralAnswers:
-    """Several paths a row: labels joined by the separator of the target."""
+    """Several paths per row: labels joined by the separator of the target."""
 
     def __init__(self, model: TableModel, wishes: Wishes, has_proba: bool) -> None:
         self._model, self._wishes, self._has_proba = model, wishes, has_proba
@@ -239,7 +242,7 @@ class _SeveralAnswers:
         if not self._has_proba:
             return found
         proba = node_proba(model.estimator_, X, h)
-        # how probable the least probable of the labels is; of an empty answer there is none
+        # probability of the least probable label; NaN without labels
         found["probability"] = np.array(
             [proba[i, r].min() if len(r) else np.nan for i, r in enumerate(rows)]
         )
@@ -253,21 +256,21 @@ class _SeveralAnswers:
         if self._wishes.confidence is not None:
             found["sure"] = self._joined(self._sure(proba))
         if self._explainer is not None:
-            labels = [[f"{self._texts.of(n)} {proba[i, n]:.2f}" for n in row]
-                      for i, row in enumerate(rows)]  # fmt: skip
+            written = [[f"{self._texts.of(n)} {proba[i, n]:.2f}" for n in row]
+                       for i, row in enumerate(rows)]  # fmt: skip
             near = self._explainer.near_rows(X)
             found["explanation"] = [
                 " | ".join(part for part in ("; ".join(each), like) if part)
-                for each, like in zip(labels, near, strict=True)
+                for each, like in zip(written, near, strict=True)
             ]
         return found
 
     def _sure(self, proba: Any) -> list[Any]:
-        """Most specific nodes of every row that are sure enough."""
+        """Most specific nodes of every row with enough probability."""
         h = self._model.hierarchy_
         at_least = proba >= self._wishes.confidence
         at_least[:, 0] = True
-        # nodes with a child that is sure enough are implied by it
+        # a node with a child of enough probability is implied by it
         above = np.zeros_like(at_least)
         for node in range(1, h.n_nodes):
             for parent in np.atleast_1d(h.parents_of(node)).tolist():
@@ -280,7 +283,7 @@ class _SeveralAnswers:
 
 
 def _set_texts(model: TableModel, X: Any, texts: _Texts) -> list[str]:
-    """Write the nodes that hold the truth with the chosen coverage."""
+    """Texts of the sets of nodes that contain the truth with the chosen coverage."""
     sets = model.estimator_.predict_set_nodes(X)
     mark = model.target_.labels_separator or ";"
     return [
@@ -289,11 +292,11 @@ def _set_texts(model: TableModel, X: Any, texts: _Texts) -> list[str]:
     ]
 
 
-OUTPUTS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
+# ---------------------------------------------------------------------- writing
 
 
 class TableWriter(Protocol):
-    """What takes the chunks of a table."""
+    """A writer of the chunks of a table."""
 
     def write(self, frame: pd.DataFrame) -> None:
         """Write some rows; all chunks have the same columns."""
@@ -301,9 +304,9 @@ class TableWriter(Protocol):
 
 @contextmanager
 def open_writer(path: Path | None) -> Iterator[TableWriter]:
-    """Open a table to write, by its suffix; None is CSV on the standard output.
+    """Open a table for writing, by its suffix; None is CSV on the standard output.
 
-    A file takes its name when all is written: after an error there is none.
+    A file appears under its name after everything is written; after an error there is no file.
 
     Parameters
     ----------
@@ -321,7 +324,7 @@ def open_writer(path: Path | None) -> Iterator[TableWriter]:
             writer.close()
         return
     if suffix not in OUTPUTS:
-        raise PalmetteError(f"cannot write {path}: expected a name in {', '.join(OUTPUTS)}.")
+        raise PalmetteError(f"cannot write {path}: expected a suffix in {', '.join(OUTPUTS)}.")
     with atomic_write(path) as stream:
         if suffix in (".jsonl", ".ndjson"):
             yield _JsonLines(stream)
@@ -355,10 +358,11 @@ class _JsonLines:
 
 
 class _Parquet:
-    """Columns have the types of the first chunk; what does not fit becomes an error."""
+    """Columns have the types of the first chunk; other types are errors."""
 
     def __init__(self, stream: Any) -> None:
-        self._stream, self._writer = stream, None
+        self._stream = stream
+        self._writer: Any = None
 
     def write(self, frame: pd.DataFrame) -> None:
         import pyarrow as pa
@@ -368,7 +372,7 @@ class _Parquet:
             if self._writer is None:
                 table = pa.Table.from_pandas(frame, preserve_index=False)
                 fields = [
-                    # a column without a value yet may have strings later
+                    # a column without values may have strings in later chunks
                     pa.field(f.name, pa.string()) if pa.types.is_null(f.type) else f
                     for f in table.schema.remove_metadata()
                 ]
@@ -377,7 +381,7 @@ class _Parquet:
             table = pa.Table.from_pandas(frame, schema=self._schema, preserve_index=False)
         except (pa.ArrowException, TypeError) as error:
             raise PalmetteError(
-                f"the rows do not fit into Parquet ({error}). Write CSV or JSON lines."
+                f"the rows cannot be written as Parquet ({error}). Write CSV or JSON lines."
             ) from error
         self._writer.write_table(table)
 
@@ -387,7 +391,7 @@ class _Parquet:
 
 
 def _written(column: pd.Series[Any]) -> list[Any]:
-    """Cells of a column as they are written: nothing for what is missing."""
+    """Cells of a column as written; empty for missing values."""
     if column.dtype.kind == "f":
         return ["" if x != x else format(x, ".6g") for x in column.tolist()]
     if column.dtype.kind == "O":

@@ -1,4 +1,4 @@
-"""TableProblem: what a table gives to learn, read and checked once."""
+"""TableProblem: the rows, labels and hierarchy of a table, read and checked once."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ class TableProblem:
     schema : Schema
     target : TargetForm
     hierarchy : Hierarchy
-        That labels are scored along: the one given, that of the paths, or a star.
+        The given hierarchy, that of the paths, or a star; used for scores.
     learner : estimator or None
-        Of a hierarchy, where one is to be learnt.
+        Learner of a hierarchy, if one is to be learnt.
     y : list of n_samples labels
-        What classifiers are fitted on: paths, sets of paths, or, for a learner, plain labels.
+        Labels for classifiers: paths, sets of paths, or, with a learner, plain labels.
     truth : list of n_samples paths, or sets of paths
-        Along `hierarchy`.
+        Labels of `hierarchy`.
     path_of : dict of str to path
         Paths of plain labels.
     several_paths : bool
     n_dropped : int
-        Rows without a target.
+        Number of rows without a target.
     """
 
     frame: Any
@@ -65,7 +65,7 @@ class TableProblem:
         return len(self.y)
 
     def codes(self) -> NDArray[np.int64] | None:
-        """Label of every row as a number, None where rows have several."""
+        """Label of every row as a number, None if rows have several."""
         if self.several_paths:
             return None
         known: dict[Any, int] = {}
@@ -94,7 +94,9 @@ def read_problem(
     rows = form.read(frame)
     kept = np.flatnonzero([row is not None for row in rows])
     if not len(kept):
-        raise PalmetteError(f"no row has a target in {form.describe()}.")
+        raise PalmetteError(
+            f"no row has a target in {form.describe()}: expected at least one labelled row."
+        )
     frame = frame.iloc[kept].reset_index(drop=True)
     paths = [rows[i] for i in kept.tolist()]
     schema = Schema.infer(frame, leave_out=[*form.columns, *drop], given=columns)
@@ -105,7 +107,8 @@ def read_problem(
     if several:
         if learner is not None:
             raise PalmetteError(
-                "a hierarchy is learnt over one label a row, but rows have several."
+                "rows have several labels, but a hierarchy is learnt from one label per row. "
+                "Pass a hierarchy instead of a learner."
             )
         listed = paths if form.several else [[path] for path in paths]
         truth: list[Any] = [set(row) for row in canonical_labels(listed, found, several=True)]
@@ -124,7 +127,7 @@ def read_problem(
 
 
 def read_hierarchy(hierarchy: Any, seed: int, n_jobs: int | None) -> tuple[Hierarchy | None, Any]:
-    """Return a hierarchy that is given, or a learner of one; None for what is not there.
+    """Return a given hierarchy and a learner of a hierarchy; either may be None.
 
     Parameters
     ----------
@@ -174,6 +177,6 @@ def _require_classes(truth: list[Any], several: bool, form: TargetForm) -> None:
     labels = {label for row in truth for label in (row if several else [row])}
     if len(labels) < 2:
         raise PalmetteError(
-            f"the target ({form.describe()}) has one label only, {next(iter(labels))!r}: there is "
-            "nothing to tell apart."
+            f"the target ({form.describe()}) has one label only, {next(iter(labels))!r}: "
+            "expected at least two."
         )

@@ -32,6 +32,14 @@ __all__ = [
 
 CHUNK_ROWS = 20_000
 _MAX_CELLS = 2**28  # of a table that is read whole
+_DELIMITERS = ",;\t|"
+_PEEK = 2**16  # bytes that are inspected before reading
+_MAX_CELL_CHARACTERS = min(2**28, sys.maxsize)
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
 
 
 def as_frame(table: Any) -> pd.DataFrame:
@@ -74,7 +82,7 @@ def as_frame(table: Any) -> pd.DataFrame:
 def read_whole(source: TableSource) -> pd.DataFrame:
     """Read all rows of a table.
 
-    Cells of CSV and TSV files stay text, as they are written; empty ones are missing.
+    Cells of CSV and TSV files stay text; empty ones are missing.
     """
     import pandas as pd
 
@@ -91,18 +99,18 @@ def read_whole(source: TableSource) -> pd.DataFrame:
 
 
 def read_chunks(source: TableSource, rows: int = CHUNK_ROWS) -> Iterator[pd.DataFrame]:
-    """Read a table by chunks of rows; one chunk at a time is in memory, but Excel comes whole.
+    """Read a table in chunks of rows, one in memory at a time; Excel files are read whole.
 
     Parameters
     ----------
     source : TableSource
     rows : int
-        Most rows of a chunk.
+        Maximum number of rows of a chunk.
 
     Yields
     ------
     pandas.DataFrame
-        At least one row each, all with the same columns; a table without rows is an error.
+        At least one row each, all with the same columns. A table without rows is an error.
     """
     if rows < 1:
         raise PalmetteError(f"rows={rows!r}: expected a positive number of rows.")
@@ -120,20 +128,12 @@ def read_chunks(source: TableSource, rows: int = CHUNK_ROWS) -> Iterator[pd.Data
 
 
 def require_distinct(names: list[str], title: str) -> None:
-    """Refuse a table in which two columns have one name."""
+    """Raise an error for two columns of the same name, or no columns."""
     twice = [name for i, name in enumerate(names) if name in names[:i]] if names else []
     if twice:
-        raise ReadError(f"two columns are called {twice[0]!r}: rename one", path=title)
+        raise ReadError(f"two columns have the name {twice[0]!r}: rename one", path=title)
     if not names:
         raise ReadError("the table has no columns", path=title)
-
-
-def _delimited(source: TableSource, rows: int) -> Iterator[pd.DataFrame]:
-    return delimited_chunks(source, rows)
-
-
-def _json(source: TableSource, rows: int) -> Iterator[pd.DataFrame]:
-    return json_chunks(source, rows)
 
 
 def _parquet(source: TableSource, rows: int) -> Iterator[pd.DataFrame]:
@@ -163,30 +163,16 @@ def _excel(source: TableSource, rows: int) -> Iterator[pd.DataFrame]:
         yield frame.iloc[start : start + rows]
 
 
-_READERS = {
-    "csv": _delimited,
-    "tsv": _delimited,
-    "jsonl": _json,
-    "parquet": _parquet,
-    "excel": _excel,
-}
-
-_DELIMITERS = ",;\t|"
-_LOOK = 2**16  # bytes that are looked at before reading
-_LONGEST_CELL = min(2**28, sys.maxsize)
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+# ---------------------------------------------------------------------- CSV and TSV
 
 
 def delimited_chunks(source: TableSource, rows: int) -> Iterator[pd.DataFrame]:
-    """Read a table of text by chunks; see `read_chunks`."""
+    """Read CSV or TSV in chunks; see `read_chunks`. Cells stay text."""
     import pandas as pd
 
     with source.open() as binary:
-        text, reader = _as_text(binary, source), None
+        text = _as_text(binary, source)
+        reader: Any = None
         try:
             reader = _reader(text, source)
             with _long_cells():
@@ -203,7 +189,7 @@ def delimited_chunks(source: TableSource, rows: int) -> Iterator[pd.DataFrame]:
         except UnicodeDecodeError as error:
             raise ReadError(
                 f"the text near this line is not {error.encoding} (byte "
-                f"0x{error.object[error.start]:02x}). Name its encoding, such as --encoding "
+                f"0x{error.object[error.start]:02x}). Pass its encoding, such as --encoding "
                 "latin-1",
                 path=source.title,
                 line=1 if reader is None else reader.line_num + 1,
@@ -212,8 +198,8 @@ def delimited_chunks(source: TableSource, rows: int) -> Iterator[pd.DataFrame]:
 
 @contextmanager
 def _long_cells() -> Iterator[None]:
-    """Let cells be long: the limit is one of the whole process, and others rely on theirs."""
-    before = csv.field_size_limit(_LONGEST_CELL)
+    """Allow long cells, and restore the limit, which the whole process shares."""
+    before = csv.field_size_limit(_MAX_CELL_CHARACTERS)
     try:
         yield
     finally:
@@ -226,7 +212,7 @@ def _take(lines: Iterator[list[str]], rows: int) -> list[list[str]]:
 
 
 def likely_delimiter(line: str) -> str:
-    """Return the character that divides the cells of a header, a comma where none is likelier.
+    """Return the most likely delimiter of a header; a comma by default.
 
     Examples
     --------
@@ -238,18 +224,18 @@ def likely_delimiter(line: str) -> str:
 
 
 def _as_text(binary: Any, source: TableSource) -> io.TextIOWrapper:
-    buffered = binary if hasattr(binary, "peek") else io.BufferedReader(binary)
-    start = buffered.peek(_LOOK)[:_LOOK]
+    buffered = _peekable(binary)
+    start = buffered.peek(_PEEK)[:_PEEK]
     encoding = source.encoding or next(
-        (name for mark, name in _MARKS if start.startswith(mark)), "utf-8"
+        (name for mark, name in _BYTE_ORDER_MARKS if start.startswith(mark)), "utf-8"
     )
     if b"\0" in start and not encoding.replace("-", "").lower().startswith(("utf16", "utf32")):
-        raise ReadError("this is a binary file, a table in text was expected", path=source.title)
+        raise ReadError("this is a binary file: expected a table in text", path=source.title)
     return io.TextIOWrapper(buffered, encoding=encoding, newline="")
 
 
 def _reader(text: io.TextIOWrapper, source: TableSource) -> Any:
-    """Return a reader of rows; the first line, which is looked at, is put back."""
+    """Return a reader of rows, from the first line on, which determines the delimiter."""
     first = text.readline()
     while first and not first.strip():
         first = text.readline()
@@ -277,24 +263,31 @@ def _rows_of(reader: Any, width: int, source: TableSource) -> Iterator[list[str]
             yield row
         elif row:
             raise ReadError(
-                f"the row has {len(row)} cells, but the first line names {width} columns. Put "
-                "cells that hold the delimiter in double quotes, or mend the row",
+                f"the row has {len(row)} cells, but the first line has {width} columns. Put "
+                "cells that contain the delimiter in double quotes, or correct the row",
                 path=source.title,
                 line=reader.line_num,
             )
 
 
-def json_chunks(source: TableSource, rows: int) -> Iterator[pd.DataFrame]:
-    """Read objects by chunks; see `read_chunks`.
+def _peekable(binary: Any) -> Any:
+    return binary if hasattr(binary, "peek") else io.BufferedReader(binary)
 
-    The columns are the keys of the first chunk: objects may lack some, which are then missing, and
-    a key that comes up later is an error.
+
+# ---------------------------------------------------------------------- JSON lines
+
+
+def json_chunks(source: TableSource, rows: int) -> Iterator[pd.DataFrame]:
+    """Read JSON objects in chunks, one per line or in one list; see `read_chunks`.
+
+    The columns are the keys of the first chunk. Objects may lack some of them, which are then
+    missing values; a new key in a later chunk is an error.
     """
     import pandas as pd
 
     with source.open() as binary:
-        buffered = binary if hasattr(binary, "peek") else io.BufferedReader(binary)
-        is_list = buffered.peek(_LOOK)[:_LOOK].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+        buffered = _peekable(binary)
+        is_list = buffered.peek(_PEEK)[:_PEEK].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
         text = io.TextIOWrapper(buffered, encoding=source.encoding or "utf-8-sig")
         objects = _listed(text, source) if is_list else _by_line(text, source)
         names: list[str] | None = None
@@ -306,8 +299,8 @@ def json_chunks(source: TableSource, rows: int) -> Iterator[pd.DataFrame]:
                 if key not in names:
                     line = next(number for number, record in part if key in record)
                     raise ReadError(
-                        f"the key {key!r} is not among those of the first rows "
-                        f"({', '.join(names[:10])}). Name it in the first object, as null",
+                        f"the key {key!r} does not occur in the first rows "
+                        f"({', '.join(names[:10])}). Add it to the first object, as null",
                         path=source.title,
                         line=line,
                     )
@@ -326,7 +319,7 @@ def _by_line(text: Any, source: TableSource) -> Iterator[tuple[int, dict[str, An
         except (ValueError, RecursionError) as error:
             column = getattr(error, "colno", 1) - 1
             raise ReadError(
-                f"this is no JSON object ({getattr(error, 'msg', 'too deep')})",
+                f"this is not a JSON object ({getattr(error, 'msg', 'too deep')})",
                 path=source.title,
                 line=number,
                 text=line,
@@ -340,7 +333,7 @@ def _listed(text: Any, source: TableSource) -> Iterator[tuple[int, dict[str, Any
         records = json.load(text)
     except json.JSONDecodeError as error:
         raise ReadError(
-            f"this is no list in JSON ({error.msg})", path=source.title, line=error.lineno
+            f"this is not a JSON list ({error.msg})", path=source.title, line=error.lineno
         ) from error
     for number, record in enumerate(records, start=1):
         yield number, _require_object(record, number, source)
@@ -354,3 +347,12 @@ def _require_object(record: Any, number: int, source: TableSource) -> dict[str, 
             line=number,
         )
     return record
+
+
+_READERS = {
+    "csv": delimited_chunks,
+    "tsv": delimited_chunks,
+    "jsonl": json_chunks,
+    "parquet": _parquet,
+    "excel": _excel,
+}

@@ -17,8 +17,9 @@ __all__ = ["ISO", "KINDS", "Schema", "find_format", "near_names", "to_dates"]
 
 
 KINDS = ("text", "category", "number", "date")
-_MAX_CATEGORIES = 40  # strings that differ more often are read letter by letter
-_REPEATED = 0.3  # of few rows, too: distinct strings a row of categories
+ISO = "ISO8601"
+_MAX_CATEGORIES = 40  # a column with more distinct strings is text
+_MAX_DISTINCT = 0.3  # maximum share of distinct strings in a column of categories
 _MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})
 
 
@@ -30,7 +31,7 @@ class Schema:
     kinds : dict of str to str
         ``"text"``, ``"category"``, ``"number"`` or ``"date"``, in the order of the columns.
     date_formats : dict of str to str, optional
-        How the columns of dates write them; as ISO 8601 by default.
+        Formats of the columns of dates; ISO 8601 by default.
 
     Examples
     --------
@@ -52,15 +53,15 @@ class Schema:
         leave_out: Sequence[str] = (),
         given: Mapping[str, str] | None = None,
     ) -> Schema:
-        """Find out the kinds of columns; those without a value are left out.
+        """Infer the kinds of columns; columns without a value are left out.
 
         Parameters
         ----------
         frame : DataFrame
         leave_out : sequence of str
-            Columns that are not learnt from, such as the target.
+            Columns that are not used, such as the target.
         given : dict of str to str, optional
-            Kinds that are known better.
+            Known kinds, which are not inferred.
 
         Returns
         -------
@@ -77,27 +78,27 @@ class Schema:
                 kinds[name] = kind
         if not kinds:
             raise PalmetteError(
-                "the table has no column beside the target to learn from. It has: "
+                "the table has no columns to learn from besides the target. It has: "
                 f"{', '.join(map(str, frame.columns))}."
             )
-        dates = {name: _manner_of(frame[name]) for name, kind in kinds.items() if kind == "date"}
+        dates = {name: _format_of(frame[name]) for name, kind in kinds.items() if kind == "date"}
         return cls(kinds, dates)
 
     def names(self, kind: str | None = None) -> list[str]:
-        """Columns, of one kind or of all."""
+        """Names of the columns, of one kind or of all."""
         return [name for name, found in self.kinds.items() if kind in (None, found)]
 
     def require(self, columns: Iterable[str], title: str, beside: Sequence[str] = ()) -> None:
-        """Refuse a table that lacks columns.
+        """Raise an error for a table that lacks columns.
 
         Parameters
         ----------
         columns : iterable of str
-            Of the table.
+            Columns of the table.
         title : str
-            What the table is called in the message.
+            Name of the table in the message.
         beside : sequence of str
-            Columns that cannot be what is missing, such as the target.
+            Columns that cannot replace a missing one, such as the target.
         """
         there = list(columns)
         missing = [name for name in self.kinds if name not in there]
@@ -108,11 +109,11 @@ class Schema:
         advice = f"Rename it, or pass --map {missing[0]}={hint[0]}." if hint else "Add it."
         shown = ", ".join(there[:20]) + (", ..." if len(there) > 20 else "")
         if len(missing) == 1:
-            words = f"the column {missing[0]!r}"
+            words = f"column {missing[0]!r}"
         else:
-            words = f"the columns {', '.join(map(repr, missing[:10]))}"
+            words = f"columns {', '.join(map(repr, missing[:10]))}"
         raise PalmetteError(
-            f"{title} lacks {words} that the model was fitted on (it has: {shown}). {advice}"
+            f"{title} has no {words} that the model was fitted on (it has: {shown}). {advice}"
         )
 
     def unknown(self, columns: Iterable[str]) -> list[str]:
@@ -126,7 +127,7 @@ class Schema:
         ----------
         frame : DataFrame
         title : str
-            What the table is called in messages.
+            Name of the table in messages.
         first_row : int
             Number of the first row, for messages.
 
@@ -157,7 +158,7 @@ class Schema:
 
 
 def near_names(name: str, known: Iterable[str]) -> list[str]:
-    """Names that are spelled like another one, best first.
+    """Names with a similar spelling, best first.
 
     Examples
     --------
@@ -174,7 +175,7 @@ def _check_given(given: dict[str, str], columns: list[str], leave_out: Sequence[
     for name, kind in given.items():
         if kind not in KINDS:
             raise PalmetteError(
-                f"the column {name!r} is said to be of the kind {kind!r}: expected one of "
+                f"the column {name!r} is given the kind {kind!r}: expected one of "
                 f"{', '.join(KINDS)}."
             )
         if name not in columns or name in leave_out:
@@ -183,11 +184,11 @@ def _check_given(given: dict[str, str], columns: list[str], leave_out: Sequence[
             raise PalmetteError(f"there is no column {name!r} to learn from.{hint}")
 
 
-# ---------------------------------------------------------------------- telling kinds apart
+# ---------------------------------------------------------------------- kinds
 
 
 def _kind_of(column: pd.Series[Any]) -> str | None:
-    """Kind of a column, None where it has no value."""
+    """Kind of a column, None if it has no values."""
     values = column[~_is_missing(column)]
     if not len(values):
         return None
@@ -205,8 +206,8 @@ def _kind_of(column: pd.Series[Any]) -> str | None:
     return _kind_of_texts(texts)
 
 
-def _manner_of(column: pd.Series[Any]) -> str:
-    """How a column writes its dates."""
+def _format_of(column: pd.Series[Any]) -> str:
+    """Format of the dates of a column."""
     known = column[~_is_missing(column)].tolist()
     return find_format([cell for cell in known if isinstance(cell, str)]) or ISO
 
@@ -223,16 +224,16 @@ def _kind_of_objects(values: pd.Series[Any]) -> str:
 
 
 def _kind_of_texts(texts: list[str]) -> str:
-    """Strings that come again and again are categories."""
-    most = min(_MAX_CATEGORIES, max(_REPEATED * len(texts), 8))
+    """Columns with few distinct strings are categories."""
+    most = min(_MAX_CATEGORIES, max(_MAX_DISTINCT * len(texts), 8))
     return "text" if len(set(texts)) > most else "category"
 
 
-# ---------------------------------------------------------------------- giving types
+# ---------------------------------------------------------------------- types
 
 
 def _is_missing(column: pd.Series[Any]) -> Any:
-    """Whether cells hold nothing, or a word for nothing."""
+    """Whether cells are empty, or a word for a missing value."""
     missing = column.isna().to_numpy(dtype=bool)
     if column.dtype.kind in "iufbM":
         return missing
@@ -254,10 +255,10 @@ def _to_number(column: pd.Series[Any]) -> tuple[Any, tuple[int, Any] | None]:
     return values, None
 
 
-def _to_date(column: pd.Series[Any], manner: str) -> tuple[Any, tuple[int, Any] | None]:
+def _to_date(column: pd.Series[Any], date_format: str) -> tuple[Any, tuple[int, Any] | None]:
     missing = _is_missing(column)
     cells = [None if gone else cell for cell, gone in zip(column.tolist(), missing, strict=True)]
-    dates = to_dates(cells, manner)
+    dates = to_dates(cells, date_format)
     wrong = np.flatnonzero(np.isnat(dates) & ~missing)
     if len(wrong):
         return None, (int(wrong[0]), cells[wrong[0]])
@@ -272,12 +273,12 @@ def _to_category(column: pd.Series[Any]) -> tuple[Any, None]:
         missing = column.isna().tolist()
         pairs = zip(cells, missing, strict=True)
         cells = [None if gone else _plain(cell) for cell, gone in pairs]
-    # objects: a column that other libraries hold is slow to go through
+    # objects, because columns of other types are slow to iterate over
     return pd.Series(cells, index=column.index, dtype=object), None
 
 
 def _plain(cell: Any) -> str:
-    """Write a cell so that 3 and 3.0, which a column with gaps makes of it, are the same."""
+    """Convert a cell to text; 3.0, the form of 3 in a column with missing values, becomes 3."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return str(cell)
@@ -285,17 +286,19 @@ def _plain(cell: Any) -> str:
 
 _CASTS = {"text": _to_category, "category": _to_category, "number": _to_number}
 
-ISO = "ISO8601"
+
+# ---------------------------------------------------------------------- formats of dates
+
 _DAYS = ("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y")
 _TIMES = ("", " %H:%M", " %H:%M:%S")
-_MANNERS = (ISO, *(day + time for day in _DAYS for time in _TIMES), "%Y%m%dT%H%M%S")
-_LOOK = 5000  # strings that a manner must fit before all others are tried
+_FORMATS = (ISO, *(day + time for day in _DAYS for time in _TIMES), "%Y%m%dT%H%M%S")
+_LOOK = 5000  # strings that are tested before all others
 
 
 def find_format(texts: list[str]) -> str | None:
-    """Return the manner that all strings are written in, None where there is none.
+    """Return the format of all strings, None if they have no common one.
 
-    Where day and month could be either, the month comes first.
+    If day and month are ambiguous, the month comes first.
 
     Parameters
     ----------
@@ -310,20 +313,20 @@ def find_format(texts: list[str]) -> str | None:
     """
     if not texts or not all(_looks_like_date(text) for text in texts):
         return None
-    for manner in _MANNERS:
-        if _fits(texts[:1], manner) and _fits(texts[:_LOOK], manner) and _fits(texts, manner):
-            return manner
+    for date_format in _FORMATS:
+        if all(_fits(part, date_format) for part in (texts[:1], texts[:_LOOK], texts)):
+            return date_format
     return None
 
 
-def to_dates(cells: list[Any], manner: str) -> Any:
-    """Turn strings, dates and None into dates, NaT for None and for what is no date.
+def to_dates(cells: list[Any], date_format: str) -> Any:
+    """Convert strings, dates and None to dates; NaT for None and for everything else.
 
     Parameters
     ----------
     cells : list of n_samples cells
-    manner : str
-        As `find_format` gives it; dates themselves have none.
+    date_format : str
+        Result of `find_format`; it does not matter for cells that are dates.
 
     Returns
     -------
@@ -331,14 +334,15 @@ def to_dates(cells: list[Any], manner: str) -> Any:
     """
     import pandas as pd
 
-    found = pd.to_datetime(pd.Series(cells, dtype=object), format=manner, utc=True, errors="coerce")
+    column = pd.Series(cells, dtype=object)
+    found = pd.to_datetime(column, format=date_format, utc=True, errors="coerce")
     return np.asarray(found.dt.tz_localize(None).to_numpy(dtype="datetime64[us]"))
 
 
 def _looks_like_date(text: str) -> bool:
-    """Whether a string could be a date: digits first, parts divided, not long. A number is none."""
+    """Whether a string could be a date: short, with a digit first and a separator; not a number."""
     return 6 <= len(text) <= 40 and text[0].isdigit() and any(mark in text for mark in "-/.:T")
 
 
-def _fits(texts: list[str], manner: str) -> bool:
-    return not np.isnat(to_dates(list(texts), manner)).any()
+def _fits(texts: list[str], date_format: str) -> bool:
+    return not np.isnat(to_dates(list(texts), date_format)).any()

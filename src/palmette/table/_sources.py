@@ -1,4 +1,4 @@
-"""Where a table comes from: its format, its packing, its bytes."""
+"""Sources of tables: format, encoding, and the opened file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ZSTD = ".zst"
 
 @dataclass(frozen=True)
 class TableSource:
-    """A table by its place, format and encoding.
+    """A table: its file, format and encoding.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class TableSource:
         Path of the file; ``"-"`` is the standard input.
     format : {"csv", "tsv", "jsonl", "parquet", "excel"}
     encoding : str, optional
-        Of text; UTF-8 by default, or what a mark at its start says.
+        Encoding of text; by default that of a byte order mark, else UTF-8.
     delimiter : str, optional
-        Between the cells of a CSV file; by default the likeliest one of its first line.
+        Delimiter of the cells of a CSV file; by default the most likely one of its first line.
     sheet : str, optional
-        Of a workbook; the first by default.
+        Sheet of a workbook; the first by default.
     """
 
     name: str
@@ -67,7 +67,7 @@ class TableSource:
         delimiter: str | None = None,
         sheet: str | None = None,
     ) -> TableSource:
-        """Find out the format of a table from its name, where it is not given.
+        """Return the source of a file; by default its suffix gives the format.
 
         Examples
         --------
@@ -85,7 +85,8 @@ class TableSource:
         if format is None:
             raise ReadError(
                 f"the suffix {_suffix(text)!r} is not that of a table: expected one of "
-                f"{', '.join(FORMATS)}, packed or not, or a format by name ({', '.join(known)})",
+                f"{', '.join(FORMATS)}, compressed or not, or a format by name "
+                f"({', '.join(known)})",
                 path=text,
             )
         if encoding is not None:
@@ -100,17 +101,17 @@ class TableSource:
         return "standard input" if self.name == STDIN else self.name
 
     def require(self) -> None:
-        """Refuse a file that is not there, before any work."""
+        """Raise an error if the file does not exist."""
         if self.name == STDIN:
             return
         path = Path(self.name)
         if path.is_dir():
-            raise ReadError("this is a folder, a table was expected", path=self.name)
+            raise ReadError("this is a folder: expected a table", path=self.name)
         if not path.exists():
             raise ReadError("there is no such file", path=self.name)
 
     def open(self) -> BinaryIO:
-        """Open the bytes of the table, unpacked."""
+        """Open the bytes of the table, decompressed."""
         if self.name == STDIN:
             return cast(BinaryIO, sys.stdin.buffer)
         if Path(self.name).suffix.lower() == _ZSTD:
@@ -118,7 +119,7 @@ class TableSource:
         return open_bytes(self.name)
 
     def open_seekable(self) -> Any:
-        """Open the bytes such that any place can be read: a path where the file is plain."""
+        """Open a seekable stream; the path itself if the file is not compressed."""
         if self.name != STDIN and _suffix(self.name) == Path(self.name).suffix.lower():
             return self.name
         with self.open() as stream:
@@ -136,7 +137,8 @@ def _check_encoding(encoding: str) -> None:
         "".encode(encoding)
     except (LookupError, ValueError):
         raise PalmetteError(
-            f"encoding={encoding!r} is not known: expected such as utf-8, latin-1 or cp1252."
+            f"encoding={encoding!r} is unknown: expected an encoding such as utf-8, latin-1 or "
+            "cp1252."
         ) from None
 
 
@@ -152,21 +154,22 @@ def _open_zstd(name: str) -> BinaryIO:
 
 @contextmanager
 def reading(source: TableSource) -> Iterator[None]:
-    """Turn whatever goes wrong in a parser into a `ReadError` that names the table."""
+    """Turn all errors of parsers into a `ReadError` that names the table."""
     try:
         yield
     except PalmetteError:
         raise
     except ImportError as error:
         raise ReadError(
-            f"{error}. Install what is missing: pip install 'palmette[table]'", path=source.title
+            f"{error}. Install the missing package: pip install 'palmette[table]'",
+            path=source.title,
         ) from error
     except UnicodeDecodeError as error:
         raise ReadError(
-            f"the text is not {error.encoding} (byte 0x{error.object[error.start]:02x}). Name its "
+            f"the text is not {error.encoding} (byte 0x{error.object[error.start]:02x}). Pass its "
             "encoding, such as --encoding latin-1",
             path=source.title,
         ) from error
-    except Exception as error:  # parsers of other libraries raise what they like
+    except Exception as error:  # parsers of other libraries raise many kinds of errors
         words = " ".join(str(error).split()) or type(error).__name__
         raise ReadError(f"the table cannot be read ({words[:300]})", path=source.title) from error

@@ -30,19 +30,29 @@ __all__ = [
 
 
 Path = tuple[str, ...]
+Rows = Sequence[Any]
+
+_LISTS = (list, tuple, set, frozenset, np.ndarray)
+# among separators that occur in as many cells the first is taken: " -> " contains " > " and ">"
+SEPARATORS = (
+    *(" -> ", "->", " > ", ">", " » ", "»", " :: ", "::"),
+    *(" | ", "|", " / ", "/", " \\ ", "\\"),
+)
+_UNAMBIGUOUS = SEPARATORS[:8]  # rarely part of a name
+_SHARE = 0.6  # minimum share of the distinct cells with a separator
 
 
 class TargetForm:
-    """The columns that hold the target, and how they are read.
+    """The columns of the target, and how they are read.
 
     Parameters
     ----------
     columns : list of str
         One column, or the levels of a path from the top.
     separator : str or None
-        Between the names of a path in one column; None for plain names.
+        Separator of the names of a path in one column; None for plain names.
     labels_separator : str or None
-        Between the paths of a row, where it has several.
+        Separator of the paths of a row, if it has several.
     several : bool
         Whether rows may have several paths.
 
@@ -76,19 +86,19 @@ class TargetForm:
         labels_separator: str | None = None,
         hierarchy: Hierarchy | None = None,
     ) -> TargetForm:
-        """Find out how the target is written, where it is not said.
+        """Infer how the target is written, unless it is given.
 
         Parameters
         ----------
         frame : DataFrame
         target : str or sequence of str
-            One column, or the levels of a path; names may be joined by commas.
+            One column, or the levels of a path; names may be separated by commas.
         separator : str, optional
-            Found by default; an empty one says that cells are plain names.
+            Found by default; an empty string means that cells are plain names.
         labels_separator : str, optional
-            Makes rows have several paths; cells that are lists do, too.
+            Separator of several paths in a cell; cells may also be lists of paths.
         hierarchy : Hierarchy, optional
-            Whose names and paths the cells are to be.
+            Hierarchy that contains the labels.
 
         Returns
         -------
@@ -99,7 +109,7 @@ class TargetForm:
             for given, option in ((separator, "separator"), (labels_separator, "labels_separator")):
                 if given:
                     raise PalmetteError(
-                        f"{option} is for one target column, but {len(columns)} are named: "
+                        f"{option} needs one target column, but {len(columns)} are given: "
                         f"{', '.join(columns)}."
                     )
             return cls(columns)
@@ -123,12 +133,12 @@ class TargetForm:
         Returns
         -------
         list of n_samples entries
-            A path, or a list of paths where rows may have several; None where there is none.
+            A path, or a list of paths if rows may have several; None for a row without a target.
         """
         for name in self.columns:
             if name not in frame.columns:
                 raise PalmetteError(
-                    f"the table lacks the target column {name!r} (it has: "
+                    f"the table has no target column {name!r} (it has: "
                     f"{', '.join(map(str, frame.columns[:20]))})."
                 )
         if len(self.columns) > 1:
@@ -147,22 +157,24 @@ class TargetForm:
         return rows
 
     def write(self, path: Path) -> str:
-        """Write a path as the table does; levels in columns are joined by ``" > "``."""
+        """Write a path as in the table; levels in columns are joined by ``" > "``."""
         separator = self.separator
         if separator is None or len(self.columns) > 1:
             separator = " > "
         return separator.join(map(str, path))
 
     def describe(self) -> str:
-        """Say how the target is read, in a few words."""
+        """Describe how the target is read."""
         if len(self.columns) > 1:
             return f"levels {', '.join(self.columns)}"
         words = f"column {self.columns[0]!r}"
         if self.separator is not None:
             words += f", paths with the separator {self.separator!r}"
         if self.several:
-            mark = "" if self.labels_separator is None else f" divided by {self.labels_separator!r}"
-            words += f", several labels a row{mark}"
+            mark = (
+                "" if self.labels_separator is None else f" separated by {self.labels_separator!r}"
+            )
+            words += f", several labels per row{mark}"
         return words
 
     def _labels(self, cell: Any) -> list[str]:
@@ -180,7 +192,7 @@ class TargetForm:
             if not path or not all(path):
                 raise PalmetteError(
                     f"row {row + 1} of the target column {self.columns[0]!r} has the path "
-                    f"{label!r}, in which a name is empty. Mend it, or name another separator."
+                    f"{label!r}, in which a name is empty. Correct it, or pass another separator."
                 )
         return path
 
@@ -188,11 +200,8 @@ class TargetForm:
         return f"TargetForm({self.describe()})"
 
 
-_LISTS = (list, tuple, set, frozenset, np.ndarray)
-
-
 def find_columns(target: str | Sequence[str], columns: list[str]) -> list[str]:
-    """Return the target columns that are named, or joined by commas.
+    """Return the target columns; their names may be separated by commas.
 
     Examples
     --------
@@ -212,13 +221,15 @@ def find_columns(target: str | Sequence[str], columns: list[str]) -> list[str]:
     twice = [name for i, name in enumerate(found) if name in found[:i]]
     if twice or not found:
         raise PalmetteError(
-            f"the target column {twice[0]!r} is named twice." if twice else "no target is named."
+            f"the target column {twice[0]!r} is listed twice: list it once."
+            if twice
+            else "no target is given: pass the name of a column."
         )
     return found
 
 
 def _level_paths(frame: pd.DataFrame, columns: list[str]) -> list[Path | None]:
-    """Paths of levels in columns: an empty cell ends a path, and nothing may come after it."""
+    """Paths of levels in columns; after an empty cell all others must be empty."""
     paths: list[Path | None] = []
     for row, cells in enumerate(zip(*(frame[name].tolist() for name in columns), strict=True)):
         names = [None if _is_gap(cell) else _text(cell) for cell in cells]
@@ -238,18 +249,18 @@ def _is_gap(cell: Any) -> bool:
         return cell is None or len(cell) == 0
     if isinstance(cell, str):
         return not cell.strip()
-    return bool(cell != cell)  # NaN and NaT differ from themselves
+    return bool(cell != cell)  # true for NaN and NaT
 
 
 def _text(cell: Any) -> str:
-    """Write a cell as a name; 3.0, which a gap in a column of integers makes of 3, is 3."""
+    """Convert a cell to a name; 3.0, the form of 3 in a column with missing values, becomes 3."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return str(cell).strip()
 
 
 def _fitting_separator(names: Iterable[str], hierarchy: Hierarchy) -> str | None:
-    """Separator with which most of some names are in a hierarchy; empty where they are as is."""
+    """Separator with which most names are in a hierarchy; empty if they are plain names."""
     distinct = list(dict.fromkeys(names))[:500]
     candidates = ["", detect_separator(distinct), " > ", "/", "|", "::"]
     best, most = None, 0
@@ -262,7 +273,7 @@ def _fitting_separator(names: Iterable[str], hierarchy: Hierarchy) -> str | None
 
 
 def find_node(path: Path, hierarchy: Hierarchy) -> int:
-    """Return the node of a path, -1 where there is none; a single name may stand anywhere.
+    """Return the node of a path, -1 if there is none; a single name may be at any depth.
 
     Examples
     --------
@@ -272,12 +283,12 @@ def find_node(path: Path, hierarchy: Hierarchy) -> int:
     """
     labels = [path, path[0]] if len(path) == 1 else [path]
     for label in labels if hierarchy.is_tree else [path[-1]]:
-        if label in hierarchy:  # asked first: an error would look for names like it, slowly
+        if label in hierarchy:  # the error of `index` would search for similar names, which is slow
             return int(hierarchy.index(label))
     return -1
 
 
-Rows = Sequence[Any]
+# ---------------------------------------------------------------------- labels
 
 
 def hierarchy_of_paths(rows: Rows, several: bool) -> Hierarchy:
@@ -295,12 +306,12 @@ def hierarchy_of_paths(rows: Rows, several: bool) -> Hierarchy:
     4
     """
     paths = dict.fromkeys(path for row in rows for path in (row if several else [row]))
-    # in an order of their own, so that the order of rows does not matter
+    # sorted, so that the order of rows does not matter
     return Hierarchy.from_paths(sorted(paths))
 
 
 def canonical_labels(rows: Rows, hierarchy: Hierarchy, several: bool) -> list[Any]:
-    """Name the nodes of a hierarchy as its own paths do, in a DAG by their names.
+    """Convert paths to labels of a hierarchy: full paths in a tree, names in a DAG.
 
     Parameters
     ----------
@@ -334,13 +345,13 @@ def plain_labels(rows: Rows, write: Any) -> list[str]:
     ----------
     rows : sequence of n_samples paths
     write : callable
-        Turns a path into a string.
+        Converts a path to a string.
     """
     labels = {path: write(path) for path in dict.fromkeys(rows)}
     counts = Counter(labels.values())
     if len(counts) < 2:
         raise PalmetteError(
-            f"the target has {len(counts)} label: a hierarchy is learnt over two at least."
+            f"the target has {len(counts)} label: expected at least two to learn a hierarchy."
         )
     return [labels[path] for path in rows]
 
@@ -353,25 +364,19 @@ def _unknown(path: Path, row: int, hierarchy: Hierarchy) -> str:
     examples = ", ".join(repr(str(text)) for text in hierarchy.path_strings[hierarchy.leaves[:2]])
     return (
         f"row {row + 1} of the target has {shown!r}, which is not in the hierarchy "
-        f"({hierarchy.n_nodes:,} nodes, such as {examples}).{hint} Add the node, name the "
+        f"({hierarchy.n_nodes:,} nodes, such as {examples}).{hint} Add the node, pass the "
         "separator of paths, or drop the row."
     )
 
 
-# of two that are in as many cells the first is taken: " -> " holds ">", and " > " does
-SEPARATORS = (
-    *(" -> ", "->", " > ", ">", " » ", "»", " :: ", "::"),
-    *(" | ", "|", " / ", "/", " \\ ", "\\"),
-)
-_ONLY_THERE = SEPARATORS[:8]  # names do not hold them by chance
-_SHARE = 0.6  # of the distinct cells that a separator must be in
+# ---------------------------------------------------------------------- separators
 
 
 def detect_separator(cells: Iterable[str]) -> str | None:
-    """Return the separator that most cells use, None where they are plain names.
+    """Return the separator that most cells use, None if they are plain names.
 
-    It must be in most of the distinct cells. One that names may hold by chance, such as ``/``, must
-    also group them: the names before it are fewer than the cells.
+    It must occur in most of the distinct cells. One that may be part of a name, such as ``/``, must
+    also group the cells: there must be fewer names before it than cells.
 
     Parameters
     ----------
@@ -389,14 +394,14 @@ def detect_separator(cells: Iterable[str]) -> str | None:
     for separator in SEPARATORS:
         having = [cell for cell in distinct if separator in cell]
         tops = {cell.split(separator)[0].strip() for cell in having}
-        groups = len(tops) < len(having) or separator in _ONLY_THERE
+        groups = len(tops) < len(having) or separator in _UNAMBIGUOUS
         if groups and len(having) >= _SHARE * len(distinct) and len(having) > most:
             best, most = separator, len(having)
     return best
 
 
 def split_path(cell: str, separator: str | None) -> tuple[str, ...]:
-    """Split a cell into the names of a path; white space around them does not count.
+    """Split a cell into the names of a path, without white space around them.
 
     Examples
     --------
@@ -407,6 +412,6 @@ def split_path(cell: str, separator: str | None) -> tuple[str, ...]:
         return (cell.strip(),)
     mark = separator.strip() or separator
     names = [name.strip() for name in cell.split(mark)]
-    while names and not names[-1]:  # a path that ends in a separator ends before it
+    while names and not names[-1]:  # a separator at the end is ignored
         names.pop()
     return tuple(names)

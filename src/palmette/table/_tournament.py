@@ -1,4 +1,4 @@
-"""A tournament of models by cross-validation, within a budget of time."""
+"""A tournament of models by cross-validation within a time limit."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ __all__ = ["Clock", "Entry", "Fold", "Score", "Tournament", "make_folds"]
 IntArray = NDArray[np.int64]
 Watch = Callable[[str, float], None]
 
-_BEHIND = 0.01  # hierarchical F1 by which a model may be behind and still go on
+_BEHIND = 0.01  # maximum distance to the best hierarchical F1 to continue
 _FINALISTS = 3
-_PROBE = 1500  # most rows of a first look at the costs of a model
-_GROWTH = 1.15  # costs grow a little faster than rows
+_PROBE = 1500  # maximum number of rows to estimate the fit time
+_GROWTH = 1.15  # exponent of the number of rows in the fit time
 
 
 class Score(NamedTuple):
-    """What a model reached on the test rows of a fold."""
+    """Scores of a model on the test rows of a fold."""
 
     hierarchical_f1: float
     accuracy: float
@@ -45,12 +45,12 @@ class Fold(NamedTuple):
 
 
 class Clock:
-    """Seconds left of a budget.
+    """The time that is left.
 
     Parameters
     ----------
     seconds : float or None
-        None for as long as it takes.
+        None for no limit.
     """
 
     def __init__(self, seconds: float | None) -> None:
@@ -62,7 +62,7 @@ class Clock:
         return time.monotonic() - self.start
 
     def left(self) -> float:
-        """Seconds that are left; infinite without a budget."""
+        """Seconds that are left; infinite without a limit."""
         return np.inf if self.seconds is None else self.seconds - self.spent()
 
 
@@ -74,13 +74,13 @@ class Entry:
     ----------
     name : str
     scores : list of Score
-        One a fold.
+        One per fold.
     seconds : list of float
-        Of fitting, one a fold.
+        Fit times, one per fold.
     proba : bool
-        Whether the model gives probabilities, so that it can be kept.
+        Whether the model has probabilities.
     note : str
-        Why it was not tried, or not to the end.
+        Reason why it was not tried, or not on all folds.
     """
 
     name: str
@@ -91,11 +91,11 @@ class Entry:
 
     @property
     def mean(self) -> float:
-        """Mean hierarchical F1; minus infinity where there is none."""
+        """Mean hierarchical F1; minus infinity if there is none."""
         return float(np.mean([s.hierarchical_f1 for s in self.scores])) if self.scores else -np.inf
 
     def facts(self) -> dict[str, Any]:
-        """Plain values for a summary."""
+        """Return plain values for a summary."""
         f1 = [score.hierarchical_f1 for score in self.scores]
         return {
             "model": self.name,
@@ -111,25 +111,25 @@ class Entry:
 
 
 class Tournament:
-    """Try candidates on a first fold, and the best of them on all.
+    """Fit candidates on the first fold, and the best of them on all folds.
 
     Parameters
     ----------
     candidates : sequence of Candidate
         From cheap to expensive.
     make : callable
-        From a name to an unfitted estimator.
+        Returns the unfitted estimator of a name.
     folds : sequence of callables
-        Each returns its `Fold`; called once.
+        Each returns a `Fold` and is called once.
     score : callable
-        From a fitted estimator and a Fold to a `Score`.
+        Returns the `Score` of a fitted estimator and a Fold.
     clock : Clock
     always : str or None
-        A model that goes on to all folds, however it fares: the baseline.
+        A model that is fitted on all folds whatever its scores: the baseline.
     reserve : float
-        How many times the fit on a fold the final fit will take.
+        Time of the final fit, in fits on a fold.
     watch : callable, optional
-        Told what happens now, and the share of the budget that is spent.
+        Called with the current step and the seconds spent.
     """
 
     def __init__(
@@ -146,22 +146,22 @@ class Tournament:
     ) -> None:
         self.entries = {c.name: Entry(c.name, note=c.reason or "") for c in candidates}
         self.interrupted = False
-        self.fallback: tuple[str, Any] | None = None  # the best fit on the first fold
+        self.fallback: tuple[str, Any] | None = None  # best fit on the first fold
         self._order = [c.name for c in candidates if c.reason is None]
         self._make, self._load, self._score, self._clock = make, folds, score, clock
         self._always, self._reserve, self._watch = always, reserve, watch
         self._folds: dict[int, Fold] = {}
 
     def run(self) -> list[Entry]:
-        """Run the tournament; returns the leaderboard, best first, what was not tried last.
+        """Run the tournament and return the leaderboard, best first.
 
-        Ctrl-C ends it; what is finished then counts.
+        Ctrl-C ends it, and the finished fits count.
         """
         try:
             for name in self._order:
                 self._try_first(name)
             for fold in range(1, len(self._load)):
-                self._go_on(fold)
+                self._continue(fold)
         except KeyboardInterrupt:
             self.interrupted = True
         for name in self._order:
@@ -171,16 +171,18 @@ class Tournament:
         return self.leaderboard()
 
     def leaderboard(self) -> list[Entry]:
-        """Entries, best first; what was not tried comes last."""
+        """Return the entries, best first; models that were not tried come last."""
         return sorted(self.entries.values(), key=lambda entry: -entry.mean)
 
     def winner(self) -> Entry:
-        """Return the best model that gives probabilities, among those of the most folds."""
+        """Return the best model with probabilities, among those with the most folds."""
         tried = [entry for entry in self.entries.values() if entry.scores]
         able = [entry for entry in tried if entry.proba] or tried
         if not able:
             notes = "; ".join(f"{e.name}: {e.note}" for e in self.entries.values() if e.note)
-            raise PalmetteError(f"no model could be fitted ({notes}). Give more time or rows.")
+            raise PalmetteError(
+                f"no model could be fitted ({notes}). Allow more time, or add rows."
+            )
         most = max(len(entry.scores) for entry in able)
         return max((e for e in able if len(e.scores) == most), key=lambda entry: entry.mean)
 
@@ -189,14 +191,14 @@ class Tournament:
     def _try_first(self, name: str) -> None:
         fold = self._fold(0)
         if self._clock.seconds is not None and self.fallback is not None:
-            cost = self._foresee(name, fold) if self._free() > 0 else np.inf
+            cost = self._estimate_seconds(name, fold) if self._free() > 0 else np.inf
             if cost > self._free():
                 self.entries[name].note = _too_long(cost, self._free())
                 return
         self._try(name, 0)
 
-    def _go_on(self, fold: int) -> None:
-        """Try the best models on one fold more, as far as time allows."""
+    def _continue(self, fold: int) -> None:
+        """Fit the best models on one more fold, as far as time allows."""
         tried = [e for e in self.leaderboard() if len(e.scores) == fold]
         best = max((e.mean for e in tried), default=-np.inf)
         able = [e for e in tried if e.proba and e.mean >= best - _BEHIND] or tried[:1]
@@ -215,9 +217,9 @@ class Tournament:
             self._try(name, fold)
 
     def _try(self, name: str, number: int) -> None:
-        """Fit a model on a fold and score it; a failure is a note."""
+        """Fit a model on a fold and score it; an error becomes a note."""
         entry = self.entries[name]
-        self._say(f"{name}, fold {number + 1} of {len(self._load)}")
+        self._report(f"{name}, fold {number + 1} of {len(self._load)}")
         fold = self._fold(number)
         start = time.monotonic()
         try:
@@ -235,29 +237,29 @@ class Tournament:
 
     # ------------------------------------------------------------------ time
 
-    def _foresee(self, name: str, fold: Fold) -> float:
-        """Seconds that a fit will take, judged by one on few rows."""
+    def _estimate_seconds(self, name: str, fold: Fold) -> float:
+        """Estimate the seconds of a fit from one on few rows."""
         n_rows = len(fold.y_train)
         few = min(max(n_rows // 10, 200), _PROBE)
         if few >= n_rows:
             return 0.0
-        self._say(f"{name}, a look at its costs")
+        self._report(f"{name}, estimating the fit time")
         rows = np.linspace(0, n_rows - 1, few).astype(np.int32)
         X, y = take_rows(fold.X_train, rows), [fold.y_train[i] for i in rows.tolist()]
         cost = 0.0
-        for _ in range(2):  # what is compiled on the first use is quick on the second
+        for _ in range(2):  # the first fit may include the compilation of kernels
             start = time.monotonic()
             try:
                 _fit(self._make(name), X, y)
             except (ValueError, MemoryError, ArithmeticError, TypeError, IndexError):
-                return 0.0  # the fold will tell what is wrong
+                return 0.0  # the fit on the fold will report the error
             cost = (time.monotonic() - start) * (n_rows / few) ** _GROWTH
             if cost <= self._free():
                 break
         return cost
 
     def _final_seconds(self) -> float:
-        """Seconds to keep for the final fit of the best model so far."""
+        """Return the seconds that the final fit of the best model so far needs."""
         tried = [entry for entry in self.entries.values() if entry.scores and entry.proba]
         if not tried:
             return 0.0
@@ -266,7 +268,7 @@ class Tournament:
         return self._reserve * share * best.seconds[0] + 1.0
 
     def _free(self) -> float:
-        """Seconds for more models: what the folds and the fit of the best one leave."""
+        """Return the seconds left for models that were not yet tried."""
         tried = [entry for entry in self.entries.values() if entry.scores]
         names = {max(tried, key=lambda entry: entry.mean).name, self._always} if tried else set()
         later = sum(entry.seconds[0] for entry in tried if entry.name in names)
@@ -274,36 +276,36 @@ class Tournament:
 
     def _fold(self, number: int) -> Fold:
         if number not in self._folds:
-            self._say(f"features of fold {number + 1}")
+            self._report(f"features of fold {number + 1}")
             self._folds[number] = self._load[number]()
         return self._folds[number]
 
-    def _say(self, words: str) -> None:
+    def _report(self, words: str) -> None:
         if self._watch is not None:
             self._watch(words, self._clock.spent())
 
 
 def _fit(estimator: Any, X: Any, y: list[Any]) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of convergence: the scores tell
+        warnings.simplefilter("ignore")  # about convergence, which shows in the scores
         return estimator.fit(X, y)
 
 
 def _too_long(cost: float, free: float) -> str:
     if free <= 0:
-        return "no time was left"
-    return f"would take about {cost:.1f} s a fold, {free:.1f} s were left for it"
+        return "no time left"
+    return f"would take about {cost:.1f} s per fold, {free:.1f} s were left"
 
 
 def make_folds(
     codes: NDArray[Any] | None, n_rows: int, n_folds: int, seed: int
 ) -> list[tuple[IntArray, IntArray]]:
-    """Divide rows into training and test rows, every label in the same shares where it can be.
+    """Split rows into training and test rows, stratified by label if possible.
 
     Parameters
     ----------
     codes : int array of shape (n_rows,) or None
-        Label of every row; None where rows have several.
+        Label of every row; None if rows have several.
     n_rows, n_folds, seed : int
 
     Returns
@@ -314,7 +316,9 @@ def make_folds(
 
     n_folds = min(n_folds, n_rows)
     if n_folds < 2:
-        raise PalmetteError(f"{n_rows} labelled rows are too few for cross-validation.")
+        raise PalmetteError(
+            f"{n_rows} labelled rows are too few for cross-validation: expected at least 2."
+        )
     plain = KFold(n_folds, shuffle=True, random_state=seed)
     if codes is None or np.bincount(codes).max() < n_folds:
         return list(plain.split(np.zeros(n_rows)))
