@@ -1,7 +1,7 @@
-"""The errors of Palmette: what came, what was expected, what to do.
+"""Exceptions of Palmette.
 
-Every error that a user's input can cause is a `PalmetteError` and a `ValueError`, so that code
-written for scikit-learn, which catches `ValueError`, keeps working.
+Every error that the input of a user can cause is a `PalmetteError` and a `ValueError`, so that
+code written for scikit-learn, which catches `ValueError`, keeps working.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SHOWN = 120  # characters of an offending line that are worth printing
 
 
 class PalmetteError(ValueError):
-    """Base of all errors that bad input causes."""
+    """Base class of all errors that invalid input causes."""
 
 
 class HierarchyError(PalmetteError):
@@ -32,7 +32,7 @@ class LabelError(PalmetteError):
 
 
 class DataHomeError(PalmetteError):
-    """The data home, a data set in it, or one of its files is missing or altered."""
+    """The data directory, a data set in it, or one of its files is missing or was altered."""
 
 
 class ReadError(PalmetteError):

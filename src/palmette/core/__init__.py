@@ -1,1 +1,1 @@
-"""The nouns: hierarchy, labels, statistics, tasks, and the rules that decode scores."""
+"""Hierarchies, labels, class statistics, tasks, and the rules that decode scores."""

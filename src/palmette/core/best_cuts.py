@@ -1,4 +1,4 @@
-"""Cuts of scores, a label at a time: which one serves best on rows whose labels are known."""
+"""The threshold of each label that is best on rows with known labels."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from palmette.exceptions import PalmetteError
 
 __all__ = ["CutValue", "best_cuts"]
 
-# worth of cuts from weights of (true positives, false positives, all positives, all negatives)
+# value of thresholds, given weights of (true positives, false positives, positives, negatives)
 CutValue = Callable[
     [NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
     NDArray[np.float64],
 ]
 
 _NUMBERS_AT_ONCE = 2**22  # scores that are sorted together: 32 MiB
-_AS_GOOD = 1 - 1e-12  # a cut is not better than another by what rounding adds
+_AS_GOOD = 1 - 1e-12  # differences below rounding errors do not make a threshold better
 
 
 def best_cuts(
@@ -31,10 +31,10 @@ def best_cuts(
     value_of: CutValue,
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """Return for each column the threshold of the best worth.
+    """Return the best threshold of each column.
 
-    Scores above a threshold are positive answers. Thresholds are midpoints of neighbouring scores,
-    0 being below all; of equally good ones the highest is taken.
+    Scores above a threshold are predicted positive. The candidates are the midpoints between
+    neighbouring scores, and between the lowest score and 0; ties go to the highest threshold.
 
     Parameters
     ----------
@@ -42,14 +42,14 @@ def best_cuts(
         From 0 to 1.
     truth : sparse bool array of shape (n_samples, n_columns)
     value_of : callable
-        Gives the worth of cuts from the weights of their true and false positives, of shape
-        (n_columns, n_samples), and of all positives and negatives, of shape (n_columns, 1).
+        Value of each threshold, computed from the weights of its true and false positives, of
+        shape (n_columns, n_samples), and of all positives and negatives, of shape (n_columns, 1).
     weights : array of shape (n_samples,), optional
 
     Returns
     -------
     array of shape (n_columns,)
-        One half where the labels or the scores have one value only, or no cut is worth more than 0.
+        0.5 where all labels or all scores are equal, or no threshold has a value above 0.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _cuts_of(
     value_of: CutValue,
     weights: NDArray[np.float64] | None,
 ) -> NDArray[np.float64]:
-    """Cuts of a few columns; scores and flags of shape (n_columns, n_samples)."""
+    """Return thresholds of a few columns; scores and flags have shape (n_columns, n_samples)."""
     order = np.argsort(-scores, axis=1, kind="stable")
     scores = np.take_along_axis(scores, order, axis=1)
     flags = np.take_along_axis(flags, order, axis=1)
@@ -87,7 +87,7 @@ def _cuts_of(
     following = np.concatenate([scores[:, 1:], np.zeros((len(scores), 1))], axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         worth = value_of(hits, alarms, hits[:, -1:], alarms[:, -1:])
-    worth = np.where(scores > following, worth, -np.inf)  # equal scores cannot be cut apart
+    worth = np.where(scores > following, worth, -np.inf)  # no threshold separates equal scores
     top = worth.max(axis=1)
     has_one_value = flags.all(axis=1) | ~flags.any(axis=1) | (scores[:, 0] == scores[:, -1])
     is_open = ~has_one_value & (top > 0)
@@ -95,19 +95,19 @@ def _cuts_of(
     above = np.take_along_axis(scores, at, axis=1)[:, 0]
     below = np.take_along_axis(following, at, axis=1)[:, 0]
     middle = (above + below) / 2
-    middle = np.where(middle < above, middle, below)  # neighbouring floats have nothing between
+    middle = np.where(middle < above, middle, below)  # no float lies between adjacent floats
     return np.where(is_open, middle, 0.5)
 
 
 def _check(proba: FloatArray, truth: sparse.csr_array, weights: NDArray[np.float64] | None) -> None:
     if proba.ndim != 2 or proba.shape != truth.shape:
         raise PalmetteError(
-            f"proba has shape {proba.shape} and truth {truth.shape}: expected the same rows and "
-            "columns."
+            f"proba has shape {proba.shape} and truth has shape {truth.shape}: expected equal "
+            "shapes."
         )
     if not ((proba >= 0) & (proba <= 1)).all():
-        raise PalmetteError("proba has values other than numbers from 0 to 1.")
+        raise PalmetteError("proba has values outside [0, 1] or NaN: expected probabilities.")
     if weights is not None and weights.shape != (len(proba),):
         raise PalmetteError(
-            f"weights have shape {weights.shape}: expected ({len(proba)},), one for every row."
+            f"weights have shape {weights.shape}: expected ({len(proba)},), one weight per row."
         )

@@ -1,4 +1,4 @@
-"""BinMapper: features as one-byte codes, so that splits can be searched by counting."""
+"""BinMapper: features as one-byte codes, so that splits can be found from histograms."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from palmette.exceptions import PalmetteError
 __all__ = ["MAX_BINS", "MISSING", "BinMapper"]
 
 MAX_BINS = 255
-MISSING = 255  # the highest code: missing values lie above every threshold, so they go right
-_SAMPLED_ROWS = 200_000  # quantiles of more rows than this would not move a threshold noticeably
+MISSING = 255  # the highest code: missing values are above every threshold and go right
+_SAMPLED_ROWS = 200_000  # more rows would hardly change the quantiles
 
 
 class BinMapper:
-    """Cut every feature into at most 255 bins.
+    """Divide every feature into at most 255 bins.
 
-    Values of a feature with few distinct ones are cut midway between them, so nothing is lost; of
-    others at quantiles. A value equal to a threshold belongs to the left.
+    The thresholds of a feature with few distinct values are the midpoints between them, so that
+    nothing is lost; those of other features are quantiles. A value equal to a threshold goes left.
 
     Parameters
     ----------
     thresholds : sequence of float arrays
-        Ascending cuts of each feature.
+        Thresholds of each feature, ascending.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class BinMapper:
         max_bins : int
             At most 255.
         random_state : int
-            Chooses the rows that quantiles are taken from, where there are very many.
+            Seed of the sample of rows from which quantiles are computed if there are very many.
 
         Returns
         -------
@@ -80,11 +80,11 @@ class BinMapper:
 
     @property
     def n_bins(self) -> NDArray[np.int64]:
-        """Number of bins of every feature, the one for missing values left out."""
+        """Number of bins of every feature, without the bin of missing values."""
         return np.diff(self.starts) + 1
 
     def threshold(self, feature: int, code: int) -> float:
-        """Value that separates the codes up to `code` from those above; infinite at the end."""
+        """Threshold between the codes up to `code` and those above; infinite for the last bin."""
         cuts = self.cuts[self.starts[feature] : self.starts[feature + 1]]
         return float(cuts[code]) if code < len(cuts) else float("inf")
 
@@ -101,7 +101,7 @@ class BinMapper:
         """
         if X.shape[1] != self.n_features:
             raise PalmetteError(
-                f"X has {X.shape[1]} features, but the bins were made of {self.n_features}."
+                f"X has {X.shape[1]} features, but BinMapper was fitted with {self.n_features}."
             )
         columns = _columns(X)
         codes = np.empty(X.shape, dtype=BIN)
@@ -129,9 +129,9 @@ def _cut(values: CountArray, rows: NDArray[np.int64] | None, max_bins: int) -> C
     if len(distinct) <= max_bins:
         below, above = distinct[:-1], distinct[1:]
         cuts = below + (above - below) / 2
-        cuts = np.where(cuts < above, cuts, below)  # neighbouring floats have nothing between
+        cuts = np.where(cuts < above, cuts, below)  # no float lies between adjacent floats
     else:
         shares = np.linspace(0, 1, max_bins + 1)[1:-1]
         cuts = np.unique(np.quantile(known, shares, method="midpoint"))
-        cuts = cuts[cuts < distinct[-1]]  # a cut at the largest value would separate nothing
+        cuts = cuts[cuts < distinct[-1]]  # a threshold at the largest value separates nothing
     return np.asarray(cuts, dtype=np.float64)

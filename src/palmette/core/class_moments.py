@@ -1,6 +1,6 @@
-"""The arithmetic under ClassStatistics: arrays in, arrays out, sparse or dense.
+"""Weights, sums and scatter of rows by class: the arithmetic of ClassStatistics.
 
-A matrix with a row per class is dense, or sparse where the rows that it sums were sparse.
+A matrix with one row per class is dense, or sparse if the rows that it sums were sparse.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ Moments: TypeAlias = Literal["mean", "diagonal", "scatter", "pooled"]
 Matrix: TypeAlias = CountArray | sparse.csr_array
 Rows: TypeAlias = NDArray[Any] | sparse.csr_array
 
-# Numbers worked on at once, 32 MB of them: beyond the caches, far below memory.
+# Values processed at once: 32 MB, more than the caches and far less than memory.
 _BLOCK = 2**22
 
 
-# ---------------------------------------------------------------------- gathering
+# ---------------------------------------------------------------------- computing
 
 
 def moments_by_class(
     rows: Rows, codes: OffsetArray, weights: CountArray, n_classes: int, moments: Moments
 ) -> tuple[CountArray, Matrix, Moments, Matrix | None]:
-    """Gather weight, sum and scatter of every class.
+    """Compute the weight, sum and scatter of every class.
 
     Parameters
     ----------
     rows : array or CSR array of shape (n_rows, n_features)
-        A sparse one has sorted indices and no duplicates.
+        A sparse array must have sorted indices and no duplicates.
     codes : int array of shape (n_rows,)
     weights : float array of shape (n_rows,)
     n_classes : int
@@ -83,7 +83,7 @@ def _sum_by_class(rows: Rows, codes: OffsetArray, weights: CountArray, n_classes
     if isinstance(rows, sparse.csr_array):
         return _csr(_indicator(codes, weights, n_classes).tocsr() @ rows)
     total = np.zeros((n_classes, rows.shape[1]), dtype=COUNT)
-    # a block has at least as many rows as there are classes, since each costs one `total`
+    # a block has at least n_classes rows, since each block allocates an array like `total`
     for block in _blocks(len(codes), rows.shape[1], at_least=n_classes):
         chunk = np.asarray(rows[block], dtype=COUNT)
         total += _indicator(codes[block], weights[block], n_classes) @ chunk
@@ -108,7 +108,7 @@ def _sparse_diagonal(
     mean: sparse.csr_array,
     weight: CountArray,
 ) -> sparse.csr_array:
-    """Sum squared deviations of the stored entries, then add those of the zeros at once."""
+    """Sum squared deviations of the stored entries, then add those of all zeros together."""
     order = np.argsort(codes, kind="stable")
     rows, codes, weights = _csr(rows[order]), codes[order], weights[order]
     indicator = _indicator(codes, weights, len(weight)).tocsr()
@@ -123,15 +123,15 @@ def _sparse_diagonal(
 def _stored_deviations(
     rows: sparse.csr_array, codes: OffsetArray, mean: sparse.csr_array
 ) -> CountArray:
-    """Stored entries of rows sorted by class, less the mean of their class."""
+    """Return the stored entries of rows sorted by class, minus the mean of their class."""
     deviation = np.empty(rows.nnz, dtype=COUNT)
     centre = np.empty(rows.shape[1], dtype=COUNT)
-    # one class's mean at a time, spread out: a search for every entry takes four times as long
+    # one dense mean at a time: searching the sparse mean for every entry takes four times as long
     starts = rows.indptr[np.searchsorted(codes, np.arange(mean.shape[0] + 1))]
     for code in np.flatnonzero(np.diff(starts)):
         here = slice(starts[code], starts[code + 1])
         known = slice(mean.indptr[code], mean.indptr[code + 1])
-        centre[rows.indices[here]] = 0.0  # for means of zero, which need not be stored
+        centre[rows.indices[here]] = 0.0  # means of zero need not be stored
         centre[mean.indices[known]] = mean.data[known]
         deviation[here] = rows.data[here] - centre[rows.indices[here]]
     return deviation
@@ -165,7 +165,7 @@ def _pooled_scatter(
 
 
 def _products(deviation: CountArray, weights: CountArray) -> CountArray:
-    # by square roots: BLAS then sees a symmetric product, which is exact and takes half the time
+    # square roots make it a product A.T @ A, which BLAS computes symmetrically, in half the time
     scaled = deviation * np.sqrt(weights)[:, None]
     return scaled.T @ scaled
 
@@ -174,7 +174,7 @@ def _products(deviation: CountArray, weights: CountArray) -> CountArray:
 
 
 def squares(shift: Matrix, weights: CountArray, moments: Moments) -> Matrix:
-    """Weighted squares of a shift per class, in the shape of the scatter of these moments."""
+    """Return weighted squares of a shift per class, in the shape of the scatter of `moments`."""
     if moments == "diagonal":
         squared = shift.power(2) if isinstance(shift, sparse.csr_array) else shift**2
         return scale_rows(squared, weights)
@@ -187,9 +187,9 @@ def squares(shift: Matrix, weights: CountArray, moments: Moments) -> Matrix:
 def combine_scatter(
     within: Matrix, means: Matrix, weight: CountArray, member: sparse.csr_array, moments: Moments
 ) -> Matrix:
-    """Scatter of groups of classes: that within the classes, and that of their means.
+    """Return the scatter of groups of classes: that within classes plus that of their means.
 
-    The mean of a class counts as a row with the weight of the class.
+    The mean of a class counts as one row with the weight of the class.
 
     Parameters
     ----------
@@ -198,20 +198,20 @@ def combine_scatter(
     means : array or CSR array of shape (n_classes, n_features)
     weight : float array of shape (n_classes,)
     member : CSR array of shape (n_groups, n_classes)
-        One where a class belongs to a group.
+        1 where a class belongs to a group.
     moments : {"diagonal", "scatter", "pooled"}
 
     Returns
     -------
     array or CSR array
-        In the shape of `within`, with groups for classes.
+        In the shape of `within`, with groups in place of classes.
     """
     n_classes, n_features = means.shape
     if moments == "pooled":
         if (np.bincount(member.indices, minlength=n_classes) != 1).any():
             raise PalmetteError(
-                "a pooled scatter cannot be shared out to groups that overlap or leave classes "
-                "out, such as the nodes of a hierarchy. Gather with moments='scatter'."
+                "a pooled scatter cannot be divided among groups that overlap or omit classes, as "
+                "the nodes of a hierarchy do. Use moments='scatter'."
             )
         return add(within, _scatter_of_means(means, weight, member, moments))
     parts = [
@@ -234,7 +234,7 @@ def _scatter_of_means(
 
 
 def _group_blocks(member: sparse.csr_array, n_features: int) -> Iterator[tuple[int, int]]:
-    """Cut the groups into runs whose classes' means fit a block; a large group goes alone."""
+    """Divide the groups into runs whose class means fit in a block; a large group is alone."""
     limit = max(1, _BLOCK // max(1, n_features))
     low = 0
     while low < member.shape[0]:
@@ -248,7 +248,7 @@ def _group_blocks(member: sparse.csr_array, n_features: int) -> Iterator[tuple[i
 
 
 def _indicator(codes: OffsetArray, weights: CountArray, n_classes: int) -> sparse.csc_array:
-    """Matrix of shape (n_classes, n_rows) with each row's weight at its class; no sorting."""
+    """Return a matrix of shape (n_classes, n_rows) with each row's weight at its class."""
     starts = np.arange(len(codes) + 1)
     return sparse.csc_array((weights, codes, starts), shape=(n_classes, len(codes)))
 
@@ -270,31 +270,31 @@ def _with_data(matrix: sparse.csr_array, data: CountArray) -> sparse.csr_array:
 
 
 def dense(matrix: Any) -> CountArray:
-    """Return a float64 array of a matrix, sparse or not."""
+    """Convert a dense or sparse matrix to a float64 array."""
     return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=COUNT)
 
 
 def add(a: Matrix, b: Matrix) -> Matrix:
-    """Add two matrices; the sum is sparse where both are."""
+    """Add two matrices; the sum is sparse if both are."""
     if isinstance(a, sparse.csr_array) and isinstance(b, sparse.csr_array):
         return _csr(a + b)
     return dense(a) + dense(b)
 
 
 def scale_rows(matrix: Matrix, factors: CountArray) -> Matrix:
-    """Multiply every class's row, or its matrix, by a factor."""
+    """Multiply the row or matrix of every class by its factor."""
     if isinstance(matrix, sparse.csr_array):
         return _with_data(matrix, matrix.data * np.repeat(factors, np.diff(matrix.indptr)))
     return matrix * factors.reshape(-1, *[1] * (matrix.ndim - 1))
 
 
 def inverse(weight: CountArray) -> CountArray:
-    """One over the weight, and zero for a class without rows."""
+    """Return 1 / weight, and 0 for a class without rows."""
     return np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0)
 
 
 def read_only(matrix: Matrix) -> Matrix:
-    """Return a matrix that refuses to be written to."""
+    """Return a read-only view of a matrix."""
     if isinstance(matrix, sparse.csr_array):
         parts = [matrix.data.astype(COUNT, copy=False), matrix.indices, matrix.indptr]
         if not matrix.has_canonical_format:

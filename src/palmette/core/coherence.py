@@ -1,4 +1,4 @@
-"""Coherence of node probabilities: no child more probable than its parents, in trees and DAGs."""
+"""Coherence of node probabilities: no child is more probable than its parents."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ __all__ = [
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float32] | NDArray[np.float64]
 
-_NUMBERS_AT_ONCE = 2**19  # of probabilities: 4 MiB, which stay in the cache while they are raised
+_NUMBERS_AT_ONCE = 2**19  # probabilities processed at once: 4 MiB fit in the cache
 
 
 class NodeColumns:
-    """Nodes of a hierarchy that are the columns of a table, and the edges between them.
+    """The nodes that the columns of a table stand for, and the edges between them.
 
     Parameters
     ----------
     hierarchy : Hierarchy
     nodes : int array of shape (n_columns,)
-        Ascending, hence parents before children; without the root, which is always true, and with
-        all other ancestors of each.
+        Ascending, so that parents come before children. The root, which is always true, is left
+        out; all other ancestors of each node are included.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class NodeColumns:
         self.hierarchy = hierarchy
         self.nodes = np.asarray(nodes, dtype=np.int32)
         if (np.diff(self.nodes, prepend=0) <= 0).any():
-            raise HierarchyError("columns are no ascending node numbers without the root.")
+            raise HierarchyError("nodes are unsorted or contain 0: expected ascending numbers.")
         column = np.full(hierarchy.n_nodes, -1, dtype=np.int32)
         column[self.nodes] = np.arange(self.n_columns, dtype=np.int32)
         edges = column[hierarchy.edges]
@@ -66,7 +66,7 @@ class NodeColumns:
         if orphans.any():
             parent, child = hierarchy.names[hierarchy.edges[orphans][0]]
             raise HierarchyError(
-                f"{child!r} is a column, but its parent {parent!r} is none: expected all ancestors."
+                f"{child!r} is a column, but its parent {parent!r} is not: expected all ancestors."
             )
         self.edges: IntArray = edges[(edges >= 0).all(axis=1)]
         self._is_top = np.zeros(self.n_columns, dtype=bool)
@@ -78,7 +78,7 @@ class NodeColumns:
         return len(self.nodes)
 
     def place(self, nodes: IntArray) -> IntArray:
-        """Column of each node, -1 where it has none."""
+        """Return the column of each node, or -1 if it has none."""
         if not self.n_columns:
             return np.full(len(nodes), -1, dtype=np.int32)
         places = np.searchsorted(self.nodes, nodes).clip(max=self.n_columns - 1)
@@ -95,7 +95,7 @@ class NodeColumns:
             Probabilities or scores.
         nodes : int array of shape (n_wanted,)
         root, absent : float
-            Values of the root, and of a node that is no column.
+            Values of the root, and of nodes without a column.
 
         Returns
         -------
@@ -109,14 +109,14 @@ class NodeColumns:
         return picked
 
     def sets_of_nodes(self, sets: sparse.csr_array) -> sparse.csr_array:
-        """Turn sparse sets of columns into sets of nodes, of shape (n_samples, n_nodes)."""
+        """Convert sparse sets of columns to sets of nodes, of shape (n_samples, n_nodes)."""
         return node_csr(self.nodes[sets.indices], sets.indptr, self.hierarchy.n_nodes)
 
     # ------------------------------------------------------------------ levels
 
     @cached_property
     def _by_depth(self) -> list[IntArray]:
-        """Edges by the depth of the child, the deepest first."""
+        """Edges grouped by the depth of the child, deepest first."""
         depth = self.hierarchy.depth[self.nodes[self.edges[:, 1]]]
         order = np.argsort(-depth, kind="stable")
         bounds = np.flatnonzero(np.diff(depth[order])) + 1
@@ -130,7 +130,7 @@ class NodeColumns:
     def _lifts_any(self) -> list[tuple[_Lift | None, list[_Choice]]]:
         steps = []
         for edges in self._by_depth:
-            edges = edges[~self._is_top[edges[:, 1]]]  # the root is a parent that always suffices
+            edges = edges[~self._is_top[edges[:, 1]]]  # the root is a parent that is always true
             n_parents = np.bincount(edges[:, 1], minlength=self.n_columns)[edges[:, 1]]
             sole = edges[n_parents == 1]
             choices = [
@@ -146,7 +146,7 @@ class NodeColumns:
                 lift.apply(block)
             return
         for sole, choices in self._lifts_any:
-            # who is chosen depends on the values before the level, not on an order of its nodes
+            # choices depend on the values before this level, not on the order of its nodes
             claims = [choice.claims(block) for choice in choices]
             if sole is not None:
                 sole.apply(block)
@@ -156,11 +156,11 @@ class NodeColumns:
 
 @dataclass(frozen=True, eq=False)
 class _Lift:
-    """Edges of one depth, grouped by parent: every parent is raised to its children."""
+    """Edges of one depth, grouped by parent: every parent is raised to its highest child."""
 
     parents: IntArray
     children: IntArray
-    first: NDArray[np.intp]  # of the children of each parent
+    first: NDArray[np.intp]  # position of each parent's first child
 
     @classmethod
     def of(cls, edges: IntArray) -> _Lift:
@@ -175,7 +175,7 @@ class _Lift:
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """Nodes of one depth with as many parents each, of which one has to reach them."""
+    """Nodes of one depth with equally many parents, one of which is raised if none suffices."""
 
     children: IntArray  # (n_children,)
     parents: IntArray  # (n_children, n_parents), ascending
@@ -186,7 +186,7 @@ class _Choice:
         return cls(edges[::n_parents, 1], edges[:, 0].reshape(-1, n_parents))
 
     def claims(self, block: FloatArray) -> tuple[IntArray, NDArray[np.intp], FloatArray]:
-        """Parents to raise, in which samples, and to what."""
+        """Return the parents to raise, their samples, and their new values."""
         top = block[self.parents[:, 0]]
         best = np.zeros(top.shape, dtype=np.int16)
         for i in range(1, self.parents.shape[1]):
@@ -203,9 +203,9 @@ class _Choice:
 
 
 def make_coherent(proba: FloatArray, columns: NodeColumns, rule: str = "all") -> FloatArray:
-    """Raise parents, in place, until no node is more probable than they allow.
+    """Raise the probabilities of parents, in place, until they are coherent.
 
-    Nothing falls, and nothing rises above the largest value below it: exact, without a tolerance.
+    No value is lowered, and none is raised above the largest value below it: exact, no tolerance.
 
     Parameters
     ----------
@@ -213,10 +213,10 @@ def make_coherent(proba: FloatArray, columns: NodeColumns, rule: str = "all") ->
         Changed in place.
     columns : NodeColumns
     rule : {"all", "any"}
-        ``"all"``: a node exceeds none of its parents, so that every node gets the maximum of its
-        descendants. ``"any"``: a node has a parent that it does not exceed. Where there is none,
-        its most probable parent, the first of equal ones, is raised to it; the nodes of one depth,
-        the deepest first, choose at the same time. In a tree both are the same.
+        ``"all"``: a node exceeds none of its parents: every node gets the maximum over its
+        descendants. ``"any"``: a node has at least one parent that it does not exceed; otherwise
+        its most probable parent (the first of ties) is raised to it. Levels are processed from
+        the deepest up, the nodes of a level simultaneously. Both rules agree on trees.
 
     Returns
     -------
@@ -246,11 +246,11 @@ def make_coherent(proba: FloatArray, columns: NodeColumns, rule: str = "all") ->
 
 
 def check_dag_rule(rule: str) -> None:
-    """Refuse anything but the names of rules."""
+    """Raise an error if `rule` is not the name of a rule."""
     if rule not in ("all", "any"):
         raise PalmetteError(
-            f"dag_rule={rule!r} is unknown: expected 'all' (a node is true only where all of its "
-            "parents are) or 'any' (where one of them is)."
+            f"dag_rule={rule!r} is unknown: expected 'all' (a node is true only if all of its "
+            "parents are) or 'any' (only if one of them is)."
         )
 
 
@@ -260,15 +260,15 @@ def check_dag_rule(rule: str) -> None:
 def threshold_sets(
     proba: FloatArray, threshold: float | FloatArray, columns: NodeColumns
 ) -> sparse.csr_array:
-    """Nodes whose probability is above a threshold.
+    """Return the sets of nodes whose probability is above a threshold.
 
     Parameters
     ----------
     proba : array of shape (n_samples, n_columns)
-        Coherent, as `make_coherent` leaves it; the sets then are so by the same rule.
+        Coherent, as returned by `make_coherent`; the sets are then coherent by the same rule.
     threshold : float or array of shape (n_columns,)
-        Of all nodes, or one for each. A threshold that is lower than that of an ancestor is raised
-        to it, since a child could pass it where its parents fail theirs.
+        One for all nodes, or one per node. A threshold below that of an ancestor is raised to it,
+        so that no child is in a set without its parents.
     columns : NodeColumns
 
     Returns
@@ -292,8 +292,8 @@ def threshold_sets(
 def _raise_thresholds(thresholds: FloatArray, columns: NodeColumns) -> FloatArray:
     if thresholds.shape != (columns.n_columns,):
         raise PalmetteError(
-            f"threshold has shape {thresholds.shape}: expected one number, or one for each of the "
-            f"{columns.n_columns} columns."
+            f"threshold has shape {thresholds.shape}: expected one number, or one per column "
+            f"({columns.n_columns})."
         )
     raised = thresholds.copy()
     for edges in reversed(columns._by_depth):
@@ -302,7 +302,7 @@ def _raise_thresholds(thresholds: FloatArray, columns: NodeColumns) -> FloatArra
 
 
 def add_root(sets: sparse.csr_array) -> sparse.csr_array:
-    """Put the root into every set that lacks it: sparse bool, (n_samples, n_nodes).
+    """Add the root to every set of a sparse bool array of shape (n_samples, n_nodes).
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""One column of pandas, polars or pyarrow as a plain array, and an array as such a column.
+"""Convert columns of pandas, polars and pyarrow to arrays and back.
 
-A column of numbers becomes an array of them; one of anything else, or with missing numbers, an
-array of objects. On the way back the column has its former type wherever that type can hold the
-values: the name of an internal node cannot stand in a column of integers.
+A column of numbers becomes a numeric array; any other column, or one with missing numbers, becomes
+an object array. Converted back, the column has its former type if that type can represent the
+values: the name of an internal node does not fit in a column of integers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _REFUSALS = (TypeError, ValueError, OverflowError, NotImplementedError)
 
 
 def from_pandas(column: Any) -> NDArray[Any]:
-    """Values of a pandas Series."""
+    """Return the values of a pandas Series."""
     if isinstance(column.dtype, np.dtype):
         return np.asarray(column.to_numpy())
     values = np.asarray(column.astype(object).to_numpy() if column.hasnans else column.to_numpy())
@@ -37,7 +37,7 @@ def from_pandas(column: Any) -> NDArray[Any]:
 
 
 def to_pandas(values: NDArray[Any], dtype: Any, index: Any, name: Any = None) -> Any:
-    """Make a pandas Series; without a type pandas infers one."""
+    """Make a pandas Series; if `dtype` is None, pandas infers one."""
     import pandas as pd
 
     column = pd.Series(values, index=index, name=name, dtype=values.dtype)
@@ -51,13 +51,13 @@ def to_pandas(values: NDArray[Any], dtype: Any, index: Any, name: Any = None) ->
         restored = column.astype(dtype)
     except _REFUSALS:
         return column
-    # a type may also take other values for those that came, as one of strings does
+    # some types change the values, as string types do
     as_came = values[there].astype(object) == restored[there].astype(object).to_numpy()
     return restored if np.all(as_came) else column
 
 
 def from_polars(column: Any) -> NDArray[Any]:
-    """Values of a polars Series."""
+    """Return the values of a polars Series."""
     dtype = column.dtype
     is_number = dtype.is_integer() or dtype.is_float() or str(dtype) == "Boolean"
     if not is_number or column.null_count():
@@ -67,7 +67,7 @@ def from_polars(column: Any) -> NDArray[Any]:
 
 
 def to_polars(values: NDArray[Any], dtype: Any, name: str) -> Any:
-    """Make a polars Series; without a type polars infers one."""
+    """Make a polars Series; if `dtype` is None, polars infers one."""
     import polars as pl
 
     cells = values.tolist()
@@ -80,7 +80,7 @@ def to_polars(values: NDArray[Any], dtype: Any, name: str) -> Any:
 
 
 def from_pyarrow(column: Any) -> NDArray[Any]:
-    """Values of a pyarrow Array or ChunkedArray."""
+    """Return the values of a pyarrow Array or ChunkedArray."""
     import pyarrow as pa
 
     kinds = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
@@ -90,7 +90,7 @@ def from_pyarrow(column: Any) -> NDArray[Any]:
 
 
 def to_pyarrow(values: NDArray[Any], dtype: Any) -> Any:
-    """Make a pyarrow Array; without a type pyarrow infers one."""
+    """Make a pyarrow Array; if `dtype` is None, pyarrow infers one."""
     import pyarrow as pa
 
     cells = values.tolist()
@@ -103,15 +103,15 @@ def to_pyarrow(values: NDArray[Any], dtype: Any) -> Any:
 
 
 def stack_columns(columns: list[NDArray[Any]], n_rows: int) -> NDArray[Any]:
-    """Make a table: of numbers where all columns are of one kind, else of objects."""
+    """Stack columns to a table: numeric if all columns are of one numeric kind, else objects."""
     kinds = {column.dtype.kind for column in columns}
     if columns and kinds <= _NUMBERS:
         stacked = np.column_stack(columns)
-        # integers would become floats: names must not, zeros and ones of an indicator may
+        # integers that are names must not become floats; zeros and ones of an indicator may
         if kinds == {"f"} or stacked.dtype.kind != "f" or np.isin(stacked, (0, 1)).all():
             return stacked
     table = np.empty((n_rows, len(columns)), dtype=object)
     for i, column in enumerate(columns):
-        is_date = column.dtype.kind in "mM"  # tolist makes bare numbers of nanoseconds
+        is_date = column.dtype.kind in "mM"  # tolist would return integers of nanoseconds
         table[:, i] = object_array(list(column) if is_date else column.tolist())
     return table

@@ -1,6 +1,6 @@
-"""Unwrap tables and columns of pandas, polars and pyarrow, and wrap answers again.
+"""Unwrap tables and columns of pandas, polars and pyarrow, and wrap predictions again.
 
-No library is imported unless an object of it came in.
+No library is imported unless one of its objects is passed.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ __all__ = ["Container", "column_names", "row_index", "unwrap"]
 
 @dataclass(frozen=True)
 class Container:
-    """The kind of object that `y` came in, apart from the values in it.
+    """The type of object that held `y`, without its values.
 
     Parameters
     ----------
     library : {"numpy", "list", "sparse", "pandas", "polars", "pyarrow"}
     kind : type or None
-        Class of the object, where the library has several for the same thing.
+        Class of the object, if the library has several.
     columns : tuple or None
         Column names of a table; None for a single column.
     is_numbered : bool
-        Whether the column names are mere running numbers that nobody chose.
+        Whether the column names are default numbers that the user did not choose.
     name : object
         Name of a single column.
     dtype : object
-        Type of the column in its own library, or tuple of the types of a table's columns.
+        Type of the column in its own library, or tuple of the column types of a table.
     """
 
     library: str
@@ -47,7 +47,7 @@ class Container:
     dtype: Any = None
 
     def wrap(self, values: NDArray[Any], index: Any = None) -> Any:
-        """Put an array, 1-D or 2-D, into such an object again."""
+        """Put a 1-D or 2-D array into an object of this type."""
         if self.library == "pandas":
             return self._wrap_pandas(values, index)
         if self.library == "polars":
@@ -92,14 +92,14 @@ class Container:
         return self.kind.from_arrays(arrays, names=names)
 
     def _fit_columns(self, width: int) -> tuple[list[Any], list[Any]]:
-        """Names and types of columns of a table, which may be wider than the one that came."""
+        """Return names and types of `width` columns, which may be more than `y` had."""
         columns = self.columns or ()
         more = range(len(columns), width)
         return [*columns, *map("level_{}".format, more)], [*(self.dtype or ()), *[None] * len(more)]
 
 
 def unwrap(y: Any) -> tuple[Any, Container]:
-    """Split `y` into plain values and the container that they came in.
+    """Split `y` into plain values and their container.
 
     Returns
     -------
@@ -124,17 +124,17 @@ def unwrap(y: Any) -> tuple[Any, Container]:
     if hasattr(y, "__array__"):
         try:
             return np.asarray(y), Container("numpy")
-        except Exception as error:  # code of any other library runs here
-            raise LabelError(f"y of type {type(y).__name__} gives no array: {error}") from error
+        except Exception as error:  # this runs code of other libraries
+            raise LabelError(f"y of type {type(y).__name__} has no array: {error}") from error
     if isinstance(y, Sequence) and not isinstance(y, str | bytes | bytearray | memoryview):
         return list(y), Container("list", kind=list)
     raise LabelError(
-        f"y is {shown(y)} of type {type(y).__name__}: expected the labels of many rows, such as a "
-        "list, an array or a column of a table."
+        f"y is {shown(y)} of type {type(y).__name__}: expected one label per row, such as a list, "
+        "an array or a column of a table."
     )
 
 
-# ---------------------------------------------------------------------- one reader a library
+# ---------------------------------------------------------------------- one reader per library
 
 
 def _unwrap_pandas(y: Any) -> tuple[NDArray[Any], Container] | None:
@@ -151,7 +151,7 @@ def _unwrap_pandas(y: Any) -> tuple[NDArray[Any], Container] | None:
         return one_column.stack_columns(columns, len(y)), container
     if isinstance(y, pd.Series):
         return one_column.from_pandas(y), Container("pandas", name=y.name, dtype=y.dtype)
-    return None  # an index or an extension array, for which an array will do
+    return None  # an index or an extension array, which __array__ converts
 
 
 def _unwrap_polars(y: Any) -> tuple[NDArray[Any], Container] | None:
@@ -187,11 +187,11 @@ _READERS: dict[str, Callable[[Any], tuple[Any, Container] | None]] = {
 }
 
 
-# ---------------------------------------------------------------------- what a table says
+# ---------------------------------------------------------------------- columns and rows of a table
 
 
 def column_names(table: Any) -> list[Any] | None:
-    """Return column names of a pandas, polars or pyarrow table; None for anything else."""
+    """Return the column names of a pandas, polars or pyarrow table, None for anything else."""
     names = getattr(table, "column_names", None)  # pyarrow
     if names is None:
         names = getattr(table, "columns", None)

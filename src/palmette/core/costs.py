@@ -1,4 +1,4 @@
-"""Costs of nodes: how much a mistake at each node of a hierarchy weighs."""
+"""Costs of nodes: the weight of a mistake at each node of a hierarchy."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ __all__ = ["hierarchical_costs"]
 def hierarchical_costs(
     hierarchy: Hierarchy, normalize: bool = True, nodes: NDArray[np.int32] | None = None
 ) -> NDArray[np.float64]:
-    """Share a parent's cost equally among its children, from 1 at the root.
+    """Divide the cost of each node equally among its children, from 1 at the root.
 
-    The weights of the H-Ada.MH paper (eq. 5-6): ``c_j = c_parent / number of its children``; a node
-    of a DAG takes the mean over its parents. The root is no class and costs nothing.
+    These are the weights of the H-Ada.MH paper (eq. 5-6): ``c_j = c_parent / n_children(parent)``;
+    in a DAG, the mean over the parents. The root is not a class and has cost 0.
 
     Parameters
     ----------
     hierarchy : Hierarchy
     normalize : bool
-        Scale the costs to sum to one.
+        Scale the costs so that they sum to 1.
     nodes : int array, optional
-        Nodes that count, with all of their ancestors but perhaps the root; all by default. Others
-        are as if they were not in the hierarchy.
+        Nodes to use, with all of their ancestors (the root is optional); all by default. Other
+        nodes are treated as if they were not in the hierarchy.
 
     Returns
     -------
     array of shape (n_nodes,)
-        0 for the root, and for nodes that do not count.
+        0 for the root, and for nodes that are not used.
 
     Examples
     --------

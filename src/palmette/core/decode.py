@@ -1,7 +1,7 @@
-"""From scores to labels: the only place that walks a hierarchy at predict time.
+"""From scores to labels: all traversals of a hierarchy at predict time.
 
-A *route* answers, for one family of a `LabelSpace` and some rows, how probable each of its options
-is, given that the path reaches the family's parent. Everything here is made of routes or of the
+A *route* returns, for one family of a `LabelSpace` and some rows, the probability of each option,
+given that the path reaches the parent of the family. All functions here use routes or the
 probabilities of the classes.
 """
 
@@ -31,29 +31,29 @@ __all__ = [
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 
-_PATHS_AT_ONCE = 2**22  # paths of an exact search, if no branch could be cut off
-_SLACK = 1e-9  # of probabilities: more than estimators round differently on other batches of rows
+_PATHS_AT_ONCE = 2**22  # paths of an exact search if no branch could be pruned
+_SLACK = 1e-9  # larger than the rounding differences of probabilities between batches of rows
 
 
 class Route(Protocol):
     """Conditional probabilities of the options of one family."""
 
     def __call__(self, parent: int, options: IntArray, rows: IntArray | None) -> FloatArray:
-        """Return probabilities of shape (n_rows, n_options), rows summing to one.
+        """Return probabilities of shape (n_rows, n_options); each row sums to 1.
 
         Parameters
         ----------
         parent : int
-            Place of the family's parent in the space.
+            Position of the parent of the family in the space.
         options : int array of shape (n_options,)
-            Places of its options.
+            Positions of its options.
         rows : int array or None
-            Rows of the data that ask; None for all of them.
+            Rows of the data; None for all of them.
         """
 
 
 class RouteByMarginals:
-    """The route that the marginal probabilities of a flat model imply.
+    """The route given by the marginal probabilities of a flat model.
 
     Parameters
     ----------
@@ -70,13 +70,13 @@ class RouteByMarginals:
         """Return probabilities of shape (n_rows, n_options); see `Route`."""
         chosen = np.arange(len(self._proba)) if rows is None else rows
         values = self._marginals[np.ix_(options, chosen)].T
-        if options[0] == parent:  # what ends at the parent, not all that reaches it
+        if options[0] == parent:  # stopping at the parent, not reaching it
             values[:, 0] = self._proba[chosen, self._space.class_at[parent]]
         return normalize_rows(values)
 
 
 def normalize_rows(values: FloatArray) -> FloatArray:
-    """Scale rows to sum to one; a row of zeros, which tells nothing, becomes uniform."""
+    """Scale rows so that they sum to 1; a row of zeros becomes uniform."""
     totals = values.sum(axis=1, keepdims=True)
     empty = totals[:, 0] <= 0
     if empty.any():
@@ -88,7 +88,7 @@ def normalize_rows(values: FloatArray) -> FloatArray:
 
 
 def path_product(space: LabelSpace, route: Route, n_samples: int) -> FloatArray:
-    """Probabilities of all classes by the chain rule, exactly.
+    """Return the exact probabilities of all classes by the chain rule.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def path_product(space: LabelSpace, route: Route, n_samples: int) -> FloatArray:
     Returns
     -------
     array of shape (n_samples, n_classes)
-        Rows sum to one. Holds (n_active + n_classes) x n_samples numbers at a time.
+        Rows sum to 1. The memory used is (n_active + n_classes) x n_samples numbers.
     """
     reach = np.empty((space.n_active, n_samples))
     reach[0] = 1.0
@@ -121,7 +121,7 @@ def path_product(space: LabelSpace, route: Route, n_samples: int) -> FloatArray:
 def top_down(
     space: LabelSpace, route: Route, n_samples: int
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Take the most probable option at every step from the root; ties go to the first.
+    """Choose the most probable option at every step from the root; ties go to the first.
 
     Parameters
     ----------
@@ -133,9 +133,9 @@ def top_down(
     -------
     classes : int array of shape (n_samples,)
     proba : array of shape (n_samples,)
-        Probability of the path that was taken.
+        Probability of the chosen path.
     rival : array of shape (n_samples,)
-        Largest probability of a branch that was not taken: no other path has more.
+        Largest probability of a branch that was not chosen, an upper bound for all other paths.
     """
     families = dict(space.families)
     place = np.zeros(n_samples, dtype=np.int32)
@@ -158,10 +158,10 @@ def top_down(
 
 
 def best_path(space: LabelSpace, route: Route, n_samples: int) -> tuple[IntArray, FloatArray]:
-    """Find the most probable class of every row exactly, asking few families.
+    """Find the exact most probable class of every row, evaluating few families.
 
-    Probabilities only fall along a path, so the greedy path bounds the search: no branch below its
-    value can win, and where no branch comes near it, it is the answer. Ties go to the first class.
+    Probabilities only decrease along a path, so the value of the greedy path is a lower bound:
+    branches below it are pruned, and if none is left it is the best. Ties go to the first class.
 
     Returns
     -------
@@ -169,16 +169,16 @@ def best_path(space: LabelSpace, route: Route, n_samples: int) -> tuple[IntArray
     proba : array of shape (n_samples,)
         Their probabilities.
     """
-    route = _Remembered(route)
+    route = _CachedRoute(route)
     classes, proba, rival = top_down(space, route, n_samples)
-    floor = proba * (1 - _SLACK)
-    unsure = np.flatnonzero(rival >= floor).astype(np.int32)
-    route.learns = False
+    bound = proba * (1 - _SLACK)
+    unsure = np.flatnonzero(rival >= bound).astype(np.int32)
+    route.caches = False
 
     def may_win(paths: _Paths) -> NDArray[np.intp]:
         ended = paths.done
-        np.maximum.at(floor, paths.row[ended], paths.value[ended] * (1 - _SLACK))
-        return np.flatnonzero(paths.value >= floor[paths.row])
+        np.maximum.at(bound, paths.row[ended], paths.value[ended] * (1 - _SLACK))
+        return np.flatnonzero(paths.value >= bound[paths.row])
 
     for chunk in row_chunks(len(unsure), space.n_classes, at_once=_PATHS_AT_ONCE):
         paths = _search(space, route, unsure[chunk], may_win)
@@ -187,25 +187,25 @@ def best_path(space: LabelSpace, route: Route, n_samples: int) -> tuple[IntArray
     return classes, proba
 
 
-class _Remembered:
-    """A route that remembers the answers to its first questions, one a family, while it learns.
+class _CachedRoute:
+    """A route that caches the first result of each family while `caches` is true.
 
     Parameters
     ----------
     route : Route
-        Asked for ascending rows the first time.
+        The first call per family must have ascending rows.
     """
 
     def __init__(self, route: Route) -> None:
-        self.learns = True
+        self.caches = True
         self._route = route
         self._first: dict[int, tuple[IntArray, FloatArray]] = {}
 
     def __call__(self, parent: int, options: IntArray, rows: IntArray | None) -> FloatArray:
-        assert rows is not None  # searches always name their rows
+        assert rows is not None  # searches always pass rows
         if parent not in self._first:
             answer = self._route(parent, options, rows)
-            if self.learns:
+            if self.caches:
                 self._first[parent] = rows, answer
             return answer
         known, chances = self._first[parent]
@@ -222,13 +222,13 @@ def beam_search(
 ) -> tuple[IntArray, FloatArray]:
     """Follow the `width` best paths from the root down; a width of 1 is greedy top-down.
 
-    Only the families on surviving paths are asked, so the cost grows with the depth and not with
-    the number of classes. A beam as wide as the number of classes is exact.
+    Only the families on the kept paths are evaluated, so the cost grows with the depth and not
+    with the number of classes. A beam as wide as the number of classes is exact.
 
     Returns
     -------
     classes : int array of shape (n_samples, width)
-        Best first; -1 where there were fewer paths.
+        Best first; -1 if there were fewer paths.
     proba : array of shape (n_samples, width)
         Probabilities of these paths.
     """
@@ -245,10 +245,10 @@ def beam_search(
 
 @dataclass(frozen=True, eq=False)
 class _Paths:
-    """Paths from the root, several a row: all arrays of shape (n_paths,)."""
+    """Paths from the root, several per row; all arrays have shape (n_paths,)."""
 
     row: IntArray
-    place: IntArray  # where the path has come to
+    place: IntArray  # current end of the path
     value: FloatArray
     done: NDArray[np.bool_]
 
@@ -262,7 +262,7 @@ def _search(
     rows: IntArray,
     keep: Callable[[_Paths], NDArray[np.intp]],
 ) -> _Paths:
-    """Grow paths from the root, one step at a time, of which `keep` chooses those to go on with."""
+    """Extend paths from the root step by step; `keep` chooses the paths to extend further."""
     families = dict(space.families)
     n_rows = len(rows)
     paths = _Paths(
@@ -303,7 +303,7 @@ def _expand(
 
 
 def _by_place(places: IntArray) -> Iterator[tuple[int, NDArray[np.intp]]]:
-    """Every distinct place with the positions where it stands, ascending."""
+    """Yield every distinct place, ascending, with the positions where it occurs."""
     order = np.argsort(places, kind="stable")
     first = np.flatnonzero(np.diff(places[order], prepend=-1))
     for group in np.split(order, first[1:]):
@@ -311,7 +311,7 @@ def _by_place(places: IntArray) -> Iterator[tuple[int, NDArray[np.intp]]]:
 
 
 def _two_best(chances: FloatArray) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
-    """Position of the best option of every row, its value and that of the second best."""
+    """Return the best option of every row, its value, and the value of the second best."""
     rows = np.arange(len(chances))
     best = chances.argmax(axis=1)
     value = chances[rows, best]
@@ -320,29 +320,29 @@ def _two_best(chances: FloatArray) -> tuple[NDArray[np.intp], FloatArray, FloatA
 
 
 def _best_per_row(paths: _Paths, width: int) -> NDArray[np.intp]:
-    """The best paths of every row, best first; of equal ones those that come first in the tree."""
+    """Return the best paths of every row, best first; ties go to the first in the tree."""
     order = np.lexsort((paths.place, -paths.value, paths.row))
     return order[_rank_in_row(paths.row[order]) < width]
 
 
 def _rank_in_row(sorted_rows: IntArray) -> NDArray[np.intp]:
-    """0, 1, 2, ... within each run of equal rows."""
+    """Return 0, 1, 2, ... within each run of equal rows."""
     first = np.flatnonzero(np.diff(sorted_rows, prepend=-1))
     lengths = np.diff(np.r_[first, len(sorted_rows)])
     return np.arange(len(sorted_rows)) - np.repeat(first, lengths)
 
 
 def top_classes(proba: FloatArray, k: int) -> IntArray:
-    """Return the `k` most probable classes of every row, best first: (n_samples, k).
+    """Return the `k` most probable classes of every row, best first, of shape (n_samples, k).
 
-    Of equal ones the first count as better.
+    Ties go to the first class.
     """
     k = min(k, proba.shape[1])
     least = -np.partition(-proba, k - 1, axis=1)[:, k - 1 : k]
     better, equal = proba > least, proba == least
-    # argpartition would take any of the equal ones; take the first that there is room for
-    room = k - better.sum(axis=1, keepdims=True)
-    chosen = better | (equal & (np.cumsum(equal, axis=1) <= room))
+    # argpartition would choose any of the ties: choose the first ones until there are k
+    n_free = k - better.sum(axis=1, keepdims=True)
+    chosen = better | (equal & (np.cumsum(equal, axis=1) <= n_free))
     some = np.nonzero(chosen)[1].reshape(len(proba), k)
     order = np.argsort(-np.take_along_axis(proba, some, axis=1), axis=1, kind="stable")
     return np.take_along_axis(some, order, axis=1).astype(np.int32)

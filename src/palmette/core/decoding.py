@@ -1,4 +1,4 @@
-"""Decision rules as objects: how probabilities become answers."""
+"""Decision rules: objects that turn probabilities into predicted nodes."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ class Decoding(BaseEstimator, ABC):  # type: ignore[misc]
 
 
 class RoutedDecoding(BaseEstimator, ABC):  # type: ignore[misc]
-    """A rule that asks only the families on its way, so that its cost follows the depth."""
+    """A rule that evaluates only the families on its paths, so that its cost follows the depth."""
 
     @abstractmethod
     def follow(self, route: Route, n_samples: int, space: LabelSpace) -> IntArray:
-        """Choose a node for every row, of shape (n_samples,), by asking `route`."""
+        """Choose a node for every row, of shape (n_samples,), by calling `route`."""
 
     @abstractmethod
     def numbers_a_row(self, space: LabelSpace) -> int:
-        """Numbers that following holds for a row at a time, so that memory can be bounded."""
+        """Return how many numbers `follow` needs in memory per row, so that it can be bounded."""
 
 
 class BestPath(Decoding, RoutedDecoding):
     """Choose the most probable label: always one of the labels seen in training.
 
-    Where a route is cheaper than the probabilities of all labels, it is searched; the answer is the
-    same.
+    If a route is cheaper than the probabilities of all labels, it is searched, with the same
+    result.
 
     Examples
     --------
@@ -87,23 +87,21 @@ class BestPath(Decoding, RoutedDecoding):
         return space.classes[classes]
 
     def numbers_a_row(self, space: LabelSpace) -> int:
-        """Return the families along a path; see `RoutedDecoding.numbers_a_row`."""
+        """Return the numbers of one path; see `RoutedDecoding.numbers_a_row`."""
         return len(space.levels) * space.largest_family
 
 
 class Confident(Decoding):
-    """Choose the deepest node that is sure enough, so that an internal node is a real answer.
+    """Choose the deepest node that is probable enough; it may be an internal node.
 
     Parameters
     ----------
     threshold : float
-        Least probability of an answer. Where no node below the root has it, the answer is the
-        root: nothing is known. Of nodes that are sure enough the deepest is taken, of equally deep
-        ones the most probable.
+        Minimum probability of a prediction. Among the nodes that reach it, the deepest is chosen;
+        ties go to the most probable. If no node below the root reaches it, the root is chosen.
     min_depth : int
-        Answer at least so deep, however unsure: where the answer would be a shallower node with
-        others below it, it is the most probable of the nodes at this depth and of the leaves above
-        it.
+        Minimum depth of a prediction. An internal node above this depth is replaced by the most
+        probable among the nodes at this depth and the leaves above it.
 
     Examples
     --------
@@ -122,12 +120,12 @@ class Confident(Decoding):
         if not 0 <= self.threshold <= 1:
             raise PalmetteError(f"threshold={self.threshold!r}: expected a number from 0 to 1.")
         marginals = space.sum_up(proba)
-        # as shares of the root's, which may round to just below one: what holds all is all
+        # relative to the root, whose probability may round to just below 1
         marginals /= np.where(marginals[0] > 0, marginals[0], 1.0)
-        # deeper always wins; at one depth the more probable
+        # deeper nodes always win; at equal depth the more probable
         value = space.depth[:, None] + 0.5 * marginals
         value[marginals < self.threshold] = -1.0
-        value[0] = np.maximum(value[0], 0.0)  # the root is always sure
+        value[0] = np.maximum(value[0], 0.0)  # the root is always allowed
         places = value.argmax(axis=0)
         return np.asarray(space.nodes[self._deepen(places, marginals, space)], dtype=np.int32)
 
@@ -147,18 +145,17 @@ class Confident(Decoding):
 
 
 class MinExpectedLoss(Decoding):
-    """Choose the node of least expected loss: the Bayes decision.
+    """Choose the node with the smallest expected loss: the Bayes decision.
 
     Parameters
     ----------
     loss : str or callable
-        ``"tree_induced_error"``, ``"hierarchical_f1"`` (one less the score), ``"hmc_loss"`` (with a
-        ratio of 1: missed and false nodes weigh the same), ``"h_loss"``, ``"zero_one"``; or a
-        function of (hierarchy, answers, classes), node numbers both, giving losses of shape
-        (n_answers, n_classes).
+        ``"tree_induced_error"``, ``"hierarchical_f1"`` (1 minus the score), ``"hmc_loss"`` (with a
+        ratio of 1: missed and wrong nodes have equal weight), ``"h_loss"``, ``"zero_one"``; or a
+        function of (hierarchy, answers, classes), the latter two being node numbers, that returns
+        losses of shape (n_answers, n_classes).
     candidates : {"nodes", "classes", "all"}
-        Answers to choose from: every node but the root, the labels seen in training only, or every
-        node.
+        Nodes to choose from: all but the root, only the labels seen in training, or all.
 
     Examples
     --------
@@ -188,8 +185,8 @@ class MinExpectedLoss(Decoding):
             expected = (space.n_active, space.n_classes)
             if matrix.shape != expected:
                 raise PalmetteError(
-                    f"loss gave an array of shape {matrix.shape}: expected {expected}, the losses "
-                    "of each answer (rows) under each class (columns)."
+                    f"loss returned an array of shape {matrix.shape}: expected {expected}, the "
+                    "losses of each answer (rows) under each class (columns)."
                 )
             return expected_by_matrix(matrix, proba)
         if self.loss not in EXPECTED_LOSSES:
@@ -212,7 +209,7 @@ class MinExpectedLoss(Decoding):
 
 
 class Beam(RoutedDecoding):
-    """Follow the best few paths downwards and choose the most probable of them.
+    """Follow the best few paths from the root and choose the most probable one.
 
     Parameters
     ----------
@@ -240,12 +237,12 @@ class Beam(RoutedDecoding):
         return space.classes[classes[:, 0]]
 
     def numbers_a_row(self, space: LabelSpace) -> int:
-        """Return a family of every path kept; see `RoutedDecoding.numbers_a_row`."""
+        """Return the numbers of all kept paths; see `RoutedDecoding.numbers_a_row`."""
         return 4 * min(self.width, space.n_classes) * space.largest_family
 
 
 class TopDown(RoutedDecoding):
-    """Take the most probable option at every step from the root: quick, and final at each step.
+    """Choose the most probable option at every step from the root: fast and greedy.
 
     Examples
     --------
@@ -263,7 +260,7 @@ class TopDown(RoutedDecoding):
         return space.classes[classes]
 
     def numbers_a_row(self, space: LabelSpace) -> int:
-        """Return a family; see `RoutedDecoding.numbers_a_row`."""
+        """Return the numbers of one family; see `RoutedDecoding.numbers_a_row`."""
         return 2 * space.largest_family
 
 
@@ -277,7 +274,7 @@ _BY_NAME: dict[str, Callable[[], Decoding | RoutedDecoding]] = {
 
 
 def register_decoding(name: str, rule: Callable[[], Decoding | RoutedDecoding]) -> None:
-    """Make a rule known by name."""
+    """Register a rule under a name."""
     _BY_NAME[name] = rule
 
 

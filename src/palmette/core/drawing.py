@@ -1,4 +1,4 @@
-"""Draw a hierarchy as text, cut sensibly when it is large."""
+"""Draw a hierarchy as text; a large one is abbreviated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["choose_nodes", "draw", "one_line", "summarize"]
 
-Shown = dict[int, list[int]]  # by node, those of its children that are drawn, in their order
+Shown = dict[int, list[int]]  # node -> those of its children that are drawn, in their order
 
 
 def draw(
@@ -27,20 +27,19 @@ def draw(
 ) -> str:
     """Draw a tree with box characters; a node of a DAG appears once under each parent.
 
-    Lines are shared out from the root downwards: every level is shown as long as it fits, and
-    the children that are left out are counted. With `weights` the heaviest nodes are shown,
-    wherever they are.
+    Lines are allocated from the root downwards: each level is shown as long as it fits, and the
+    children that are left out are counted. With `weights`, the nodes of highest weight are shown.
 
     Parameters
     ----------
     hierarchy : Hierarchy
     max_lines : int or None
-        Lines to use at most, but for a minimum of 3; None draws everything.
+        Maximum number of lines, at least 3; None draws everything.
     annotations : sequence of str of length n_nodes, optional
-        Text to put behind each node's name.
+        Text to put after the name of each node.
     weights : array-like of shape (n_nodes,), optional
-        How much each node matters, such as a number of rows; the lines go to the heaviest nodes
-        first, and children are listed by weight. NaN is lighter than any number.
+        Importance of each node, such as a number of rows. The lines go to the nodes of highest
+        weight first, and children are sorted by weight. NaN is below any number.
 
     Returns
     -------
@@ -59,7 +58,8 @@ def draw(
     """
     if annotations is not None and len(annotations) != hierarchy.n_nodes:
         raise HierarchyError(
-            f"got {len(annotations)} annotations for {hierarchy.n_nodes} nodes: expected one each."
+            f"got {len(annotations)} annotations for {hierarchy.n_nodes} nodes: expected one per "
+            "node."
         )
     shown = choose_nodes(hierarchy, max_lines, weights)
     lines: list[str] = []
@@ -74,7 +74,7 @@ def draw(
         text = one_line(hierarchy.names[node])
         if annotations is not None and annotations[node]:
             text += f"  {annotations[node]}"
-        if node not in expanded:  # in a DAG a node is drawn again, but not what lies below it
+        if node not in expanded:  # in a DAG a node is drawn again, but not its descendants
             expanded.add(node)
             stack.extend(reversed(_entries(hierarchy, node, indent, shown)))
             if not shown[node] and not hierarchy.is_leaf[node]:
@@ -84,7 +84,7 @@ def draw(
 
 
 def one_line(name: object) -> str:
-    r"""Return a name that breaks no line: control characters become dots.
+    r"""Return a name without line breaks: control characters become dots.
 
     Examples
     --------
@@ -97,19 +97,19 @@ def one_line(name: object) -> str:
 def choose_nodes(
     hierarchy: Hierarchy, max_lines: int | None = None, weights: ArrayLike | None = None
 ) -> Shown:
-    """Choose the nodes of a picture: by level, or by weight where weights are given.
+    """Choose the nodes to draw: by weight if weights are given, else by level.
 
     Parameters
     ----------
     hierarchy : Hierarchy
     max_lines : int or None
-        Nodes at most, each "n more" counted as one; None for all.
+        Maximum number of nodes, each "n more" counted as one; None for all.
     weights : array-like of shape (n_nodes,), optional
 
     Returns
     -------
     dict of int to list of int
-        By node that is shown, those of its children that are shown, in their order.
+        For each shown node, its children that are shown, in order.
 
     Examples
     --------
@@ -117,21 +117,21 @@ def choose_nodes(
     >>> choose_nodes(Hierarchy.star("abcdef"), max_lines=4)
     {0: [1, 2], 1: [], 2: []}
     """
-    # drawn whole, a DAG has a line for every edge
+    # a complete drawing of a DAG has one line per edge
     budget = len(hierarchy.edges) + 1 if max_lines is None else max(max_lines, 3)
     if weights is None:
         return _choose_by_level(hierarchy, budget)
     numbers = np.asarray(weights, dtype=np.float64)
     if numbers.shape != (hierarchy.n_nodes,):
         raise HierarchyError(
-            f"weights have shape {numbers.shape}: expected a number for each of the "
-            f"{hierarchy.n_nodes} nodes."
+            f"weights have shape {numbers.shape}: expected ({hierarchy.n_nodes},), one number per "
+            "node."
         )
     return _choose_by_weight(hierarchy, budget, np.nan_to_num(numbers, nan=-np.inf))
 
 
 def _choose_by_level(hierarchy: Hierarchy, budget: int) -> Shown:
-    """Choose children to show: breadth first, larger families cut first."""
+    """Choose children to show: breadth first, larger families are abbreviated first."""
     shown: Shown = {0: []}
     frontier = [0]
     left = budget - 1
@@ -140,9 +140,9 @@ def _choose_by_level(hierarchy: Hierarchy, budget: int) -> Shown:
         families = sorted(families, key=lambda family: len(family[1]))
         frontier = []
         for i, (node, children) in enumerate(families):
-            # what small families leave over goes to the larger ones
+            # lines that small families do not need go to larger ones
             share = min(max(3, left // (len(families) - i)), left)
-            # one line more costs as much as the line that says "1 more"
+            # one more child takes as many lines as the line "1 more"
             n_shown = len(children) if len(children) <= share else max(share - 1, 0)
             shown[node] = children[:n_shown].tolist()
             left -= min(n_shown + 1, len(children)) if n_shown else 0
@@ -153,9 +153,9 @@ def _choose_by_level(hierarchy: Hierarchy, budget: int) -> Shown:
 
 
 def _choose_by_weight(hierarchy: Hierarchy, budget: int, weights: NDArray[np.float64]) -> Shown:
-    """Choose children to show: the heaviest node next to what is shown comes first."""
+    """Choose children to show: repeatedly the child of highest weight below a shown node."""
     shown: Shown = {0: []}
-    waiting = {0: _by_weight(hierarchy.children(0), weights)}  # by parent, the lightest first
+    waiting = {0: _by_weight(hierarchy.children(0), weights)}  # by parent, in ascending weight
     heap = [(-weights[children[-1]], parent) for parent, children in waiting.items() if children]
     spent = 1
     while heap:
@@ -163,10 +163,10 @@ def _choose_by_weight(hierarchy: Hierarchy, budget: int, weights: NDArray[np.flo
         siblings = waiting[parent]
         child = siblings[-1]
         is_new = child not in shown
-        # its own line, and "n more" below it while it is neither the first nor the last
+        # its own line, and the line "n more" if it is the first but not the last
         cost = 1 + (len(siblings) > 1) - bool(shown[parent])
         if spent + cost > budget:
-            continue  # nor may a lighter sibling come before it
+            continue  # siblings of lower weight must not come before it
         spent += cost
         shown[parent].append(siblings.pop())
         if is_new:
@@ -178,7 +178,7 @@ def _choose_by_weight(hierarchy: Hierarchy, budget: int, weights: NDArray[np.flo
 
 
 def _by_weight(children: NDArray[np.int32], weights: NDArray[np.float64]) -> list[int]:
-    """Children from the lightest to the heaviest, to be popped; equals keep their order."""
+    """Sort children by ascending weight, to be popped; ties keep their order when popped."""
     order = np.argsort(-weights[children], kind="stable")
     found: list[int] = children[order[::-1]].tolist()
     return found
@@ -209,7 +209,7 @@ def _entries(
 
 
 def summarize(hierarchy: Hierarchy) -> str:
-    """Say in one line what a hierarchy is.
+    """Describe a hierarchy in one line.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Numbered nodes and edges out of every form in which people have a hierarchy."""
+"""Number the nodes and edges of a hierarchy given as paths, named edges or parents."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ IntArray = NDArray[np.int32]
 
 
 def strip_padding(path: Sequence[Any], where: Callable[[], str]) -> tuple[Any, ...]:
-    """Cut trailing padding off a path; padding in the midst of it is an error."""
+    """Remove trailing padding from a path; padding elsewhere is an error."""
     length = len(path)
     while length and is_padding(path[length - 1]):
         length -= 1
     kept = tuple(path[:length])
     if any(map(is_padding, kept)):
         raise HierarchyError(
-            f"{where()} = {shown(tuple(path))} has an empty name in the midst of the path. Fill it "
-            "in: only the end of a path may be padding."
+            f"{where()} = {shown(tuple(path))} has an empty name inside the path: expected empty "
+            "names only at the end, as padding. Fill it in."
         )
     return kept
 
@@ -56,7 +56,7 @@ def edges_of_paths(paths: Iterable[Sequence[Any]], root: Hashable) -> tuple[list
             except TypeError:
                 raise HierarchyError(_unhashable(f"paths[{row}]", name)) from None
             if child is None:
-                # a known name is no padding, so that only new ones need a look
+                # known names are not padding: only new ones are checked
                 if is_padding(name):
                     strip_padding(names_on_path, partial("paths[{}]".format, row))
                     break
@@ -75,7 +75,7 @@ def _as_path(path: Any, row: int) -> Sequence[Any]:
     if isinstance(path, str | bytes):
         parts = tuple(str(path).split("/"))
         raise HierarchyError(
-            f"paths[{row}] = {shown(path)} is a string, expected a sequence of names such as "
+            f"paths[{row}] = {shown(path)} is a string: expected a sequence of names such as "
             f"{shown(parts)}."
         )
     if isinstance(path, np.ndarray) and path.ndim == 1:
@@ -83,8 +83,8 @@ def _as_path(path: Any, row: int) -> Sequence[Any]:
     if isinstance(path, Sequence):
         return tuple(path)
     raise HierarchyError(
-        f"paths[{row}] = {shown(path)} is a {type(path).__name__}, expected a tuple or list of "
-        "names, the uppermost first."
+        f"paths[{row}] = {shown(path)} is a {type(path).__name__}: expected a tuple or list of "
+        "names, from the top down."
     )
 
 
@@ -94,7 +94,7 @@ def _as_path(path: Any, row: int) -> Sequence[Any]:
 def edges_by_name(
     edges: Iterable[Any], root: Hashable | None, more_nodes: Iterable[Hashable] = ()
 ) -> tuple[list[Any], IntArray]:
-    """Number the nodes of named edges; put parentless ones under `root` where it is given."""
+    """Number the nodes of named edges; nodes without a parent go below `root` if it is given."""
     number: dict[Any, int] = {}
     pairs: list[tuple[int, int]] = []
     for row, edge in enumerate(_iterate(edges, "edges")):
@@ -106,7 +106,7 @@ def edges_by_name(
             bad = child if is_hashable(parent) else parent
             raise HierarchyError(_unhashable(f"edges[{row}]", bad)) from None
         if above == below:
-            raise HierarchyError(f"edges[{row}] makes {shown(child)} its own parent: drop it.")
+            raise HierarchyError(f"edges[{row}] makes {shown(child)} its own parent. Delete it.")
         pairs.append((above, below))
     for node in more_nodes:
         number.setdefault(node, len(number))
@@ -118,14 +118,14 @@ def edges_by_name(
 def _edges_from(
     root: Any, number: dict[Any, int], pairs: list[tuple[int, int]]
 ) -> list[tuple[int, int]]:
-    """Edges that put every parentless node under `root`, which is numbered where it is new."""
+    """Return edges from `root`, which is numbered if it is new, to all nodes without a parent."""
     if not is_hashable(root):
         raise HierarchyError(_unhashable("root", root))
     has_parent = {child for _, child in pairs}
     tops = [i for i in range(len(number)) if i not in has_parent]
     top = number.setdefault(root, len(number))
     if top in has_parent:
-        raise HierarchyError(f"root={root!r} has a parent in the edges: name another root.")
+        raise HierarchyError(f"root={root!r} has a parent in the edges. Name another root.")
     return [(top, i) for i in tops if i != top]
 
 
@@ -143,7 +143,7 @@ def _as_edge(edge: Any, row: int) -> tuple[Any, Any]:
 def edges_of_parent_mapping(
     parents: Mapping[Hashable, Hashable | None],
 ) -> tuple[list[Any], IntArray]:
-    """Number the nodes of a mapping from name to parent's name."""
+    """Number the nodes of a mapping from a name to the name of its parent."""
     number = {name: i for i, name in enumerate(parents)}
     pairs = []
     for name, parent in parents.items():
@@ -153,8 +153,8 @@ def edges_of_parent_mapping(
             raise HierarchyError(_unhashable(f"parents[{name!r}]", parent))
         if parent not in number:
             raise HierarchyError(
-                f"{name!r} is an orphan: its parent {parent!r} is not among the {len(number)} "
-                f"nodes. Add {parent!r} with its own parent, or None for the root."
+                f"the parent {parent!r} of {name!r} is not among the {len(number)} nodes. Add "
+                f"{parent!r} with its own parent, or with None if it is the root."
             )
         pairs.append((number[parent], number[name]))
     return list(number), np.asarray(pairs, dtype=np.int32).reshape(-1, 2)
@@ -170,19 +170,19 @@ def edges_of_parent_array(
         array = np.asarray(parents, dtype=object)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise HierarchyError(
-            f"parents has shape {array.shape} and type {array.dtype}: expected one integer a node, "
-            "-1 for the root, or a mapping from name to parent's name."
+            f"parents has shape {array.shape} and type {array.dtype}: expected one integer per "
+            "node, -1 for the root, or a mapping from a name to the name of its parent."
         )
     node_names = list(range(len(array))) if names is None else list(_iterate(names, "names"))
     if len(node_names) != len(array):
-        raise HierarchyError(f"got {len(node_names)} names for {len(array)} parents.")
+        raise HierarchyError(f"got {len(node_names)} names for {len(array)} parents: give as many.")
     array = array.astype(np.int64)
     orphans = np.flatnonzero((array < -1) | (array >= len(array)))
     if orphans.size:
         i = orphans[0]
         raise HierarchyError(
-            f"{node_names[i]!r} is an orphan: its parent {array[i]} is no node number "
-            f"(expected -1 for the root, or 0 to {len(array) - 1})."
+            f"the parent of {node_names[i]!r} is {array[i]}: expected a node number from 0 to "
+            f"{len(array) - 1}, or -1 for the root."
         )
     children = np.flatnonzero(array >= 0)
     return node_names, np.column_stack([array[children], children]).astype(np.int32)
@@ -192,7 +192,7 @@ def edges_of_parent_array(
 
 
 def check_pairs(edges: ArrayLike, n_nodes: int) -> IntArray:
-    """Return edges as an int array of shape (n_edges, 2), all numbers being nodes."""
+    """Return edges as an int array of shape (n_edges, 2) of valid node numbers."""
     try:
         pairs = np.asarray(edges)
     except ValueError:  # rows of unequal length
@@ -205,8 +205,8 @@ def check_pairs(edges: ArrayLike, n_nodes: int) -> IntArray:
         )
     if pairs.size and (pairs.min() < 0 or pairs.max() >= n_nodes):
         raise HierarchyError(
-            f"edges refer to nodes {pairs.min()} to {pairs.max()}: expected 0 to {n_nodes - 1}, as "
-            f"there are {n_nodes} names."
+            f"edges refer to nodes {pairs.min()} to {pairs.max()}: expected 0 to {n_nodes - 1}, "
+            f"since there are {n_nodes} names."
         )
     return pairs.astype(np.int32).reshape(-1, 2)
 
@@ -220,7 +220,7 @@ def distinct_edges(pairs: IntArray) -> IntArray:
     return pairs if len(first) == len(pairs) else pairs[np.sort(first)]
 
 
-# ---------------------------------------------------------------------- what came instead
+# ---------------------------------------------------------------------- checks
 
 
 def _iterate(values: Any, what: str) -> Iterable[Any]:
@@ -234,6 +234,6 @@ def _iterate(values: Any, what: str) -> Iterable[Any]:
 
 def _unhashable(where: str, name: Any) -> str:
     return (
-        f"{where} holds the name {shown(name)} of type {type(name).__name__}: expected a string, "
-        "a number or another hashable value."
+        f"{where} contains the name {shown(name)} of type {type(name).__name__}: expected a "
+        "string, a number or another hashable value."
     )

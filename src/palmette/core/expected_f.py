@@ -1,4 +1,4 @@
-"""The expected F of label sets, from probabilities of independent labels."""
+"""The expected F score of label sets, from probabilities of independent labels."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from palmette.core.rows import row_chunks
 
 __all__ = ["best_set_sizes", "f_thresholds"]
 
-_LARGEST_SET = 1000  # sizes that are tried: the quadrature's work grows with the root of it
-_ROUNDING = 1e-9  # of the quadrature, and more
+_LARGEST_SET = 1000  # largest size tried: the cost of the quadrature grows with its square root
+_ROUNDING = 1e-9  # larger than the error of the quadrature
 _NUMBERS_AT_ONCE = 2**20
 
 
 def best_set_sizes(proba: FloatArray, beta: float = 1.0) -> NDArray[np.intp]:
-    """Return the size of each row's set of most probable labels with the best expected F.
+    """Return how many of the most probable labels of each row have the best expected F.
 
-    With S labels true of a row, F of the first k is (1 + b) * hits / (k + b * S), b = beta^2; F of
-    no label where there is none is 1. As 1 / (k + b S) is the integral of u^(k - 1 + b S) over u
-    from 0 to 1, the expectation is that of u^(k - 1) times a product over labels: for each u one
-    running sum serves all k. Gauss's quadrature needs as many u as the root of the largest power to
-    be exact to nine digits.
+    If a row has S true labels, F of the first k is (1 + b) * hits / (k + b * S) with b = beta^2;
+    F of the empty set is 1 if S = 0. As 1 / (k + b S) is the integral of u^(k - 1 + b S) over u
+    from 0 to 1, the expectation is that of u^(k - 1) times a product over labels, and for each u
+    one cumulative sum serves all k. Gaussian quadrature is exact to nine digits if the number of
+    points grows with the square root of the largest power.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def best_set_sizes(proba: FloatArray, beta: float = 1.0) -> NDArray[np.intp]:
     Returns
     -------
     int array of shape (n_samples,)
-        Of equally good sizes the smallest; 1,000 at most.
+        At most 1,000; ties go to the smallest size.
 
     Examples
     --------
@@ -53,14 +53,14 @@ def best_set_sizes(proba: FloatArray, beta: float = 1.0) -> NDArray[np.intp]:
 
 
 def _expected_f(proba: NDArray[np.float64], square: float) -> NDArray[np.float64]:
-    """Expected F of the first 1, 2, ... labels, of shape (n_samples, n_sizes)."""
+    """Return the expected F of the first 1, 2, ... labels, of shape (n_samples, n_sizes)."""
     counts = np.arange(1, min(proba.shape[1], _LARGEST_SET) + 1)
     expected = np.zeros((len(proba), len(counts)))
     first = proba[:, : len(counts)]
     for v, mass in zip(*_quadrature(len(counts), square), strict=True):
-        u = v * v  # v smooths the root-like start that a small beta gives to powers of u
+        u = v * v  # v makes the integrand smooth at 0 even if beta is small
         lifted = u**square
-        factors = np.maximum(1 - proba + proba * lifted, 1e-300)  # powers of a large beta vanish
+        factors = np.maximum(1 - proba + proba * lifted, 1e-300)  # with a large beta, u^b vanishes
         all_labels = np.exp(np.log(factors).sum(axis=1, keepdims=True))
         hits = np.cumsum(first * lifted / factors[:, : len(counts)], axis=1) * all_labels
         expected += (mass * 2 * v) * u ** (counts - 1) * hits
@@ -69,14 +69,14 @@ def _expected_f(proba: NDArray[np.float64], square: float) -> NDArray[np.float64
 
 @lru_cache(maxsize=8)
 def _quadrature(n_sizes: int, square: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Points from 0 to 1 and their masses."""
+    """Return points from 0 to 1 and their weights."""
     enough = max(64, int(4 * np.sqrt(n_sizes * (1 + square))))
     points, masses = np.polynomial.legendre.leggauss(min(enough, 1000))
     return (points + 1) / 2, masses / 2
 
 
 def f_thresholds(proba: FloatArray, beta: float = 1.0) -> NDArray[np.float64]:
-    """Return for each label the threshold F*/(1 + beta^2), F* the best ratio of expected counts.
+    """Return the threshold F*/(1 + beta^2) of each label; F* is the best ratio of expected counts.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def f_thresholds(proba: FloatArray, beta: float = 1.0) -> NDArray[np.float64]:
     Returns
     -------
     array of shape (n_labels,)
-        Exactly the scores above it are the answers of the best ratio.
+        The positives of the best ratio are exactly the scores above it.
 
     Examples
     --------

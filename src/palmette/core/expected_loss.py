@@ -1,8 +1,8 @@
-"""Expected losses of every node as an answer, under the probabilities of the classes.
+"""Expected loss of predicting each node, under the probabilities of the classes.
 
-Each function takes a `LabelSpace` and class probabilities of shape (n_samples, n_classes) and gives
-the expected loss of answering each active node, of shape (n_active, n_samples). Sums along paths
-make them cost nodes x rows, not nodes x classes x rows.
+Each function takes a `LabelSpace` and class probabilities of shape (n_samples, n_classes) and
+returns the expected loss of predicting each active node, of shape (n_active, n_samples). Sums along
+paths reduce the cost from nodes x classes x rows to nodes x rows.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ ExpectedLoss = Callable[[LabelSpace, FloatArray], FloatArray]
 
 
 def zero_one(space: LabelSpace, proba: FloatArray) -> FloatArray:
-    """Probability that the answer is not exactly the label."""
+    """Return the probability that a node is not exactly the label."""
     losses = np.ones((space.n_active, len(proba)))
     losses[space.class_place] -= proba.T
     return losses
 
 
 def tree_induced_error(space: LabelSpace, proba: FloatArray) -> FloatArray:
-    """Edges between answer and label: each node on the path adds an edge or saves one."""
+    """Return the expected number of edges between a node and the label."""
     marginals = space.marginals(proba)
     depth_of_truth = marginals[1:].sum(axis=0)
-    steps = 1.0 - 2.0 * marginals
-    steps[0] = depth_of_truth  # answering the root costs the whole way down
+    steps = 1.0 - 2.0 * marginals  # a node on the path adds an edge if wrong, else saves one
+    steps[0] = depth_of_truth  # predicting the root costs the whole path to the label
     return space.sum_down(steps)
 
 
 def hierarchical_f1(space: LabelSpace, proba: FloatArray) -> FloatArray:
-    """One less the hierarchical F1 of a row, the root left out.
+    """Return 1 minus the expected hierarchical F1 of a row, without the root.
 
-    F1 of answer v and label c is ``2 |path(v) & path(c)| / (depth(v) + depth(c))``; labels of equal
-    depth share a denominator, so one sum along paths for every depth suffices.
+    F1 of node v and label c is ``2 |path(v) & path(c)| / (depth(v) + depth(c))``; labels of equal
+    depth share a denominator, so one sum along paths per depth suffices.
     """
     class_depth = space.depth[space.class_place]
     gains = np.zeros((space.n_active, len(proba)))
@@ -53,7 +53,7 @@ def hierarchical_f1(space: LabelSpace, proba: FloatArray) -> FloatArray:
 
 
 def hmc_loss(space: LabelSpace, proba: FloatArray) -> FloatArray:
-    """Costs of nodes wrongly answered and of nodes missed, equally weighed."""
+    """Return the expected costs of wrong and of missed nodes, equally weighted."""
     costs = hierarchical_costs(space.hierarchy)[space.nodes][:, None]
     marginals = space.marginals(proba)
     missed_everything = (costs * marginals).sum(axis=0)
@@ -63,11 +63,11 @@ def hmc_loss(space: LabelSpace, proba: FloatArray) -> FloatArray:
 
 
 def h_loss(space: LabelSpace, proba: FloatArray) -> FloatArray:
-    """Costs of the nodes where an answer first goes wrong: below a mistake nothing counts."""
+    """Return the expected costs of the topmost mistakes: nodes below a mistake do not count."""
     costs = hierarchical_costs(space.hierarchy)[space.nodes][:, None]
     marginals = space.marginals(proba)
     parent = np.maximum(space.parent, 0)
-    # on the path: wrong though the parent was right; beside it: true children not answered
+    # on the path: nodes that are wrong although the parent is right; beside it: missed children
     wrong = costs * (marginals[parent] - marginals)
     true = costs * marginals
     missed = space.sum_children(true)
@@ -84,5 +84,5 @@ EXPECTED_LOSSES: dict[str, ExpectedLoss] = {
 
 
 def expected_by_matrix(losses: FloatArray, proba: FloatArray) -> FloatArray:
-    """Expected losses from a matrix of shape (n_answers, n_classes)."""
+    """Return expected losses from a loss matrix of shape (n_answers, n_classes)."""
     return np.asarray(losses @ proba.T, dtype=np.float64)

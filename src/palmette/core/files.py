@@ -1,4 +1,4 @@
-"""Opening and writing files: packed or plain, bounded in size, whole or not at all."""
+"""Read plain and compressed files of bounded size, and write files atomically."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ __all__ = [
     "require_text",
 ]
 
-# A packed file of a few kB can unpack to terabytes; nothing that we read comes near this.
+# A compressed file of a few kB can expand to terabytes; no valid input comes near this limit.
 MAX_UNPACKED = 2 * 1024**3
 
 _PIECE = 2**20  # bytes read at a time
 
-_PACKED = {".xz", ".gz", ".bz2", ".zip"}
+_COMPRESSED = {".xz", ".gz", ".bz2", ".zip"}
 _BROKEN = (lzma.LZMAError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, EOFError)
 
 
 def plain_suffix(path: str | os.PathLike[str]) -> str:
-    """Return the suffix of the file inside its packing, in lower case.
+    """Return the suffix of a file without that of its compression, in lower case.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def plain_suffix(path: str | os.PathLike[str]) -> str:
     ('.obo', '.txt')
     """
     name = Path(path)
-    if name.suffix.lower() in _PACKED:
+    if name.suffix.lower() in _COMPRESSED:
         name = name.with_suffix("")
     return name.suffix.lower()
 
@@ -55,7 +55,7 @@ def open_bytes(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a plain, .xz, .gz, .bz2 or one-member .zip file for reading bytes."""
     path = Path(path)
     if path.is_dir():
-        raise ReadError("this is a folder, a file was expected", path=path)
+        raise ReadError("this is a directory: expected a file", path=path)
     suffix = path.suffix.lower()
     try:
         if suffix == ".xz":
@@ -70,10 +70,10 @@ def open_bytes(path: str | os.PathLike[str]) -> BinaryIO:
     except ReadError:
         raise
     except FileNotFoundError:
-        raise ReadError("there is no such file", path=path) from None
+        raise ReadError("the file does not exist", path=path) from None
     except _BROKEN as error:
-        raise ReadError(f"the packed file is broken ({error})", path=path) from error
-    except (OSError, ValueError) as error:  # no right to read it, or no possible name of a file
+        raise ReadError(f"the compressed file is corrupt ({error})", path=path) from error
+    except (OSError, ValueError) as error:  # no permission, or an invalid file name
         raise ReadError(f"the file cannot be opened ({error})", path=path) from error
 
 
@@ -82,47 +82,48 @@ def _open_zip(path: Path) -> BinaryIO:
         members = [m for m in archive.infolist() if not m.is_dir() and not is_litter(m.filename)]
         if len(members) != 1:
             raise ReadError(
-                f"the archive holds {len(members)} files, expected one; unpack it, name the file",
+                f"the archive contains {len(members)} files: expected one. Extract it and give the "
+                "path of a file",
                 path=path,
             )
         if members[0].file_size > MAX_UNPACKED:
             raise ReadError(_too_large(MAX_UNPACKED), path=path)
         try:
-            # The member keeps the archive's own handle alive, so the archive may be closed.
+            # the member keeps the file handle open, so the archive may be closed
             return cast(BinaryIO, archive.open(members[0]))
-        except (RuntimeError, NotImplementedError) as error:  # a password, an unknown packing
-            raise ReadError(f"the archive cannot be unpacked ({error})", path=path) from error
+        except (RuntimeError, NotImplementedError) as error:  # a password, an unknown compression
+            raise ReadError(f"the archive cannot be extracted ({error})", path=path) from error
 
 
 def is_litter(name: str) -> bool:
-    """Whether a member of an archive is what macOS adds to it (``__MACOSX/``, ``._name``)."""
+    """Whether a member of an archive was added by macOS (``__MACOSX/``, ``._name``)."""
     return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith("._")
 
 
 def read_bytes(path: str | os.PathLike[str], limit: int = MAX_UNPACKED) -> bytes:
-    """Read a whole file, unpacked, refusing more than `limit` bytes."""
+    """Read and decompress a whole file; more than `limit` bytes are an error."""
     content = bytearray()
     with open_bytes(path) as stream:
         try:
-            # by pieces: to ask for the limit at once would claim that much memory
+            # in pieces: reading `limit` bytes at once would allocate that much memory
             while len(content) <= limit and (piece := stream.read(_PIECE)):
                 content += piece
         except (*_BROKEN, OSError) as error:
-            raise ReadError(f"the file is broken or cut short ({error})", path=path) from error
+            raise ReadError(f"the file is corrupt or truncated ({error})", path=path) from error
     if len(content) > limit:
         raise ReadError(_too_large(limit), path=path)
     return bytes(content)
 
 
 def decode_text(content: bytes, path: str | os.PathLike[str]) -> str:
-    r"""Return the text of a file: UTF-8, with or without a mark, else Latin-1; refuse binary ones.
+    r"""Decode a file as UTF-8, with or without a BOM, else as Latin-1; a binary file is an error.
 
     Parameters
     ----------
     content : bytes
-        The whole file, unpacked.
+        The whole file, decompressed.
     path : path-like
-        For the error.
+        Named in the error.
 
     Examples
     --------
@@ -137,18 +138,18 @@ def decode_text(content: bytes, path: str | os.PathLike[str]) -> str:
 
 
 def require_text(content: bytes, path: str | os.PathLike[str]) -> None:
-    """Refuse a file that holds a zero byte: parsers of text would stop at it."""
+    """Raise an error if a file contains a NUL byte, at which text parsers would stop."""
     place = content.find(b"\0")
     if place >= 0:
         raise ReadError(
-            "this is a binary file, text was expected (there is a NUL byte in this line)",
+            "this is a binary file: expected text (this line contains a NUL byte)",
             path=path,
             line=content.count(b"\n", 0, place) + 1,
         )
 
 
 def _too_large(limit: int) -> str:
-    return f"the file unpacks to more than {limit:,} bytes; split it, or raise the limit"
+    return f"the file has more than {limit:,} bytes when decompressed. Split it"
 
 
 @overload
@@ -165,7 +166,7 @@ def atomic_write(
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
-    """Write a file whole or not at all: a temporary neighbour takes its place at the end.
+    """Write a file completely or not at all: a temporary file replaces it at the end.
 
     Parameters
     ----------
@@ -176,15 +177,15 @@ def atomic_write(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -
     """
     path = Path(path)
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; give the name of a file to write.")
+        raise IsADirectoryError(f"{path} is a directory: expected the path of a file to write.")
     if path.exists() and not path.is_file():
-        raise OSError(f"{path} is no plain file: it cannot be replaced.")  # a device, a pipe
+        raise OSError(f"{path} is a device or pipe: expected a regular file, to replace it.")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path.parent} is not a folder: make it first to write {path}.")
+        raise FileNotFoundError(f"{path.parent} is not a directory. Create it to write {path}.")
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, mode, encoding=None if "b" in mode else "utf-8") as stream:
-            # mkstemp gives 0600: a file that replaces another keeps its mode, a new one the user's
+            # mkstemp sets mode 0600: keep the mode of a replaced file, and the umask for a new one
             os.chmod(temporary, path.stat().st_mode if path.exists() else 0o666 & ~_umask())
             yield stream
             stream.flush()

@@ -1,4 +1,4 @@
-"""Arrays behind `Hierarchy`: neighbours, depth, closure, common ancestors, distances."""
+"""Array functions of `Hierarchy`: neighbours, depth, closure, common ancestors, distances."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from palmette.exceptions import HierarchyError
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
 
-_MAX_CLOSURE = 2**28  # entries: 1.3 GB, where 100,000 nodes of depth 20 need 10 MB
-_PAIRS_AT_ONCE = 2**16  # pairs of nodes whose ancestors are held at a time
+_MAX_CLOSURE = 2**28  # entries: 1.3 GB; 100,000 nodes of depth 20 need 10 MB
+_PAIRS_AT_ONCE = 2**16  # pairs of nodes whose ancestors are in memory at a time
 
 
-# ---------------------------------------------------------------------- walking
+# ---------------------------------------------------------------------- traversal
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Adjacency:
         return self.targets[self.starts[node] : self.starts[node + 1]]
 
     def of_many(self, nodes: NDArray[np.integer]) -> tuple[IntArray, LongArray]:
-        """Neighbours of several nodes, one group after another, and the sizes of the groups."""
+        """Return the concatenated neighbours of several nodes, and the number of each."""
         starts = self.starts[nodes].astype(np.int64)
         sizes = self.starts[nodes + 1] - starts
         return self.targets[ragged_ranges(starts, sizes)], sizes
@@ -56,7 +56,7 @@ def ragged_ranges(starts: LongArray, sizes: LongArray) -> LongArray:
 
 
 def reach(node: int, neighbours: Adjacency) -> IntArray:
-    """Return a node and all that can be reached from it, ascending."""
+    """Return a node and all nodes reachable from it, ascending."""
     seen = {node}
     frontier = [node]
     while frontier:
@@ -67,7 +67,7 @@ def reach(node: int, neighbours: Adjacency) -> IntArray:
 
 
 def longest_depth(n_nodes: int, edges: IntArray) -> IntArray:
-    """Depth by the longest way; edges are ordered by child, and parents stand before children."""
+    """Return depths by the longest path; edges are sorted by child, parents before children."""
     depth = [0] * n_nodes
     for parent, child in edges.tolist():
         if depth[child] <= depth[parent]:
@@ -76,7 +76,7 @@ def longest_depth(n_nodes: int, edges: IntArray) -> IntArray:
 
 
 def subtree_ends(parents: list[int]) -> IntArray:
-    """End of every preorder slice: a node's start plus its number of descendants and itself."""
+    """Return the end of the preorder slice of every node: node + 1 + number of descendants."""
     ends = list(range(1, len(parents) + 1))
     for node in range(len(parents) - 1, 0, -1):
         parent = parents[node]
@@ -89,7 +89,7 @@ def subtree_ends(parents: list[int]) -> IntArray:
 
 
 def tree_closure(parents: IntArray, depth: IntArray) -> sparse.csr_array:
-    """Ancestors of every node, itself included: a row is a path from the root."""
+    """Return the ancestors of every node, itself included: a row is a path from the root."""
     n_nodes = len(parents)
     stops = np.cumsum(depth.astype(np.int64) + 1)
     _check_closure_size(int(stops[-1]), n_nodes)
@@ -106,9 +106,9 @@ def tree_closure(parents: IntArray, depth: IntArray) -> sparse.csr_array:
 
 
 def dag_closure(n_nodes: int, edges: IntArray, depth: IntArray) -> sparse.csr_array:
-    """Reflexive and transitive closure, one level after another.
+    """Return the reflexive and transitive closure, computed level by level.
 
-    All parents of a node are less deep than it, so its row is the union of rows that are there.
+    All parents of a node are at smaller depths, so its row is a union of rows computed before.
     """
     parents = Adjacency.of(edges[:, 1], edges[:, 0], n_nodes)
     starts, sizes = np.zeros(n_nodes, dtype=np.int64), np.zeros(n_nodes, dtype=np.int64)
@@ -134,13 +134,13 @@ def dag_closure(n_nodes: int, edges: IntArray, depth: IntArray) -> sparse.csr_ar
 def _check_closure_size(n_entries: int, n_nodes: int) -> None:
     if n_entries > _MAX_CLOSURE:
         raise HierarchyError(
-            f"the closure of this hierarchy has {n_entries:,} entries for {n_nodes:,} nodes: it is "
-            "too deep to be held. Cut long chains of single children."
+            f"the closure of this hierarchy has {n_entries:,} entries for {n_nodes:,} nodes: "
+            f"expected at most {_MAX_CLOSURE:,}. Shorten long chains of only children."
         )
 
 
 def frozen_csr(indices: IntArray, starts: IntArray, n_nodes: int) -> sparse.csr_array:
-    """Make a square boolean matrix whose arrays cannot be written to."""
+    """Make a square boolean matrix with read-only arrays."""
     data = np.ones(len(indices), dtype=bool)
     for array in (data, indices, starts):
         array.setflags(write=False)
@@ -148,7 +148,7 @@ def frozen_csr(indices: IntArray, starts: IntArray, n_nodes: int) -> sparse.csr_
 
 
 def share_csr(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Make another matrix object on the same arrays, whose rows are sorted and without repeats."""
+    """Make another matrix of the same arrays, whose rows are sorted and without duplicates."""
     shared = sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
     shared.has_sorted_indices = True
     shared.has_canonical_format = True
@@ -159,10 +159,10 @@ def share_csr(matrix: sparse.csr_array) -> sparse.csr_array:
 
 
 def range_minima(parents: IntArray) -> list[IntArray]:
-    """Sparse table over parents: entry k holds the minimum of 2**k parents from each place.
+    """Return a sparse table over parents: entry k has the minimum of 2**k parents from each node.
 
-    In preorder the lowest common ancestor of a < b is the least parent among a+1 .. b: the child
-    through which b hangs from it lies there, and no node there has a parent above it.
+    In preorder, the lowest common ancestor of a < b is the smallest parent among a+1 .. b: its
+    child on the path to b is in this range, and no node of the range has a parent above it.
     """
     table = [parents]
     width = 1
@@ -174,7 +174,7 @@ def range_minima(parents: IntArray) -> list[IntArray]:
 
 
 def tree_lca(a: IntArray, b: IntArray, table: list[IntArray]) -> IntArray:
-    """Lowest common ancestors in a preordered tree, elementwise."""
+    """Return the lowest common ancestors in a tree in preorder, elementwise."""
     low, high = np.minimum(a, b), np.maximum(a, b)
     found = np.array(low, dtype=np.int32, copy=True)
     apart = low < high
@@ -190,10 +190,10 @@ def tree_lca(a: IntArray, b: IntArray, table: list[IntArray]) -> IntArray:
 
 
 def dag_lca(a: IntArray, b: IntArray, closure: sparse.csr_array, depth: IntArray) -> IntArray:
-    """Deepest common ancestors in a DAG, elementwise; of equally deep ones the first."""
+    """Return the deepest common ancestors in a DAG, elementwise; ties go to the first."""
     n_nodes = len(depth)
     pairs, which = np.unique(a.astype(np.int64) * n_nodes + b, return_inverse=True)
-    # a rank orders by depth, then the first node; the root is common to all, so no row is empty
+    # ranks sort by depth, then descending node; the root is common to all, so no row is empty
     rank = np.lexsort((-np.arange(n_nodes), depth)).argsort()
     found = np.empty(len(pairs), dtype=np.int32)
     for start in range(0, len(pairs), _PAIRS_AT_ONCE):
@@ -206,9 +206,9 @@ def dag_lca(a: IntArray, b: IntArray, closure: sparse.csr_array, depth: IntArray
 
 
 def dag_distance(a: IntArray, b: IntArray, n_nodes: int, edges: IntArray) -> IntArray:
-    """Fewest edges between nodes of a DAG, going up and down freely."""
+    """Return the number of edges of shortest undirected paths between nodes of a DAG."""
     if len(np.unique(a)) > len(np.unique(b)):
-        a, b = b, a  # one walk through the graph for every distinct node on the left
+        a, b = b, a  # one search per distinct node of `a`
     up, down = (edges[:, 1], edges[:, 0]), (edges[:, 0], edges[:, 1])
     ends = np.concatenate([up, down], axis=1)
     ones = np.ones(ends.shape[1], dtype=np.int8)
@@ -224,11 +224,11 @@ def dag_distance(a: IntArray, b: IntArray, n_nodes: int, edges: IntArray) -> Int
 
 
 def _hops_from(source: int, links: sparse.csr_array) -> IntArray:
-    """Fewest edges from a node to every other."""
+    """Return the number of edges from a node to every other."""
     order, before = csgraph.breadth_first_order(links, source)
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
-    # nodes stand in order of distance, and so do the places of those that they are reached from
+    # nodes are sorted by distance, and so are the positions of their predecessors
     reached_from = place[before[order[1:]]]
     hops = np.zeros(len(order), dtype=np.int32)
     start, stop, distance = 0, 1, 0

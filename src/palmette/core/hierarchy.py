@@ -1,4 +1,4 @@
-"""Hierarchy: the immutable tree or DAG of classes on which everything stands."""
+"""Hierarchy: the immutable tree or DAG of classes."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ IntArray = NDArray[np.int32]
 
 
 class Hierarchy(Structure):
-    """An immutable hierarchy of classes: a tree, or a DAG where a node has several parents.
+    """An immutable hierarchy of classes: a tree, or a DAG if a node has several parents.
 
     Build one with `from_paths`, `from_edges`, `from_parents`, `from_networkx`, `star` or `read`.
 
-    Nodes are numbered in topological order, node 0 being the root. In a tree they stand in
+    Nodes are numbered in topological order, and node 0 is the root. In a tree they are in
     preorder, so that the subtree of node ``i`` is the slice ``i : subtree_end[i]``. In every method
-    an ``int`` is a node number; a ``str`` is a path joined by ``/`` or a name that occurs once; a
-    ``tuple`` is a path of names below the root. `index` turns anything else, such as an integer
-    name, into a number.
+    an ``int`` is a node number; a ``str`` is a path joined by ``/`` or a unique name; a ``tuple``
+    is a path of names below the root. `index` converts anything else, such as an integer name, to
+    a number.
 
-    In a tree the path is a node's identity, and two branches may use the same name. In a DAG, where
-    a node has many paths, the name is.
+    In a tree, nodes are identified by their path, and two branches may use the same name. In a DAG,
+    where a node has several paths, they are identified by their name.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Hierarchy(Structure):
     parents : int array of shape (n_nodes,)
         The root has -1. Trees only: see `parents_of` for DAGs.
     depth : int array of shape (n_nodes,)
-        Edges from the root; the longest way in a DAG.
+        Number of edges from the root; along the longest path in a DAG.
     leaves : int array of shape (n_leaves,)
     is_leaf : bool array of shape (n_nodes,)
 
@@ -83,9 +83,9 @@ class Hierarchy(Structure):
             place = np.empty_like(order)
             place[order] = np.arange(len(order), dtype=np.int32)
             pairs = place[pairs]
-        # ordered by child, then parent, so that equal hierarchies have equal arrays
+        # sorted by child, then parent, so that equal hierarchies have equal arrays
         pairs = pairs[np.lexsort((pairs[:, 0], pairs[:, 1]))]
-        # every node but the root has a parent, so that one edge more means a second parent
+        # every node but the root has a parent, so any further edge is a second parent
         self.is_tree: bool = len(pairs) == len(checked) - 1
         if self.is_tree:
             lookup.require_distinct_siblings(checked, pairs)
@@ -95,18 +95,18 @@ class Hierarchy(Structure):
         self.edges: IntArray = read_only(pairs)
         self._frozen = True
 
-    # ------------------------------------------------------------------ builders
+    # ------------------------------------------------------------------ constructors
 
     @classmethod
     def from_paths(cls, paths: Iterable[Sequence[Any]], root: Hashable = "root") -> Hierarchy:
-        """Build a tree from paths of names; prefixes are implied and repeats ignored.
+        """Build a tree from paths of names; prefixes are implied and duplicates are ignored.
 
         Parameters
         ----------
         paths : iterable of sequences
-            From the top downwards, without the root. Trailing None, NaN and ``''`` are padding.
+            From the top down, without the root. Trailing None, NaN and ``''`` are padding.
         root : hashable
-            Name of the root, which no path mentions.
+            Name of the root.
 
         Returns
         -------
@@ -125,14 +125,14 @@ class Hierarchy(Structure):
     def from_edges(
         cls, edges: Iterable[tuple[Hashable, Hashable]], root: Hashable | None = None
     ) -> Hierarchy:
-        """Build a tree or DAG from (parent, child) names; here a name is a node's identity.
+        """Build a tree or DAG from (parent, child) names; names must be unique.
 
         Parameters
         ----------
         edges : iterable of (parent, child)
         root : hashable, optional
-            If given, nodes without a parent are put under this node, which is made where it is
-            not there. If not, two of them are an error.
+            Parent of all nodes without a parent, added if it is not in the edges. By default,
+            several nodes without a parent are an error.
 
         Returns
         -------
@@ -152,14 +152,14 @@ class Hierarchy(Structure):
         parents: Mapping[Hashable, Hashable | None] | ArrayLike,
         names: Sequence[Hashable] | None = None,
     ) -> Hierarchy:
-        """Build a tree from every node's parent.
+        """Build a tree from the parent of every node.
 
         Parameters
         ----------
-        parents : mapping of name to parent's name, or int array of shape (n_nodes,)
-            The root's parent is None in a mapping, -1 in an array of node numbers.
+        parents : mapping of name to name of the parent, or int array of shape (n_nodes,)
+            The parent of the root is None in a mapping, -1 in an array of node numbers.
         names : sequence of length n_nodes, optional
-            Names for the array form; the numbers 0, 1, ... by default.
+            Names of the nodes of an array; the numbers 0, 1, ... by default.
 
         Returns
         -------
@@ -184,7 +184,7 @@ class Hierarchy(Structure):
         Parameters
         ----------
         digraph : networkx.DiGraph
-            Its nodes are the names; attributes are not looked at.
+            Its nodes are the names; attributes are ignored.
         root : hashable, optional
             As in `from_edges`.
 
@@ -193,11 +193,11 @@ class Hierarchy(Structure):
         Hierarchy
         """
         if not hasattr(digraph, "is_directed"):
-            raise HierarchyError(f"expected a networkx.DiGraph, got {shown(digraph)}.")
+            raise HierarchyError(f"got {shown(digraph)}: expected a networkx.DiGraph.")
         if not digraph.is_directed():
             raise HierarchyError(
                 "the graph is undirected: expected a networkx.DiGraph with edges from parent to "
-                "child. networkx.bfs_tree(graph, root) directs a tree."
+                "child. Use networkx.bfs_tree(graph, root) to direct a tree."
             )
         lone = [node for node, degree in digraph.degree() if degree == 0]
         names, pairs = edge_forms.edges_by_name(digraph.edges(), root, more_nodes=lone)
@@ -205,7 +205,7 @@ class Hierarchy(Structure):
 
     @classmethod
     def star(cls, names: Iterable[Hashable], root: Hashable = "root") -> Hierarchy:
-        """Build the hierarchy of a flat problem: every class directly under the root.
+        """Build the hierarchy of a flat problem: every class is a child of the root.
 
         Examples
         --------
@@ -236,7 +236,7 @@ class Hierarchy(Structure):
         format : str, optional
             ``paths``, ``indented``, ``edges``, ``json``, ``newick``, ``obo``, ``arff``, ``mulan``,
             ``codes``, ``icd10-xml``, ``icd10-codes`` or ``go-sqlite``; ``obo+part_of`` and
-            ``go-sqlite+part_of`` take these edges too. Found from suffix and content by default.
+            ``go-sqlite+part_of`` use these edges too. Detected from suffix and content by default.
         root : hashable, optional
             Name of the root above all nodes without a parent. By default nested formats use their
             single top node as the root and put several under ``"root"``, formats of paths and
@@ -249,9 +249,9 @@ class Hierarchy(Structure):
         Raises
         ------
         ReadError
-            With file, line and place, if the file cannot be parsed.
+            If the file cannot be parsed; it names the file, line and position.
         HierarchyError
-            If the file can be parsed, but holds a cycle or more than one root.
+            If the file can be parsed, but has a cycle or more than one root.
 
         Examples
         --------
@@ -277,12 +277,12 @@ class Hierarchy(Structure):
         return graph.range_minima(self.parents)
 
     def lca(self, a: Any, b: Any) -> Any:
-        """Lowest common ancestor, elementwise; the deepest one in a DAG.
+        """Return the lowest common ancestor, elementwise; the deepest one in a DAG.
 
         Parameters
         ----------
         a, b : node or array of nodes
-            Numbers give numbers, names give path strings.
+            The result is a number for numbers, and a path string for names.
 
         Returns
         -------
@@ -298,7 +298,7 @@ class Hierarchy(Structure):
         return found if np.ndim(found) else int(found)
 
     def distance(self, a: Any, b: Any) -> Any:
-        """Edges between two nodes, elementwise: by the common ancestor, the shortest way in a DAG.
+        """Return the number of edges on the shortest path between two nodes, elementwise.
 
         Parameters
         ----------
@@ -319,13 +319,13 @@ class Hierarchy(Structure):
     # ------------------------------------------------------------------ names
 
     def path(self, node: Any) -> tuple[Any, ...]:
-        """Names from below the root down to a node; ``()`` for the root. Trees only."""
+        """Return the names from below the root down to a node, ``()`` for the root; trees only."""
         self.require_tree("Hierarchy.path")
         return tuple(self.names[above] for above in self._path_to(self._number(node))[1:])
 
     @cached_property
     def path_strings(self) -> NDArray[np.object_]:
-        """Every node's path joined by ``/``; in a DAG, and for the root, its name."""
+        """Path of every node joined by ``/``; in a DAG, and for the root, its name."""
         parents = self._parent_list if self.is_tree else None
         return read_only(lookup.join_paths(self.names, parents))
 
@@ -334,7 +334,7 @@ class Hierarchy(Structure):
         return lookup.NodeLookup(self)
 
     def index(self, node: Any) -> Any:
-        """Number of a node given by name, path string or path tuple; an array for a list of them.
+        """Return the number of a node given by name, path string or path tuple, or of a list.
 
         Examples
         --------
@@ -344,7 +344,7 @@ class Hierarchy(Structure):
         """
         if hasattr(node, "__array__") and np.ndim(node) > 0:
             if np.ndim(node) > 1:
-                raise HierarchyError(f"nodes have shape {np.shape(node)}: expected 1-D.")
+                raise HierarchyError(f"nodes have shape {np.shape(node)}: expected one dimension.")
             node = np.asarray(node).tolist()
         if isinstance(node, list):
             return np.fromiter(map(self._lookup.find, node), dtype=np.int32, count=len(node))
@@ -354,18 +354,18 @@ class Hierarchy(Structure):
         return self._lookup.number(node)
 
     def _pair(self, a: Any, b: Any) -> tuple[IntArray, IntArray, bool]:
-        """Numbers of two arrays of nodes, of one shape, and whether any came as names."""
+        """Return the numbers of two arrays, broadcast, and whether any was given as a name."""
         (left, named_left), (right, named_right) = self._lookup.numbers(a), self._lookup.numbers(b)
         try:
             left, right = np.broadcast_arrays(left, right)
         except ValueError:
             raise HierarchyError(
-                f"got nodes of shapes {left.shape} and {right.shape}: expected as many of both, or "
-                "one of either."
+                f"got nodes of shapes {left.shape} and {right.shape}: expected equal shapes, or "
+                "one node."
             ) from None
         return left, right, named_left or named_right
 
-    # ------------------------------------------------------------------ out
+    # ------------------------------------------------------------------ export
 
     def draw(
         self,
@@ -389,19 +389,19 @@ class Hierarchy(Structure):
         return digraph
 
     def to_newick(self) -> str:
-        """Return the tree in Newick's format, names quoted where they need it."""
+        """Return the tree in Newick format; names are quoted where needed."""
         from palmette.core.taxonomy import to_newick
 
         return to_newick(self)
 
     def to_dot(self) -> str:
-        """Return the hierarchy in Graphviz's DOT language."""
+        """Return the hierarchy in the DOT language of Graphviz."""
         from palmette.core.taxonomy import to_dot
 
         return to_dot(self)
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Write the hierarchy whole or not at all: JSON, Newick, text, edges, SVG, ..., by suffix.
+        """Write the hierarchy atomically as JSON, Newick, text, edges, SVG, ..., by suffix.
 
         See `palmette.core.taxonomy.write_hierarchy` for the formats.
         """
@@ -436,7 +436,7 @@ class Hierarchy(Structure):
         self._refuse_change(name)
 
     def _refuse_change(self, name: str) -> NoReturn:
-        raise AttributeError(f"a Hierarchy is immutable: {name!r} cannot be changed.")
+        raise AttributeError(f"Hierarchy is immutable: {name!r} cannot be changed.")
 
     def __copy__(self) -> Hierarchy:
         return self
@@ -463,7 +463,7 @@ class Hierarchy(Structure):
         return self.draw()
 
     def _repr_html_(self) -> str:
-        """Show a tree that opens and closes in a notebook."""
+        """Show a collapsible tree in a notebook."""
         from palmette.core.html_tree import to_html
 
         return to_html(self)
@@ -474,13 +474,13 @@ def _rebuild(names: list[Any], edges: IntArray) -> Hierarchy:
 
 
 def assemble(rows: Rows, root: Hashable | None = None) -> Hierarchy:
-    """Build the hierarchy of rows that a parser of files gave.
+    """Build a hierarchy from the rows returned by a file parser.
 
     Parameters
     ----------
     rows : PlaceRows, LinkRows or NumberedRows
     root : hashable, optional
-        Name of the root above all nodes without a parent; by default as the format has it.
+        Name of the root above all nodes without a parent; depends on the format by default.
 
     Returns
     -------

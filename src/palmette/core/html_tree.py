@@ -1,4 +1,4 @@
-"""A hierarchy as HTML that opens and closes: for notebooks, and as a page of its own."""
+"""A hierarchy as a collapsible HTML tree, for notebooks and as a complete page."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["to_html", "to_page"]
 
 _NOTEBOOK_NODES = 400
 _PAGE_NODES = 20_000
-_OPEN_LINES = 40  # about as many are seen before anything is clicked
-_DEEPEST = 100  # elements within elements: browsers stop at a few hundred
+_OPEN_LINES = 40  # approximate number of lines that are open at first
+_DEEPEST = 100  # nested elements: browsers stop at a few hundred
 
 _STYLE = """
 .palmette-tree { font: 13px/1.5 system-ui, sans-serif; }
@@ -34,13 +34,13 @@ h1 { font-size: 1.2em; }
 
 
 def to_html(hierarchy: Hierarchy, max_nodes: int | None = _NOTEBOOK_NODES) -> str:
-    """Write a tree or DAG as nested ``<details>``, names escaped, cut where it is large.
+    """Return a tree or DAG as nested ``<details>`` with escaped names; a large one is abbreviated.
 
     Parameters
     ----------
     hierarchy : Hierarchy
     max_nodes : int or None
-        Nodes at most; those left out are counted. None writes all.
+        Maximum number of nodes; those left out are counted. None shows all.
 
     Returns
     -------
@@ -62,12 +62,12 @@ def to_html(hierarchy: Hierarchy, max_nodes: int | None = _NOTEBOOK_NODES) -> st
 
 
 def to_page(hierarchy: Hierarchy) -> str:
-    """Write a page of its own that needs nothing from the network.
+    """Return a complete HTML page without external resources.
 
     Parameters
     ----------
     hierarchy : Hierarchy
-        Of up to 20,000 nodes everything is there.
+        Up to 20,000 nodes are shown.
 
     Returns
     -------
@@ -83,10 +83,10 @@ def to_page(hierarchy: Hierarchy) -> str:
 
 
 def _first_open(hierarchy: Hierarchy, shown: Shown) -> set[int]:
-    """Nodes that are open at first: from the root downwards, while few lines are seen."""
+    """Return the nodes that are open at first: breadth first, up to about `_OPEN_LINES` lines."""
     opened: set[int] = set()
     lines, waiting = 1, [0]
-    for node in waiting:  # grows: breadth first
+    for node in waiting:  # the list grows: breadth first
         lines += len(shown[node])
         if node and lines > _OPEN_LINES:
             break
@@ -113,7 +113,7 @@ def _details(hierarchy: Hierarchy, shown: Shown, opened: set[int]) -> str:
         if not children:
             parts.append(f'<div class="leaf">{name} {more}</div>')
             continue
-        written.add(node)  # in a DAG it comes again, but not what lies below it
+        written.add(node)  # in a DAG a node is repeated, but not its descendants
         state = " open" if node in opened else ""
         size = f'<span class="size">{len(hierarchy.children(node)):,}</span>'
         parts.append(f"<details{state}><summary>{name} {size}</summary>")

@@ -1,4 +1,4 @@
-"""Read `y` that is a 0/1 matrix: which node is meant by each column."""
+"""Read `y` given as a 0/1 matrix: which node each column stands for."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ IntArray = NDArray[np.int32]
 def is_indicator(values: NDArray[Any], container: Container, hierarchy: Hierarchy | None) -> bool:
     """Whether a 2-D array is a 0/1 matrix rather than a table of paths.
 
-    Flags always are. Numbers 0 and 1 are, unless a hierarchy is given whose nodes the columns
-    cannot be: then they are names of nodes.
+    A boolean array always is. An array of 0 and 1 is, unless the columns do not fit the given
+    hierarchy: then the numbers are names of nodes.
     """
     if values.dtype.kind == "b":
         return True
@@ -41,10 +41,10 @@ def read_indicator(
     hierarchy: Hierarchy | None,
     dtype: Any = None,
 ) -> Reading:
-    """Read a 0/1 matrix of shape (n_samples, n_columns), of which a dense one had the `dtype`."""
+    """Read a 0/1 matrix of shape (n_samples, n_columns); `dtype` is that of a dense one."""
     odd = matrix.data[(matrix.data != 0) & (matrix.data != 1)]
     if odd.size:
-        raise LabelError(f"the indicator matrix y holds {odd[0]}: expected 0 and 1 only.")
+        raise LabelError(f"the indicator matrix y contains {odd[0]}: expected only 0 and 1.")
     width = matrix.shape[1]
     if hierarchy is None:
         hierarchy = Hierarchy.star(range(width) if container.columns is None else container.columns)
@@ -70,7 +70,7 @@ def _chosen_names(container: Container) -> tuple[Any, ...]:
 
 
 def _columns_of(width: int, container: Container, hierarchy: Hierarchy) -> IntArray:
-    """Node of every column: by name where names of nodes are used, else by the width."""
+    """Return the node of every column: by name if columns are named after nodes, else by width."""
     names = _chosen_names(container)
     unknown = [name for name in names if name not in hierarchy]
     if len(unknown) == len(names):
@@ -78,15 +78,15 @@ def _columns_of(width: int, container: Container, hierarchy: Hierarchy) -> IntAr
     if unknown:
         raise LabelError(
             f"{len(unknown)} of the {width} columns of the indicator matrix y are not in the "
-            f"hierarchy, e.g. {shown(unknown[0])}. Rename or drop them, or add the nodes."
+            f"hierarchy, e.g. {shown(unknown[0])}. Rename or delete them, or add the nodes."
         )
     columns: IntArray = hierarchy.index(list(names))
     twice = np.flatnonzero(np.bincount(columns) > 1)
     if twice.size:
         same = [name for name, node in zip(names, columns, strict=True) if node == twice[0]]
         raise LabelError(
-            f"the columns {', '.join(map(shown, same))} of the indicator matrix y are the same "
-            "node. Keep one of them."
+            f"the columns {', '.join(map(shown, same))} of the indicator matrix y stand for the "
+            "same node. Keep one of them."
         )
     return columns
 

@@ -1,4 +1,4 @@
-"""The forms in which people have `y`, and how to give predictions back in the same form."""
+"""The forms of `y`, and how to write predictions in the same form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IntArray = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class LabelForm:
-    """How `y` was written, so that predictions can be written alike.
+    """How `y` was written, so that predictions can be written in the same way.
 
     Parameters
     ----------
@@ -31,22 +31,22 @@ class LabelForm:
         1-D names; a 2-D table of paths; a list of paths; a list of label sets; a 0/1 matrix.
     container : Container
     dtype : numpy dtype or None
-        Of the values, for arrays.
+        Type of the values of an array.
     padding : tuple
-        What fills short rows: a value for every column. Empty for rows of unequal length.
+        Value of each column that fills short rows. Empty for rows of unequal length.
     width : int
-        Columns of a table or indicator, or of names that came as a single column; 0 for 1-D names
+        Number of columns of a table or indicator, 1 for names in a 2-D column; 0 for 1-D names
         and for rows of unequal length.
     row_type : type or None
         Type of a row of the list forms.
     spelling : dict of int to object
-        How the user spelled each node that occurred; the first way, where there are several.
+        The first spelling in `y` of each node that occurred.
     style : {"name", "path", "tuple"}
         How to spell the other nodes.
     columns : int array or None
         Node of every column of an indicator.
     lists_ancestors : bool
-        Whether rows name the ancestors of their labels too.
+        Whether rows also list the ancestors of their labels.
     """
 
     kind: str
@@ -62,17 +62,17 @@ class LabelForm:
 
     @property
     def several(self) -> bool:
-        """Whether a row may hold several labels that do not lie on one path."""
+        """Whether a row may have several labels that are not on one path."""
         return self.kind in ("sets", "indicator")
 
     def class_labels(self, nodes: IntArray, hierarchy: Hierarchy) -> NDArray[Any]:
-        """Labels of nodes as a plain 1-D array: names as they are spelled, or path tuples."""
+        """Return the labels of nodes as a 1-D array of names as spelled in `y`, or path tuples."""
         if self.kind in ("table", "paths"):
             return object_array([hierarchy.path(n) for n in nodes.tolist()])
         return as_dtype(self._spell_all(nodes, hierarchy), self.dtype)
 
     def as_answer(self) -> LabelForm:
-        """Return the form of predictions: names in a list or a numpy column give a 1-D array."""
+        """Return the form of predictions: a 1-D array for names in a list or a numpy column."""
         if self.kind == "names" and self.container.library in ("list", "numpy"):
             return replace(self, container=Container("numpy"), width=0)
         return self
@@ -80,7 +80,7 @@ class LabelForm:
     # ------------------------------------------------------------------ writing
 
     def write_nodes(self, nodes: IntArray, hierarchy: Hierarchy, index: Any = None) -> Any:
-        """Write one node a row, of shape (n_samples,)."""
+        """Write one node per row, of shape (n_samples,)."""
         if self.several:
             starts = np.arange(len(nodes) + 1)
             return self.write_sets(starts, nodes, hierarchy, index)
@@ -96,11 +96,11 @@ class LabelForm:
             return self.container.wrap(self._table(paths)[inverse], index)
         rows = object_array([self._row(path) for path in paths])[inverse]
         if self.row_type is list:
-            rows = object_array([row.copy() for row in rows])  # equal rows, not the same one
+            rows = object_array([row.copy() for row in rows])  # do not share lists between rows
         return self.container.wrap(rows, index)
 
     def write_answers(self, nodes: IntArray, hierarchy: Hierarchy, index: Any = None) -> Any:
-        """Write one node a row, with its ancestors if the labels that came listed them.
+        """Write one node per row, with its ancestors if the labels in `y` listed them.
 
         Parameters
         ----------
@@ -113,12 +113,12 @@ class LabelForm:
         closed = hierarchy.closure[nodes]
         listed = np.ones(closed.nnz, dtype=bool)
         if self.kind == "sets":
-            listed = closed.indices > 0  # sets never name the root
+            listed = closed.indices > 0  # sets do not list the root
         starts = np.concatenate([[0], np.cumsum(listed)])[closed.indptr]
         return self.write_sets(starts, closed.indices[listed], hierarchy, index)
 
     def write_sets(self, starts: Any, nodes: IntArray, hierarchy: Hierarchy, index: Any) -> Any:
-        """Write several nodes a row: those of row i are ``nodes[starts[i] : starts[i + 1]]``."""
+        """Write several nodes per row: those of row i are ``nodes[starts[i] : starts[i + 1]]``."""
         if self.kind == "indicator":
             return self._write_indicator(starts, nodes, hierarchy, index)
         unique, inverse = np.unique(nodes, return_inverse=True)
@@ -128,7 +128,7 @@ class LabelForm:
         return self.container.wrap(object_array(rows), index)
 
     def spell(self, node: int, hierarchy: Hierarchy) -> Any:
-        """Write one node as the user does, so that it is found again."""
+        """Return the label of a node in the style of `y`, such that `Hierarchy.index` finds it."""
         if node in self.spelling:
             return self.spelling[node]
         name, path = hierarchy.names[node], hierarchy.path_strings[node]
@@ -149,7 +149,7 @@ class LabelForm:
         padding = [*self.padding, *self.padding[-1:] * (width - self.width)]
         table = np.empty((len(paths), width), dtype=object)
         for i, path in enumerate(paths):
-            for j in range(width):  # a cell at a time: a name may be a tuple
+            for j in range(width):  # cell by cell, since a name may be a tuple
                 table[i, j] = path[j] if j < len(path) else padding[j]
         return as_dtype(table, self.dtype)
 
@@ -165,7 +165,7 @@ class LabelForm:
         return self.container.wrap(kept.toarray().astype(self.dtype), index)
 
 
-# types of Python values that an array of each kind holds as they are
+# types of Python values that an array of each kind represents exactly
 _HELD = {
     "U": (str,),
     "T": (str,),
@@ -181,7 +181,7 @@ _HELD = {
 
 
 def as_dtype(values: NDArray[np.object_], dtype: Any) -> NDArray[Any]:
-    """Return objects as an array of the user's type where it can hold them, else as they are.
+    """Return objects as an array of the given type if it can represent them, else unchanged.
 
     Examples
     --------

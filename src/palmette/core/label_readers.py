@@ -1,4 +1,4 @@
-"""Read `y` in any form as sets of nodes: tell the forms apart, one reader for each."""
+"""Read `y` in any form as sets of nodes: detect the form and use the reader for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from palmette.core.edges import strip_padding
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.indicators import is_indicator, read_indicator
 from palmette.core.label_forms import LabelForm
-from palmette.core.readings import Reading, find_all, node_csr, one_a_row
+from palmette.core.readings import Reading, find_all, node_csr, one_per_row
 from palmette.core.values import distinct, is_padding, shown, sorted_labels
 from palmette.exceptions import LabelError
 
@@ -30,7 +30,7 @@ _DEFAULT_PADDING = {"U": "", "T": "", "S": b"", "f": np.nan, "c": np.nan, "M": n
 
 
 def read_labels(values: Any, container: Container, hierarchy: Hierarchy | None) -> Reading:
-    """Read what `unwrap` gave: a list, an array or a sparse array."""
+    """Read the list, array or sparse array returned by `unwrap`."""
     if sparse.issparse(values):
         return read_indicator(values, container, hierarchy)
     if isinstance(values, list):
@@ -45,13 +45,13 @@ def read_labels(values: Any, container: Container, hierarchy: Hierarchy | None) 
     if values.ndim == 1 or values.shape[1] == 1:
         return _read_column(_cells(values), values, container, hierarchy)
     if is_indicator(values, container, hierarchy):
-        flags = sparse.csr_array(values != 0)  # not every type of numbers can be sparse
+        flags = sparse.csr_array(values != 0)  # scipy does not support every numeric type
         return read_indicator(flags, container, hierarchy, values.dtype)
     return _read_table(values, container, hierarchy)
 
 
 def _cells(values: NDArray[Any]) -> list[Any]:
-    """Python values of a column; dates stay numpy's, as tolist makes numbers of nanoseconds."""
+    """Return the Python values of a column; dates stay numpy scalars, as in `stack_columns`."""
     flat = values.ravel()
     return list(flat) if values.dtype.kind in "mM" else flat.tolist()
 
@@ -62,7 +62,7 @@ def _read_column(
     container: Container,
     hierarchy: Hierarchy | None,
 ) -> Reading:
-    """Read an item a row: names, or tuples, lists and sets."""
+    """Read one item per row: names, or tuples, lists and sets."""
     types = set(map(type, items))
     if np.ndarray in types:
         items = [item.tolist() if isinstance(item, np.ndarray) else item for item in items]
@@ -91,7 +91,7 @@ def _read_names(
     name_row = partial(_first_row, codes)
     for i, label in enumerate(unique):
         if is_padding(label):
-            raise LabelError(f"{name_row(i)} is missing ({label!r}). Fill it in or drop the row.")
+            raise LabelError(f"{name_row(i)} is missing ({label!r}). Fill it in or delete the row.")
     if hierarchy is None:
         hierarchy = Hierarchy.star(sorted_labels(unique))
         node_of = {label: i for i, label in enumerate(hierarchy.names.tolist()) if i}
@@ -106,11 +106,11 @@ def _read_names(
         spelling=_spelling(unique, nodes),
         style=_style(unique, nodes, hierarchy),
     )
-    return Reading(hierarchy, one_a_row(nodes[codes], hierarchy.n_nodes), form)
+    return Reading(hierarchy, one_per_row(nodes[codes], hierarchy.n_nodes), form)
 
 
 def _dtype_of(labels: list[Any]) -> np.dtype[Any]:
-    """Type of an array of labels in a list: of objects, unless numpy keeps them as they are."""
+    """Return the array type of labels in a list: object, unless numpy keeps them unchanged."""
     types = set(map(type, labels))
     if len(types) == 1 and types <= {str, bytes, bool, int, float}:
         dtype = np.asarray(labels).dtype
@@ -123,12 +123,12 @@ def _dtype_of(labels: list[Any]) -> np.dtype[Any]:
 
 
 def _read_table(values: NDArray[Any], container: Container, hierarchy: Hierarchy | None) -> Reading:
-    """Read a 2-D table, coding a column at a time, which is quicker than hashing rows."""
+    """Read a 2-D table; encoding each column is faster than hashing rows."""
     columns, codes = [], []
     for j in range(values.shape[1]):
         unique, column_codes = distinct(_cells(values[:, j]), partial(_cell_name, j))
         missing = [i for i, cell in enumerate(unique) if is_padding(cell)]
-        if missing:  # every NaN is a value of its own: let the first stand for all
+        if missing:  # NaNs are distinct values: replace them by the first
             place = np.arange(len(unique))
             place[missing] = missing[0]
             column_codes = place[column_codes]
@@ -150,7 +150,7 @@ def _read_table(values: NDArray[Any], container: Container, hierarchy: Hierarchy
 
 
 def _padding_of(columns: Iterable[Sequence[Any]], default: Any) -> tuple[Any, ...]:
-    """What each column is filled with; the one that is full, with what fills another."""
+    """Return the padding of each column; a column without any gets that of another."""
     found = [[cell for cell in column if is_padding(cell)][:1] for column in columns]
     other = next((cells[0] for cells in found if cells), default)
     return tuple(cells[0] if cells else other for cells in found)
@@ -161,7 +161,7 @@ def _cell_name(column: int, row: int) -> str:
 
 
 def _distinct_rows(codes: list[Codes], sizes: list[int], n_rows: int) -> tuple[Codes, Codes]:
-    """First row of each kind, ascending, and the kind of every row."""
+    """Return the first row of each group of equal rows, ascending, and the group of every row."""
     key, bound = np.zeros(n_rows, dtype=np.int64), 1
     for column, size in zip(codes, sizes, strict=True):
         if bound * size >= 2**63:
@@ -181,7 +181,7 @@ def _read_paths(
     unique, codes = distinct(items if row_type is tuple else list(map(tuple, items)))
     padding: tuple[Any, ...] = ()
     if len(set(map(len, unique))) == 1 and any(row and is_padding(row[-1]) for row in unique):
-        # rows of one length, the short ones filled up: they shall come back so
+        # rows padded to one length: predictions are padded too
         padding = _padding_of(zip(*unique, strict=True), None)
     form = LabelForm("paths", container, padding=padding, width=len(padding), row_type=row_type)
     return _place_paths(unique, codes, form, hierarchy)
@@ -197,7 +197,7 @@ def _place_paths(
     else:
         hierarchy.require_tree("y as paths (give node names or sets of them for a DAG)")
     nodes = find_all(paths, hierarchy, name_row)
-    return Reading(hierarchy, one_a_row(nodes[codes], hierarchy.n_nodes), form)
+    return Reading(hierarchy, one_per_row(nodes[codes], hierarchy.n_nodes), form)
 
 
 # ---------------------------------------------------------------------- sets
@@ -227,7 +227,7 @@ def _read_sets(
         style=_style(unique, nodes, hierarchy),
     )
     entries = nodes[codes]
-    # a node that is listed twice, or in two spellings, is one label
+    # a node that a row lists twice, perhaps in two spellings, is one label
     key, first = np.unique(owner * hierarchy.n_nodes + entries, return_index=True)
     starts = np.searchsorted(key, np.arange(len(rows) + 1) * hierarchy.n_nodes)
     given = node_csr(key % hierarchy.n_nodes, starts, hierarchy.n_nodes)
@@ -237,7 +237,7 @@ def _read_sets(
 
 def _member(label: Any, name_row: Callable[[], str]) -> Any:
     if is_padding(label):
-        raise LabelError(f"{name_row()} holds the missing label {label!r}. Drop it from its set.")
+        raise LabelError(f"{name_row()} contains the missing label {label!r}. Remove it.")
     return strip_padding(label, name_row) if isinstance(label, tuple) else label
 
 
@@ -252,14 +252,14 @@ def _hierarchy_of_members(unique: Sequence[Any]) -> Hierarchy:
 
 
 def _row_type(item_type: type) -> type | None:
-    """Base type of rows: set, tuple or list; None for what is no row."""
+    """Return the base type of a row: set, tuple or list; None for anything else."""
     if issubclass(item_type, _SETS):
         return set
     return next((base for base in (tuple, list) if issubclass(item_type, base)), None)
 
 
 def _holds_paths(rows: list[Any]) -> bool:
-    """Whether the members of rows are paths themselves, so that a row has several labels."""
+    """Whether the members of rows are paths, so that a row has several labels."""
     types = {type(member) for row in rows for member in row}
     n_nested = sum(issubclass(t, tuple | list) for t in types)
     if n_nested in (0, len(types)):
@@ -267,8 +267,8 @@ def _holds_paths(rows: list[Any]) -> bool:
     for i, row in enumerate(rows):
         if any(isinstance(member, tuple | list) for member in row):
             raise LabelError(
-                f"y[{i}] = {shown(row)} holds paths, other members of rows are none. Write a path "
-                "as one tuple of names, several labels as a list of such tuples."
+                f"y[{i}] = {shown(row)} contains paths, but other members of rows are not paths. "
+                "Write a path as a tuple of names, and several labels as a list of such tuples."
             )
     raise AssertionError("some member is a path")
 
@@ -276,17 +276,17 @@ def _holds_paths(rows: list[Any]) -> bool:
 def _describe_mixture(items: list[Any]) -> str:
     for i, item in enumerate(items):
         if is_padding(item):
-            return f"y[{i}] is missing ({item!r}). Fill it in or drop the row."
+            return f"y[{i}] is missing ({item!r}). Fill it in or delete the row."
     first = _row_type(type(items[0]))
     i = next(i for i, item in enumerate(items) if _row_type(type(item)) is not first)
     return (
         f"y[{i}] = {shown(items[i])} is a {type(items[i]).__name__}, but y[0] = {shown(items[0])} "
-        f"is a {type(items[0]).__name__}. Write all rows alike: tuples for paths, sets for several "
-        "labels."
+        f"is a {type(items[0]).__name__}: expected rows of one type. Write paths as tuples, and "
+        "several labels as sets."
     )
 
 
-# ---------------------------------------------------------------------- small helpers
+# ---------------------------------------------------------------------- helpers
 
 
 def _first(codes: Codes, code: int) -> int:

@@ -1,4 +1,4 @@
-"""Decision rules for several labels a row: the most probable, the best expected F, tuned cuts."""
+"""Decision rules for several labels per row: top k, best expected F, and tuned thresholds."""
 
 from __future__ import annotations
 
@@ -32,20 +32,19 @@ __all__ = [
 IntArray = NDArray[np.int32]
 
 
-# ---------------------------------------------------------------------- rules that learn nothing
+# ---------------------------------------------------------------------- rules without tuning
 
 
 class TopK(LabelRule):
-    """Answer with the k most probable labels of every row.
+    """Predict the k most probable labels of every row.
 
-    Along a hierarchy the labels that count are the most specific ones, those without a child among
-    the columns: a row gets `k` of them and all of their ancestors. Of equally probable labels the
-    first is taken.
+    In a hierarchy only the most specific labels, those without a child among the columns, are
+    counted: a row gets `k` of them and all of their ancestors. Ties go to the first label.
 
     Parameters
     ----------
     k : int
-        All labels where there are fewer.
+        If there are fewer labels, all are predicted.
 
     Examples
     --------
@@ -78,20 +77,19 @@ class TopK(LabelRule):
 
 
 class ExpectedF(LabelRule):
-    """Answer with the labels of the best expected F, taking the probabilities at their word.
+    """Predict the labels with the best expected F under the predicted probabilities.
 
     Parameters
     ----------
     beta : float
-        Weight of recall against precision; 1 is F1.
+        Weight of recall relative to precision; 1 is F1.
     by : {"row", "label"}
-        ``"row"``: the set of every row with the best expected F of that row, with labels that are
-        independent given their probabilities. It is exact, among all sets: the best one of each
-        size is that of the most probable labels, and the expectation is an integral over one
-        variable. No label where there is none counts as an F of 1. Ancestors count as labels.
-        ``"label"``: for each label the threshold F*/(1 + beta^2), with F* the best ratio of
-        expected counts that a threshold reaches over the rows; so answers depend on the rows that
-        are asked for together.
+        ``"row"``: the label set of each row with the best expected F, if labels are independent
+        given their probabilities. It is exact among all sets: the best set of each size has the
+        most probable labels, and the expectation is an integral over one variable. F of an empty
+        prediction is 1 if no label is true. Ancestors count as labels. ``"label"``: for each
+        label the threshold F*/(1 + beta^2), where F* is the best ratio of expected counts over
+        the rows; so predictions depend on the other rows passed to ``predict``.
 
     Examples
     --------
@@ -110,7 +108,7 @@ class ExpectedF(LabelRule):
 
     @property
     def sees_all_rows(self) -> bool:  # type: ignore[override]
-        """Whether an answer depends on the other rows that are asked for with it."""
+        """Whether the prediction of a row depends on the other rows."""
         return self.by == "label"
 
     def choose(self, proba: FloatArray, columns: NodeColumns) -> sparse.csr_array:
@@ -120,7 +118,7 @@ class ExpectedF(LabelRule):
             return threshold_sets(proba, f_thresholds(proba, beta), columns)
         if self.by != "row":
             raise PalmetteError(f"ExpectedF(by={self.by!r}): expected 'row' or 'label'.")
-        # a stable order takes parents before equally probable children: any first few are closed
+        # a stable sort puts parents before equally probable children: every prefix is closed
         order = np.argsort(-proba, axis=1, kind="stable")
         falling = proba[np.arange(len(proba))[:, None], order]
         sizes = best_set_sizes(falling, beta)
@@ -136,11 +134,10 @@ class ExpectedF(LabelRule):
 
 
 class TunedRule(BaseEstimator, ABC):  # type: ignore[misc]
-    """A rule whose thresholds, one a node, are chosen on held-out probabilities.
+    """A rule whose thresholds, one per node, are chosen on held-out probabilities.
 
-    A threshold is the middle between two neighbouring scores, of equally good ones the highest. A
-    label gets one half if it, or its score, has one value only, or if no threshold serves it at
-    all.
+    A threshold is the midpoint between two neighbouring scores; ties go to the highest. It is 0.5
+    if the label or its score is constant, or if no threshold has a value above 0.
     """
 
     def tune(
@@ -155,8 +152,8 @@ class TunedRule(BaseEstimator, ABC):  # type: ignore[misc]
         Parameters
         ----------
         proba : array of shape (n_samples, n_columns)
-            Probabilities of rows that the model was not fitted on, coherent as those that the
-            thresholds will meet.
+            Probabilities of rows that the model was not fitted on, coherent like those of
+            ``predict``.
         truth : sparse bool array of shape (n_samples, n_columns)
             Nodes that are true.
         columns : NodeColumns
@@ -165,7 +162,7 @@ class TunedRule(BaseEstimator, ABC):  # type: ignore[misc]
         Returns
         -------
         Threshold
-            With a value for each node of the hierarchy, one half for those that are no columns.
+            With one value per node of the hierarchy, 0.5 for those that are not columns.
         """
         values = np.full(columns.hierarchy.n_nodes, 0.5)
         values[columns.nodes] = best_cuts(proba, truth, self._cut_value(), weights)
@@ -173,16 +170,16 @@ class TunedRule(BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def _cut_value(self) -> CutValue:
-        """Return what a cut is worth, from its counts."""
+        """Return the function that values thresholds by their counts."""
 
 
 class BestF(TunedRule):
-    """Tune a threshold for each label to the best F on held-out rows; ``"f1"`` by name.
+    """Tune one threshold per label to the best F on held-out rows; its name is ``"f1"``.
 
     Parameters
     ----------
     beta : float
-        Weight of recall against precision; 1 is F1.
+        Weight of recall relative to precision; 1 is F1.
 
     Examples
     --------
@@ -207,9 +204,9 @@ class BestF(TunedRule):
 
 
 class Youden(TunedRule):
-    """Tune a threshold for each label to the best difference of true and false positive rates.
+    """Tune one threshold per label to the largest difference of true and false positive rate.
 
-    ``"youden"`` by name.
+    Its name is ``"youden"``.
 
     Examples
     --------
@@ -241,7 +238,7 @@ _BY_NAME: dict[str, type[TunedRule]] = {"f1": BestF, "youden": Youden}
 
 
 def is_label_rule(decoding: Any) -> bool:
-    """Whether a rule is one for several labels a row, given as an object, number or name.
+    """Whether an object, number or name is a rule for several labels per row.
 
     Examples
     --------
@@ -253,7 +250,7 @@ def is_label_rule(decoding: Any) -> bool:
 
 
 def resolve_label_rule(decoding: Any) -> LabelRule | TunedRule:
-    """Return the rule for several labels a row: a threshold of one half for ``"auto"``.
+    """Return the rule for several labels per row: a threshold of 0.5 for ``"auto"``.
 
     Examples
     --------

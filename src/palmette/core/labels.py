@@ -1,4 +1,4 @@
-"""NodeLabels: `y` in any form as sets of nodes, and back without loss."""
+"""NodeLabels: converts `y` in any form to sets of nodes, and back without loss."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from palmette.core.containers import row_index, unwrap
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.label_forms import LabelForm
 from palmette.core.label_readers import read_labels
-from palmette.core.readings import one_a_row
+from palmette.core.readings import one_per_row
 from palmette.core.values import shown
 from palmette.exceptions import HierarchyError, LabelError
 
@@ -24,19 +24,19 @@ IntArray = NDArray[np.int32]
 
 
 class NodeLabels:
-    """The nodes of a hierarchy that are true of every row.
+    """The nodes of a hierarchy that are true for every row.
 
     Parameters
     ----------
     hierarchy : Hierarchy
     given : sparse bool array of shape (n_samples, n_nodes)
-        The nodes as the rows list them.
+        The nodes that each row lists.
     form : LabelForm
-        How to write labels back.
+        How `y` was written.
     index : pandas.Index, optional
-        Of the rows.
+        Index of the rows.
     listed : int array of shape (n_entries,), optional
-        The nodes of `given`, those of each row in the order in which it lists them.
+        The nodes of `given`, row by row, in the order in which the row lists them.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class NodeLabels:
         self._index = index
         self._listed = listed
 
-    # ------------------------------------------------------------------ in
+    # ------------------------------------------------------------------ reading
 
     @classmethod
     def encode(cls, y: Any, hierarchy: Hierarchy | None = None) -> NodeLabels:
@@ -78,16 +78,15 @@ class NodeLabels:
 
             - 1-D names or path strings of nodes;
             - a 2-D table of paths, short ones padded with None, NaN or ``''``;
-            - a list, array or column of tuples or of lists, a path each;
-            - the same of sets, or of lists of path tuples: several labels a row;
-            - a 0/1 matrix, dense or sparse, with a column for every node, every node but the root,
-              or every leaf, or with the names of nodes as column names; without a hierarchy its
-              columns are the classes. As in scikit-learn a 2-D array that holds nothing but 0 and 1
-              is such a matrix.
+            - a list, array or column of tuples or lists, one path per row;
+            - a list, array or column of sets, or of lists of path tuples: several labels per row;
+            - a dense or sparse 0/1 matrix with one column per node, per node but the root, or per
+              leaf, or with names of nodes as column names; without a hierarchy its columns are the
+              classes. As in scikit-learn, a 2-D array of only 0 and 1 is such a matrix.
 
-            numpy, pandas, polars and pyarrow objects are taken.
+            numpy, pandas, polars and pyarrow objects are accepted.
         hierarchy : Hierarchy, optional
-            By default taken from the paths, or a star over the names.
+            By default it is built from the paths; names become children of the root.
 
         Returns
         -------
@@ -96,7 +95,7 @@ class NodeLabels:
         if hierarchy is not None and not isinstance(hierarchy, Hierarchy):
             raise HierarchyError(
                 f"hierarchy is {shown(hierarchy)} of type {type(hierarchy).__name__}: expected a "
-                "palmette.Hierarchy, or None to take it from y."
+                "palmette.Hierarchy, or None to build it from y."
             )
         values, container = unwrap(y)
         read = read_labels(values, container, hierarchy)
@@ -107,8 +106,8 @@ class NodeLabels:
 
     @classmethod
     def from_terminals(cls, nodes: IntArray, hierarchy: Hierarchy, form: LabelForm) -> NodeLabels:
-        """Make labels of one node a row, of shape (n_samples,)."""
-        return cls(hierarchy, one_a_row(nodes, hierarchy.n_nodes), form)
+        """Make labels of one node per row, of shape (n_samples,)."""
+        return cls(hierarchy, one_per_row(nodes, hierarchy.n_nodes), form)
 
     # ------------------------------------------------------------------ views
 
@@ -121,13 +120,13 @@ class NodeLabels:
         return self.n_samples
 
     @cached_property
-    def _has_one_node_a_row(self) -> bool:
+    def _has_one_node_per_row(self) -> bool:
         return bool((np.diff(self.given.indptr) == 1).all())
 
     @cached_property
     def closed(self) -> sparse.csr_array:
         """Listed nodes and all their ancestors: sparse bool, (n_samples, n_nodes)."""
-        if self._has_one_node_a_row:
+        if self._has_one_node_per_row:
             return self.hierarchy.closure[self.given.indices]
         matrix = sparse.csr_array(self.given @ self.hierarchy.closure)
         matrix.sort_indices()
@@ -135,8 +134,8 @@ class NodeLabels:
 
     @cached_property
     def specific(self) -> sparse.csr_array:
-        """Listed nodes less the ancestors of others: sparse bool, (n_samples, n_nodes)."""
-        if self._has_one_node_a_row:
+        """Listed nodes without ancestors of others: sparse bool, (n_samples, n_nodes)."""
+        if self._has_one_node_per_row:
             return self.given
         itself = sparse.eye_array(self.hierarchy.n_nodes, dtype=np.int8, format="csr")
         above = sparse.csr_array(self.hierarchy.closure.astype(np.int8) - itself).astype(bool)
@@ -147,7 +146,7 @@ class NodeLabels:
 
     @cached_property
     def is_single_path(self) -> bool:
-        """Whether the labels of every row lie on one path."""
+        """Whether the labels of every row are on one path."""
         return bool((np.diff(self.specific.indptr) == 1).all())
 
     @cached_property
@@ -158,28 +157,29 @@ class NodeLabels:
         if bad.size:
             what = "no label" if counts[bad[0]] == 0 else f"{counts[bad[0]]} paths"
             raise LabelError(
-                f"expected one path a row, but {bad.size} of {self.n_samples} rows differ (row "
-                f"{bad[0]} has {what}). Use a method for several paths, or drop these rows."
+                f"{bad.size} of {self.n_samples} rows do not have one path (row {bad[0]} has "
+                f"{what}): expected one path per row. Use a method for several paths, or delete "
+                "these rows."
             )
         return np.asarray(self.specific.indices, dtype=np.int32)
 
     def _lists_ancestors(self) -> bool:
-        """Whether rows spell out the ancestors, as far as they can, so that predictions may too."""
+        """Whether rows list all ancestors that they can list, so that predictions should too."""
         if not (self.hierarchy.depth[self.given.indices] > 1).any():
-            return False  # nothing but the root lies above, and nobody lists that
+            return False  # the only ancestor is the root, which is not listed
         columns = self.form.columns
         nodes = np.arange(1, self.hierarchy.n_nodes) if columns is None else columns
         return bool(self.closed[:, nodes].nnz == self.given[:, nodes].nnz)
 
-    # ------------------------------------------------------------------ out
+    # ------------------------------------------------------------------ writing
 
     def decode(self, index: Any = None) -> Any:
-        """Write the labels in the form in which `y` came.
+        """Write the labels in the form of `y`.
 
         Parameters
         ----------
         index : pandas.Index, optional
-            For the rows of a pandas answer; that of `y` by default.
+            Index of the returned pandas object; that of `y` by default.
         """
         index = self._index if index is None else index
         nodes = self.given.indices if self._listed is None else self._listed

@@ -1,4 +1,4 @@
-"""Places of nodes in a picture of a hierarchy: arrays only, without ink."""
+"""Positions of nodes in a picture of a hierarchy, as arrays."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ IntArray = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TreeLayout:
-    """Marks of a picture, parents before children: nodes, and one mark for children left out.
+    """Marks of a picture, parents before children: nodes, and marks for omitted children.
 
     Attributes
     ----------
     nodes : int array of shape (n_marks,)
-        Node numbers; -1 for a mark that stands for nodes left out.
+        Node numbers; -1 for a mark of omitted children.
     parents : int array of shape (n_marks,)
-        Places in these arrays; -1 for the root. A node of several parents hangs off the first.
+        Positions in these arrays; -1 for the root. A node with several parents is below the first.
     depth : int array of shape (n_marks,)
-        Edges from the root as drawn.
+        Number of edges from the root in the picture.
     across : float array of shape (n_marks,)
-        Places across the depth: ends are 0, 1, 2, ..., and a parent is midway between its first
-        and its last child.
+        Coordinates across the depth: marks without children have 0, 1, 2, ..., and a parent is
+        midway between its first and its last child.
     hidden : int array of shape (n_marks,)
-        Children that are left out: of a node without any that is shown, or that a mark stands for.
+        Number of omitted children, of a node none of whose children is shown or of a mark for them.
     links : int array of shape (n_links, 2)
-        Places of further parents and their children.
+        Positions of further parents and their children.
     """
 
     nodes: IntArray
@@ -53,22 +53,22 @@ class TreeLayout:
 
     @property
     def n_ends(self) -> int:
-        """Number of marks that nothing hangs off."""
+        """Number of marks without children."""
         return self.n_marks - len(np.unique(self.parents[self.parents >= 0]))
 
 
 def lay_out(
     hierarchy: Hierarchy, max_nodes: int | None = 200, weights: ArrayLike | None = None
 ) -> TreeLayout:
-    """Place the nodes of a hierarchy; large ones are cut as in `palmette.core.drawing.draw`.
+    """Place the nodes of a hierarchy, abbreviated as in `palmette.core.drawing.draw`.
 
     Parameters
     ----------
     hierarchy : Hierarchy
     max_nodes : int or None
-        Marks at most; None for all.
+        Maximum number of marks; None for all.
     weights : array-like of shape (n_nodes,), optional
-        How much each node matters: the heaviest are shown.
+        Importance of each node: those of highest weight are shown.
 
     Returns
     -------
@@ -96,14 +96,14 @@ def lay_out(
 def _walk(
     hierarchy: Hierarchy, shown: Shown
 ) -> tuple[list[int], list[int], list[int], list[int], list[tuple[int, int]]]:
-    """List the marks in preorder; edges to a node that is there already become links."""
+    """List the marks in preorder; edges to a node already listed become links."""
     nodes: list[int] = []
     parents: list[int] = []
     depth: list[int] = []
     hidden: list[int] = []
     places: dict[int, int] = {}
-    later: list[tuple[int, int]] = []  # place of a parent, and a child that hangs off another
-    stack = [(0, -1, 0)]  # node or minus the number left out, place of the parent, depth
+    later: list[tuple[int, int]] = []  # place of a further parent, and its child
+    stack = [(0, -1, 0)]  # node or minus the number of omitted ones, place of the parent, depth
     while stack:
         node, parent, level = stack.pop()
         if node in places:
@@ -128,7 +128,7 @@ def _walk(
 
 
 def _across(parents: list[int]) -> NDArray[np.float64]:
-    """Ends in their order; parents, which come before their children, midway."""
+    """Number the marks without children; a parent is midway between its first and last child."""
     first, last = np.full(len(parents), np.inf), np.full(len(parents), -np.inf)
     has_child = np.zeros(len(parents), dtype=bool)
     has_child[[parent for parent in parents if parent >= 0]] = True

@@ -1,4 +1,4 @@
-"""Names of nodes: checking them, joining them to paths, finding a node by any of its names."""
+"""Names of nodes: check them, join them to paths, and find a node by its name or path."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ IntArray = NDArray[np.int32]
 
 SEPARATOR = "/"
 _AMBIGUOUS = -1
-_MAX_JOINED = 2**28  # characters of all path strings: a chain of 100,000 nodes would need 10**10
+_MAX_JOINED = 2**28  # characters of all path strings; a chain of 100,000 nodes would need 10**10
 _SEARCHED = 5_000  # names compared for a suggestion: more would make an error slow
 
 
@@ -38,10 +38,10 @@ def check_names(names: Sequence[Any]) -> NDArray[np.object_]:
     """Return names as an object array of plain Python values, all hashable and not missing."""
     plain = [name.item() if _is_numpy_scalar(name) else name for name in names]
     if set(map(type, plain)) <= {str, int} and "" not in plain:
-        return object_array(plain)  # the common case, without a look at every name
+        return object_array(plain)  # the common case, without checking every name
     for i, name in enumerate(plain):
         if is_padding(name):
-            raise HierarchyError(f"node {i} has the name {name!r}: every node needs a name.")
+            raise HierarchyError(f"node {i} has the name {name!r}: expected a non-empty name.")
         if not is_hashable(name):
             raise HierarchyError(
                 f"node {i} has the name {shown(name)} of type {type(name).__name__}: expected a "
@@ -51,24 +51,24 @@ def check_names(names: Sequence[Any]) -> NDArray[np.object_]:
 
 
 def _is_numpy_scalar(name: Any) -> bool:
-    # item() would make a bare number of a date with nanoseconds
+    # item() would convert a date in nanoseconds to an integer
     return isinstance(name, np.generic) and not isinstance(name, np.datetime64 | np.timedelta64)
 
 
 def require_distinct(names: Iterable[Any]) -> None:
-    """Raise where a name occurs twice: outside of paths the name is a node's identity."""
+    """Raise an error if a name occurs twice: without paths, nodes are identified by name."""
     seen: set[Any] = set()
     for name in names:
         if name in seen:
             raise HierarchyError(
-                f"the name {name!r} stands for two nodes. Here names are identities: rename one, "
-                "or give paths (Hierarchy.from_paths), which may repeat names."
+                f"two nodes have the name {name!r}: expected distinct names. Rename one, or give "
+                "paths (Hierarchy.from_paths), which may repeat names."
             )
         seen.add(name)
 
 
 def require_distinct_siblings(names: NDArray[np.object_], edges: IntArray) -> None:
-    """Raise where two children of a node share a name: then they would share their path."""
+    """Raise an error if two children of a node have the same name, and hence the same path."""
     steps = list(zip(edges[:, 0].tolist(), names[edges[:, 1]].tolist(), strict=True))
     if len(set(steps)) == len(steps):
         return
@@ -76,14 +76,14 @@ def require_distinct_siblings(names: NDArray[np.object_], edges: IntArray) -> No
     for parent, name in steps:
         if (parent, name) in seen:
             raise HierarchyError(
-                f"the name {name!r} stands for two children of {names[parent]!r}, which would have "
-                "the same path. Rename one or join them."
+                f"two children of {names[parent]!r} have the name {name!r}, and hence the same "
+                "path. Rename one or merge them."
             )
         seen.add((parent, name))
 
 
 def join_paths(names: NDArray[np.object_], parents: list[int] | None) -> NDArray[np.object_]:
-    """Join names along every path; without `parents` (a DAG) a name stands for itself."""
+    """Join names along every path; without `parents` (a DAG), return the names."""
     joined = [str(name) for name in names.tolist()]
     if parents is None:
         return object_array(joined)
@@ -93,8 +93,8 @@ def join_paths(names: NDArray[np.object_], parents: list[int] | None) -> NDArray
             lengths[node] += lengths[parent]
     if sum(lengths) > _MAX_JOINED:
         raise HierarchyError(
-            f"the paths of this hierarchy of {len(names):,} nodes are too long to be spelled out. "
-            "Cut long chains of single children."
+            f"the path strings of this hierarchy of {len(names):,} nodes have {sum(lengths):,} "
+            f"characters: expected at most {_MAX_JOINED:,}. Shorten long chains of only children."
         )
     for node, parent in enumerate(parents):
         if parent > 0:
@@ -103,7 +103,7 @@ def join_paths(names: NDArray[np.object_], parents: list[int] | None) -> NDArray
 
 
 class NodeLookup:
-    """Find nodes by number, path string, name where it is unique, or path tuple."""
+    """Find nodes by number, path string, unique name, or path tuple."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self._hierarchy = hierarchy
@@ -111,15 +111,15 @@ class NodeLookup:
     # ------------------------------------------------------------------ numbers or names
 
     def number(self, node: Any) -> int:
-        """Return the number of a node that is given by number, string or tuple."""
+        """Return the number of a node given by number, string or tuple."""
         if isinstance(node, str | tuple):
             return self.find(node)
         try:
             number = operator.index(node)
         except TypeError:
             raise HierarchyError(
-                f"{shown(node)} of type {type(node).__name__} is no node: expected a number, a "
-                "name or a path tuple. Use index() to look up a name that is no string."
+                f"{shown(node)} of type {type(node).__name__} is not a node: expected a number, a "
+                "name or a path tuple. Use index() to look up a name that is not a string."
             ) from None
         n_nodes = self._hierarchy.n_nodes
         if not 0 <= number < n_nodes:
@@ -130,11 +130,11 @@ class NodeLookup:
         return number
 
     def numbers(self, nodes: Any) -> tuple[IntArray, bool]:
-        """Return an array of node numbers, of any shape, and whether any came as a name."""
+        """Return an array of node numbers, of any shape, and whether any was given as a name."""
         if isinstance(nodes, str | tuple):
             return np.asarray(self.number(nodes), dtype=np.int32), True
         if isinstance(nodes, list) and any(isinstance(node, str | tuple) for node in nodes):
-            nodes = object_array(nodes)  # numpy would make a table of tuples
+            nodes = object_array(nodes)  # numpy would convert tuples to a 2-D array
         try:
             array = np.asarray(nodes)
         except ValueError:  # rows of unequal length
@@ -150,12 +150,12 @@ class NodeLookup:
     # ------------------------------------------------------------------ names
 
     def get(self, node: Any) -> int | None:
-        """Return the number of a node, None where there is no such node or name is ambiguous."""
+        """Return the number of a node; None if it does not exist or its name is ambiguous."""
         found = self._search(node)
         return None if found == _AMBIGUOUS else found
 
     def find(self, node: Any) -> int:
-        """Return the number of a node, or raise an error that says what would have been found."""
+        """Return the number of a node, or raise an error with examples of existing nodes."""
         found = self._search(node)
         if found == _AMBIGUOUS:
             raise HierarchyError(self._describe_ambiguity(node))
@@ -166,7 +166,7 @@ class NodeLookup:
     def _search(self, node: Any) -> int | None:
         try:
             if isinstance(node, tuple):
-                # the path is a node's identity in a tree, the name, which may be a tuple, in a DAG
+                # nodes are identified by path in a tree, by name, which may be a tuple, in a DAG
                 ways = (self._walk, self._by_name.get)
                 first, second = ways if self._hierarchy.is_tree else ways[::-1]
                 found = first(node)
@@ -198,22 +198,22 @@ class NodeLookup:
 
     @cached_property
     def _by_path(self) -> dict[str, int]:
-        """Nodes by path string, where all names on the path are strings.
+        """Nodes by path string, if all names on the path are strings.
 
-        The root has none: its path is empty, and a child may bear its name.
+        The root is left out: its path is empty, and a child may have its name.
         """
         paths = self._hierarchy.path_strings.tolist()
         return _unique((paths[i], i) for i in np.flatnonzero(self._is_spelled).tolist())
 
     @cached_property
     def _by_look(self) -> dict[str, int]:
-        """Nodes by path string, where some name is no string and merely looks so: 1 for ``"1"``."""
+        """Nodes by path string, if some name is not a string but printed alike: 1 for ``"1"``."""
         paths = self._hierarchy.path_strings.tolist()
         return _unique((paths[i], i) for i in np.flatnonzero(~self._is_spelled).tolist())
 
     @cached_property
     def _is_spelled(self) -> NDArray[np.bool_]:
-        """Whether each node has a path of strings; in a DAG none has, names being identities."""
+        """Whether all names on the path of each node are strings; always false in a DAG."""
         hierarchy = self._hierarchy
         spelled = [hierarchy.is_tree and isinstance(n, str) for n in hierarchy.names.tolist()]
         if hierarchy.is_tree:
@@ -226,7 +226,7 @@ class NodeLookup:
     # ------------------------------------------------------------------ errors
 
     def _describe_missing(self, node: Any) -> str:
-        """Say that a node is not there, with examples or near misses of those that are."""
+        """Describe a missing node, with similar or other existing nodes as examples."""
         hierarchy = self._hierarchy
         label = SEPARATOR.join(map(str, node)) if isinstance(node, tuple) else node
         known = hierarchy.path_strings[:_SEARCHED].tolist()
@@ -235,7 +235,7 @@ class NodeLookup:
         examples += [leaf for leaf in hierarchy.leaves[:2].tolist() if leaf not in examples]
         return (
             f"{shown(label)} is not in the hierarchy ({hierarchy.n_nodes} nodes, e.g. "
-            f"{', '.join(self._example(i) for i in sorted(examples[:2]))}). Add the node or drop "
+            f"{', '.join(self._example(i) for i in sorted(examples[:2]))}). Add the node or delete "
             "the row."
         )
 
@@ -251,8 +251,8 @@ class NodeLookup:
         if len(set(paths)) > 1:
             return f"{shown(node)} is ambiguous: {', '.join(map(repr, paths[:3]))}. Give the path."
         return (
-            f"{shown(node)} is ambiguous: it is the path string of several nodes, since a name "
-            f"holds {SEPARATOR!r} or is no string. Give the path as a tuple of names."
+            f"{shown(node)} is ambiguous: several nodes have this path string, since a name "
+            f"contains {SEPARATOR!r} or is not a string. Give the path as a tuple of names."
         )
 
 

@@ -1,4 +1,4 @@
-"""The rule that adds up how far the nodes of a path are above a threshold."""
+"""A decision rule that sums how much the probabilities of a path exceed a threshold."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ __all__ = ["Marginal"]
 
 
 class Marginal(Decoding):
-    """Choose the path whose nodes' probabilities exceed a threshold by most, taken together.
+    """Choose the path whose probabilities exceed a threshold the most in total.
 
-    A node's excess is its probability less the threshold: sure nodes lengthen the path, unsure ones
-    do not. Unlike with `Confident` one very sure node can carry a less sure one below it.
+    The excess of a node is its probability minus the threshold: probable nodes extend the path,
+    improbable ones do not. Unlike with `Confident`, a very probable node can make up for a less
+    probable one below it.
 
     Parameters
     ----------
     threshold : float, optional
         From 0 to 1. By default it is chosen by cross-validation while a classifier is fitted.
     temperature : float, optional
-        Power to which the probabilities of the labels are raised before: above 1 for models that
-        are less sure than they could be. Chosen like the threshold by default.
+        Power to which the probabilities of the labels are raised first: above 1 for models that
+        are underconfident. Chosen like the threshold by default.
     partial : bool
         Whether a path may end at any node, or only at labels seen in training.
     cv : int
-        Folds for what is chosen.
+        Number of folds of the cross-validation.
 
     Examples
     --------
@@ -54,20 +55,20 @@ class Marginal(Decoding):
 
     @property
     def is_open(self) -> bool:
-        """Whether something is still to be chosen."""
+        """Whether the threshold or the temperature is to be chosen by cross-validation."""
         return self.threshold is None or self.temperature is None
 
     def choose(self, proba: FloatArray, space: LabelSpace) -> IntArray:
         """Choose a node for every row; see `Decoding.choose`."""
         if self.threshold is None or self.temperature is None:
             raise PalmetteError(
-                "Marginal() chooses its threshold and temperature while a classifier is fitted. "
-                "Fit again with it, or give both, such as Marginal(0.4, 1.5)."
+                "Marginal() has no threshold or temperature: they are chosen when a classifier is "
+                "fitted. Fit the classifier with it, or give both, such as Marginal(0.4, 1.5)."
             )
         if not 0 <= self.threshold <= 1 or not self.temperature > 0:
             raise PalmetteError(
                 f"threshold={self.threshold!r}, temperature={self.temperature!r}: expected a "
-                "number from 0 to 1 and a positive one."
+                "threshold from 0 to 1 and a positive temperature."
             )
         marginals = space.marginals(normalize_rows(proba**self.temperature))
         excess = marginals - self.threshold

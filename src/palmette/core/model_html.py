@@ -1,4 +1,4 @@
-"""What a fitted estimator adds to scikit-learn's diagram of it in a notebook."""
+"""HTML that a fitted estimator adds to its scikit-learn diagram in a notebook."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from palmette.core.html_tree import to_html
 
 __all__ = ["FittedHTML"]
 
-_NODES = 150  # of the tree that opens below the diagram
+_NODES = 150  # maximum number in the tree below the diagram
 
 
 class FittedHTML:
-    """Mixin of estimators with ``hierarchy_``: its size, and the tree itself, below the diagram."""
+    """Mixin of estimators with ``hierarchy_``: shows its size and tree below the diagram."""
 
     def _html_repr(self) -> str:
         from sklearn.utils import estimator_html_repr

@@ -1,4 +1,4 @@
-"""Put the nodes of a rooted graph in topological order, or say why it is no hierarchy."""
+"""Sort the nodes of a rooted graph topologically, or explain why it is not a hierarchy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def order_nodes(
     Returns
     -------
     int array of shape (n_nodes,)
-        The node that comes at each place.
+        The node at each position.
     """
     n_nodes = len(names)
     n_parents = np.bincount(edge_children, minlength=n_nodes)
@@ -54,8 +54,8 @@ def _only_root(
         raise HierarchyError(_describe_cycle(names, [], parents, children))
     shown = ", ".join(repr(names[i]) for i in roots[:4]) + (", ..." if len(roots) > 4 else "")
     raise HierarchyError(
-        f"found {len(roots)} nodes without a parent ({shown}), expected one root. "
-        "Add the missing edges, or join them under a new root: root='some name' in from_edges, "
+        f"found {len(roots)} nodes without a parent ({shown}): expected one root. "
+        "Add the missing edges, or add a root above them: root='some name' in from_edges, "
         "from_networkx and read."
     )
 
@@ -75,7 +75,7 @@ def _parents_first(
     root: int, children: list[int], stops: list[int], waiting: list[int]
 ) -> list[int]:
     order = [root]
-    for node in order:  # grows while it is walked: Kahn's algorithm, first come first served
+    for node in order:  # the list grows: Kahn's algorithm, first in, first out
         for child in children[stops[node - 1] if node else 0 : stops[node]]:
             waiting[child] -= 1
             if waiting[child] == 0:
@@ -86,7 +86,7 @@ def _parents_first(
 def _describe_cycle(
     names: NDArray[np.object_], reached: list[int], parents: IntArray, children: IntArray
 ) -> str:
-    """Walk upwards among the nodes that no root reaches: some node must come again."""
+    """Follow parents among the nodes that no root reaches until a node is repeated."""
     unreached = set(range(len(names))) - set(reached)
     parent_of = {
         child: parent
@@ -106,6 +106,6 @@ def _describe_cycle(
     else:
         text = " -> ".join(repr(names[i]) for i in cycle)
     return (
-        f"the edges hold a cycle: {text} ({len(cycle) - 1} nodes). A hierarchy has none: drop the "
+        f"the edges contain a cycle: {text} ({len(cycle) - 1} nodes): expected none. Delete the "
         "edge that goes up."
     )

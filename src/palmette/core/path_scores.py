@@ -1,4 +1,4 @@
-"""Scores of nodes as scores of paths."""
+"""Scores of paths, computed from scores of nodes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _DEPTH_POWER = 0.75
 
 
 def path_scores(scores: NDArray[np.float64], space: LabelSpace) -> NDArray[np.float64]:
-    """Scores of the paths to all classes: sums over their nodes, brought to one length.
+    """Return the scores of the paths to all classes: sums over their nodes, scaled by length.
 
-    Sums favour short paths where scores are negative, as most are; a mean could not tell a label
-    from its parent where all scores on the way are alike. So sums are divided by a power of the
-    length between 0 and 1. Where all paths are of one length they are plain sums.
+    Sums favour short paths if scores are negative, as most are; a mean is the same for a label and
+    its parent if all scores on the path are equal. So sums are divided by a power, between 0 and 1,
+    of the length. If all paths have the same length, they are plain sums.
 
     Parameters
     ----------
     scores : array of shape (n_samples, n_active - 1)
-        Of the active nodes, without the root.
+        Scores of the active nodes, without the root.
     space : LabelSpace
 
     Returns
@@ -47,13 +47,13 @@ def path_scores(scores: NDArray[np.float64], space: LabelSpace) -> NDArray[np.fl
 def best_positive_path(scores: NDArray[np.float64], space: LabelSpace) -> NDArray[np.int32]:
     """Choose the end of the best path of positive nodes, for every row (eq. 12 with eq. 4).
 
-    Of the paths from the root on which every score is positive the one with the largest sum wins;
-    it may end at any node. Where no child of the root is positive, the best of them is chosen.
+    Among the paths from the root on which all scores are positive, the one with the largest sum is
+    chosen; it may end at any node. If no child of the root is positive, the best one is chosen.
 
     Parameters
     ----------
     scores : array of shape (n_samples, n_active - 1)
-        Of the active nodes, without the root.
+        Scores of the active nodes, without the root.
     space : LabelSpace
 
     Returns

@@ -1,4 +1,4 @@
-"""What every reader of `y` gives, and the few steps that readers share."""
+"""The result of reading `y`, and the helpers that all readers share."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.label_forms import LabelForm
 from palmette.exceptions import HierarchyError
 
-__all__ = ["Reading", "find_all", "node_csr", "one_a_row"]
+__all__ = ["Reading", "find_all", "node_csr", "one_per_row"]
 
 IntArray = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Labels that were read.
+    """Labels read from `y`.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Reading:
     given : sparse bool array of shape (n_samples, n_nodes)
     form : LabelForm
     listed : int array of shape (n_entries,) or None
-        The nodes of `given` in the order in which each row lists them, where order matters.
+        The nodes of `given` in the order in which each row lists them, if order matters.
     """
 
     hierarchy: Hierarchy
@@ -38,8 +38,8 @@ class Reading:
     listed: IntArray | None = None
 
 
-def one_a_row(nodes: IntArray, n_nodes: int) -> sparse.csr_array:
-    """Make the sparse indicator of one node a row."""
+def one_per_row(nodes: IntArray, n_nodes: int) -> sparse.csr_array:
+    """Make the sparse indicator of one node per row."""
     return node_csr(nodes, np.arange(len(nodes) + 1), n_nodes)
 
 
@@ -57,7 +57,7 @@ def node_csr(nodes: NDArray[Any], starts: NDArray[Any], n_nodes: int) -> sparse.
 def find_all(
     labels: Sequence[Any], hierarchy: Hierarchy, name_row: Callable[[int], str]
 ) -> IntArray:
-    """Find the nodes of labels; the error for the i-th one begins with ``name_row(i)``."""
+    """Find the nodes of labels; an error for label i begins with ``name_row(i)``."""
     find = hierarchy._lookup.find
     nodes = np.empty(len(labels), dtype=np.int32)
     for i, label in enumerate(labels):

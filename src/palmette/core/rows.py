@@ -1,4 +1,4 @@
-"""Count rows, and choose rows and columns, of whatever scikit-learn takes as X."""
+"""Count and select rows and columns of any X that scikit-learn accepts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import sparse
 
 __all__ = ["count_rows", "is_text", "row_chunks", "take_cells", "take_rows"]
 
-_SPARSE_AT_ONCE = 2**22  # numbers of a sparse matrix that are copied to choose among them
+_SPARSE_AT_ONCE = 2**22  # entries of a sparse matrix copied at once when selecting columns
 
 
 def count_rows(X: Any) -> int:
@@ -30,18 +30,18 @@ def take_rows(X: Any, rows: NDArray[np.integer[Any]] | slice) -> Any:
         return X[rows] if isinstance(rows, slice) else [X[i] for i in rows.tolist()]
     if hasattr(X, "column_names") and not isinstance(rows, slice):
         return X.take(rows)  # pyarrow has no index arrays
-    return X[rows]  # polars takes slices and index arrays alike
+    return X[rows]  # polars accepts slices and index arrays
 
 
 def take_cells(
     X: Any, rows: NDArray[np.int32] | None = None, columns: NDArray[np.intp] | None = None
 ) -> Any:
-    """Return some rows and some columns of X, all where None; no others are copied.
+    """Return some rows and columns of X, all if None, without copying others.
 
     Parameters
     ----------
     X : array, CSR matrix, or pandas, polars or pyarrow table of shape (n_samples, n_features)
-        Whatever `take_rows` takes where all columns are wanted.
+        Without `columns`, anything that `take_rows` accepts.
     rows : int array of shape (n_rows,), optional
     columns : int array of shape (n_columns,), optional
 
@@ -70,7 +70,7 @@ def take_cells(
 
 
 def _sparse_cells(X: Any, rows: NDArray[np.int32], columns: NDArray[np.intp]) -> Any:
-    """Cut a CSR matrix a block of rows at a time: its own cut would copy whole rows first."""
+    """Select cells of a CSR matrix in blocks of rows, since scipy would copy whole rows first."""
     lengths = np.cumsum(np.diff(X.indptr)[rows])
     if not lengths.size or lengths[-1] <= _SPARSE_AT_ONCE:
         return X[rows][:, columns]
@@ -79,15 +79,15 @@ def _sparse_cells(X: Any, rows: NDArray[np.int32], columns: NDArray[np.intp]) ->
     return sparse.vstack(blocks, format="csr")
 
 
-def row_chunks(n_rows: int, numbers_a_row: int, at_once: int = 2**25) -> Iterator[slice]:
-    """Slices of rows such that one holds about `at_once` numbers, 256 MiB by default."""
-    step = max(1, at_once // max(numbers_a_row, 1))
+def row_chunks(n_rows: int, numbers_per_row: int, at_once: int = 2**25) -> Iterator[slice]:
+    """Yield slices of rows with about `at_once` numbers each, 256 MiB by default."""
+    step = max(1, at_once // max(numbers_per_row, 1))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
 
 
 def is_text(X: Any) -> bool:
-    """Whether X is a sequence of texts, one a row: a list, 1-D array or column of strings."""
+    """Whether X has one text per row: a list, 1-D array or column of strings."""
     if isinstance(X, np.ndarray):
         return X.ndim == 1 and X.size > 0 and isinstance(X[0], str)
     if isinstance(X, list | tuple):

@@ -1,4 +1,4 @@
-"""Seeds for estimators that are fitted side by side."""
+"""Seeds for estimators that are fitted independently."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["seed_each"]
 
 
 def seed_each(estimators: Sequence[Any], random_state: Any) -> None:
-    """Give every estimator, and every part of it that has one, a random_state of its own."""
+    """Give every estimator, and its parts that have one, a different random_state."""
     rng = check_random_state(random_state)
     for estimator in estimators:
         seeds = {

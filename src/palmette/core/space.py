@@ -17,12 +17,12 @@ FloatArray = NDArray[np.float64]
 
 
 class LabelSpace:
-    """The classes of a problem in a tree, with the part of the tree that lies above them.
+    """The classes of a problem in a tree, with the part of the tree above them.
 
-    Probabilities of classes are rows of shape (n_samples, n_classes). Inside, arrays over nodes
-    have the shape (n_active, n_samples), so that a node is a contiguous row; they cover the active
-    nodes only, those with a class at or below them. A large taxonomy of which few labels occur
-    costs no more than these labels.
+    Class probabilities have the shape (n_samples, n_classes). Arrays over nodes have the shape
+    (n_active, n_samples), so that a node is a contiguous row; they cover only the active nodes,
+    those with a class at or below them. So the cost depends on the labels that occur, not on the
+    size of the taxonomy.
 
     Parameters
     ----------
@@ -85,16 +85,16 @@ class LabelSpace:
 
     @cached_property
     def levels(self) -> list[IntArray]:
-        """Places of the active nodes at depth 0, 1, ..."""
+        """Positions of the active nodes at depth 0, 1, ..."""
         by_depth = np.argsort(self.depth, kind="stable").astype(np.int32)
         return np.split(by_depth, np.cumsum(np.bincount(self.depth))[:-1])
 
     @cached_property
     def families(self) -> list[tuple[int, IntArray]]:
-        """Every active parent with its options, as places, parents before their children.
+        """Positions of every active parent and of its options, parents before their children.
 
-        The options are its active children and, where the parent is a label itself, the parent:
-        the path may end there.
+        The options are its active children and, if the parent is itself a label, the parent: the
+        path may end there.
         """
         children = np.argsort(self.parent[1:], kind="stable").astype(np.int32) + 1
         parents = self.parent[children]
@@ -107,25 +107,25 @@ class LabelSpace:
 
     @cached_property
     def largest_family(self) -> int:
-        """Largest number of options that a parent has; 1 where there are no parents."""
+        """Largest number of options of a parent; 1 if there are no parents."""
         return max((len(options) for _, options in self.families), default=1)
 
     @cached_property
     def class_at(self) -> IntArray:
-        """Class of each active node, -1 where it is no label: shape (n_active,)."""
+        """Class of each active node, -1 if it is not a label: shape (n_active,)."""
         classes = np.full(self.n_active, -1, dtype=np.int32)
         classes[self.class_place] = np.arange(self.n_classes, dtype=np.int32)
         return classes
 
     def place(self, node: int) -> int:
-        """Place of a node among the active ones."""
+        """Return the position of a node among the active nodes."""
         return int(np.searchsorted(self.nodes, node))
 
     def sum_up(self, at_classes: Any) -> FloatArray:
         """Add values of classes up the tree.
 
-        A parent is the sum of its children and of what ends at it. Floating-point sums of
-        non-negative numbers never fall below a part of them, so a child never exceeds its parent.
+        A parent is the sum of its children and of its own value as a class. A floating-point sum
+        of non-negative numbers is never below one of them, so no child exceeds its parent.
 
         Parameters
         ----------
@@ -143,12 +143,12 @@ class LabelSpace:
         return totals
 
     def marginals(self, proba: Any) -> FloatArray:
-        """Probability of every active node, (n_active, n_samples), from those of the classes."""
+        """Return the probability of every active node, (n_active, n_samples)."""
         totals = self.sum_up(proba)
-        return np.minimum(totals, 1.0, out=totals)  # sums may round to just above one
+        return np.minimum(totals, 1.0, out=totals)  # sums may round to just above 1
 
     def sum_children(self, at_nodes: FloatArray) -> FloatArray:
-        """Sum values of nodes over the children of every active node, not over the grandchildren.
+        """Sum values over the children of every active node, without further descendants.
 
         Parameters
         ----------
@@ -164,8 +164,8 @@ class LabelSpace:
         return sums
 
     def _add_to_parents(self, sums: FloatArray, values: FloatArray, level: IntArray) -> None:
-        """Add the values of one level's nodes to the sums of their parents, in place."""
-        parents = self.parent[level]  # siblings stand together, in preorder
+        """Add the values of the nodes of one level to the sums of their parents, in place."""
+        parents = self.parent[level]  # in preorder, siblings of a level are consecutive
         first = np.flatnonzero(np.diff(parents, prepend=-1))
         sums[parents[first]] += np.add.reduceat(values[level], first, axis=0)
 

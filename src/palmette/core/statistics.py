@@ -1,4 +1,4 @@
-"""ClassStatistics: weight, sum and scatter per class, which merge and add up the tree."""
+"""ClassStatistics: weight, sum and scatter per class, for merging and summing up the tree."""
 
 from __future__ import annotations
 
@@ -34,29 +34,29 @@ __all__ = ["ClassStatistics", "Moments"]
 class ClassStatistics:
     """First and second moments of the rows of every class.
 
-    Make them with `gather`, or with `gather_chunks` from parts. ``a + b`` are the statistics of
+    Compute them with `gather`, or with `gather_chunks` from parts. ``a + b`` are the statistics of
     the rows of both, so that one array, its chunks, and the machines of a cluster give the same
     numbers. A row of weight k counts as k copies. The arrays are read-only.
 
     Parameters
     ----------
     weight : float array of shape (n_classes,)
-        Sum of the sample weights; the number of rows where there are none.
+        Sum of the sample weights, or number of rows without sample weights.
     sum : float array or CSR array of shape (n_classes, n_features)
-        Weighted sum of the rows; sparse where X was.
+        Weighted sum of the rows; sparse if X was.
     moments : {"mean", "diagonal", "scatter", "pooled"}
-        What `scatter` holds.
+        Content of `scatter`.
     scatter : array or None
         Weighted sum of products of deviations from the mean of the class: None for "mean"; only
-        the squares, of shape (n_classes, n_features), sparse where X was, for "diagonal"; all, of
+        the squares, of shape (n_classes, n_features), sparse if X was, for "diagonal"; all, of
         shape (n_classes, n_features, n_features), for "scatter"; and the sum of these over the
         classes, of shape (n_features, n_features), for "pooled".
 
     Notes
     -----
-    Deviations are taken from the class's own mean in a second pass, and merged by the rule of Chan,
-    Golub and LeVeque (1983), so that data far from the origin lose no digits: sums of squares
-    would. Besides the result, gathering needs one copy of `sum` and about 100 MB.
+    Deviations from the mean of the class are computed in a second pass, and merged by the rule of
+    Chan, Golub and LeVeque (1983), so that, unlike with sums of squares, no precision is lost for
+    data far from the origin. Besides the result, `gather` needs one copy of `sum` and about 100 MB.
 
     Examples
     --------
@@ -88,13 +88,13 @@ class ClassStatistics:
         if weight.shape != (n_classes,) or shape != expected:
             raise PalmetteError(
                 f"got a weight of shape {weight.shape}, a sum of shape {self.sum.shape} and a "
-                f"scatter of shape {shape}: for moments={self.moments!r} the sum asks for "
+                f"scatter of shape {shape}: for moments={self.moments!r} and this sum, expected "
                 f"{(n_classes,)} and {expected}."
             )
         if self.scatter is not None:
             object.__setattr__(self, "scatter", read_only(self.scatter))
 
-    # ------------------------------------------------------------------ gathering
+    # ------------------------------------------------------------------ computing
 
     @classmethod
     def gather(
@@ -105,19 +105,19 @@ class ClassStatistics:
         sample_weight: ArrayLike | None = None,
         moments: Moments = "mean",
     ) -> ClassStatistics:
-        """Gather the statistics of rows and their classes.
+        """Compute the statistics of rows and their classes.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            NaN makes the class's statistics of that feature NaN.
+            NaN makes the statistics of this class and feature NaN.
         codes : int array of shape (n_samples,)
             Class of each row, from 0 to ``n_classes - 1``; often the number of a node.
         n_classes : int
         sample_weight : float array of shape (n_samples,), optional
         moments : {"mean", "diagonal", "scatter", "pooled"}
-            The second moments wanted; they take n_classes * n_features numbers for "mean" and
-            "diagonal", times n_features for "scatter".
+            The second moments to compute. The statistics have n_classes * n_features numbers for
+            "mean" and "diagonal", times n_features for "scatter".
 
         Returns
         -------
@@ -134,7 +134,7 @@ class ClassStatistics:
         n_classes: int,
         moments: Moments = "mean",
     ) -> ClassStatistics:
-        """Gather the statistics of rows that come in parts, each seen once.
+        """Compute the statistics of rows given in chunks, each read once.
 
         Parameters
         ----------
@@ -157,14 +157,14 @@ class ClassStatistics:
             part = cls.gather(X, codes, n_classes, weight[0] if weight else None, moments)
             total = part if total is None else total + part
         if total is None:
-            raise PalmetteError("there are no chunks: expected at least one.")
+            raise PalmetteError("got no chunks: expected at least one.")
         return total
 
     # ------------------------------------------------------------------ derived
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, those without rows among them."""
+        """Number of classes, including those without rows."""
         return int(self.sum.shape[0])
 
     @property
@@ -174,7 +174,7 @@ class ClassStatistics:
 
     @property
     def mean(self) -> Matrix:
-        """Mean of every class, of shape (n_classes, n_features); zero where a class has no rows."""
+        """Mean of every class, of shape (n_classes, n_features); zero for a class without rows."""
         return scale_rows(self.sum, inverse(self.weight))
 
     @property
@@ -182,8 +182,7 @@ class ClassStatistics:
         """Scatter divided by weight (not weight - 1), in the shape of `scatter`."""
         if self.scatter is None:
             raise PalmetteError(
-                "moments='mean' hold no scatter. Gather with moments='diagonal', 'scatter' or "
-                "'pooled'."
+                "moments='mean' has no scatter. Use moments='diagonal', 'scatter' or 'pooled'."
             )
         if self.moments == "pooled":
             return self.scatter * inverse(self.weight.sum(keepdims=True))
@@ -192,12 +191,12 @@ class ClassStatistics:
     def gram(
         self, classes: ArrayLike | None = None, of: Literal["mean", "sum"] = "mean"
     ) -> CountArray:
-        """Inner products between classes' means or sums: a linear kernel that needs no rows.
+        """Return inner products of the means or sums of classes: a linear kernel without rows.
 
         Parameters
         ----------
         classes : int array of shape (k,), optional
-            Only these; all by default, which takes n_classes**2 numbers.
+            Classes to use; all by default, which needs n_classes**2 numbers.
         of : {"mean", "sum"}
 
         Returns
@@ -230,14 +229,14 @@ class ClassStatistics:
         mine = (self.n_classes, self.n_features, self.moments)
         if mine != (theirs := (other.n_classes, other.n_features, other.moments)):
             raise PalmetteError(
-                f"cannot add statistics of {theirs} to {mine} (classes, features, moments): "
-                "gather both with the same."
+                f"cannot add statistics of {theirs} to {mine}: expected equal numbers of classes "
+                "and features and equal moments."
             )
         weight = self.weight + other.weight
         total = add(self.sum, other.sum)
         if self.scatter is None or other.scatter is None:
             return ClassStatistics(weight, total)
-        # Chan's rule: each class gains w_a w_b / (w_a + w_b) times the square of its shift
+        # Chan's rule: add w_a w_b / (w_a + w_b) times the squared shift of the mean to each class
         shift = add(self.mean, -other.mean)
         gain = squares(shift, self.weight * other.weight * inverse(weight), self.moments)
         scatter = add(add(self.scatter, other.scatter), gain)
@@ -247,15 +246,15 @@ class ClassStatistics:
         """Return the statistics of some classes, in the order given."""
         if self.moments == "pooled":
             raise PalmetteError(
-                "a pooled scatter cannot be taken apart into classes. Gather with "
-                "moments='scatter', select, then reduce('pooled')."
+                "a pooled scatter cannot be separated into classes. Use moments='scatter', then "
+                "select() and reduce('pooled')."
             )
         chosen = np.asarray(classes)
         scatter = None if self.scatter is None else self.scatter[chosen]
         return ClassStatistics(self.weight[chosen], self.sum[chosen], self.moments, scatter)
 
     def reduce(self, moments: Moments) -> ClassStatistics:
-        """Return the same with fewer moments: "scatter" holds all others, all hold "mean"."""
+        """Return fewer moments: "scatter" includes all others, and all include "mean"."""
         _check_moments(moments)
         if moments == self.moments:
             return self
@@ -263,20 +262,20 @@ class ClassStatistics:
             return ClassStatistics(self.weight, self.sum)
         if self.moments != "scatter":
             raise PalmetteError(
-                f"moments={self.moments!r} do not hold {moments!r}. Gather with moments='scatter'."
+                f"moments={self.moments!r} does not include {moments!r}. Use moments='scatter'."
             )
         full = cast(CountArray, self.scatter)
         scatter = full.sum(axis=0) if moments == "pooled" else np.einsum("cii->ci", full)
         return ClassStatistics(self.weight, self.sum, moments, scatter)
 
     def combine(self, groups: Any) -> ClassStatistics:
-        """Return the statistics of groups of classes, as if gathered from all of their rows.
+        """Return the statistics of groups of classes, as if computed from all of their rows.
 
         Parameters
         ----------
         groups : array or sparse matrix of shape (n_groups, n_classes)
-            Nonzero where a class belongs to a group. Groups may overlap, unless the scatter is
-            pooled, which needs every class in exactly one group.
+            Nonzero where a class belongs to a group. Groups may overlap; with a pooled scatter,
+            every class must be in exactly one group.
 
         Returns
         -------
@@ -302,13 +301,13 @@ class ClassStatistics:
         return ClassStatistics(weight, total, self.moments, scatter)
 
     def total(self) -> ClassStatistics:
-        """Return the statistics of all rows taken as one class."""
+        """Return the statistics of all rows as one class."""
         return self.combine(np.ones((1, self.n_classes)))
 
     def rollup(self, hierarchy: Hierarchy, nodes: ArrayLike | None = None) -> ClassStatistics:
-        """Add the classes up the hierarchy: every node gets the rows of all its descendants.
+        """Sum the classes up the hierarchy: every node gets the rows of all its descendants.
 
-        A class that is below a node of a DAG by several ways counts once.
+        A class that is below a node of a DAG by several paths counts once.
 
         Parameters
         ----------
@@ -333,9 +332,9 @@ class ClassStatistics:
             closure = closure[np.asarray(nodes)]
         if closure.shape[0] != self.n_classes:
             raise PalmetteError(
-                f"got {self.n_classes} classes for {closure.shape[0]} nodes of a hierarchy with "
-                f"{hierarchy.n_nodes}. Say with nodes=... which node each class is "
-                "(hierarchy.leaves where the classes are its leaves)."
+                f"got {self.n_classes} classes and {closure.shape[0]} nodes of a hierarchy with "
+                f"{hierarchy.n_nodes}: expected one node per class. Pass nodes=, such as "
+                "hierarchy.leaves if the classes are its leaves."
             )
         return self.combine(closure.T)
 
@@ -363,20 +362,20 @@ def _check_rows(
     given = np.asarray(codes)
     if given.shape != (n_samples,) or (given.size and given.dtype.kind not in "iu"):
         raise LabelError(
-            f"got codes of shape {given.shape} and type {given.dtype}: expected the integer class "
-            f"of each of {n_samples} rows."
+            f"got codes of shape {given.shape} and type {given.dtype}: expected one integer per "
+            f"row ({n_samples})."
         )
     if given.size and not (given.min() >= 0 and given.max() < n_classes):
         raise LabelError(
-            f"got codes from {given.min()} to {given.max()}: expected 0 to {n_classes - 1}, as "
+            f"got codes from {given.min()} to {given.max()}: expected 0 to {n_classes - 1}, since "
             f"n_classes={n_classes}."
         )
     weights = np.ones(n_samples) if sample_weight is None else np.asarray(sample_weight, COUNT)
     if weights.shape != (n_samples,):
         raise PalmetteError(
-            f"got sample_weight of shape {weights.shape}: expected one weight for each of "
-            f"{n_samples} rows."
+            f"got sample_weight of shape {weights.shape}: expected one weight per row "
+            f"({n_samples})."
         )
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise PalmetteError("sample_weight holds negative, infinite or missing values.")
+        raise PalmetteError("sample_weight has negative, infinite or NaN values.")
     return rows, given.astype(OFFSET, copy=False), weights

@@ -1,4 +1,4 @@
-"""Structure: what follows from the names and edges of a hierarchy alone."""
+"""Structure: properties derived from the names and edges of a hierarchy."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 def read_only(array: NDArray[_Scalar]) -> NDArray[_Scalar]:
-    """Forbid writing to an array and return it."""
+    """Make an array read-only and return it."""
     array.setflags(write=False)
     return array
 
 
 class Structure:
-    """Base of `Hierarchy`: its shape, the relatives of a node, the demand that it be a tree.
+    """Base of `Hierarchy`: its shape, the relatives of a node, and the check that it is a tree.
 
-    Nodes are numbered in topological order, those of a tree in preorder. What can be asked for is
-    computed when it first is, and kept.
+    Nodes are numbered in topological order, those of a tree in preorder. Properties are computed
+    when first used, and cached.
     """
 
     names: NDArray[np.object_]
-    edges: IntArray  # parent, child; ordered by child, then parent
+    edges: IntArray  # parent, child; sorted by child, then parent
     is_tree: bool
 
     def _number(self, node: Any) -> int:
         raise NotImplementedError
 
     def require_tree(self, who: str) -> None:
-        """Raise, naming the algorithm `who`, unless this is a tree."""
+        """Raise an error that names the algorithm `who`, unless this is a tree."""
         if self.is_tree:
             return
         n_parents = np.bincount(self.edges[:, 1], minlength=self.n_nodes)
@@ -48,14 +48,14 @@ class Structure:
         raise HierarchyError(
             f"{who} needs a tree, but {len(several)} of {self.n_nodes} nodes have several parents "
             f"(e.g. {self.names[example]!r} has {n_parents[example]}). Use a method for DAGs, or "
-            "keep one parent of each."
+            "keep one parent per node."
         )
 
     # ------------------------------------------------------------------ shape
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes, the root among them."""
+        """Number of nodes, including the root."""
         return len(self.names)
 
     @cached_property
@@ -68,13 +68,13 @@ class Structure:
 
     @cached_property
     def _parent_list(self) -> list[int]:
-        # numpy is slow where one number is asked for at a time
+        # indexing single elements of numpy arrays is slow
         parents: list[int] = self.parents.tolist()
         return parents
 
     @cached_property
     def depth(self) -> IntArray:
-        """Edges from the root to every node, by the longest way."""
+        """Number of edges from the root to every node, along the longest path."""
         return read_only(graph.longest_depth(self.n_nodes, self.edges))
 
     @cached_property
@@ -106,7 +106,7 @@ class Structure:
 
     @cached_property
     def subtree_end(self) -> IntArray:
-        """End of each node's slice ``node : end`` of descendants in a tree, itself included."""
+        """End of the slice ``node : end`` of every node and its descendants; trees only."""
         self.require_tree("Hierarchy.subtree_end")
         return read_only(graph.subtree_ends(self._parent_list))
 
@@ -121,15 +121,15 @@ class Structure:
         return graph.Adjacency.of(self.edges[:, 1], self.edges[:, 0], self.n_nodes)
 
     def children(self, node: Any) -> IntArray:
-        """Children of a node, ascending."""
+        """Return the children of a node, ascending."""
         return self._children[self._number(node)]
 
     def parents_of(self, node: Any) -> IntArray:
-        """Parents of a node: one in a tree, none for the root."""
+        """Return the parents of a node: one in a tree, none for the root."""
         return self._parents[self._number(node)]
 
     def siblings(self, node: Any) -> IntArray:
-        """Other children of a node's parents, ascending."""
+        """Return the other children of the parents of a node, ascending."""
         number = self._number(node)
         families = [self._children[parent] for parent in self._parents[number]]
         if not families:
@@ -137,7 +137,7 @@ class Structure:
         return np.setdiff1d(np.concatenate(families), [number])
 
     def ancestors(self, node: Any, include_self: bool = False) -> IntArray:
-        """Nodes above a node, the root first."""
+        """Return the nodes above a node, the root first."""
         number = self._number(node)
         if self.is_tree:
             closed = np.asarray(self._path_to(number), dtype=np.int32)
@@ -146,7 +146,7 @@ class Structure:
         return closed if include_self else closed[:-1]
 
     def _path_to(self, node: int) -> list[int]:
-        """Nodes from the root down to a node of a tree."""
+        """Return the nodes from the root down to a node of a tree."""
         parents = self._parent_list
         upwards = []
         while node >= 0:
@@ -155,7 +155,7 @@ class Structure:
         return upwards[::-1]
 
     def descendants(self, node: Any, include_self: bool = False) -> IntArray:
-        """Nodes below a node, ascending."""
+        """Return the nodes below a node, ascending."""
         number = self._number(node)
         if self.is_tree:
             return np.arange(number + (not include_self), self.subtree_end[number], dtype=np.int32)
@@ -164,8 +164,8 @@ class Structure:
 
     @property
     def closure(self) -> sparse.csr_array:
-        """Boolean matrix of shape (n_nodes, n_nodes): [i, j] where j is i or an ancestor of i."""
-        # a matrix object can be changed even where its arrays cannot: everybody gets another one
+        """Boolean matrix of shape (n_nodes, n_nodes): [i, j] is true if j is i or above i."""
+        # the matrix object is mutable although its arrays are read-only: return a new one each time
         return graph.share_csr(self._closure)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""A hierarchy as an SVG picture: the root on the left, its leaves in a column of lines."""
+"""A hierarchy as an SVG picture: the root on the left, one line per leaf."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 __all__ = ["colour_of", "to_svg"]
 
-_LINE = 20  # pixels from one end to the next
-_LETTER = 6.9  # pixels of a letter, about
-_LONGEST = 32  # letters of a name that are shown
+_LINE = 20  # pixels between lines
+_LETTER = 6.9  # approximate width of a character in pixels
+_LONGEST = 32  # maximum number of characters shown of a name
 _GAP = 34  # pixels from the end of a name to the next column
 _MARGIN = 16
 _DOT = 4.0
 
-# dark to light, with as much light on every step, and told apart without red and green
+# viridis: dark to light in even steps, distinguishable with red-green colour blindness
 _RAMP = ("#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#fde725")
 
 _STYLE = """
@@ -55,13 +55,13 @@ def to_svg(
     ----------
     hierarchy : Hierarchy
     max_nodes : int or None
-        Nodes at most; what is left out is counted. None draws all.
+        Maximum number of nodes; those left out are counted. None draws all.
     values : array-like of shape (n_nodes,), optional
-        Numbers that become colours, dark for the least; NaN has none.
+        Numbers shown as colours, dark for the smallest; NaN has no colour.
     annotations : sequence of str of length n_nodes, optional
-        Text behind each node's name.
+        Text after the name of each node.
     weights : array-like of shape (n_nodes,), optional
-        How much each node matters where some are left out.
+        Importance of each node if some are left out.
 
     Returns
     -------
@@ -76,7 +76,8 @@ def to_svg(
     colours = _colours(hierarchy, values)
     if annotations is not None and len(annotations) != hierarchy.n_nodes:
         raise HierarchyError(
-            f"got {len(annotations)} annotations for {hierarchy.n_nodes} nodes: expected one each."
+            f"got {len(annotations)} annotations for {hierarchy.n_nodes} nodes: expected one per "
+            "node."
         )
     layout = lay_out(hierarchy, max_nodes, weights)
     labels = _labels(hierarchy, layout, annotations)
@@ -121,8 +122,8 @@ def _colours(hierarchy: Hierarchy, values: ArrayLike | None) -> list[str] | None
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.shape != (hierarchy.n_nodes,):
         raise HierarchyError(
-            f"values have shape {numbers.shape}: expected a number for each of the "
-            f"{hierarchy.n_nodes} nodes."
+            f"values have shape {numbers.shape}: expected ({hierarchy.n_nodes},), one number per "
+            "node."
         )
     known = numbers[np.isfinite(numbers)]
     low, span = (known.min(), np.ptp(known)) if known.size else (0.0, 0.0)
@@ -147,7 +148,7 @@ def _labels(
 
 
 def _columns(layout: TreeLayout, labels: list[str]) -> tuple[NDArray[np.float64], float]:
-    """Place a column a level, each as wide as its longest name that has something to its right."""
+    """Return the x coordinate of every mark, one column per level, and the total width."""
     widths = np.zeros(int(layout.depth.max()) + 1)
     for level, label in zip(layout.depth.tolist(), labels, strict=True):
         widths[level] = max(widths[level], _LETTER * len(label))
@@ -159,7 +160,7 @@ def _columns(layout: TreeLayout, labels: list[str]) -> tuple[NDArray[np.float64]
 def _links(
     layout: TreeLayout, labels: list[str], x: NDArray[np.float64], y: NDArray[np.float64]
 ) -> list[str]:
-    """Draw a line from behind a parent's name, so that it can be read, and a bend to the child."""
+    """Draw a line from the end of the parent's name, so that it stays readable, to the child."""
     below = np.flatnonzero(layout.parents >= 0)
     edges = np.column_stack([layout.parents[below], below])
     ends = x + 2 * _DOT + _LETTER * np.array([len(label) for label in labels])

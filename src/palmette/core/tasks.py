@@ -1,8 +1,8 @@
 """TaskTable: the local problems that a hierarchy splits into, as intervals of classes.
 
-A task tells groups of classes apart; a group is named by a node, its *option*. Since the classes
-of a subtree are consecutive in preorder, a group is one or two intervals of classes, and a table of
-tasks takes memory in proportion to the nodes, never tasks x classes.
+A task classifies samples into groups of classes; a group is named by a node, its *option*. Since
+the classes of a subtree are consecutive in preorder, a group is one or two intervals of classes,
+and the memory of a table of tasks is proportional to the nodes, not to tasks x classes.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ __all__ = ["Task", "TaskRows", "TaskTable"]
 
 IntArray = NDArray[np.int32]
 
-REST = -1  # the option that stands for "none of the others"
+REST = -1  # the option for "none of the others"
 
 
-@dataclass(frozen=True, eq=False)  # arrays do not compare to a single bool
+@dataclass(frozen=True, eq=False)  # comparing arrays does not give a single bool
 class Task:
     """One local problem.
 
     Parameters
     ----------
     key : int
-        What the task belongs to: a parent, a node, a level, or a row of a code matrix.
+        The parent, node, level, or row of a code matrix that the task belongs to.
     options : int array of shape (n_options,)
-        Node that each group stands for, ascending; -1 for "the rest".
+        Node of each group, ascending; -1 for "the rest".
     intervals : int array of shape (n_intervals, 3)
-        Rows ``(first class, stop class, option)``, by class.
+        Rows ``(first class, stop class, option)``, sorted by class.
     ends : bool
-        For a task of one node: whether it asks if a path ends there, not if it goes through.
+        For a task of one node: whether it predicts that a path ends there, not that it contains it.
     """
 
     key: int
@@ -47,7 +47,7 @@ class Task:
 
     @classmethod
     def of(cls, key: int, rows: Sequence[tuple[int, int, int]], ends: bool = False) -> Task:
-        """Make a task of (first, stop, option) rows, dropping empty ones."""
+        """Make a task of (first, stop, option) rows, without empty ones."""
         kept = sorted(row for row in rows if row[0] < row[1])
         intervals = np.asarray(kept, dtype=np.int32).reshape(-1, 3)
         return cls(key, np.unique(intervals[:, 2]), intervals, ends)
@@ -56,8 +56,8 @@ class Task:
 class TaskTable:
     """Local problems over the classes of a `LabelSpace`.
 
-    Row ``t`` of the table says for every class to which option of task ``t`` a sample of this class
-    belongs, or that the task does not see it.
+    Row ``t`` of the table has for every class the option of task ``t`` to which samples of this
+    class belong, or -2 if the task does not use them.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class TaskTable:
     >>> table = TaskTable.per_parent(LabelSpace(h, h.leaves))
     >>> [(t.key, t.options.tolist()) for t in table]
     [(0, [1, 4]), (1, [2, 3])]
-    >>> table.to_array()  # the option of each leaf; -2 where a task does not see it
+    >>> table.to_array()  # the option of each leaf; -2 if a task does not use it
     array([[ 1,  1,  4],
            [ 2,  3, -2]], dtype=int32)
     """
@@ -92,7 +92,7 @@ class TaskTable:
 
     @staticmethod
     def check_negatives(negatives: str) -> None:
-        """Refuse what names no rows to tell a node from."""
+        """Raise an error if `negatives` is not the name of a policy."""
         if negatives not in ("siblings", "all"):
             raise HierarchyError(
                 f"negatives={negatives!r} is unknown: expected 'siblings' or 'all'."
@@ -100,7 +100,7 @@ class TaskTable:
 
     @classmethod
     def per_parent(cls, space: LabelSpace) -> TaskTable:
-        """One multi-class task at every parent: which child, or does the path end here."""
+        """One multi-class task per parent: which child, or whether the path ends here."""
         tasks = [
             Task.of(int(space.nodes[parent]), _branches(space, parent, options))
             for parent, options in space.families
@@ -110,17 +110,17 @@ class TaskTable:
 
     @classmethod
     def per_node(cls, space: LabelSpace, negatives: str = "siblings") -> TaskTable:
-        """One binary task at every node: is it this one, or the rest.
+        """One binary task per node: this node or the rest.
 
         Parameters
         ----------
         space : LabelSpace
         negatives : {"siblings", "all"}
-            The rest are the other samples below the same parent, or all others.
+            The rest are the other samples below the same parent, or all other samples.
 
         Notes
         -----
-        That a path ends at a parent is a task of its own, marked by `Task.ends`.
+        Whether a path ends at a parent is a separate task, marked by `Task.ends`.
         """
         cls.check_negatives(negatives)
         tasks = []
@@ -138,9 +138,9 @@ class TaskTable:
 
     @classmethod
     def per_level(cls, space: LabelSpace) -> TaskTable:
-        """One multi-class task at every depth: which node of this depth.
+        """One multi-class task per depth: which node of this depth.
 
-        A label that has labels below it is an option of the next level too: the path ends there.
+        A label with labels below it is also an option of the next level: the path ends there.
         """
         rows: list[list[tuple[int, int, int]]] = [[] for _ in space.levels[1:]]
         for parent, options in space.families:
@@ -156,7 +156,7 @@ class TaskTable:
 
     @classmethod
     def one_vs_rest(cls, space: LabelSpace) -> TaskTable:
-        """One binary task for every class: this one, or any other."""
+        """One binary task per class: this class or any other."""
         n = space.n_classes
         tasks = [
             Task.of(int(node), [(0, i, REST), (i, i + 1, int(node)), (i + 1, n, REST)])
@@ -166,7 +166,7 @@ class TaskTable:
 
     @classmethod
     def pairwise(cls, space: LabelSpace) -> TaskTable:
-        """One binary task for every pair of classes."""
+        """One binary task per pair of classes."""
         nodes = space.classes.tolist()
         tasks = [
             Task.of(i * len(nodes) + j, [(i, i + 1, nodes[i]), (j, j + 1, nodes[j])])
@@ -177,7 +177,7 @@ class TaskTable:
 
     @classmethod
     def codes(cls, matrix: ArrayLike) -> TaskTable:
-        """One task for every row of a code matrix of shape (n_tasks, n_classes); 0 is unseen."""
+        """One task per row of a code matrix of shape (n_tasks, n_classes); 0 means not used."""
         array = np.asarray(matrix)
         tasks = []
         for t, row in enumerate(array):
@@ -191,7 +191,7 @@ class TaskTable:
     # ------------------------------------------------------------------ views
 
     def to_array(self) -> IntArray:
-        """Return the whole table, (n_tasks, n_classes): for tests and small problems only."""
+        """Return the whole table, (n_tasks, n_classes), for tests and small problems."""
         table = np.full((len(self), self.n_classes), self.UNSEEN, dtype=np.int32)
         for t, task in enumerate(self.tasks):
             for first, stop, option in task.intervals:
@@ -200,7 +200,7 @@ class TaskTable:
 
 
 class TaskRows:
-    """Which rows of the data a task sees, found by slices of the rows sorted by class.
+    """Finds the rows of the data that a task uses, as slices of the rows sorted by class.
 
     Parameters
     ----------
@@ -221,17 +221,17 @@ class TaskRows:
         pieces = [self._order[a:b] for a, b in zip(first, stop, strict=True)]
         rows = np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int32)
         options = np.repeat(task.intervals[:, 2], stop - first)
-        # in the order of the data, so that a task is what a plain loop over its rows would see
+        # in the order of the data, as a plain loop over the rows would visit them
         ascending = np.argsort(rows, kind="stable")
         return rows[ascending], options[ascending]
 
 
 def _branches(space: LabelSpace, parent: int, options: IntArray) -> list[tuple[int, int, int]]:
-    """(first class, stop class, node) for every option of a family."""
+    """Return (first class, stop class, node) for every option of a family."""
     bounds, nodes = space.class_range[options].tolist(), space.nodes[options].tolist()
     rows = [(first, stop, node) for (first, stop), node in zip(bounds, nodes, strict=True)]
     if options[0] == parent:
-        # the path that ends here: in preorder a node's own class comes before those below it
+        # the path that ends here: in preorder, the class of a node precedes those below it
         first, _, node = rows[0]
         rows[0] = (first, first + 1, node)
     return rows

@@ -1,4 +1,4 @@
-"""Thresholds: the plainest decision rule for several paths a row."""
+"""Thresholds: the simplest decision rule for several paths per row."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ IntArray = NDArray[np.int32]
 
 
 class LabelRule(BaseEstimator, ABC):  # type: ignore[misc]
-    """A rule that chooses any number of nodes for every row from the nodes' probabilities."""
+    """A rule that chooses any number of nodes for every row from the probabilities of the nodes."""
 
-    sees_all_rows = False  # whether an answer depends on the other rows that are asked for with it
+    sees_all_rows = False  # whether the prediction of a row depends on the other rows
 
     @abstractmethod
     def choose(self, proba: FloatArray, columns: NodeColumns) -> sparse.csr_array:
@@ -37,11 +37,11 @@ class LabelRule(BaseEstimator, ABC):  # type: ignore[misc]
         Returns
         -------
         sparse bool array of shape (n_samples, n_columns)
-            With the ancestors that the hierarchy asks for.
+            With the ancestors that coherence requires.
         """
 
     def choose_labels(self, proba: FloatArray, columns: NodeColumns, labels: IntArray) -> IntArray:
-        """Choose one label a row, as `Threshold` does it with one half: sets are of no use there.
+        """Choose one label per row, by default as `Threshold(0.5)` does.
 
         Parameters
         ----------
@@ -60,15 +60,15 @@ class LabelRule(BaseEstimator, ABC):  # type: ignore[misc]
 
 
 class Threshold(LabelRule):
-    """Answer with every node whose probability is above a threshold.
+    """Predict every node whose probability is above a threshold.
 
-    Probabilities are coherent when they come here, and so the answers are.
+    The probabilities are coherent, and hence the predictions too.
 
     Parameters
     ----------
     value : float or array of shape (n_nodes,)
-        From 0 to 1; one for all nodes, or one for each node of the hierarchy. A node's threshold
-        counts as no lower than those of its ancestors.
+        From 0 to 1; one for all nodes, or one per node of the hierarchy. A threshold below that of
+        an ancestor is raised to it.
 
     Examples
     --------
@@ -88,10 +88,10 @@ class Threshold(LabelRule):
         return threshold_sets(proba, self._values(columns), columns)
 
     def choose_labels(self, proba: FloatArray, columns: NodeColumns, labels: IntArray) -> IntArray:
-        """Choose one label a row: the one whose ancestors, itself included, are most worth naming.
+        """Choose the label per row whose path exceeds the thresholds the most in total.
 
-        A node is worth what its probability is above the threshold. With a threshold of one half
-        that is the label with the fewest missed and false nodes to be expected.
+        The excess of a node is its probability minus its threshold. With a threshold of 0.5, the
+        chosen label has the smallest expected number of missed and wrong nodes.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Threshold(LabelRule):
             Coherent probabilities.
         columns : NodeColumns
         labels : int array of shape (n_labels,)
-            Nodes to choose from; of equal ones the first is taken.
+            Nodes to choose from; ties go to the first.
 
         Returns
         -------
@@ -115,8 +115,8 @@ class Threshold(LabelRule):
         n_nodes = columns.hierarchy.n_nodes
         if values.shape not in ((), (n_nodes,)):
             raise PalmetteError(
-                f"the threshold has shape {values.shape}: expected one number, or one for each of "
-                f"the {n_nodes} nodes of the hierarchy."
+                f"the threshold has shape {values.shape}: expected one number, or one per node of "
+                f"the hierarchy ({n_nodes})."
             )
         if not ((values >= 0) & (values <= 1)).all():
             raise PalmetteError(f"Threshold({self.value!r}): expected numbers from 0 to 1.")
@@ -124,13 +124,13 @@ class Threshold(LabelRule):
 
 
 def is_threshold(decoding: Any) -> bool:
-    """Whether a rule is a threshold, given as an object or as a number."""
+    """Whether a rule is a threshold, given as an object or a number."""
     is_number = isinstance(decoding, Real) and not isinstance(decoding, bool | np.bool_)
     return is_number or isinstance(decoding, Threshold)
 
 
 def resolve_threshold(decoding: Any) -> Threshold:
-    """Return a threshold: that of a number, an object, or the default.
+    """Return the threshold given by a number, an object, or ``"auto"``.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def resolve_threshold(decoding: Any) -> Threshold:
     if isinstance(decoding, str) and decoding == "auto":
         return Threshold()
     raise PalmetteError(
-        f"decoding={decoding!r} is no rule for several paths a row or a DAG: expected 'auto', a "
-        "number from 0 to 1, or palmette.decoding.Threshold, TopK, ExpectedF, BestF ('f1') or "
+        f"decoding={decoding!r} is not a rule for several paths per row or a DAG: expected 'auto', "
+        "a number from 0 to 1, or palmette.decoding.Threshold, TopK, ExpectedF, BestF ('f1') or "
         "Youden ('youden')."
     )

@@ -1,4 +1,4 @@
-"""Single values that stand for names and labels: missing ones, distinct ones, sorted ones."""
+"""Values of names and labels: find missing and distinct ones, and sort them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from palmette.exceptions import LabelError
 
 __all__ = ["distinct", "is_hashable", "is_padding", "object_array", "shown", "sorted_labels"]
 
-# floats and dates that are not themselves are missing: NaN and NaT
+# floats and dates that differ from themselves are missing: NaN and NaT
 _MAY_BE_NAN = (float, complex, np.inexact, np.datetime64, np.timedelta64)
-_MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}  # of pandas and numpy, by name
-_SHOWN = 160  # characters of a value that an error message quotes
+_MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}  # names of types of pandas and numpy
+_SHOWN = 160  # maximum length of a value in an error message
 
 
 def is_padding(value: Any) -> bool:
@@ -36,7 +36,7 @@ def is_padding(value: Any) -> bool:
 
 
 def is_hashable(value: Any) -> bool:
-    """Whether a value, and all that it holds, can be the key of a dictionary."""
+    """Whether a value, with all its items, can be the key of a dictionary."""
     try:
         hash(value)
     except TypeError:
@@ -45,28 +45,28 @@ def is_hashable(value: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """Write a value for an error message, cut where it is long."""
+    """Format a value for an error message; a long one is truncated."""
     text = repr(value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
 def object_array(values: Sequence[Any]) -> NDArray[np.object_]:
-    """Make a 1-D array of any objects; numpy alone would make a table of rows of one length."""
+    """Make a 1-D array of any objects; np.array would make rows of equal length 2-D."""
     return np.fromiter(values, dtype=object, count=len(values))
 
 
 def distinct(
     values: Sequence[Any], where: Callable[[int], str] = "y[{}]".format
 ) -> tuple[list[Any], NDArray[np.int64]]:
-    """Distinct values in order of appearance, and the code of every value.
+    """Return the distinct values in order of appearance, and the code of every value.
 
-    A dictionary is several times faster here than sorting, and keeps mixed types apart.
+    A dictionary is several times faster here than sorting, and it accepts mixed types.
 
     Parameters
     ----------
     values : sequence
     where : callable
-        Names the place of a value, for the error where it cannot be a label.
+        Returns the name of a position, for the error about an invalid label.
 
     Returns
     -------
@@ -83,8 +83,8 @@ def distinct(
     except TypeError:
         i = next(i for i, value in enumerate(values) if not is_hashable(value))
         raise LabelError(
-            f"{where(i)} = {shown(values[i])} of type {type(values[i]).__name__} is no label: "
-            "expected strings, numbers or other hashable values."
+            f"{where(i)} = {shown(values[i])} of type {type(values[i]).__name__} is not a label: "
+            "expected a string, a number or another hashable value."
         ) from None
     for code, value in enumerate(table):
         table[value] = code
@@ -93,7 +93,7 @@ def distinct(
 
 
 def sorted_labels(labels: Iterable[Any]) -> list[Any]:
-    """Sort labels; those of mixed types by type first, so that the order is always the same."""
+    """Sort labels; mixed types are sorted by type first, so that the order is deterministic."""
     items = list(labels)
     try:
         return sorted(items)

@@ -1,4 +1,4 @@
-"""Check a hierarchy file: every fault with its line, not only the first."""
+"""Check a hierarchy file: list every fault with its line, not only the first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from palmette.core.checking.encoding import check_characters, check_encoding
 from palmette.core.checking.findings import Finding, Findings, HierarchyCheck
 from palmette.core.checking.indented import check_indented
 from palmette.core.checking.json_file import check_json
-from palmette.core.checking.paths import check_paths, tell_stray_blanks
+from palmette.core.checking.paths import check_paths, report_stray_blanks
 from palmette.core.checking.shape import note_shape, statistics_of
 from palmette.core.hierarchy import Hierarchy, assemble
 from palmette.core.taxonomy.registry import Reader, detect, find_reader
@@ -27,21 +27,21 @@ def check_hierarchy(
 ) -> HierarchyCheck:
     """Read a hierarchy file and find all of its faults.
 
-    Lines of paths and of edges, indented text and JSON are looked at as a whole; of other formats
-    the first fault is told.
+    Files of paths or edges, indented text and JSON are checked completely; in other formats, only
+    the first fault is reported.
 
     Parameters
     ----------
     path : path-like
     format : str, optional
-        Found out by default; see `Hierarchy.read`.
+        Detected by default; see `Hierarchy.read`.
     root : hashable, optional
-        Joins several nodes without a parent, which are a fault otherwise in lists of edges.
+        Name of a root above the nodes without a parent. By default, several of them are a fault.
 
     Returns
     -------
     HierarchyCheck
-        Without faults, the file can be read.
+        A file without faults can be read.
 
     Examples
     --------
@@ -51,30 +51,30 @@ def check_hierarchy(
     ...     _ = file.write_text("animal > cat\\nanimal >  > dog\\nplant\\nplant\\n")
     ...     for fault in check_hierarchy(file).faults:
     ...         print(fault)
-    line 2: a name is empty: expected names with '>' between them
-    line 4: 'plant' is declared twice, first in line 3. Drop or rename one: siblings need different
-    names
+    line 2: a name is empty: expected names separated by '>'
+    line 4: 'plant' is declared twice, first in line 3. Delete or rename one: siblings need
+    different names
     """
     reader = None if format is None else find_reader(format)
     source = Source(path)
-    source.data  # noqa: B018 (a file that is not there is no fault of its content)
+    source.data  # noqa: B018 (a missing file raises here: it is not a fault of the content)
     found = Findings()
     try:
         reader = reader or detect(source)
-        if format is None and reader.name == "indented" and tell_stray_blanks(source, found):
+        if format is None and reader.name == "indented" and report_stray_blanks(source, found):
             reader = find_reader("paths")
     except ReadError as error:
         found.error("format", error)
         return _result(source, None, None, found)
-    _look(source, reader.name, found, one_root=root is None)
+    _check_lines(source, reader.name, found, one_root=root is None)
     hierarchy = _read(source, reader, root, found)
-    if hierarchy is not None and not found.has_faults:  # else its shape is not what was meant
+    if hierarchy is not None and not found.has_faults:  # with faults, the shape is unreliable
         note_shape(hierarchy, found)
     return _result(source, reader, hierarchy, found)
 
 
-def _look(source: Source, format: str, found: Findings, one_root: bool) -> None:
-    """Collect what is wrong with lines."""
+def _check_lines(source: Source, format: str, found: Findings, one_root: bool) -> None:
+    """Collect the faults of single lines."""
     if format in _BINARY:
         return
     try:
@@ -88,14 +88,14 @@ def _look(source: Source, format: str, found: Findings, one_root: bool) -> None:
             check_indented(source, found)
         elif format == "json":
             check_json(source, found, one_root)
-    except ReadError as error:  # the file as a whole: binary, or too large
+    except ReadError as error:  # the whole file is at fault: it is binary or too large
         found.error("file", error)
 
 
 def _read(
     source: Source, reader: Reader, root: Hashable | None, found: Findings
 ) -> Hierarchy | None:
-    """Read the file as it is; what only the reader minds is a fault too."""
+    """Read the file; an error that only the reader detects is a fault too."""
     try:
         return assemble(reader.parse(source), root)
     except ReadError as error:

@@ -11,7 +11,7 @@ __all__ = ["check_edges"]
 
 
 def check_edges(source: Source, found: Findings, one_root: bool = True) -> None:
-    """Look at every line, then at the whole."""
+    """Check every line, then the whole hierarchy."""
     links = Links(found)
     rows = edge_list.split_lines(source, lambda error: found.error("fields", error))
     for number, parent, children in rows:

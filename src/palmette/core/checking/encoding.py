@@ -1,4 +1,4 @@
-"""Faults in the bytes of a file: what is no UTF-8, and characters that nothing should hold."""
+"""Faults in the bytes of a file: text that is not UTF-8, and invisible or lost characters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REPLACEMENT = "\ufffd"
 
 
 def check_encoding(source: Source, found: Findings) -> None:
-    """Look for lines that are not UTF-8: a fault among such that are, a note where all are."""
+    """Find lines that are not UTF-8: faults if other lines are UTF-8, else notes."""
     data = source.data
     try:
         data.decode("utf-8")
@@ -31,33 +31,31 @@ def check_encoding(source: Source, found: Findings) -> None:
     for number, reason in bad:
         byte = reason.object[reason.start]
         rest = (
-            f"while {n_wide:,} other lines are: all are read as Latin-1, which garbles those"
+            f"but {n_wide:,} other lines are: the file is read as Latin-1, which garbles them"
             if n_wide
-            else "so that the file is read as Latin-1"
+            else "so the file is read as Latin-1"
         )
         add(
             "encoding",
-            f"the byte 0x{byte:02x} at place {reason.start + 1} is no UTF-8, {rest}. Save the file "
-            "as UTF-8",
+            f"the byte 0x{byte:02x} at position {reason.start + 1} is not UTF-8, {rest}. Save the "
+            "file as UTF-8",
             number,
         )
 
 
 def check_characters(source: Source, found: Findings) -> None:
-    """Look for characters in lines that a name should not hold."""
+    """Find characters that a name should not contain."""
     for number, line in source.lines():
         if line.isascii() and line.isprintable():
             continue
         odd = next((c for c in line if c != "\t" and unicodedata.category(c) in ("Cc", "Cf")), None)
         if odd is not None and not (number == 1 and odd == "\ufeff"):
             name = unicodedata.name(odd, "a control character")
-            found.note(
-                "character", f"there is U+{ord(odd):04X} ({name}), which is not seen", number
-            )
+            found.note("character", f"the line has the invisible U+{ord(odd):04X} ({name})", number)
         if _REPLACEMENT in line:
             found.fault(
                 "encoding",
-                "there is U+FFFD, which stands for a character that was lost when the file was "
-                "made. Write the right one",
+                "the line contains U+FFFD, which replaces a character that was lost when the file "
+                "was written. Write the original character",
                 number,
             )

@@ -1,4 +1,4 @@
-"""What a check of a hierarchy file found: faults, notes and where they are."""
+"""The result of checking a hierarchy file: faults and notes with their lines."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ __all__ = ["Finding", "Findings", "HierarchyCheck", "shown_path"]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or worth a look.
+    """One fault, or one note about something unusual.
 
     Attributes
     ----------
     kind : str
         A word or two, such as "cycle" or "only child".
     message : str
-        What it is, and what to do about it.
+        What was found, and what to do about it.
     line : int or None
-        Line of the file, from 1, where that is known.
+        Line of the file, from 1, if it is known.
     is_fault : bool
-        Whether the file is wrong; else this is a note.
+        Whether this is a fault; otherwise it is a note.
     """
 
     kind: str
@@ -41,33 +41,33 @@ class Finding:
 
 @dataclass
 class Findings:
-    """Findings as they are collected, and the lines of nodes.
+    """Collects findings and the lines of nodes.
 
     Attributes
     ----------
     found : list of Finding
     lines : dict
-        Line of a node, by its path from the top, a tuple, or by its name in files of links.
+        Line of a node, by its path from the top (a tuple), or by its name in files of edges.
     """
 
     found: list[Finding] = field(default_factory=list)
     lines: dict[Any, int] = field(default_factory=dict)
 
     def fault(self, kind: str, message: str, line: int | None = None) -> None:
-        """Add what is wrong."""
+        """Add a fault."""
         self.found.append(Finding(kind, message, line))
 
     def note(self, kind: str, message: str, line: int | None = None) -> None:
-        """Add what is worth a look."""
+        """Add a note."""
         self.found.append(Finding(kind, message, line, is_fault=False))
 
     def error(self, kind: str, error: ReadError) -> None:
-        """Add the error that a reader would have raised."""
+        """Add an error raised by a reader as a fault."""
         self.fault(kind, error.message, error.line)
 
     @property
     def has_faults(self) -> bool:
-        """Whether anything is wrong so far."""
+        """Whether any fault was found so far."""
         return any(finding.is_fault for finding in self.found)
 
 
@@ -79,13 +79,13 @@ class HierarchyCheck:
     ----------
     path : str
     format : str or None
-        Name of its format; None where that could not be told.
+        Name of its format; None if it was not recognized.
     hierarchy : Hierarchy or None
-        As it is read; None where it cannot be.
+        The hierarchy; None if the file cannot be read.
     faults, notes : tuple of Finding
-        By line.
+        Sorted by line.
     statistics : dict
-        Plain facts about the hierarchy; empty where there is none.
+        Statistics of the hierarchy; empty if the file cannot be read.
     """
 
     path: str
@@ -96,12 +96,12 @@ class HierarchyCheck:
     statistics: dict[str, Any]
 
     def to_text(self, max_notes: int | None = 5) -> str:
-        """Write statistics, every fault, and notes.
+        """Return the statistics, all faults, and the notes as text.
 
         Parameters
         ----------
         max_notes : int or None
-            Notes of a kind that are written; the others are counted. None writes all.
+            Maximum number of notes listed per kind; the others are counted. None lists all.
         """
         from palmette.core.checking.shape import statistics_text
 
@@ -115,10 +115,10 @@ class HierarchyCheck:
 
     def _verdict(self) -> str:
         if not self.faults:
-            return "sound" if not self.notes else "sound, with notes"
+            return "valid" if not self.notes else "valid, with notes"
         kinds = Counter(finding.kind for finding in self.faults)
         words = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
-        unread = "" if self.hierarchy is not None else "; mend them to have it read"
+        unread = "" if self.hierarchy is not None else "; the file cannot be read until fixed"
         return f"{_count(len(self.faults), 'fault')} ({words}){unread}"
 
 
@@ -142,7 +142,7 @@ def _count(number: int, word: str) -> str:
 
 
 def shown_path(steps: Iterable[Any]) -> str:
-    """Write a path for a message.
+    """Format a path for a message.
 
     Examples
     --------

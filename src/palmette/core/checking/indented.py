@@ -11,12 +11,12 @@ __all__ = ["check_indented"]
 
 
 def check_indented(source: Source, found: Findings) -> None:
-    """Look at every line; one that fits no level is taken to be below the nearest shallower one."""
+    """Check every line; one that matches no level is put below the nearest less indented line."""
     places = Places(found)
-    levels: list[tuple[str, str]] = []  # indentation and name of the way down to here
+    levels: list[tuple[str, str]] = []  # indentation and name of the ancestors
     for number, _, indentation, name in indented.split_lines(source):
         if not name:
-            found.fault("empty name", "a name is missing here", number)
+            found.fault("empty name", "the name is missing. Write one", number)
             continue
         _check_blanks(indentation, number, found)
         if levels and not indented.is_deeper(indentation, levels[-1][0]):
@@ -26,8 +26,8 @@ def check_indented(source: Source, found: Findings) -> None:
             if indentation not in known:
                 found.fault(
                     "indentation",
-                    f"the indentation of {len(indentation)} characters meets no level that is "
-                    "open here. Use the same blanks or tabs for the same level",
+                    f"the indentation of {len(indentation)} characters matches no level above it. "
+                    "Use the same spaces or tabs for the same level",
                     number,
                 )
         path = (*(above for _, above in levels), name)
@@ -38,5 +38,5 @@ def check_indented(source: Source, found: Findings) -> None:
 def _check_blanks(indentation: str, number: int, found: Findings) -> None:
     if " " in indentation and "\t" in indentation:
         found.note(
-            "blanks and tabs", "the indentation mixes blanks and tabs: use one of them", number
+            "spaces and tabs", "the indentation mixes spaces and tabs. Use one of them", number
         )

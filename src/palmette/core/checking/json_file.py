@@ -16,25 +16,25 @@ from palmette.exceptions import ReadError
 
 __all__ = ["check_json"]
 
-_LARGEST = 16 * 1024**2  # characters: values with their lines take some fifty times as much
+_LARGEST = 16 * 1024**2  # characters: values with their lines take about fifty times as much memory
 
 
 def check_json(source: Source, found: Findings, one_root: bool = True) -> None:
-    """Look at every value: our own rows, nested nodes, nested objects or lists of children."""
+    """Check every value: our own rows, nested nodes, nested objects or lists of children."""
     try:
         content = json_format.decode(source)
     except ReadError as error:
         try:
             json.loads(source.raw_text)
         except json.JSONDecodeError as broken:
-            found.error("JSON", source.error_at(f"this is no JSON: {broken.msg}", broken.pos))
+            found.error("JSON", source.error_at(f"this is not JSON: {broken.msg}", broken.pos))
             return
         except (ValueError, RecursionError):
             found.error("JSON", error)
             return
-        content = None  # keys that repeat, all of which are told below, or a number like NaN
+        content = None  # repeated keys, which are all reported below, or a number like NaN
     if len(source.raw_text) > _LARGEST:
-        return  # the reader tells the first fault
+        return  # the reader reports the first fault
     value = read_json_lines(source.raw_text.removeprefix("\ufeff"))
     _check_keys(value, found)
     if content is None:
@@ -51,7 +51,7 @@ def check_json(source: Source, found: Findings, one_root: bool = True) -> None:
 
 
 def _check_keys(value: JsonValue, found: Findings) -> None:
-    """Tell every key that an object has twice."""
+    """Report every repeated key of an object."""
     work = [value]
     while work:
         value = work.pop()
@@ -60,8 +60,8 @@ def _check_keys(value: JsonValue, found: Findings) -> None:
             if value.is_object and key in seen:
                 found.fault(
                     "repeated key",
-                    f"the key {short(key)} stands twice in the same object, first in line "
-                    f"{seen[key]}",
+                    f"the key {short(key)} is repeated in the same object, first in line "
+                    f"{seen[key]}. Delete or rename one",
                     line,
                 )
             seen.setdefault(key, line)
@@ -74,10 +74,10 @@ def _check_keys(value: JsonValue, found: Findings) -> None:
 def _check_rows(value: JsonValue, found: Findings, one_root: bool) -> None:
     names, parents = value.get("names"), value.get("parents")
     if names is None or parents is None or len(names.items) != len(parents.items):
-        return  # the reader says what is wrong with the whole
+        return  # the reader reports the fault
     links = Links(found, repeats_are_faults=False)
     shown = [item.value if not item.kind else f"name {i}" for i, (_, _, item) in _each(names)]
-    keys = [(shown[i], i) for i in range(len(shown))]  # names may repeat: numbers do not
+    keys = [(shown[i], i) for i in range(len(shown))]  # unique, unlike names
     siblings: dict[tuple[int, str], int] = {}
     for i, (_, line, item) in _each(names):
         links.node(keys[i], line)
@@ -89,8 +89,8 @@ def _check_rows(value: JsonValue, found: Findings, one_root: bool) -> None:
             if type(number) is not int or not -1 <= number < len(shown) or number == i:
                 found.fault(
                     "parent",
-                    f"the parent of node {i} ({short(shown[i])}) is {short(number)}, expected "
-                    f"another node's number (0 to {len(shown) - 1}) or -1 for the root",
+                    f"the parent of node {i} ({short(shown[i])}) is {short(number)}: expected "
+                    f"another node number (0 to {len(shown) - 1}) or -1 for the root",
                     above.line,
                 )
                 continue
@@ -100,8 +100,8 @@ def _check_rows(value: JsonValue, found: Findings, one_root: bool) -> None:
             if place in siblings:
                 found.fault(
                     "repeated name",
-                    f"two children of node {number} are {short(shown[i])}: nodes "
-                    f"{siblings[place]} and {i}",
+                    f"two children of node {number} are called {short(shown[i])}: nodes "
+                    f"{siblings[place]} and {i}. Rename one",
                     above.line,
                 )
             siblings.setdefault(place, i)
@@ -113,7 +113,7 @@ def _each(value: JsonValue) -> Any:
     return enumerate(value.items)
 
 
-# ---------------------------------------------------------------------- others' shapes
+# ---------------------------------------------------------------------- other layouts
 
 
 def _check_nodes(value: JsonValue, found: Findings) -> None:
@@ -139,7 +139,8 @@ def _check_nodes(value: JsonValue, found: Findings) -> None:
         children = node.get("children")
         if children is not None and not children.is_list:
             if children.kind or children.value is not None:
-                found.fault("children", f"'children' of {short(named.value)} is no list", node.line)
+                at = short(named.value)
+                found.fault("children", f"'children' of {at} is not a list", node.line)
             continue
         if children is not None:
             work.extend((item, path) for _, _, item in reversed(children.items))
@@ -153,7 +154,7 @@ def _check_objects(value: JsonValue, found: Findings) -> None:
         if item.is_object:
             for key, line, below in item.items:
                 if key == "":
-                    found.fault("empty name", "an empty name is a key of an object", line)
+                    found.fault("empty name", "a key of an object is empty: expected a name", line)
                     continue
                 places.declare((*path, key), line)
                 work.append((below, (*path, key)))
@@ -168,7 +169,7 @@ def _check_objects(value: JsonValue, found: Findings) -> None:
         elif item.value is not None and item.value != "":
             found.fault(
                 "value",
-                f"{short(path[-1])} has the value {short(item.value)}, expected an object or a "
+                f"{short(path[-1])} has the value {short(item.value)}: expected an object or a "
                 "list",
                 item.line,
             )

@@ -1,4 +1,4 @@
-"""JSON that remembers its lines, and keys that are there twice."""
+"""Parse JSON and keep the line of every value, and repeated keys."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class JsonValue:
     Attributes
     ----------
     line : int
-        Where it begins, from 1.
+        Its first line, from 1.
     value : object
-        Of a string, number, boolean or null.
+        The string, number, boolean or null; None for an object or a list.
     items : list of (key or None, line of the key, JsonValue)
-        What an object or a list holds; keys may repeat.
+        Items of an object or a list; keys may repeat.
     kind : str
         "{", "[" or "".
     """
@@ -46,18 +46,18 @@ class JsonValue:
 
     @property
     def is_name(self) -> bool:
-        """Whether it can be the name of a node: a string that is not empty, or an integer."""
+        """Whether it can be the name of a node: a non-empty string or an integer."""
         if self.kind:
             return False
         return (isinstance(self.value, str) and self.value != "") or type(self.value) is int
 
     def get(self, key: str) -> JsonValue | None:
-        """Return the value of a key; None where there is none."""
+        """Return the value of a key, or None."""
         return next((value for name, _, value in self.items if name == key), None)
 
 
 def read_json_lines(text: str) -> JsonValue:
-    """Read JSON that `json.loads` takes, without recursion.
+    """Parse JSON that `json.loads` accepts, without recursion.
 
     Examples
     --------
@@ -68,8 +68,8 @@ def read_json_lines(text: str) -> JsonValue:
     ends = [match.start() for match in re.finditer("\n", text)]
     outer = JsonValue(0, None, [], "[")
     stack = [outer]
-    key: tuple[str, int] | None = None  # of the value that comes next
-    waiting: tuple[str, int] | None = None  # a string that a colon would make a key
+    key: tuple[str, int] | None = None  # key of the next value
+    waiting: tuple[str, int] | None = None  # a string that becomes a key at a colon
     for match in _TOKEN.finditer(text):
         token, line = match.group(), bisect_right(ends, match.start()) + 1
         if token == ":":

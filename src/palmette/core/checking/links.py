@@ -1,4 +1,4 @@
-"""Faults of links between names: a node above itself, cycles, several roots, repeats."""
+"""Faults of edges between names: self-loops, cycles, several roots, repeated edges."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _LONGEST_CYCLE = 8  # nodes that are worth printing
 
 
 class Links:
-    """Links of a file, with their lines.
+    """Edges of a file, with their lines.
 
     Parameters
     ----------
     found : Findings
     repeats_are_faults : bool
-        Whether a link that is there twice is told.
+        Whether to report repeated edges.
     """
 
     def __init__(self, found: Findings, repeats_are_faults: bool = True) -> None:
         self._found = found
-        self._tell_repeats = repeats_are_faults
+        self._report_repeats = repeats_are_faults
         self._numbers: dict[Any, int] = {}
         self._lines: dict[tuple[int, int], int | None] = {}
 
@@ -39,33 +39,33 @@ class Links:
         return list(self._numbers)
 
     def node(self, name: Any, line: int | None = None) -> int:
-        """Return the number of a name, which becomes a node where it is none."""
+        """Return the number of a name; a new name gets the next number."""
         if name not in self._numbers and line is not None:
             self._found.lines.setdefault(name, line)
         return self._numbers.setdefault(name, len(self._numbers))
 
     def add(self, parent: Any, child: Any, line: int | None = None) -> None:
-        """Add a link."""
+        """Add an edge."""
         if parent == child:
-            self._found.fault("own parent", f"{short(child)} is made its own parent: drop it", line)
+            self._found.fault("own parent", f"{short(child)} is its own parent. Delete it", line)
             self.node(parent, line)
             return
         pair = self.node(parent, line), self.node(child, line)
         if pair in self._lines:
-            if self._tell_repeats:
+            if self._report_repeats:
                 first = self._lines[pair]
                 where = "" if first is None else f", first in line {first}"
                 self._found.fault(
-                    "repeated edge", f"{short(child)} is put under {short(parent)} again{where}",
+                    "repeated edge", f"the edge {short(parent)} > {short(child)} repeats{where}",
                     line,
                 )  # fmt: skip
             return
         self._lines[pair] = line
 
-    # ------------------------------------------------------------------ the whole
+    # ------------------------------------------------------------------ the whole graph
 
     def check(self, one_root: bool) -> None:
-        """Look for cycles and, where there should be one root, for several.
+        """Find cycles and, if one root is expected, several roots.
 
         Parameters
         ----------
@@ -74,14 +74,14 @@ class Links:
         if not self._numbers:
             return
         matrix = self._matrix()
-        self._tell_cycles(matrix)
+        self._report_cycles(matrix)
         has_parent = np.asarray(matrix.sum(axis=0)).ravel() > 0
         tops = np.flatnonzero(~has_parent)
         if one_root and len(tops) > 1:
-            self._tell_tops(matrix, tops)
+            self._report_roots(matrix, tops)
         elif not len(tops):
             self._found.fault(
-                "no root", "every node has a parent: expected one without, the root. Break a cycle"
+                "no root", "every node has a parent: expected a root without one. Break a cycle"
             )
 
     def _matrix(self) -> Any:
@@ -90,13 +90,13 @@ class Links:
         ones = np.ones(len(pairs), dtype=np.int8)
         return sparse.csr_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
 
-    def _tell_cycles(self, matrix: Any) -> None:
-        """Tell the shortest cycle through a node of every knot of nodes that reach each other."""
-        _, knot = csgraph.connected_components(matrix, connection="strong")
-        sizes = np.bincount(knot)
+    def _report_cycles(self, matrix: Any) -> None:
+        """Report a shortest cycle through the first node of each strongly connected component."""
+        _, component = csgraph.connected_components(matrix, connection="strong")
+        sizes = np.bincount(component)
         names = self.names
         for number in np.flatnonzero(sizes > 1).tolist():
-            members = np.flatnonzero(knot == number)
+            members = np.flatnonzero(component == number)
             inside = matrix[members][:, members]
             cycle = members[_shortest_cycle(inside)].tolist()
             steps = [*cycle, cycle[0]]
@@ -110,12 +110,12 @@ class Links:
                 + (" > ..." if len(steps) > _LONGEST_CYCLE else "")
                 + (f" (lines {where})" if where else "")
                 + (f"; {more:,} more nodes are in cycles with these" if more else "")
-                + ". Drop one of its edges",
+                + ". Delete one of its edges",
                 next((line for line in lines if line is not None), None),
             )
 
-    def _tell_tops(self, matrix: Any, tops: Any) -> None:
-        """Tell all nodes without a parent but the one that most is below."""
+    def _report_roots(self, matrix: Any, tops: Any) -> None:
+        """Report all nodes without a parent but the one with the most descendants."""
         below = [len(csgraph.breadth_first_order(matrix, top)[0]) - 1 for top in tops.tolist()]
         names = self.names
         main = names[int(tops[int(np.argmax(below))])]
@@ -124,14 +124,14 @@ class Links:
                 continue
             self._found.fault(
                 "second root",
-                f"{short(names[top])}, with {n_below:,} below it, has no parent, and neither has "
-                f"{short(main)}: expected one root. Put it under a node, or name a root over all "
+                f"{short(names[top])}, with {n_below:,} descendants, has no parent, like "
+                f"{short(main)}: expected one root. Give it a parent, or name a root above both "
                 "with --root",
                 self._found.lines.get(names[top]),
             )
 
     def note_parents(self) -> None:
-        """Note the nodes of several parents: no fault, but a DAG, not a tree."""
+        """Note the nodes with several parents: not a fault, but the hierarchy is not a tree."""
         names = self.names
         parents: dict[int, list[int]] = {}
         for parent, child in self._lines:
@@ -148,7 +148,7 @@ class Links:
 
 
 def _shortest_cycle(links: Any) -> list[int]:
-    """Return a cycle through the first node of a knot, as short as can be."""
+    """Return a shortest cycle through node 0 of a strongly connected component."""
     _, before = csgraph.breadth_first_order(links, 0)
     into = np.flatnonzero(links[:, [0]].toarray().ravel())
     best: list[int] = []

@@ -9,13 +9,13 @@ from palmette.core.taxonomy.rows import short
 from palmette.core.taxonomy.source import Source
 from palmette.exceptions import ReadError
 
-__all__ = ["check_paths", "tell_stray_blanks"]
+__all__ = ["check_paths", "report_stray_blanks"]
 
-_MOST = 0.8  # of the lines have an id: those without have lost it
+_MOST = 0.8  # share of lines with an id from which a line without one is a fault
 
 
 def check_paths(source: Source, found: Findings) -> None:
-    """Look at every line."""
+    """Check every line."""
     lines = list(source.content_lines())
     separator = path_lines.find_separator(lines)
     starts = [path_lines.skip_id(line) for _, line in lines]
@@ -28,8 +28,8 @@ def check_paths(source: Source, found: Findings) -> None:
         if n_ids >= _MOST * len(lines) and not start:
             found.fault(
                 "no id",
-                "this line lacks the id that the others have, so that ids are read as parts of "
-                "names. Add it",
+                "this line has no id, unlike the others, so that ids are read as parts of names. "
+                "Add it",
                 number,
             )
         if start:
@@ -43,23 +43,23 @@ def check_paths(source: Source, found: Findings) -> None:
         if steps[0].startswith("> ") or steps[-1].endswith(" >"):
             found.fault(
                 "separator",
-                "the line begins or ends with '>', which is read as part of a name. Remove it",
+                "the line begins or ends with '>', which is read as part of a name. Delete it",
                 number,
             )
     places.note_undeclared()
 
 
-def tell_stray_blanks(source: Source, found: Findings) -> bool:
-    """Tell lines whose blanks make a file of paths look like indented text; return if it is one."""
+def report_stray_blanks(source: Source, found: Findings) -> bool:
+    """Report indented lines in a file of paths; return whether most lines are paths."""
     lines = list(source.content_lines())
     if 2 * sum(" > " in line for _, line in lines) <= len(lines):
         return False
     for number, line in lines:
         if line[:1].isspace():
             found.fault(
-                "blank before",
-                "this line begins with a blank, so that the file is taken for indented text, while "
-                "most lines are paths with '>'. Remove it, or name the format 'paths'",
+                "leading space",
+                "this line begins with a space, so the file looks like indented text, but most "
+                "lines are paths with '>'. Delete the space, or give the format 'paths'",
                 number,
             )
     return True
@@ -68,6 +68,6 @@ def tell_stray_blanks(source: Source, found: Findings) -> bool:
 def _check_id(written: str, first_of: dict[str, int], number: int, found: Findings) -> None:
     if written in first_of:
         found.note(
-            "repeated id", f"the id {short(written)} is that of line {first_of[written]}", number
+            "repeated id", f"the id {short(written)} is also in line {first_of[written]}", number
         )
     first_of.setdefault(written, number)

@@ -1,4 +1,4 @@
-"""Nodes identified by their place, with the lines that declare them."""
+"""Nodes identified by their path, with the lines that declare them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Places"]
 
 
 class Places:
-    """Places of a file: paths of names from the top.
+    """Paths of a file, each a tuple of names from the top.
 
     Parameters
     ----------
@@ -23,13 +23,13 @@ class Places:
         self.implied: dict[tuple[Any, ...], int | None] = {}
 
     def declare(self, path: tuple[Any, ...], line: int | None) -> bool:
-        """Keep the line of a path; return whether it is new, and tell where it is not."""
+        """Record the line of a path; return whether it is new, and report it if it is not."""
         if path in self.declared:
             first = self.declared[path]
             where = "" if first is None else f", first in line {first}"
             self._found.fault(
                 "repeated path",
-                f"{shown_path(path)} is declared twice{where}. Drop or rename one: siblings need "
+                f"{shown_path(path)} is declared twice{where}. Delete or rename one: siblings need "
                 "different names",
                 line,
             )
@@ -46,14 +46,14 @@ class Places:
         return True
 
     def note_undeclared(self) -> None:
-        """Note parents without a line of their own, where most parents have one."""
+        """Note parents without a line of their own, if most parents have one."""
         missing = [path for path in self.implied if path not in self.declared]
         if 2 * len(missing) > len(self.implied):
-            return  # the file lists what is at the ends only
+            return  # the file lists only leaves
         for path in missing:
             self._found.note(
                 "undeclared parent",
-                f"{shown_path(path)} is above this line, and has none of its own as other parents "
-                "have: is it spelled as it should be?",
+                f"{shown_path(path)} is a parent here, but has no line of its own as other parents "
+                "have. Check its spelling",
                 self.implied[path],
             )

@@ -1,4 +1,4 @@
-"""Statistics of a hierarchy, and what in its shape and names is worth a note."""
+"""Statistics of a hierarchy, and notes about its shape and names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["note_shape", "statistics_of", "statistics_text"]
 
 
 def statistics_of(hierarchy: Hierarchy) -> dict[str, Any]:
-    """Count nodes, leaves, levels, families and names, as plain values.
+    """Count nodes, leaves, levels, children and names.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def statistics_of(hierarchy: Hierarchy) -> dict[str, Any]:
     dict
         ``n_nodes``, ``n_leaves``, ``n_edges``, ``depth``, ``is_tree``; ``nodes_by_level`` and
         ``leaves_by_level``, from the root; ``children_min``, ``children_mean``, ``children_max``
-        of nodes that have some, and ``largest_family``, the path of the node with most;
+        of internal nodes, and ``largest_family``, the path of the node with the most children;
         ``n_only_children``; ``n_distinct_names``; ``n_several_parents``.
 
     Examples
@@ -60,32 +60,32 @@ def statistics_of(hierarchy: Hierarchy) -> dict[str, Any]:
 
 
 def statistics_text(hierarchy: Hierarchy, facts: dict[str, Any]) -> str:
-    """Write statistics in a few lines."""
+    """Return the statistics as a few lines of text."""
     leaves = [
         f"{count:,} at {level}" for level, count in enumerate(facts["leaves_by_level"]) if count
     ]
     lines = [
         summarize(hierarchy),
         f"  leaves by depth: {', '.join(leaves[:12])}{', ...' if len(leaves) > 12 else ''}",
-        f"  children of a node that has some: {facts['children_min']:,} to "
+        f"  children per internal node: {facts['children_min']:,} to "
         f"{facts['children_max']:,}, {facts['children_mean']:.1f} on average; most below "
-        f"{short(facts['largest_family'])}; one only: {facts['n_only_children']:,} nodes",
-        f"  different names: {facts['n_distinct_names']:,} of {facts['n_nodes']:,}",
+        f"{short(facts['largest_family'])}; nodes with one child: {facts['n_only_children']:,}",
+        f"  distinct names: {facts['n_distinct_names']:,} of {facts['n_nodes']:,}",
     ]
     if facts["n_several_parents"]:
-        lines.append(f"  nodes of several parents: {facts['n_several_parents']:,}")
+        lines.append(f"  nodes with several parents: {facts['n_several_parents']:,}")
     return "\n".join(lines)
 
 
 def note_shape(hierarchy: Hierarchy, found: Findings) -> None:
-    """Note only children, siblings whose names are nearly the same, and names like the parent's."""
+    """Note only children, siblings with nearly equal names, and nodes named like their parent."""
     for node in range(hierarchy.n_nodes):
         children = hierarchy.children(node).tolist()
         if len(children) == 1 and node:
             found.note(
                 "only child",
-                f"{short(hierarchy.path_strings[children[0]])} is the only child of its parent: "
-                "nothing is decided there",
+                f"{short(hierarchy.path_strings[children[0]])} is the only child of its parent, so "
+                "there is no decision to learn",
                 _line_of(hierarchy, children[0], found),
             )
         _note_alike(hierarchy, node, children, found)
@@ -99,22 +99,22 @@ def _note_alike(hierarchy: Hierarchy, node: int, children: list[int], found: Fin
         if name == parent:
             found.note(
                 "parent's name",
-                f"{short(hierarchy.path_strings[child])} is called as its parent is",
+                f"{short(hierarchy.path_strings[child])} has the same name as its parent",
                 _line_of(hierarchy, child, found),
             )
         plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
         if plain in seen:
             found.note(
-                "alike siblings",
+                "similar siblings",
                 f"{short(name)} and {short(str(hierarchy.names[seen[plain]]))} below "
-                f"{short(parent)} differ in case or blanks only: are they the same?",
+                f"{short(parent)} differ only in case or spaces: are they the same class?",
                 _line_of(hierarchy, child, found),
             )
         seen.setdefault(plain, child)
 
 
 def _line_of(hierarchy: Hierarchy, node: int, found: Findings) -> int | None:
-    """Return the line of a node: by its path, below a root that has a line or not, or its name."""
+    """Return the line of a node, found by its path with or without the root, or by its name."""
     if not found.lines:
         return None
     if hierarchy.is_tree:

@@ -1,4 +1,4 @@
-"""Hierarchy files: reading them in a dozen formats, writing them in seven."""
+"""Read hierarchy files in a dozen formats, and write them in seven."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = ["read_rows", "to_dot", "to_json", "to_newick", "to_text", "write_hier
 
 
 def read_rows(path: str | os.PathLike[str], format: str | None = None) -> Rows:
-    """Parse a hierarchy file; `Hierarchy.read` builds the hierarchy of its rows.
+    """Parse a hierarchy file into rows, from which `Hierarchy.read` builds a hierarchy.
 
     Parameters
     ----------
     path : path-like
         May be compressed as .xz, .gz, .bz2 or .zip.
     format : str, optional
-        A name of `READERS`; found from suffix and content by default.
+        A name of `READERS`; detected from suffix and content by default.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def read_rows(path: str | os.PathLike[str], format: str | None = None) -> Rows:
     Raises
     ------
     ReadError
-        With file, line and place, where the file cannot be parsed.
+        If the file cannot be parsed; it names the file, line and position.
     """
     reader = None if format is None else find_reader(format)
     source = Source(path)
@@ -50,17 +50,17 @@ def read_rows(path: str | os.PathLike[str], format: str | None = None) -> Rows:
 def write_hierarchy(
     hierarchy: Hierarchy, path: str | os.PathLike[str], format: str | None = None
 ) -> None:
-    """Write a hierarchy to a file, whole or not at all.
+    """Write a hierarchy to a file atomically.
 
     Parameters
     ----------
     hierarchy : Hierarchy
     path : path-like
     format : {"json", "newick", "dot", "indented", "edges", "svg", "html"}, optional
-        By the suffix as default: .json, .nwk, .dot, .txt, .edges or .csv, .svg, .html and their
-        kin. JSON keeps everything; Newick and indented text hold trees, and read back equal where
-        all names are strings, as edges do where they are also distinct. DOT, SVG and HTML are
-        pictures, the last two cut where a hierarchy is large.
+        By suffix by default: .json, .nwk, .dot, .txt, .edges or .csv, .svg, .html and similar
+        ones. JSON keeps everything; Newick and indented text represent trees and can be read back
+        unchanged if all names are strings, edges if the names are also distinct. DOT, SVG and HTML
+        are pictures; the last two abbreviate a large hierarchy.
 
     Examples
     --------
@@ -74,13 +74,13 @@ def write_hierarchy(
     """
     suffix = Path(path).suffix.lower()
     if suffix != plain_suffix(path):
-        raise PalmetteError(f"{path}: a packed file ({suffix}) is read, never written.")
+        raise PalmetteError(f"{path}: {suffix} files can only be read. Use another suffix.")
     text = find_writer(format, suffix).to_string(hierarchy)
     lost = re.search("[\0\ud800-\udfff]", text)
     if lost is not None:
         raise HierarchyError(
-            f"a name holds the character {lost.group()!r}, which no text file can hold. "
+            f"a name contains the character {lost.group()!r}, which a text file cannot represent. "
             "Write JSON, which escapes it."
         )
-    with atomic_write(path, "wb") as stream:  # bytes: line ends within quoted names stay theirs
+    with atomic_write(path, "wb") as stream:  # bytes, to keep line breaks in quoted names
         stream.write(text.encode("utf-8"))

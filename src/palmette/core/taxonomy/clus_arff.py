@@ -1,10 +1,10 @@
-"""The header of Clus-HMC's ARFF files: ``@ATTRIBUTE class hierarchical T1,T2,...``.
+"""The header of ARFF files of Clus-HMC: ``@ATTRIBUTE class hierarchical T1,T2,...``.
 
-In a tree every token is a path (``1/2/7``) whose prefixes are implied, and repeats do no harm. In
-a DAG every token is an edge (``GO3674/GO3774``) and the topmost terms hang off the pseudo-node
-``root``. The file does not say which of the two it is. It is a DAG exactly where all tokens have
-two parts and ``root`` is the only first part that never comes second: read as paths, such tokens
-would make every inner node appear twice, once as a top and once as a leaf.
+In a tree every token is a path (``1/2/7``) whose prefixes are implied; duplicates are ignored. In a
+DAG every token is an edge (``GO3674/GO3774``), and the top terms are children of the pseudo-node
+``root``. The file does not state which of the two it is. It is a DAG if and only if all tokens have
+two parts and ``root`` is the only first part that is never a second part: read as paths, such
+tokens would make every internal node appear twice, as a top node and as a leaf.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _ATTRIBUTE = re.compile(
 
 
 def looks_like(source: Source) -> bool:
-    """Whether the file starts as ARFF does."""
+    """Whether the file starts like an ARFF file."""
     return _RELATION.match(source.head) is not None
 
 
 def parse(source: Source) -> Rows:
-    """Read the classes of the hierarchical attribute; the data rows are not looked at."""
+    """Read the classes of the hierarchical attribute; the data rows are not read."""
     for number, line in _header_lines(source):
         match = _ATTRIBUTE.match(line)
         if match is not None:
             tokens = _tokens(source, number, line, match.end())
             return _links(source, tokens) if _is_dag(tokens) else _places(source, tokens)
     raise source.error(
-        "the header has no '@ATTRIBUTE class hierarchical ...' line. The hierarchy of a MULAN set "
-        "is in the .xml file beside its .arff file"
+        "the header has no line '@ATTRIBUTE class hierarchical ...'. The hierarchy of a MULAN data "
+        "set is in the .xml file next to the .arff file"
     )
 
 
@@ -54,9 +54,9 @@ def _header_lines(source: Source) -> Iterator[tuple[int, str]]:
         if _DATA.match(line):
             return
         if b"\0" in line or len(line) > MAX_LINE:
-            wrong = f"of {len(line):,} bytes" if len(line) > MAX_LINE else "with a zero byte"
+            wrong = f"{len(line):,} bytes" if len(line) > MAX_LINE else "a NUL byte"
             raise source.error(
-                f"the header of an ARFF file has no line {wrong}",
+                f"the line has {wrong}: expected the header of an ARFF file",
                 number,
                 line[:200].decode("latin-1"),
             )
@@ -73,7 +73,7 @@ def _tokens(source: Source, number: int, line: str, start: int) -> list[list[str
         steps = token.strip().split("/")
         if not all(steps):
             raise source.error(
-                "a class is empty, expected paths such as 1/2/7 with commas between them",
+                "a class is empty: expected paths such as 1/2/7, separated by commas",
                 number,
                 line,
                 start,

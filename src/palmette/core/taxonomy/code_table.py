@@ -1,10 +1,9 @@
 """Tables of codes that nest by prefix, such as IPC and NAICS: CSV or TSV with code and title.
 
 A header names the columns: one with ``code`` or ``id``, one with ``title``, ``name`` or
-``description``. Codes with blanks nest at the blank, and what stands before it is implied (``A01B``
-for ``A01B 1``). Other codes are below the longest code that they begin with; a range such as
-``31-33`` stands for all the codes in it. Nodes are named by code; titles are not kept. The root is
-added.
+``description``. Codes with spaces nest at the space, and the part before it is implied (``A01B``
+for ``A01B 1``). Other codes are below the longest code that is a prefix; a range such as ``31-33``
+stands for all codes in it. Nodes are named by code; titles are not kept. A root is added.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from palmette.core.taxonomy.source import Source
 
 __all__ = ["looks_like", "parse"]
 
-_CODE_WORDS = ("code", "id")  # a table may have both: the code is what nests
+_CODE_WORDS = ("code", "id")  # if a table has both, codes nest
 _TITLE_WORDS = {"title", "name", "description", "label"}
-_HEADER_WITHIN = 5  # lines above the header that some files have
+_HEADER_WITHIN = 5  # some files have lines above the header
 _RANGE = re.compile(r"([0-9]+)-([0-9]+)")
 _LARGEST_RANGE = 1000
-_Codes = dict[str, int]  # code and line
+_Codes = dict[str, int]  # code -> line
 
 
 def looks_like(source: Source) -> bool:
@@ -44,7 +43,7 @@ def parse(source: Source) -> LinkRows:
     codes = _read_codes(source)
     rows = LinkRows(source, Tops.ALWAYS)
     if any(" " in code for code in codes):
-        _nest_at_blanks(rows, codes)
+        _nest_at_spaces(rows, codes)
     else:
         _nest_by_prefix(source, rows, codes)
     return rows
@@ -55,7 +54,7 @@ def _delimiter(lines: list[str]) -> str:
 
 
 def _code_column(fields: list[str]) -> int | None:
-    """Return the place of the codes in a header; None where this is no header."""
+    """Return the column of the codes in a header; None if this is not a header."""
     words = [set(re.split(r"\W+", field.casefold())) for field in fields]
     if not any(cell & _TITLE_WORDS and not cell.intersection(_CODE_WORDS) for cell in words):
         return None
@@ -83,21 +82,21 @@ def _read_codes(source: Source) -> _Codes:
                 continue
             code = " ".join(fields[column].split()) if column < len(fields) else ""
             if not code:
-                raise source.error("this row has no code", reader.line_num)
+                raise source.error("this row has no code. Add one or delete it", reader.line_num)
             if code in codes:
                 raise source.error(
-                    f"the code {short(code)} is given twice, first in line {codes[code]}",
+                    f"the code {short(code)} is repeated, first in line {codes[code]}. Delete one",
                     reader.line_num,
                 )
             codes[code] = reader.line_num
     except csv.Error as error:
         raise source.error(f"the table cannot be read ({error})", reader.line_num) from None
     if column is None:
-        raise source.error("no header names a column with 'code' or 'id' and one with 'title'")
+        raise source.error("the table has no header with columns 'code' or 'id' and 'title'")
     return codes
 
 
-def _nest_at_blanks(rows: LinkRows, codes: _Codes) -> None:
+def _nest_at_spaces(rows: LinkRows, codes: _Codes) -> None:
     for code, line in codes.items():
         above, blank, _ = code.rpartition(" ")
         rows.node(above if blank else code)
@@ -108,10 +107,10 @@ def _nest_at_blanks(rows: LinkRows, codes: _Codes) -> None:
 
 
 def _nest_by_prefix(source: Source, rows: LinkRows, codes: _Codes) -> None:
-    if len(codes) > 1 and _are_running_numbers(codes):
+    if len(codes) > 1 and _are_consecutive(codes):
         raise source.error(
-            "the codes are running numbers, which do not nest. For a plain table of classes "
-            "use Hierarchy.star, for edges name the columns parent and child"
+            "the codes are consecutive numbers, which do not nest. Use Hierarchy.star for a plain "
+            "table of classes; for edges, name the columns parent and child"
         )
     stands_for = {
         prefix: code for code, line in codes.items() for prefix in _spread(source, code, line)
@@ -124,7 +123,7 @@ def _nest_by_prefix(source: Source, rows: LinkRows, codes: _Codes) -> None:
             rows.link(above, code, line)
 
 
-def _are_running_numbers(codes: _Codes) -> bool:
+def _are_consecutive(codes: _Codes) -> bool:
     if not all(code.isascii() and code.isdigit() and len(code) < 10 for code in codes):
         return False
     numbers = sorted(map(int, codes))
@@ -142,12 +141,12 @@ def _spread(source: Source, code: str, line: int) -> list[str]:
         or len(first) > 9
         or not 0 <= int(last) - int(first) < _LARGEST_RANGE
     ):
-        raise source.error(f"the range {short(code)} has ends that do not fit", line)
+        raise source.error(f"the range {short(code)} is invalid: expected first-last", line)
     return [str(n).zfill(len(first)) for n in range(int(first), int(last) + 1)]
 
 
 def _longest_prefix(code: str, stands_for: dict[str, str], lengths: list[int]) -> str | None:
-    """Return the code of the longest known prefix; `lengths`, descending, are those there are."""
+    """Return the code of the longest known prefix; `lengths` of prefixes are descending."""
     for length in lengths:
         if length < len(code) and code[:length] in stands_for:
             return stands_for[code[:length]]

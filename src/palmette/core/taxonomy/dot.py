@@ -1,4 +1,4 @@
-"""Graphviz's DOT language, for drawing; it is written, never read."""
+"""The DOT language of Graphviz, for drawing; it is written, not read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ESCAPED = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\
 
 
 def to_dot(hierarchy: Hierarchy) -> str:
-    """Write a tree or DAG in the DOT language; nodes are numbered, names are their labels.
+    """Return a tree or DAG in the DOT language, with node numbers as nodes and names as labels.
 
     Parameters
     ----------

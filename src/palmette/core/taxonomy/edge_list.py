@@ -1,9 +1,9 @@
-"""Lists of edges: ``parent child`` a line, or ``parent<TAB>child<TAB>child ...``.
+"""Lists of edges: ``parent child`` per line, or ``parent<TAB>child<TAB>child ...``.
 
-Fields are split at tabs if a line has one, else at commas if all lines have one (quotes as in
-CSV), else at blanks; names with blanks therefore need tabs or commas. A first line that says
-``parent,child`` or ``child,parent`` is a header. The name is a node's identity, so that a child of
-two parents makes a DAG. Names stay strings, also where they look like numbers.
+Fields are split at tabs if any line has one, else at commas if all lines have one (with quotes as
+in CSV), else at spaces; names with spaces therefore need tabs or commas. A first line
+``parent,child`` or ``child,parent`` is a header. Nodes are identified by name, so that a child with
+two parents makes a DAG. Names stay strings, even if they look like numbers.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _HEADERS: dict[tuple[str, ...], bool] = {
     ("parent", "child"): False,
     ("source", "target"): False,
     ("from", "to"): False,
-    ("child", "parent"): True,  # the other way round
+    ("child", "parent"): True,  # reversed
 }
 
 
 def looks_like(source: Source) -> bool:
-    """Whether every line has two names, or tabs between more of them."""
+    """Whether every line has two names, or more names separated by tabs."""
     sample = source.sample
     if not sample:
         return False
@@ -50,7 +50,7 @@ def looks_like(source: Source) -> bool:
 
 
 def has_header(source: Source) -> bool:
-    """Whether the first line says that these are edges, whatever the names look like."""
+    """Whether the first line is a header of an edge list."""
     first = source.sample[:1]
     try:
         return bool(first) and _header(_split(source, 0, first[0], _separator(first))) is not None
@@ -59,7 +59,7 @@ def has_header(source: Source) -> bool:
 
 
 def _header(fields: _Fields) -> bool | None:
-    """Whether a header has the child first; None where these fields are none."""
+    """Whether a header has the child first; None if the fields are not a header."""
     return _HEADERS.get(tuple(field.casefold() for field in fields))
 
 
@@ -75,23 +75,23 @@ def parse(source: Source) -> LinkRows:
 def split_lines(
     source: Source, receive: Callable[[ReadError], None] | None = None
 ) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield (line, parent, children); in files of child and parent there is one child a line.
+    """Yield (line, parent, children); files of child and parent have one child per line.
 
     Parameters
     ----------
     source : Source
     receive : callable, optional
-        Called with the error of a line, which is then left out; raised by default.
+        Called with the error of a line, which is then skipped; by default errors are raised.
     """
     lines = list(source.content_lines())
     separator = _separator([line for _, line in lines])
-    turned = False
+    reversed_order = False
     for place, (number, line) in enumerate(lines):
         try:
             fields = _split(source, number, line, separator)
             header = _header(fields) if place == 0 else None
             if header is not None:
-                turned = header
+                reversed_order = header
                 continue
             _check(source, number, line, fields, separator)
         except ReadError as error:
@@ -99,7 +99,7 @@ def split_lines(
                 raise
             receive(error)
             continue
-        if turned:
+        if reversed_order:
             yield from ((number, parent, fields[:1]) for parent in fields[1:])
         else:
             yield number, fields[0], fields[1:]
@@ -122,41 +122,41 @@ def _split(source: Source, number: int, line: str, separator: str) -> _Fields:
         try:
             fields = next(csv.reader([line], skipinitialspace=True, strict=True))
         except csv.Error as error:
-            raise source.error(f"this is no line of CSV ({error})", number, line) from None
+            raise source.error(f"this line is not CSV ({error})", number, line) from None
     return [field.strip() for field in fields]
 
 
 def _check(source: Source, number: int, line: str, fields: _Fields, separator: str) -> None:
-    names = {" ": "a blank", ",": "a comma", "\t": "tabs"}
+    names = {" ": "a space", ",": "a comma", "\t": "tabs"}
     expected = "parent and children" if separator == "\t" else "parent and child"
     if len(fields) < 2:
         raise source.error(
-            f"found one name, expected {expected} with {names[separator]} between them. A plain "
-            "list of names is no hierarchy: Hierarchy.star makes one of it",
+            f"found one name: expected {expected}, separated by {names[separator]}. For a plain "
+            "list of names, use Hierarchy.star",
             number,
             line,
         )
     if len(fields) > 2 and separator != "\t":
         third = re.search(r"\S+\s+\S+\s+()" if separator == " " else r"[^,]*,[^,]*()", line)
         raise source.error(
-            f"found {len(fields)} fields, expected {expected} with {names[separator]} between "
-            "them. Names with blanks need tabs or commas as separators",
+            f"found {len(fields)} fields: expected {expected}, separated by {names[separator]}. "
+            "Names with spaces need tabs or commas as separators",
             number,
             line,
             third.start(1) if third else 0,
         )
     if not all(fields):
         column = 0 if not fields[0] else len(line)
-        raise source.error("a name is empty, expected " + expected, number, line, column)
+        raise source.error("a name is empty: expected " + expected, number, line, column)
 
 
 def to_edges(hierarchy: Hierarchy) -> str:
-    """Write a tree or DAG as CSV with a header, an edge a line, in the order of the children.
+    """Return a tree or DAG as CSV with a header and one edge per line, sorted by child.
 
     Parameters
     ----------
     hierarchy : Hierarchy
-        Where two nodes of a tree share a name, all are written by their path, such as "a/b".
+        If two nodes of a tree have the same name, all names are replaced by paths, such as "a/b".
 
     Returns
     -------
@@ -176,12 +176,12 @@ def to_edges(hierarchy: Hierarchy) -> str:
         names = [str(path) for path in hierarchy.path_strings.tolist()]
     lost = next((n for n in names if not n or n != n.strip() or re.search(r"[\t\r\n]", n)), None)
     if lost is not None or len(set(names)) < len(names) or len(names) < 2:
-        what = "two nodes of one path" if lost is None else f"a node called {lost!r}"
-        what = "a root alone" if len(names) < 2 else what
-        raise HierarchyError(f"a list of edges cannot hold {what}. Write JSON instead.")
+        what = "two nodes with one path" if lost is None else f"a node called {lost!r}"
+        what = "a single node" if len(names) < 2 else what
+        raise HierarchyError(f"a list of edges cannot represent {what}. Write JSON instead.")
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    if any(name.startswith("#") for name in names):  # it would begin a comment
+    if any(name.startswith("#") for name in names):  # "#" would start a comment
         writer = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
     writer.writerow(("parent", "child"))
     writer.writerows((names[parent], names[child]) for parent, child in hierarchy.edges.tolist())

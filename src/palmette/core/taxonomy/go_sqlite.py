@@ -1,8 +1,8 @@
-"""The Gene Ontology as SQLite, with the tables of Bioconductor's GO.db.
+"""The Gene Ontology as SQLite, with the tables of GO.db of Bioconductor.
 
-``go_term`` has the terms, among them the universal root ``all``, and ``go_bp_parents``,
-``go_mf_parents`` and ``go_cc_parents`` the edges. Terms are named by identifier. Only ``is a``
-edges are read; the format ``go-sqlite+part_of`` reads ``part of`` too.
+``go_term`` has the terms, including the root ``all``; ``go_bp_parents``, ``go_mf_parents`` and
+``go_cc_parents`` have the edges. Terms are named by identifier. Only ``is a`` edges are read; the
+format ``go-sqlite+part_of`` also reads ``part of``.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _TABLES = {
     "go_mf_parents": ("_id", "_parent_id", "relationship_type"),
     "go_cc_parents": ("_id", "_parent_id", "relationship_type"),
 }
-_IS_A = ("isa", "is_a")  # spelled differently over the years
+_IS_A = ("isa", "is_a")  # both spellings occur
 _PART_OF = ("part of", "part_of")
-# The whole ontology takes about two million steps: a file that asks for more is made to hang us.
+# The whole ontology takes about two million steps: a file that needs far more is malicious.
 _STEPS_AT_ONCE = 1_000_000
 _MAX_CALLS = 200
 _MAX_FIELD = 10_000_000  # bytes of a field or a row
@@ -53,25 +53,25 @@ def _read(source: Source, relations: tuple[str, ...]) -> LinkRows:
     import sqlite3
 
     if not looks_like(source):
-        raise source.error("this is no SQLite file")
-    # ignore_cleanup_errors: Windows keeps a file that was open a moment ago
+        raise source.error("this is not an SQLite file")
+    # ignore_cleanup_errors: Windows may not delete a file that was just closed
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         copy = Path(folder) / "go.sqlite"
         copy.write_bytes(source.data)
-        # immutable: no journal beside the file is looked for, and nothing is ever written
+        # immutable: SQLite neither looks for a journal nor writes anything
         connection = sqlite3.connect(f"{copy.as_uri()}?mode=ro&immutable=1", uri=True)
         try:
             _guard(connection)
             _check_tables(source, connection)
             return _link(source, connection, relations)
         except sqlite3.Error as error:
-            raise source.error(f"the SQLite file is broken ({error})") from None
+            raise source.error(f"the SQLite file is corrupt ({error})") from None
         finally:
             connection.close()
 
 
 def _guard(connection: sqlite3.Connection) -> None:
-    """Run nothing that the file itself defines, and stop queries that never end."""
+    """Run no code defined by the file, and stop endless queries."""
     import sqlite3
 
     connection.execute("PRAGMA trusted_schema = OFF")
@@ -87,13 +87,13 @@ def _guard(connection: sqlite3.Connection) -> None:
 
 
 def _check_tables(source: Source, connection: sqlite3.Connection) -> None:
-    # views and virtual tables have no page of their own; they could run anything
+    # views and virtual tables, which could run any code, have no root page
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
     found = {name for (name,) in connection.execute(query)}
     for table, columns in _TABLES.items():
         if table not in found:
             raise source.error(
-                f"this SQLite file has no table {table!r}, expected the tables of GO.db: "
+                f"this SQLite file has no table {table!r}: expected the tables of GO.db: "
                 + ", ".join(_TABLES)
             )
         have = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
@@ -107,7 +107,7 @@ def _link(source: Source, connection: sqlite3.Connection, relations: tuple[str, 
     terms: dict[object, str] = {}
     for number, name in connection.execute("SELECT _id, go_id FROM go_term ORDER BY _id"):
         if not isinstance(name, str) or not name:
-            raise source.error(f"row {number} of 'go_term' has the identifier {short(name)}")
+            raise source.error(f"row {number} of 'go_term' has an invalid id: {short(name)}")
         terms[number] = name
         rows.node(name)
     marks = ", ".join("?" * len(relations))
@@ -115,7 +115,7 @@ def _link(source: Source, connection: sqlite3.Connection, relations: tuple[str, 
         query = f"SELECT _parent_id, _id FROM {table} WHERE relationship_type IN ({marks})"
         for parent, child in connection.execute(query, relations):
             if parent not in terms or child not in terms:
-                orphan = parent if parent not in terms else child
-                raise source.error(f"{table!r} refers to the term {short(orphan)}, which is none")
+                missing = parent if parent not in terms else child
+                raise source.error(f"{table!r} refers to the missing term {short(missing)}")
             rows.link(terms[parent], terms[child])
     return rows

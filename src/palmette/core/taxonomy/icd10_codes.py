@@ -1,8 +1,8 @@
-"""ICD-10-CM as a plain list of codes in the order of the book, one a line.
+"""ICD-10-CM as a plain list of codes in the order of the book, one per line.
 
-A number begins a chapter (``1``) and a range a section (``A00-A09``); a category that stands there
-twice in a row is a section of one category and then the category itself. A longer code belongs
-to the longest code that it begins with: placeholders leave gaps (``E0837X1`` is below ``E0837``).
+A number (``1``) starts a chapter and a range (``A00-A09``) starts a section; a category in two
+consecutive lines is a section with one category and then the category itself. A longer code is
+below its longest prefix: placeholders leave gaps (``E0837X1`` is below ``E0837``).
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ def parse(source: Source) -> PlaceRows:
             sections.start_chapter(rows.add(code, -1, number))
             in_chapter, section = True, -1
         elif not in_chapter:
-            raise source.error("expected the number of a chapter first", number)
+            raise source.error("the code is in no chapter: expected its number above", number)
         elif _SECTION.fullmatch(code) or _is_section(code, lines[place + 1 : place + 2], known):
             section = sections.add(code, number)
         elif not _CODE.fullmatch(code):
             raise source.error(
-                "expected a code such as A000, a range such as A00-A09 or a chapter", number
+                "this is not a code: expected A000, a range A00-A09 or a chapter number", number
             )
         else:
             parent = section if len(code) == _CATEGORY_LENGTH else _longest_prefix(code, known)
             if parent < 0:
-                raise source.error("no section or shorter code above this code is given", number)
+                raise source.error("the code has no section or shorter code above it", number)
             known[code] = rows.add(code, parent, number)
     return rows
 
 
 def _is_section(code: str, following: list[tuple[int, str]], known: dict[str, int]) -> bool:
-    """Whether a category is a section of one: it comes at once again, and did not before."""
+    """Whether a category is a section of one: the next line repeats it, no earlier line has it."""
     again = bool(following) and following[0][1] == code
     return again and len(code) == _CATEGORY_LENGTH and code not in known
 

@@ -1,7 +1,7 @@
 """Sections of ICD-10-CM: ranges of codes, some of which contain others.
 
-The files list ``C00-C96``, ``C00-C75`` and ``C00-C14`` one after the other; that the first holds
-the others shows in the ranges only. Some sections hold one code (``B20``).
+The files list ``C00-C96``, ``C00-C75`` and ``C00-C14`` one after the other; only the ranges show
+that the first contains the others. Some sections contain one code (``B20``).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["Sections"]
 
 
 class Sections:
-    """Place the sections of a chapter under each other, in the order of the file.
+    """Nests the sections of a chapter, in the order of the file.
 
     Parameters
     ----------
@@ -25,12 +25,12 @@ class Sections:
         self._open: list[tuple[str, str, int]] = []
 
     def start_chapter(self, chapter: int) -> None:
-        """Begin a chapter, which closes all sections."""
+        """Start a chapter, which closes all sections."""
         self._chapter = chapter
         self._open = []
 
     def add(self, name: str, line: int) -> int:
-        """Add a section under the innermost open one whose range holds it, or the chapter."""
+        """Add a section below the innermost open one whose range contains it, or the chapter."""
         first, _, last = name.partition("-")
         last = last or first
         while self._open and not (self._open[-1][0] <= first and last <= self._open[-1][1]):

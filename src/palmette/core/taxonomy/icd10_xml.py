@@ -1,8 +1,8 @@
 """The tabular list of ICD-10-CM in XML: chapters, sections and nested diagnoses.
 
-Chapters are named by number, sections by their range, diagnoses by their code with the dot
-(``A00.0``). Rules for a seventh character are not spelled out in this file: the list of codes
-(format ``icd10-codes``) has those codes too.
+Chapters are named by number, sections by range, diagnoses by code with the dot (``A00.0``). Codes
+with a seventh character are given by rules and not read; the list of codes (format
+``icd10-codes``) has them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NODES = ("chapter", "section", "diag")
 
 
 def looks_like(source: Source) -> bool:
-    """Whether the outermost element is that of ICD-10-CM's tabular list."""
+    """Whether the root element is that of the tabular list of ICD-10-CM."""
     return root_element(source) == ELEMENT
 
 
@@ -39,13 +39,13 @@ class _Tabular(PlaceHandler):
         self._rows = rows
         self._sections = Sections(rows)
         self._tags: list[str] = []
-        self._nodes: list[int | None] = []  # open chapters, sections, diagnoses; None: no name yet
+        self._nodes: list[int | None] = []  # open chapters, sections, diagnoses; None: unnamed
         self._text: list[str] | None = None
 
     def startElement(self, name: str, attrs: Any) -> None:
         if name in _NODES:
             if self._nodes and self._nodes[-1] is None:
-                raise self._source.error(f"<{name}> comes before the <name> above it", self.line)
+                raise self._source.error(f"<{name}> precedes the <name> of its parent", self.line)
             self._nodes.append(self._section(attrs) if name == "section" else None)
         elif name == "name" and self._tags[-1:] in (["chapter"], ["diag"]):
             self._text = []
@@ -59,7 +59,7 @@ class _Tabular(PlaceHandler):
         self._tags.pop()
         if name in _NODES:
             if self._nodes.pop() is None:
-                raise self._source.error(f"a <{name}> without a <name> ends here", self.line)
+                raise self._source.error(f"the <{name}> that ends here has no <name>", self.line)
         elif name == "name" and self._text is not None:
             self._nodes[-1] = self._named(self._tags[-1], "".join(self._text).strip())
             self._text = None
@@ -83,7 +83,7 @@ class _Tabular(PlaceHandler):
         return node
 
     def _above(self, skipped: int = 0) -> int:
-        """Return the open node above the last `skipped` ones; all of these have their names."""
+        """Return the innermost open node without the last `skipped` ones, or -1."""
         place = len(self._nodes) - 1 - skipped
         node = self._nodes[place] if place >= 0 else None
         return -1 if node is None else node

@@ -1,9 +1,9 @@
-"""Indented text: one name a line, deeper lines below shallower ones.
+"""Indented text: one name per line, children indented below their parent.
 
-The indentation is made of blanks, of tabs, or of dashes before a blank (``---- oak``); any step
-will do, but a line must come back to a level that is open. Blank lines and ``#`` comments are
-skipped. A name in double quotes is a JSON string, so that any name can be written. A single top
-line is the root; several hang off an added one.
+The indentation consists of spaces, tabs, or dashes before a space (``---- oak``), in steps of any
+width, but it must match that of an ancestor's siblings. Blank lines and ``#`` comments are skipped.
+A name in double quotes is a JSON string, so that any name can be written. A single top line is the
+root; several become children of an added root.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["is_deeper", "looks_like", "parse", "split_lines", "to_text"]
 
-# The first line of what we write: names may look like paths or edges, this line does not.
+# The first line that we write: names may look like paths or edges, this line identifies the format.
 _HEADER = "# Palmette hierarchy: indented text"
 _STEP = "  "
 _INDENTATION = re.compile(r"[ \t]*")
@@ -33,22 +33,22 @@ _DASHES = re.compile(r"--+(?=[ \t])|--+$")
 
 
 def looks_like(source: Source) -> bool:
-    """Whether lines start with dashes or different blanks, or our own first line is there."""
+    """Whether lines have dashes or different indentations, or the file has our header."""
     if source.raw_text.startswith(_HEADER):
         return True
     if any(_DASHES.match(line) for line in source.sample):
         return True
     indentations = {len(line) - len(line.lstrip()) for line in source.sample}
-    return len(indentations) > 1  # the same blanks before all lines say nothing
+    return len(indentations) > 1  # one indentation for all lines is no sign of levels
 
 
 def parse(source: Source) -> PlaceRows:
     """Read the lines."""
     rows = PlaceRows(source, Tops.SEVERAL)
-    open_levels: list[tuple[str, int]] = []  # indentation and node of the way down to here
+    open_levels: list[tuple[str, int]] = []  # indentation and node of the ancestors
     for number, line, indentation, name in split_lines(source):
         if not name:
-            raise source.error("a name is missing here", number, line, len(line))
+            raise source.error("the name is missing. Write one", number, line, len(line))
         if open_levels and not is_deeper(indentation, open_levels[-1][0]):
             _close_levels(source, number, line, indentation, open_levels)
         parent = open_levels[-1][1] if open_levels else -1
@@ -57,7 +57,7 @@ def parse(source: Source) -> PlaceRows:
 
 
 def split_lines(source: Source) -> Iterator[tuple[int, str, str, str]]:
-    """Yield (number, line, indentation, name); the name is empty where there is none."""
+    """Yield (number, line, indentation, name); a missing name is empty."""
     lines = list(source.content_lines())
     dashed = any(_DASHES.match(line) for _, line in lines)
     for number, line in lines:
@@ -67,21 +67,21 @@ def split_lines(source: Source) -> Iterator[tuple[int, str, str, str]]:
 
 
 def is_deeper(indentation: str, than: str) -> bool:
-    """Whether a line with this indentation is below one with that."""
+    """Whether a line with `indentation` is below a line with indentation `than`."""
     return len(indentation) > len(than) and indentation.startswith(than)
 
 
 def _close_levels(
     source: Source, number: int, line: str, indentation: str, open_levels: list[tuple[str, int]]
 ) -> None:
-    """Go back to the level of this indentation and close it too: its next sibling comes."""
+    """Close all levels down to and including that of this indentation."""
     while open_levels:
         closed, _ = open_levels.pop()
         if closed == indentation:
             return
     raise source.error(
-        f"the indentation of {len(indentation)} characters meets no level that is open here. "
-        "Use the same blanks or tabs for the same level",
+        f"the indentation of {len(indentation)} characters matches no level above it. "
+        "Use the same spaces or tabs for the same level",
         number,
         line,
         len(indentation),
@@ -99,12 +99,12 @@ def _name(written: str) -> str:
 
 
 def to_text(hierarchy: Hierarchy) -> str:
-    """Write a tree as indented text, which `Hierarchy.read` reads back.
+    """Return a tree as indented text, which `Hierarchy.read` can read.
 
     Parameters
     ----------
     hierarchy : Hierarchy
-        A tree. Names that are no strings come back as strings.
+        A tree. Names that are not strings are read back as strings.
 
     Returns
     -------
@@ -122,11 +122,11 @@ def to_text(hierarchy: Hierarchy) -> str:
     """
     hierarchy.require_tree("indented text")
     names = names_as_text(hierarchy, "indented text")
-    n_blanks = len(_STEP) * int(hierarchy.depth.sum(dtype=np.int64))
-    if n_blanks > MAX_TEXT:
+    n_spaces = len(_STEP) * int(hierarchy.depth.sum(dtype=np.int64))
+    if n_spaces > MAX_TEXT:
         raise HierarchyError(
-            f"the tree is {hierarchy.max_depth} levels deep: indented text would take "
-            f"{n_blanks:,} blanks. Write JSON instead."
+            f"the tree has {hierarchy.max_depth} levels: indented text would need {n_spaces:,} "
+            "spaces. Write JSON instead."
         )
     lines = [
         _STEP * depth + _written(name)

@@ -1,8 +1,8 @@
-"""Our own JSON: names and parents as rows, which brings back exactly what was written.
+"""Our own JSON: names and parents as rows, which is read back exactly as it was written.
 
 ``{"format": "palmette.hierarchy", "version": 1, "names": [...], "parents": [...]}``; the parent of
-the root is -1, and a node of several parents has a list of them. Strings, numbers and tuples stay
-what they are.
+the root is -1, and a node with several parents has a list of them. Strings, numbers and tuples keep
+their types.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ __all__ = ["is_ours", "parse", "to_json"]
 
 _FORMAT = "palmette.hierarchy"
 _VERSION = 1
-_DEEPEST_TUPLE = 8  # of tuples in tuples in names
+_DEEPEST_TUPLE = 8  # nested tuples in a name
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def is_ours(content: Any) -> bool:
-    """Whether decoded JSON says that it is ours."""
+    """Whether decoded JSON has our format."""
     return isinstance(content, dict) and content.get("format") == _FORMAT
 
 
 def to_json(hierarchy: Hierarchy) -> str:
-    """Write a tree or DAG as JSON rows.
+    """Return a tree or DAG as JSON rows.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def to_json(hierarchy: Hierarchy) -> str:
     parents[0] = [-1]
     rows = [above[0] if len(above) == 1 else above for above in parents]
     written = json.dumps(names, ensure_ascii=False)
-    if _SURROGATE.search(written):  # half a character cannot be encoded, but escaped
+    if _SURROGATE.search(written):  # a lone surrogate cannot be encoded, but can be escaped
         written = json.dumps(names)
     return (
         f'{{"format": "{_FORMAT}", "version": {_VERSION},\n'
@@ -79,16 +79,16 @@ def to_json(hierarchy: Hierarchy) -> str:
 def _can_write(name: Any, depth: int = 0) -> bool:
     if type(name) is tuple:
         return depth < _DEEPEST_TUPLE and all(_can_write(part, depth + 1) for part in name)
-    # subclasses (enumerations, say) would come back as something else
+    # subclasses, such as enumerations, would be read back as another type
     return type(name) in (str, int, bool) or (type(name) is float and math.isfinite(name))
 
 
 def parse(source: Source, content: dict[str, Any]) -> NumberedRows:
-    """Read names and parents back."""
+    """Read names and parents."""
     if content.get("version") != _VERSION:
         raise source.error(
-            f"this hierarchy has version {short(content.get('version'))}, expected {_VERSION}: "
-            "a newer Palmette wrote it"
+            f"this hierarchy has version {short(content.get('version'))}: expected {_VERSION}. "
+            "Read it with the newer Palmette that wrote it"
         )
     given, parents = content.get("names"), content.get("parents")
     if not isinstance(given, list) or not isinstance(parents, list) or len(given) != len(parents):
@@ -99,7 +99,7 @@ def parse(source: Source, content: dict[str, Any]) -> NumberedRows:
 
 def _name(source: Source, name: Any, depth: int = 0) -> Any:
     if isinstance(name, dict) or depth > _DEEPEST_TUPLE:
-        raise source.error(f"the name {short(name)} is no string, number or tuple of these")
+        raise source.error(f"the name {short(name)} is not a string, number or tuple of these")
     if isinstance(name, list):
         return tuple(_name(source, part, depth + 1) for part in name)
     return name
@@ -112,14 +112,14 @@ def _edges(source: Source, names: list[Any], parents: list[Any]) -> NDArray[np.i
         for parent in given if isinstance(given, list) else [given]:
             if type(parent) is not int or not -1 <= parent < len(names) or parent == child:
                 raise source.error(
-                    f"the parent of node {child} ({short(names[child])}) is {short(parent)}, "
-                    f"expected another node's number (0 to {len(names) - 1}) or -1 for the root"
+                    f"the parent of node {child} ({short(names[child])}) is {short(parent)}: "
+                    f"expected another node number (0 to {len(names) - 1}) or -1 for the root"
                 )
             if parent < 0:
                 continue
-            place = (parent, repr(names[child]))  # as a key, 1 would be the same as True
+            place = (parent, repr(names[child]))  # repr, since the keys 1 and True are equal
             if place in places:
-                raise source.error(f"two children of node {parent} are {short(names[child])}")
+                raise source.error(f"two children of node {parent} have name {short(names[child])}")
             places.add(place)
             flat += (parent, child)
     return np.asarray(flat, dtype=np.int32).reshape(-1, 2)

@@ -1,16 +1,16 @@
-"""JSON that others write: nested nodes, nested objects, lists of children.
+"""JSON of other programs: nested nodes, nested objects, lists of children.
 
 ===================================================== ==========================================
 ``{"name": "a", "children": [{"name": "b"}, ...]}``    nested nodes, or a list of them
 ``{"a": {"b": {}, "c": ["d", "e"]}}``                  nested objects, lists for leaves
-``{"a": ["b", "c"], "b": ["d"]}``                      lists of children, where some child is
-                                                       a key as well
+``{"a": ["b", "c"], "b": ["d"]}``                      lists of children, if some child is also
+                                                       a key
 ===================================================== ==========================================
 
-In the first two the place is a node's identity, as in a path. In the last it is the name, and a
-child of two parents makes a DAG. If no child is a key, as in ``{"a": ["x"], "b": ["y"]}``, both
-readings give the same two levels, except that ``x`` under two keys makes two nodes. A single top
-is the root; several hang off an added one.
+In the first two, nodes are identified by their path. In the last they are identified by name, and a
+child with two parents makes a DAG. If no child is a key, as in ``{"a": ["x"], "b": ["y"]}``, both
+readings give the same two levels, except that ``x`` below two keys makes two nodes. A single top
+node is the root; several become children of an added root.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _EXPECTED = (
     "expected nested nodes {'name': ..., 'children': [...]}, nested objects {'a': {'b': {}}}, or "
     "lists of children {'a': ['b', 'c']}"
 )
-_Work = list[tuple[Any, int]]  # what remains to be read, and the node that it is under
+_Work = list[tuple[Any, int]]  # value to be read, and its parent
 
 
 def parse(source: Source, content: Any) -> Rows:
-    """Read decoded JSON of any of these shapes."""
+    """Read decoded JSON in any of these layouts."""
     if isinstance(content, list | dict) and content:
         if has_nodes(content):
             return _nested_nodes(source, content)
@@ -39,7 +39,7 @@ def parse(source: Source, content: Any) -> Rows:
             if is_adjacency(content):
                 return _adjacency(source, content)
             return _nested_objects(source, content)
-    raise source.error(f"this JSON is no hierarchy: {_EXPECTED}")
+    raise source.error(f"this JSON is not a hierarchy: {_EXPECTED}")
 
 
 def _is_name(value: Any) -> bool:
@@ -47,7 +47,7 @@ def _is_name(value: Any) -> bool:
 
 
 def has_nodes(content: list[Any] | dict[str, Any]) -> bool:
-    """Whether these are nested nodes, by the first of them."""
+    """Whether these are nested nodes, judged by the first one."""
     first = content[0] if isinstance(content, list) else content
     if not isinstance(first, dict):
         return False
@@ -69,25 +69,25 @@ def _node_parts(source: Source, node: Any) -> tuple[Any, list[Any]]:
     if _is_name(node):
         return node, []
     if not isinstance(node, dict):
-        raise source.error(f"found {short(node)} among nested nodes, expected an object")
+        raise source.error(f"found {short(node)} among nested nodes: expected an object")
     name = next((node[key] for key in NAME_KEYS if key in node), None)
     if not _is_name(name):
         raise source.error(f"the node {short(node)} has no 'name' that is a string or an integer")
     children = node.get("children")
     if not isinstance(children, list | None):
-        raise source.error(f"'children' of {short(name)} is no list: {short(children)}")
+        raise source.error(f"'children' of {short(name)} is {short(children)}: expected a list")
     return name, children or []
 
 
 def _nested_objects(source: Source, content: dict[str, Any]) -> PlaceRows:
     rows = PlaceRows(source, Tops.SEVERAL)
     work: _Work = [(content, -1)]
-    # children of a node come one after another, and the Hierarchy puts subtrees in their place
+    # children of a node are consecutive; Hierarchy sorts the nodes into preorder
     while work:
         value, parent = work.pop()
         if isinstance(value, dict):
             if "" in value:
-                raise source.error("an empty name is a key of an object")
+                raise source.error("a key of an object is empty: expected a name")
             work.extend((value[key], _add(rows, key, parent)) for key in value)
         elif isinstance(value, list):
             for item in value:
@@ -104,7 +104,7 @@ def _nested_objects(source: Source, content: dict[str, Any]) -> PlaceRows:
 
 
 def is_adjacency(content: dict[str, Any]) -> bool:
-    """Whether all values are lists of names, and some name in them is a key as well."""
+    """Whether all values are lists of names, and some of these names are keys too."""
     values = content.values()
     if not all(isinstance(v, list) and all(_is_name(item) for item in v) for v in values):
         return False
@@ -112,7 +112,7 @@ def is_adjacency(content: dict[str, Any]) -> bool:
 
 
 def _adjacency(source: Source, content: dict[str, list[Any]]) -> LinkRows:
-    # keys of JSON objects are strings; where all children are integers, so were the parents
+    # keys of JSON objects are strings; if all children are integers, so were the parents
     numbered = all(isinstance(child, int) for value in content.values() for child in value) and all(
         key.isascii() and key.isdigit() and str(int(key)) == key for key in content
     )
@@ -130,7 +130,7 @@ def _add(rows: PlaceRows, name: Any, parent: int) -> int:
     node = rows.reach(name, parent)
     if node < n_before:
         above = "at the top" if parent < 0 else f"below {short(rows.names[parent])}"
-        raise rows.source.error(f"{short(name)} stands twice {above}: drop or rename one")
+        raise rows.source.error(f"{short(name)} is repeated {above}. Delete or rename one")
     return node
 
 

@@ -1,7 +1,7 @@
-"""MULAN's XML: ``<labels>`` with ``<label name="...">`` elements, nested or flat.
+"""The XML of MULAN: ``<labels>`` with nested or flat ``<label name="...">`` elements.
 
-Labels are the columns of a table, so that a name stands for one label only. The root is added:
-``<labels>`` itself is no label. A flat file gives a star.
+Labels are the columns of a table, so their names are distinct. A root is added: ``<labels>`` itself
+is not a label. In a flat file all labels are children of the root.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ELEMENT = "labels"
 
 
 def looks_like(source: Source) -> bool:
-    """Whether the outermost element is ``<labels>``."""
+    """Whether the root element is ``<labels>``."""
     return root_element(source) == ELEMENT
 
 
@@ -43,7 +43,7 @@ class _Labels(PlaceHandler):
             return
         if tag != "label":
             raise self._source.error(
-                f"found <{name}>, expected <label name='...'> within <labels>", self.line
+                f"found <{name}>: expected <label name='...'> within <labels>", self.line
             )
         label = attrs.get("name", "").strip()
         if not label:
@@ -51,7 +51,7 @@ class _Labels(PlaceHandler):
         if label in self._lines:
             raise self._source.error(
                 f"the label {short(label)} is declared twice, first in line {self._lines[label]}. "
-                "A label is a column of the data: rename one",
+                "Rename one: labels are columns of the data",
                 self.line,
             )
         self._lines[label] = self.line

@@ -1,4 +1,4 @@
-"""Names of nodes on their way into a text file."""
+"""Names of nodes in text files."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["names_as_text"]
 
 
 def names_as_text(hierarchy: Hierarchy, format: str) -> list[str]:
-    """Return every node's name as a string.
+    """Return the name of every node as a string.
 
-    Formats of text cannot tell the number 1 from the string "1"; where siblings would become the
-    same, the file could not be read back, and that is an error.
+    Text formats do not distinguish the number 1 from the string "1". Siblings that would become
+    equal are an error, since the file could not be read back.
     """
     names = [str(name) for name in hierarchy.names.tolist()]
     seen: set[tuple[int, str]] = set()

@@ -1,7 +1,7 @@
 """Newick trees: ``((cat,dog)animal,plant)root;``.
 
-Lengths (``:0.1``) and ``[comments]`` are skipped. Quoted names may hold anything, a quotation mark
-doubled; underscores stay underscores. Inner nodes without a name are numbered (``node 3``); a leaf
+Lengths (``:0.1``) and ``[comments]`` are skipped. Quoted names may contain anything, with quotation
+marks doubled; underscores are kept. Internal nodes without a name are numbered (``node 3``); a leaf
 without a name is an error.
 """
 
@@ -28,7 +28,7 @@ _BARE = re.compile(r"[^\s(),:;\[\]']+")
 
 
 def looks_like(source: Source) -> bool:
-    """Whether the file begins with a parenthesis and ends with a semicolon."""
+    """Whether the file starts with a parenthesis and ends with a semicolon."""
     return source.head.startswith("(") and source.raw_text.rstrip().endswith(";")
 
 
@@ -41,7 +41,7 @@ def parse(source: Source) -> PlaceRows:
         if match is None:
             raise source.error_at(_unexpected(text[place]), place)
         if tree.ended and not match.group().isspace():
-            raise source.error_at("something follows the ';': expected one tree a file", place)
+            raise source.error_at("there is text after ';': expected one tree per file", place)
         if match["mark"]:
             tree.mark(match["mark"], place)
         elif match["quoted"] is not None:
@@ -50,19 +50,19 @@ def parse(source: Source) -> PlaceRows:
             tree.label(match["bare"], place)
         place = match.end()
     if not tree.ended:
-        raise source.error_at("the tree does not end: expected ';'", max(len(text) - 1, 0))
+        raise source.error_at("the tree has no end: expected ';'", max(len(text) - 1, 0))
     return tree.rows()
 
 
 def _unexpected(character: str) -> str:
     opened = {"'": "a quoted name", "[": "a comment", ":": "a length"}
     if character in opened:
-        return f"{opened[character]} begins here and does not end"
-    return f"{character!r} is not expected here"
+        return f"{opened[character]} starts here and does not end"
+    return f"{character!r} is not allowed here"
 
 
 class _Tree:
-    """Nodes in the order in which they begin, so that parents come before children."""
+    """Nodes in the order in which they start, so that parents come before children."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -70,24 +70,24 @@ class _Tree:
         self._parents = [-1]
         self._places = [0]
         self._open: list[int] = []
-        self._last = 0  # the node to which a label would belong
+        self._last = 0  # the node that the next label names
         self._may_open = True
         self.ended = False
 
     def mark(self, mark: str, place: int) -> None:
         if mark == "(":
             if not self._may_open:
-                raise self._source.error_at("'(' is not expected behind a name", place)
+                raise self._source.error_at("'(' is not allowed after a name", place)
             self._open.append(self._last)
             self._begin(self._last, place)
             return
         self._check_named(place)
         if mark == ";":
             if self._open:
-                raise self._source.error_at(f"';' comes before {len(self._open)} ')'", place)
+                raise self._source.error_at(f"expected {len(self._open)} ')' before ';'", place)
             self.ended = True
         elif not self._open:
-            raise self._source.error_at(f"{mark!r} stands outside of all parentheses", place)
+            raise self._source.error_at(f"{mark!r} is outside of all parentheses", place)
         elif mark == ",":
             self._begin(self._open[-1], place)
         else:
@@ -97,12 +97,12 @@ class _Tree:
     def label(self, name: str, place: int) -> None:
         if self._names[self._last] is not None:
             raise self._source.error_at(
-                "a second name for one node: put names with blanks in single quotes", place
+                "the node has two names: put names with spaces in single quotes", place
             )
         if not name:
-            raise self._source.error_at("a name is empty", place)
+            raise self._source.error_at("the name is empty: expected a character", place)
         self._names[self._last] = name
-        if self._may_open:  # a leaf; the name of an inner node stands behind its children
+        if self._may_open:  # a leaf; the name of an internal node follows its children
             self._places[self._last] = place
         self._may_open = False
 
@@ -115,12 +115,12 @@ class _Tree:
         self._may_open = True
 
     def _check_named(self, place: int) -> None:
-        """Refuse a leaf without a name; an inner node has closed its parenthesis."""
+        """Raise an error if a leaf has no name; an internal node may have none."""
         if self._may_open and self._names[self._last] is None:
-            raise self._source.error_at("a leaf without a name ends here", place)
+            raise self._source.error_at("the leaf that ends here has no name", place)
 
     def rows(self) -> PlaceRows:
-        """Return the nodes; a root without a name is left to the caller's or the usual name."""
+        """Return the nodes; a root without a name is left out, to be added later."""
         no_root = self._names[0] is None
         rows = PlaceRows(self._source, Tops.ALWAYS if no_root else Tops.SEVERAL)
         taken = set(self._names)
@@ -136,12 +136,12 @@ class _Tree:
 
 
 def to_newick(hierarchy: Hierarchy) -> str:
-    """Write a tree in Newick's format, names quoted where they need it.
+    """Return a tree in Newick format; names are quoted where needed.
 
     Parameters
     ----------
     hierarchy : Hierarchy
-        A tree. Names that are no strings come back as strings.
+        A tree. Names that are not strings are read back as strings.
 
     Returns
     -------
@@ -153,10 +153,10 @@ def to_newick(hierarchy: Hierarchy) -> str:
     >>> to_newick(Hierarchy.from_paths([("animal", "cat"), ("animal", "polar bear"), ("plant",)]))
     "((cat,'polar bear')animal,plant)root;"
     """
-    hierarchy.require_tree("Newick's format")
-    names = [_written(name) for name in names_as_text(hierarchy, "Newick's format")]
+    hierarchy.require_tree("the Newick format")
+    names = [_written(name) for name in names_as_text(hierarchy, "the Newick format")]
     pieces: list[str] = []
-    open_nodes: list[int] = []  # the way down to the node before this one
+    open_nodes: list[int] = []  # the path to the previous node
     depths = hierarchy.depth.tolist()
     for node, depth in enumerate(depths):
         if depth < len(open_nodes):
@@ -170,7 +170,7 @@ def to_newick(hierarchy: Hierarchy) -> str:
 
 
 def _close(open_nodes: list[int], depth: int, names: list[str], pieces: list[str]) -> None:
-    """Write the names of nodes that end, from the last one up to the one at `depth`."""
+    """Write the names of the nodes that end, from the last one up to the one at `depth`."""
     while len(open_nodes) > depth:
         pieces.append(names[open_nodes.pop()])
         if len(open_nodes) > depth:

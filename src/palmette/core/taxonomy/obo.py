@@ -1,8 +1,8 @@
-"""OBO ontologies: the terms and their ``is_a`` edges, by identifier.
+"""OBO ontologies: terms, named by identifier, and their ``is_a`` edges.
 
-Obsolete terms are left out, and so are types of relationships. ``part_of`` relationships become
-edges too in the format ``obo+part_of``. Several topmost terms, one a namespace in the Gene
-Ontology, hang off an added root.
+Obsolete terms and relationship types are left out. The format ``obo+part_of`` also reads
+``part_of`` relationships as edges. Several top terms, one per namespace in the Gene Ontology,
+become children of an added root.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Term:
 
 
 def looks_like(source: Source) -> bool:
-    """Whether the file starts with the version line of OBO or with a stanza."""
+    """Whether the file starts with an OBO version line or a stanza."""
     return bool(source.sample) and _START.match(source.sample[0].strip()) is not None
 
 
@@ -60,11 +60,11 @@ def _terms(source: Source, relations: set[str]) -> Iterator[_Term]:
 def _read_tag(source: Source, number: int, line: str, term: _Term, relations: set[str]) -> None:
     tag, colon, value = line.partition(":")
     if not colon:
-        raise source.error("expected 'tag: value' within a stanza", number, line)
+        raise source.error("the line has no colon: expected 'tag: value'", number, line)
     tag = tag.strip()
     if tag == "id":
         if term.name:
-            raise source.error("a term has two identifiers", number, line)
+            raise source.error("the term has two 'id:' lines: expected one", number, line)
         term.name = _first_word(source, number, line, value)
     elif tag == "is_obsolete":
         term.obsolete = value.split("!")[0].strip() == "true"
@@ -77,10 +77,10 @@ def _read_tag(source: Source, number: int, line: str, term: _Term, relations: se
 
 
 def _first_word(source: Source, number: int, line: str, value: str) -> str:
-    """Return an identifier without the ``! comment`` and ``{qualifiers}`` behind it."""
+    """Return an identifier without a trailing ``! comment`` or ``{qualifiers}``."""
     words = re.split(r"[\s!{]", value.strip(), maxsplit=1)
     if not words[0]:
-        raise source.error("expected an identifier", number, line, len(line.rstrip()))
+        raise source.error("the identifier is missing", number, line, len(line.rstrip()))
     return words[0]
 
 
@@ -89,7 +89,7 @@ def _link(source: Source, terms: Iterator[_Term]) -> LinkRows:
     obsolete: set[str] = set()
     for term in terms:
         if not term.name:
-            raise source.error("this term has no id", term.line)
+            raise source.error("the term has no 'id:' line", term.line)
         if term.name in kept:
             raise source.error(
                 f"{short(term.name)} is declared twice, first in line {kept[term.name].line}",
@@ -105,8 +105,6 @@ def _link(source: Source, terms: Iterator[_Term]) -> LinkRows:
         for parent, line in term.parents:
             if parent not in kept:
                 kind = "obsolete" if parent in obsolete else "not a term of this file"
-                raise source.error(
-                    f"{short(name)} is an orphan: its parent {short(parent)} is {kind}", line
-                )
+                raise source.error(f"the parent {short(parent)} of {short(name)} is {kind}", line)
             rows.link(parent, name, line)
     return rows

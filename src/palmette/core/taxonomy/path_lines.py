@@ -1,7 +1,7 @@
-"""Lines ``A > B > C``: one path a line, as in the product taxonomies of Google and Shopify.
+"""Lines ``A > B > C``: one path per line, as in the product taxonomies of Google and Shopify.
 
-A leading id (``3237 - A > B`` or ``gid://shop/1 : A > B``) is left out of the names, if all lines
-have one. Prefixes are implied; ``#`` starts a comment. The tops hang off an added root.
+If all lines have a leading id (``3237 - A > B`` or ``gid://shop/1 : A > B``), it is not part of the
+names. Prefixes are implied; ``#`` starts a comment. Top nodes become children of an added root.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from palmette.core.taxonomy.source import Source
 
 __all__ = ["find_separator", "looks_like", "parse", "skip_id", "split_steps"]
 
-_STEP = re.compile(r"\s>\s|[^\s<>=-]>[^\s<>=-]")  # but no arrows, and no tags
+_STEP = re.compile(r"\s>\s|[^\s<>=-]>[^\s<>=-]")  # not an arrow or a tag
 _ID = re.compile(r"\s*(?:\d+\s+-\s|\w+://\S*\s+:\s)\s*")
 
 
 def looks_like(source: Source) -> bool:
-    """Whether the lines hold paths with ``>``."""
+    """Whether lines contain paths with ``>``."""
     return any(_STEP.search(line) for line in source.sample)
 
 
@@ -39,12 +39,12 @@ def parse(source: Source) -> PlaceRows:
 
 
 def find_separator(lines: list[tuple[int, str]]) -> str:
-    """Return what stands between names, which may hold a bare ">" where it has blanks around it."""
+    """Return the separator: " > " if any line has it, so that names may contain ">", else ">"."""
     return " > " if any(" > " in line for _, line in lines) else ">"
 
 
 def skip_id(line: str) -> int:
-    """Return where the path begins behind an id; 0 where there is none."""
+    """Return the start of the path after an id; 0 if there is no id."""
     match = _ID.match(line)
     return match.end() if match else 0
 
@@ -54,7 +54,7 @@ def split_steps(source: Source, number: int, line: str, start: int, separator: s
     steps = [step.strip() for step in line[start:].split(separator)]
     if not all(steps):
         raise source.error(
-            f"a name is empty: expected names with {separator.strip()!r} between them",
+            f"a name is empty: expected names separated by {separator.strip()!r}",
             number,
             line,
             _column_of_empty(line, start, separator),

@@ -1,4 +1,4 @@
-"""The formats of hierarchy files: names, suffixes, and how each is known by its content."""
+"""The formats of hierarchy files: names, suffixes, and how to detect each by its content."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Reader:
     ----------
     name : str
     shows : str
-        What such a file looks like, in a few words.
+        A short description of such a file.
     parse : callable
-        Gives rows, of which `Hierarchy.read` builds a hierarchy.
+        Returns rows, from which `Hierarchy.read` builds a hierarchy.
     looks_like : callable or None
-        Whether a file's content is of this format; None: only where it is asked for by name.
+        Whether the content of a file has this format; None if the format is never detected.
     suffixes : tuple of str
-        Suffixes that stand for this format and no other.
+        Suffixes that only this format has.
     """
 
     name: str
@@ -68,30 +68,30 @@ class Writer:
     suffixes: tuple[str, ...]
 
 
-_PICTURES = ("dot", "svg", "html")  # written, never read
+_PICTURES = ("dot", "svg", "html")  # formats that are only written
 _ELEMENTS = (mulan_xml.ELEMENT, icd10_xml.ELEMENT)
 
-# In the order in which contents are looked at: what is sure first, what accepts much last.
+# In the order of detection: specific formats first, formats that accept much last.
 READERS: dict[str, Reader] = {
     reader.name: reader
     for reader in (
         Reader("go-sqlite", "the Gene Ontology as SQLite", go_sqlite.parse, go_sqlite.looks_like,
                (".sqlite", ".sqlite3", ".db")),
-        Reader("go-sqlite+part_of", "the same, part of as edges too", go_sqlite.parse_with_parts,
+        Reader("go-sqlite+part_of", "the same with part of edges", go_sqlite.parse_with_parts,
                None),
         Reader("mulan", "XML of <labels>", mulan_xml.parse, mulan_xml.looks_like),
         Reader("icd10-xml", "XML of ICD-10-CM", icd10_xml.parse, icd10_xml.looks_like),
-        Reader("arff", "the header of Clus-HMC's ARFF", clus_arff.parse, clus_arff.looks_like,
+        Reader("arff", "the ARFF header of Clus-HMC", clus_arff.parse, clus_arff.looks_like,
                (".arff", ".harff")),
         Reader("obo", "an OBO ontology, is_a edges", obo.parse, obo.looks_like, (".obo",)),
-        Reader("obo+part_of", "the same, part_of as edges too", obo.parse_with_parts, None),
+        Reader("obo+part_of", "the same with part_of edges", obo.parse_with_parts, None),
         Reader("json", "JSON: rows, nested nodes or objects", json_format.parse,
                json_format.looks_like, (".json",)),
         Reader("newick", "((b,c)a)root;", newick.parse, newick.looks_like,
                (".nwk", ".newick", ".nhx", ".tree", ".tre")),
-        Reader("icd10-codes", "ICD-10-CM's list of codes", icd10_codes.parse,
+        Reader("icd10-codes", "the list of codes of ICD-10-CM", icd10_codes.parse,
                icd10_codes.looks_like),
-        Reader("indented", "names indented by blanks, tabs or dashes", indented.parse,
+        Reader("indented", "names indented by spaces, tabs or dashes", indented.parse,
                indented.looks_like),
         Reader("paths", "A > B > C", path_lines.parse, path_lines.looks_like),
         Reader("codes", "a table of code and title, nested by prefix", code_table.parse,
@@ -116,28 +116,28 @@ WRITERS: dict[str, Writer] = {
 
 
 def find_reader(name: str) -> Reader:
-    """Return the reader of that name, or raise an error that lists the known ones."""
+    """Return the reader of a format, or raise an error that lists the known formats."""
     if name in READERS:
         return READERS[name]
     known = "\n".join(f"  {reader.name:18} {reader.shows}" for reader in READERS.values())
-    hint = f" {name.upper()} is written, never read." if name in _PICTURES else ""
-    raise ReadError(f"format={name!r} is not known.{hint} Known formats:\n{known}")
+    hint = f" {name.upper()} can only be written." if name in _PICTURES else ""
+    raise ReadError(f"format={name!r} is unknown.{hint} Known formats:\n{known}")
 
 
 def detect(source: Source) -> Reader:
-    """Find out a file's format by its suffix, then by its content."""
+    """Detect the format of a file by its suffix, then by its content."""
     for reader in READERS.values():
         if source.suffix in reader.suffixes:
             return reader
     for name in _PICTURES:
         if source.suffix in WRITERS[name].suffixes:
             raise source.error(
-                f"{name.upper()} is written, never read. Read JSON or another format instead"
+                f"{name.upper()} can only be written. Read JSON or another format instead"
             )
     element = root_element(source)
     if source.head.startswith("<") and element not in _ELEMENTS:
         raise source.error(
-            f"this looks like XML with the outermost element {element!r}, expected one of "
+            f"this looks like XML with the root element {element!r}: expected one of "
             + ", ".join(_ELEMENTS)
         )
     if source.suffix == ".csv" and edge_list.has_header(source):
@@ -146,16 +146,16 @@ def detect(source: Source) -> Reader:
         if reader.looks_like is not None and reader.looks_like(source):
             return reader
     raise source.error(
-        "the format cannot be told from suffix or content (a plain list of names is no hierarchy: "
-        "see Hierarchy.star). Name it, as in format='indented'; known: " + ", ".join(READERS)
+        "the format cannot be detected from suffix or content. Give it, as in format='indented'; "
+        "for a plain list of names, use Hierarchy.star. Known formats: " + ", ".join(READERS)
     )
 
 
 def find_writer(name: str | None, suffix: str) -> Writer:
-    """Return the writer of that name, or for that suffix where no name is given."""
+    """Return the writer of a format, or of a suffix if no format is given."""
     for writer in WRITERS.values():
         if name == writer.name or (name is None and suffix in writer.suffixes):
             return writer
-    asked = f"the suffix {suffix!r} is" if name is None else f"format={name!r} is"
+    given = f"the suffix {suffix!r}" if name is None else f"format={name!r}"
     known = ", ".join(f"{w.name} ({' '.join(w.suffixes)})" for w in WRITERS.values())
-    raise PalmetteError(f"{asked} not known for writing a hierarchy; known formats: {known}")
+    raise PalmetteError(f"{given} cannot be written. Known formats: {known}")

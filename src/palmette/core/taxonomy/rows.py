@@ -1,16 +1,15 @@
-"""Plain rows that parsers fill, and the one place that turns them into nodes and edges.
+"""Rows returned by parsers, and their conversion to nodes and edges.
 
-A parser gives numbered nodes and edges. What differs between formats is what identifies a node
-(its place in a tree, or its name) and what becomes of several nodes without a parent:
+A parser returns numbered nodes and edges. Formats differ in what identifies a node (its path in a
+tree, or its name) and in the treatment of several nodes without a parent:
 
-========== =====================================================================================
-``ALWAYS`` all parentless nodes hang off an added root: formats that write label paths or codes,
-           where no line stands for the root
-``SEVERAL`` one parentless node is the root, several hang off an added one: nested formats
-``NEVER``  several are an error, since a missing edge looks just the same: lists of edges
-========== =====================================================================================
+=========== ====================================================================================
+``ALWAYS``  all become children of an added root: formats of paths or codes, without a root
+``SEVERAL`` a single one is the root, several become children of an added root: nested formats
+``NEVER``   several are an error, since an edge may be missing: lists of edges
+=========== ====================================================================================
 
-A root that the caller names joins them in every format.
+If the caller names a root, they become its children in every format.
 """
 
 from __future__ import annotations
@@ -43,13 +42,13 @@ DEFAULT_ROOT = "root"
 MAX_NODES = 5_000_000
 
 
-# nested and endless names too: a plain repr could be as deep as the file
+# names may be nested and long: a plain repr could be as long as the file
 _REPR = Repr()
 _REPR.maxstring = _REPR.maxother = 80
 
 
 class Tops(Enum):
-    """When nodes without a parent are put under an added root."""
+    """When nodes without a parent become children of an added root."""
 
     ALWAYS = "always"
     SEVERAL = "several"
@@ -57,7 +56,7 @@ class Tops(Enum):
 
 
 class PlaceRows:
-    """Nodes of a tree, identified by their place: parent and name; parents come first.
+    """Nodes of a tree, identified by parent and name; parents come first.
 
     Parameters
     ----------
@@ -73,24 +72,24 @@ class PlaceRows:
         self.tops = tops
         self.names: list[Any] = []
         self.parents: list[int] = []
-        self._declared: list[int] = []  # line of each node, 0 where it is only implied
+        self._declared: list[int] = []  # line of each node, 0 if it is only implied
         self._known: dict[tuple[int, Any], int] = {}
 
     def add(self, name: Hashable, parent: int, line: int) -> int:
-        """Declare a node under `parent` (-1: none); the same place declared twice is an error."""
+        """Declare a node below `parent` (-1: none); declaring it twice is an error."""
         node = self.reach(name, parent)
         if self._declared[node]:
             place = " > ".join(short(step) for step in self._path(node))
             raise self.source.error(
                 f"{place} is declared twice, first in line {self._declared[node]}. "
-                "Drop or rename one: siblings need different names",
+                "Delete or rename one: siblings need different names",
                 line=line,
             )
         self._declared[node] = line
         return node
 
     def reach(self, name: Hashable, parent: int) -> int:
-        """Return the node at a place, which is made where it is not there yet."""
+        """Return the node below `parent` with a name; it is added if it does not exist."""
         key = (parent, name)
         node = self._known.get(key)
         if node is None:
@@ -103,7 +102,7 @@ class PlaceRows:
 
     def _path(self, node: int) -> list[Any]:
         steps: list[Any] = []
-        while node >= 0 and len(steps) < 6:  # more would not be read
+        while node >= 0 and len(steps) < 6:  # enough for a message
             steps.append(self.names[node])
             node = self.parents[node]
         return steps[::-1]
@@ -116,7 +115,7 @@ class PlaceRows:
 
 
 class LinkRows:
-    """Nodes identified by their name and links between them: trees and DAGs.
+    """Nodes identified by name, and edges between them: trees and DAGs.
 
     Parameters
     ----------
@@ -139,15 +138,15 @@ class LinkRows:
         return list(self._numbers)
 
     def node(self, name: Hashable) -> int:
-        """Return the number of a name, which becomes a node where it is none."""
+        """Return the number of a name; a new name gets the next number."""
         number = self._numbers.setdefault(name, len(self._numbers))
         check_size(self.source, number)
         return number
 
     def link(self, parent: Hashable, child: Hashable, line: int | None = None) -> None:
-        """Add an edge; repeats do no harm, a node above itself does."""
+        """Add an edge; duplicates are ignored, a self-loop is an error."""
         if parent == child:
-            raise self.source.error(f"{short(child)} is made its own parent: drop it", line=line)
+            raise self.source.error(f"{short(child)} is its own parent. Delete it", line=line)
         self._links.append(self.node(parent))
         self._links.append(self.node(child))
 
@@ -158,7 +157,7 @@ class LinkRows:
 
 @dataclass(frozen=True)
 class NumberedRows:
-    """Nodes and edges that a file has numbered itself.
+    """Nodes and edges that are numbered in the file.
 
     Parameters
     ----------
@@ -183,13 +182,13 @@ Rows = PlaceRows | LinkRows | NumberedRows
 
 
 def nodes_and_edges(rows: Rows, root: Hashable | None) -> tuple[list[Any], NDArray[np.int32]]:
-    """Return the nodes of parsed rows under one root.
+    """Return the nodes and edges of parsed rows, with one root.
 
     Parameters
     ----------
     rows : PlaceRows, LinkRows or NumberedRows
     root : hashable or None
-        Name of the root over all nodes without a parent; None leaves it to the format.
+        Name of the root above all nodes without a parent; None depends on the format.
 
     Returns
     -------
@@ -199,7 +198,7 @@ def nodes_and_edges(rows: Rows, root: Hashable | None) -> tuple[list[Any], NDArr
     """
     names, edges = rows.names, rows.edges()
     if not names:
-        raise rows.source.error("the file holds no nodes, expected at least one")
+        raise rows.source.error("the file has no nodes: expected at least one")
     has_parent = np.zeros(len(names), dtype=bool)
     has_parent[edges[:, 1]] = True
     tops = np.flatnonzero(~has_parent)
@@ -207,14 +206,14 @@ def nodes_and_edges(rows: Rows, root: Hashable | None) -> tuple[list[Any], NDArr
     if root is None and (rows.tops is Tops.ALWAYS or (rows.tops is Tops.SEVERAL and len(tops) > 1)):
         wanted = DEFAULT_ROOT
     if wanted is not None:
-        names, edges = _put_under(wanted, rows, names, edges, tops)
+        names, edges = _put_below(wanted, rows, names, edges, tops)
     return names, edges
 
 
-def _put_under(
+def _put_below(
     root: Hashable, rows: Rows, names: list[Any], edges: NDArray[np.int32], tops: NDArray[np.intp]
 ) -> tuple[list[Any], NDArray[np.int32]]:
-    """Join parentless nodes under the root of that name, which is added where it is not there."""
+    """Put nodes without a parent below the root, which is added if it does not exist."""
     top_names = [names[i] for i in tops]
     is_there = root in top_names if rows.by_name else top_names == [root]
     if rows.tops is Tops.ALWAYS:
@@ -224,7 +223,7 @@ def _put_under(
     else:
         if rows.by_name and root in names:
             raise HierarchyError(
-                f"the name {root!r} of the root is that of another node in this file. "
+                f"another node in this file has the name {root!r} of the root. "
                 "Pass root='another name'."
             )
         number = len(names)
@@ -235,11 +234,11 @@ def _put_under(
 
 
 def check_size(source: Source, n_nodes: int) -> None:
-    """Refuse a file that makes more nodes than any hierarchy has, before it takes all memory."""
+    """Raise an error if a file has too many nodes, before it fills the memory."""
     if n_nodes >= MAX_NODES:
-        raise source.error(f"the file holds more than {MAX_NODES:,} nodes: split it")
+        raise source.error(f"the file has more than {MAX_NODES:,} nodes. Split it")
 
 
 def short(name: Any) -> str:
-    """Show a name in a message, cut where it is long."""
+    """Format a name for a message; a long one is truncated."""
     return _REPR.repr(name)

@@ -1,4 +1,4 @@
-"""Streaming XML with defusedxml: no entities, nothing from outside, no tree, no recursion."""
+"""Streaming XML with defusedxml: no entities, no external files, no tree, no recursion."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from palmette.core.taxonomy.source import Source
 
 __all__ = ["PlaceHandler", "parse_xml", "root_element"]
 
-# Atomic groups: what was skipped before the first element is never looked at twice.
+# Atomic groups: text before the first element is scanned only once.
 _FIRST_ELEMENT = re.compile(
     r"(?>\s+|<\?.*?\?>|<!--.*?-->|<!(?!--)[^>\[]*(?:\[[^\]]*\])?\s*>)*+<([^\s/>!?]+)",
     re.DOTALL,
@@ -18,7 +18,7 @@ _FIRST_ELEMENT = re.compile(
 
 
 def root_element(source: Source) -> str | None:
-    """Return the name of the outermost element, without its prefix; None where it is not XML."""
+    """Return the name of the root element, without its prefix; None if the file is not XML."""
     if not source.head.startswith("<"):
         return None
     match = _FIRST_ELEMENT.match(source.head)
@@ -26,39 +26,39 @@ def root_element(source: Source) -> str | None:
 
 
 class PlaceHandler(ContentHandler):
-    """A SAX handler that knows the line it is at."""
+    """A SAX handler with the current line."""
 
     @property
     def line(self) -> int:
-        """Line of the event that is being handled."""
-        # typeshed leaves the locator, which the parser sets before the first event, untyped
+        """Line of the current event."""
+        # the parser sets the locator before the first event; typeshed does not declare it
         return int(self._locator.getLineNumber())  # type: ignore[attr-defined]
 
 
 def parse_xml(source: Source, handler: PlaceHandler) -> None:
-    """Send the events of an XML file to a handler; entities and broken XML are read errors."""
+    """Send the events of an XML file to a handler; entities and malformed XML are errors."""
     from defusedxml import DefusedXmlException
     from defusedxml.sax import make_parser
 
     source.require_text()
     parser = make_parser()
-    parser.forbid_dtd = False  # a document type alone does no harm
+    parser.forbid_dtd = False  # a document type alone is harmless
     parser.forbid_entities = parser.forbid_external = True
     parser.setContentHandler(handler)
     handler.setDocumentLocator(parser)
     try:
-        # in one piece: Expat scans a long token anew for every piece that it is fed
+        # all at once: Expat would scan a long token again for every piece
         parser.feed(source.data)
         parser.close()
     except DefusedXmlException as error:
         raise source.error(
-            f"the XML declares entities or refers to other files, which is refused ({error})"
+            f"the XML declares entities or refers to other files, which is not allowed ({error})"
         ) from None
     except SAXParseException as error:
         raise source.error(
-            f"this is no well-formed XML ({error.getMessage()})",
+            f"this is not well-formed XML ({error.getMessage()})",
             error.getLineNumber(),
             column=error.getColumnNumber() or 0,
         ) from None
-    except (SAXException, LookupError) as error:  # an encoding that Python does not know
+    except (SAXException, LookupError) as error:  # an unknown encoding
         raise source.error(f"the XML cannot be read ({error})") from None

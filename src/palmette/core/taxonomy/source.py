@@ -1,4 +1,4 @@
-"""Source: one hierarchy file, unpacked, decoded and bounded, that knows how to point at a line."""
+"""Source: a hierarchy file, decompressed and decoded, with errors that show the line."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from palmette.exceptions import ReadError
 
 __all__ = ["MAX_LINE", "MAX_TEXT", "Source"]
 
-# The largest hierarchy file that we know of, the Gene Ontology with all its texts as SQLite, has
-# 86 MB. Text is parsed into objects that may take twenty times its size, so it is bounded sooner;
-# together with `MAX_NODES` of the rows this bounds the memory that any file can make us take.
+# The largest hierarchy file that we know of, the Gene Ontology as SQLite with all texts, has 86 MB.
+# Parsed text may need twenty times its size, so its limit is lower; together with `MAX_NODES` of
+# the rows, this bounds the memory that any file can use.
 MAX_BYTES = 512 * 1024**2
 MAX_TEXT = 64 * 1024**2
 MAX_LINE = 16 * 1024**2
 
-_SAMPLED = 200  # lines that tell one format from another
-_SAMPLED_CHARACTERS = 1 << 20  # a sample stays small where a file is one endless line
+_SAMPLED = 200  # lines used to detect the format
+_SAMPLED_CHARACTERS = 1 << 20  # limit for files with very long lines
 
 
 class Source:
-    """A hierarchy file, read once and looked at by several formats.
+    """A hierarchy file, read once and shared by several formats.
 
     Parameters
     ----------
     path : path-like
-        May be packed as .xz, .gz, .bz2 or .zip.
+        May be compressed as .xz, .gz, .bz2 or .zip.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -41,31 +41,31 @@ class Source:
 
     @cached_property
     def data(self) -> bytes:
-        """The unpacked bytes."""
+        """The decompressed bytes."""
         return read_bytes(self.path, limit=MAX_BYTES)
 
     @cached_property
     def raw_text(self) -> str:
-        """The text with its line ends as they are: UTF-8 with or without a mark, else Latin-1."""
+        """The text with unchanged line ends: UTF-8 with or without a BOM, else Latin-1."""
         self.require_text()
         return decode_text(self.data, self.path)
 
     def require_text(self) -> None:
-        """Refuse files that are binary or too large to be parsed as text."""
+        """Raise an error if the file is binary or too large to be parsed as text."""
         if len(self.data) > MAX_TEXT:
             raise self.error(
-                f"the file has {len(self.data):,} bytes, expected at most {MAX_TEXT:,}: split it"
+                f"the file has {len(self.data):,} bytes: expected at most {MAX_TEXT:,}. Split it"
             )
         require_text(self.data, self.path)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield (number from 1, line without its end), one at a time."""
-        # StringIO knows \n, \r\n and \r only; str.splitlines would cut at form feeds too
+        # StringIO splits at \n, \r\n and \r only; str.splitlines would also split at form feeds
         stream = io.StringIO(self.raw_text, newline=None)
         for number, line in enumerate(stream, start=1):
             if len(line) > MAX_LINE:
                 raise self.error(
-                    f"the line has {len(line):,} characters, expected at most {MAX_LINE:,}",
+                    f"the line has {len(line):,} characters: expected at most {MAX_LINE:,}",
                     number,
                     line[:200],
                 )
@@ -87,19 +87,19 @@ class Source:
 
     @cached_property
     def head(self) -> str:
-        """The beginning of the file, without blanks before it, where its syntax shows."""
+        """The start of the file without leading whitespace, to detect its syntax."""
         return self.data[:8192].removeprefix(codecs.BOM_UTF8).decode("latin-1").lstrip()
 
     def error(
         self, message: str, line: int | None = None, text: str | None = None, column: int = 0
     ) -> ReadError:
-        """Make the error that points at a place of this file; the caller raises it."""
+        """Return an error that shows a position in this file; the caller raises it."""
         if line is not None and text is None:
             text = next((content for number, content in self.lines() if number == line), None)
         return ReadError(message, path=self.path, line=line, text=text, column=column)
 
     def error_at(self, message: str, offset: int) -> ReadError:
-        """Make the error that points at a character of `raw_text`."""
+        """Return an error that shows a character of `raw_text`; the caller raises it."""
         start = self.raw_text.rfind("\n", 0, offset) + 1
         end = self.raw_text.find("\n", offset)
         return ReadError(
