@@ -49,7 +49,7 @@ def _judge(
 @njit(cache=True, nogil=True)
 def _move(weights: Sums, right: NDArray[np.uint8], coefficient: float) -> None:
     """Multiply the weights by what the votes cost, and scale them to sum to one."""
-    # looked up, not chosen: there is no branch to foretell wrongly
+    # looked up, not chosen: there is no branch to mispredict
     factors, total = np.array([np.exp(coefficient), np.exp(-coefficient)]), 0.0
     for i in range(len(weights)):
         weights[i] *= factors[right[i]]
@@ -79,19 +79,19 @@ def boost_carts(
 
     Parameters
     ----------
-    codes : uint8 array of shape (n_samples, n_features), in
-    codes_by_feature : uint8 array of shape (n_features, n_samples), in
-    index : int32 array of shape (n_rows,), in
+    codes : uint8 array of shape (n_samples, n_features), IN
+    codes_by_feature : uint8 array of shape (n_features, n_samples), IN
+    index : int32 array of shape (n_rows,), IN
         The rows of the node: the positive ones first, copies of a row next to each other.
     n_positive : int
-    weights : float64 array of shape (n_rows,), in and out
+    weights : float64 array of shape (n_rows,), IN and OUT
         Positive; afterwards those that the rounds have led to.
     n_draws : int
         Rows drawn by weight for every tree; 0 to take all, with their weights.
     n_tried, max_depth : int
         As of `grow_cart`.
     least_error : float
-    seeds : uint64 array of shape (n_rounds,), in
+    seeds : uint64 array of shape (n_rounds,), IN
 
     Returns
     -------
@@ -152,9 +152,9 @@ def add_cart_votes(
     Parameters
     ----------
     codes, rows, starts, features, cuts, left, says
-        As of `ask_carts`, in.
-    coefficients : float64 array of shape (n_trees,), in
-    scores : float64 array of shape (n_rows,), in and out
+        As of `ask_carts`, IN.
+    coefficients : float64 array of shape (n_trees,), IN
+    scores : float64 array of shape (n_rows,), IN and OUT
     """
     leaves = np.empty(_BLOCK, dtype=np.int32)
     for first in range(0, len(rows), _BLOCK):

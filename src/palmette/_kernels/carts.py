@@ -56,7 +56,7 @@ def hash_rows(codes: Codes) -> NDArray[np.uint64]:
 
     Parameters
     ----------
-    codes : uint8 array of shape (n_samples, n_features), in
+    codes : uint8 array of shape (n_samples, n_features), IN
 
     Returns
     -------
@@ -103,9 +103,9 @@ def draw_counts(weights: Sums, n_draws: int, seed: State) -> Indices:
 
     Parameters
     ----------
-    weights : float64 array of shape (n_rows,), in
+    weights : float64 array of shape (n_rows,), IN
     n_draws : int
-    seed : uint64 array of shape (1,), in
+    seed : uint64 array of shape (1,), IN
     """
     counts, total = np.zeros(len(weights), dtype=np.int32), 0.0
     for weight in weights:
@@ -150,12 +150,12 @@ def draw_rows(
 
     Parameters
     ----------
-    signed : float64 array of shape (n_samples,), in
+    signed : float64 array of shape (n_samples,), IN
         Weights, negative for negative rows.
-    order : int32 array, in
+    order : int32 array, IN
         The rows that may be drawn.
     n_draws : int
-    seed : uint64 array of shape (1,), in
+    seed : uint64 array of shape (1,), IN
 
     Returns
     -------
@@ -204,8 +204,8 @@ def _best_by_sorting(
 
     Parameters
     ----------
-    codes : uint8 array of shape (n_samples,), in
-    rows, packed : int32 and int64 arrays of shape (n_rows,), in
+    codes : uint8 array of shape (n_samples,), IN
+    rows, packed : int32 and int64 arrays of shape (n_rows,), IN
     total : int
         Sum of `packed`.
     room : int64 array of shape (>= 2 * n_rows,), for its own use
@@ -256,7 +256,7 @@ def _part(
     codes: Codes, cut: int, rows: Indices, packed: Packed, rows_room: Indices, room: Packed
 ) -> int:
     """Put the rows that go left before the others, each side in its old order; count them."""
-    # every row is written to both sides, and one of them moves on: no branch to foretell wrongly
+    # every row is written to both sides, and one of them moves on: no branch to mispredict
     n_left = np.uint64(0)
     for i in range(len(rows)):
         row, value, place = rows[i], packed[i], np.uint64(i) - n_left
@@ -287,15 +287,15 @@ def grow_cart(
 
     Parameters
     ----------
-    codes_by_feature : uint8 array of shape (n_features, n_samples), in
-    rows : int32 array of shape (n_rows,), in
-    weights : int32 array of shape (n_rows,), in
+    codes_by_feature : uint8 array of shape (n_features, n_samples), IN
+    rows : int32 array of shape (n_rows,), IN
+    weights : int32 array of shape (n_rows,), IN
         Positive; sum to less than 2**31.
-    positive : bool array of shape (n_rows,), in
+    positive : bool array of shape (n_rows,), IN
     n_tried : int
         Features that compete at a node, drawn anew for each, of those that vary there.
     max_depth : int
-    seed : uint64 array of shape (1,), in
+    seed : uint64 array of shape (1,), IN
         Every node draws from numbers of its own.
 
     Returns
@@ -369,10 +369,10 @@ def find_leaves(
 
     Parameters
     ----------
-    codes : uint8 array of shape (n_samples, n_features), in
-    rows : int32 array of shape (n_rows,), in
-    features, cuts, left : arrays of shape (n_places,), in
-    leaves : int32 array of shape (>= n_rows,), out
+    codes : uint8 array of shape (n_samples, n_features), IN
+    rows : int32 array of shape (n_rows,), IN
+    features, cuts, left : arrays of shape (n_places,), IN
+    leaves : int32 array of shape (>= n_rows,), OUT
     """
     n_rows = len(rows)
     for i in range(0, n_rows - n_rows % _TOGETHER, _TOGETHER):
@@ -409,11 +409,11 @@ def ask_carts(
 
     Parameters
     ----------
-    codes : uint8 array of shape (n_samples, n_features), in
-    rows : int32 array of shape (n_rows,), in
-    starts : int64 array of shape (n_trees + 1,), in
-    features, cuts, left, says : arrays of shape (n_places,), in
-    places : uint8 array of shape (n_rows, n_trees), out
+    codes : uint8 array of shape (n_samples, n_features), IN
+    rows : int32 array of shape (n_rows,), IN
+    starts : int64 array of shape (n_trees + 1,), IN
+    features, cuts, left, says : arrays of shape (n_places,), IN
+    places : uint8 array of shape (n_rows, n_trees), OUT
         1 for -1, and 2 for +1.
     """
     leaves = np.empty(len(rows), dtype=np.int32)

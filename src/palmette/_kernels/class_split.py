@@ -33,7 +33,7 @@ def _pair_weights(signed: Floats, rows: Indices, pairs: Sums) -> tuple[float, fl
     negative, positive = 0.0, 0.0
     for i in range(len(rows)):
         value = np.float64(signed[rows[i]])
-        # exact, and without a branch on signs that no processor can foretell
+        # exact, and without a branch on signs, which no processor can predict
         pairs[2 * i], pairs[2 * i + 1] = 0.5 * (abs(value) - value), 0.5 * (abs(value) + value)
         negative += pairs[2 * i]
         positive += pairs[2 * i + 1]
@@ -46,12 +46,12 @@ def _sum_bins(codes: Codes, members: Indices, rows: Indices, pairs: Sums, bins: 
 
     Parameters
     ----------
-    codes : uint8 array of shape (n_features, n_samples), in
-    members : int32 array, in
+    codes : uint8 array of shape (n_features, n_samples), IN
+    members : int32 array, IN
         The features; four of them share one pass.
-    rows : int32 array of shape (n_rows,), in
-    pairs : float64 array of shape (2 * n_rows,), in
-    bins : float64 array of shape (_GROUP * _BINS,), out
+    rows : int32 array of shape (n_rows,), IN
+    pairs : float64 array of shape (2 * n_rows,), IN
+    bins : float64 array of shape (_GROUP * _BINS,), OUT
     """
     bins[:] = 0.0
     if len(members) == _GROUP:
@@ -96,8 +96,8 @@ def _best_cut(
 
     Parameters
     ----------
-    bins : float64 array of shape (512,), in
-    counts : int64 array of shape (256,), in
+    bins : float64 array of shape (512,), IN
+    counts : int64 array of shape (256,), IN
         Rows of every code; of no use where `min_leaf` is 1, as a side then has rows if it weighs.
     cuts : (int, int)
         First and last.

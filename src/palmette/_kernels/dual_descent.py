@@ -1,6 +1,6 @@
 """Dual coordinate descent for linear classifiers, several targets of the same rows at a time.
 
-A *lane* is one target: the rows of a node are told apart for all of its options together, so that a
+A *lane* is one target: the rows of a node are classified for all of its options together, so that a
 weight line, the weights of one feature in all lanes, is one stretch of memory. Row ``i`` has
 ``lengths[i]`` entries, at ``values[value_starts[i]:]`` in columns ``columns[column_starts[i]:]``;
 rows of a dense matrix share their columns. A constant feature of 1, last of all, is the bias, and
@@ -33,9 +33,9 @@ def compact_columns(
 
     Parameters
     ----------
-    columns, starts, lengths : arrays, in
+    columns, starts, lengths : arrays, IN
         Of all rows; see the module.
-    rows : int64 array of shape (n_rows,), in
+    rows : int64 array of shape (n_rows,), IN
         The rows that count.
     n_features : int
 
@@ -145,23 +145,23 @@ def squared_hinge_lanes(
 
     Parameters
     ----------
-    values, value_starts, lengths : arrays, in
+    values, value_starts, lengths : arrays, IN
         Of all rows; see the module.
-    columns : int32 array, in
+    columns : int32 array, IN
         Lines of `lines` that the entries stand for.
-    column_starts : int64 array of shape (n_rows,), in
+    column_starts : int64 array of shape (n_rows,), IN
         Where a row of `rows` begins in `columns`.
-    rows : int64 array of shape (n_rows,), in
-    member : int32 array of shape (n_rows,), in
+    rows : int64 array of shape (n_rows,), IN
+    member : int32 array of shape (n_rows,), IN
         Group of every row of `rows`.
-    signs : int8 array of shape (n_groups, n_lanes), in
+    signs : int8 array of shape (n_groups, n_lanes), IN
         Target of every group in every lane, 1 or -1.
-    costs : float64 array of shape (n_rows,), in
+    costs : float64 array of shape (n_rows,), IN
     tol : float
         Stop where projected gradients differ by no more in any lane.
     max_iter : int
         Most passes over the rows.
-    state : uint64 array of shape (1,), in and out
+    state : uint64 array of shape (1,), IN and OUT
         Of the generator that shuffles rows.
     lines : float64 array of shape (n_used + 1, n_lanes), zero in, weights out
         The last line is the bias.

@@ -50,10 +50,10 @@ def take_sorted(columns: SortedColumns, starts: Offsets, order: Numbers) -> Sort
 
     Parameters
     ----------
-    columns : SortedColumns, in
-    starts : int64 array of shape (n_rows + 1,), in
+    columns : SortedColumns, IN
+    starts : int64 array of shape (n_rows + 1,), IN
         Where in `order` the new numbers of a row begin: none, one or several.
-    order : uint32 array of shape (n_new_rows,), in
+    order : uint32 array of shape (n_new_rows,), IN
     """
     n_columns, total = len(columns.starts) - 1, 0
     for row in columns.rows:
@@ -346,12 +346,12 @@ def grow_entropy_tree(
 
     Parameters
     ----------
-    columns : SortedColumns, in
+    columns : SortedColumns, IN
         Used up.
-    classes : uint32 array of shape (n_rows,), in
-    weights : int64 or float64 array of shape (n_rows,), in
+    classes : uint32 array of shape (n_rows,), IN
+    weights : int64 or float64 array of shape (n_rows,), IN
         All positive.
-    logs : float64 array, in
+    logs : float64 array, IN
         Where the weights are whole numbers, x log x of 0, 1, ... up to their sum; else empty.
     n_classes : int
     least : float

@@ -27,10 +27,10 @@ def _step(
 
     Parameters
     ----------
-    gradient : float64 array of shape (n_targets,), in
+    gradient : float64 array of shape (n_targets,), IN
     curvature, lam : float
-    weights : float64 array of shape (n_targets,), in and out
-    step : float64 array of shape (n_targets,), out
+    weights : float64 array of shape (n_targets,), IN and OUT
+    step : float64 array of shape (n_targets,), OUT
     """
     if curvature <= 0.0:  # a feature that says nothing
         return False
@@ -63,11 +63,11 @@ def pass_over_gram(
 
     Parameters
     ----------
-    quadratic : float64 array of shape (n_active, n_active), in
+    quadratic : float64 array of shape (n_active, n_active), IN
         Symmetric.
     lam : float
-    weights : float64 array of shape (n_active, n_targets), in and out
-    gradient : float64 array of shape (n_active, n_targets), in and out
+    weights : float64 array of shape (n_active, n_targets), IN and OUT
+    gradient : float64 array of shape (n_active, n_targets), IN and OUT
         Of minus half the quadratic at `weights`.
     """
     n_active, n_targets = weights.shape
@@ -106,21 +106,21 @@ def pass_over_columns(
 
     Parameters
     ----------
-    values, rows, starts : arrays, in
+    values, rows, starts : arrays, IN
         Of the matrix of active features, by columns.
-    means, scales : float64 arrays of shape (n_active,), in
+    means, scales : float64 arrays of shape (n_active,), IN
         A mean is that of its column in the rows, or all are 0: then `unit` drops out.
-    unit : float64 array of shape (n_rows,), in
+    unit : float64 array of shape (n_rows,), IN
         The constant column; roots of the weights of rows.
-    curvature : float64 array of shape (n_active,), in
+    curvature : float64 array of shape (n_active,), IN
     ridge : float
-    pull : float64 array of shape (n_active, n_targets), in
-    factor : float64 array of shape (n_active, n_along), in
+    pull : float64 array of shape (n_active, n_targets), IN
+    factor : float64 array of shape (n_active, n_along), IN
     lam : float
-    weights : float64 array of shape (n_active, n_targets), in and out
-    residual : float64 array of shape (n_rows, n_targets), in and out
+    weights : float64 array of shape (n_active, n_targets), IN and OUT
+    residual : float64 array of shape (n_rows, n_targets), IN and OUT
         Of the targets, up to a multiple of `unit` for each.
-    along : float64 array of shape (n_along, n_targets), in and out
+    along : float64 array of shape (n_along, n_targets), IN and OUT
         ``factor.T @ weights``
     """
     n_active, n_targets = weights.shape

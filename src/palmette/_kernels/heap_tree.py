@@ -192,9 +192,9 @@ def shared_leaf(codes: Codes, features: Indices, cuts: Codes, leaf_at: Indices) 
 
     Parameters
     ----------
-    codes : uint8 array of shape (n_samples, n_features), in
-    features, cuts : int32 and uint8 arrays of shape (n_places,), in
-    leaf_at : int32 array of shape (n_places,), in
+    codes : uint8 array of shape (n_samples, n_features), IN
+    features, cuts : int32 and uint8 arrays of shape (n_places,), IN
+    leaf_at : int32 array of shape (n_places,), IN
         Number of the leaf at every place of the heap.
 
     Returns
@@ -220,12 +220,12 @@ def add_tree_scores(
 
     Parameters
     ----------
-    codes : uint8 array of shape (n_samples, n_features), in
-    features, cuts : arrays of one tree, in
-    leaf_at : int32 array, in
+    codes : uint8 array of shape (n_samples, n_features), IN
+    features, cuts : arrays of one tree, IN
+    leaf_at : int32 array, IN
         Row of `values` for every leaf of the heap.
-    values : float32 array of shape (n_leaves, n_labels), in
-    scores : float array of shape (n_samples, n_labels), in and out
+    values : float32 array of shape (n_leaves, n_labels), IN
+    scores : float array of shape (n_samples, n_labels), IN and OUT
     """
     for i in range(codes.shape[0]):
         leaf = leaf_at[_find_place(codes[i], features, cuts)]
@@ -258,9 +258,9 @@ def _descend(by_feature: Codes, features: Indices, cuts: Codes, places: Codes) -
 
     Parameters
     ----------
-    by_feature : uint8 array of shape (n_features, >= n_rows), in
-    features, cuts : int32 and uint8 arrays of shape (n_places,), in
-    places : uint8 array of shape (n_rows,), out
+    by_feature : uint8 array of shape (n_features, >= n_rows), IN
+    features, cuts : int32 and uint8 arrays of shape (n_places,), IN
+    places : uint8 array of shape (n_rows,), OUT
     """
     places[:] = 1
     for node in range(1, len(features) // 2):
@@ -279,9 +279,9 @@ def walk_class_trees(codes: Codes, features: Indices, cuts: Codes, places: Codes
 
     Parameters
     ----------
-    codes : uint8 array of shape (n_samples, n_features), in
-    features, cuts : int32 and uint8 arrays of shape (n_columns, n_places), in
-    places : uint8 array of shape (n_samples, n_columns), out
+    codes : uint8 array of shape (n_samples, n_features), IN
+    features, cuts : int32 and uint8 arrays of shape (n_columns, n_places), IN
+    places : uint8 array of shape (n_samples, n_columns), OUT
     """
     n_columns = features.shape[0]
     by_feature = np.empty((codes.shape[1], _BLOCK), dtype=np.uint8)
@@ -333,13 +333,13 @@ def mask_places(
 
     Parameters
     ----------
-    places : uint8 array of shape (n_samples, n_columns), in and out
-    signs : int8 array of shape (n_columns, n_places), in
+    places : uint8 array of shape (n_samples, n_columns), IN and OUT
+    signs : int8 array of shape (n_columns, n_places), IN
         What the leaves say; place 0 says -1 whatever stands there.
-    parent_starts : int64 array of shape (n_columns + 1,), in
+    parent_starts : int64 array of shape (n_columns + 1,), IN
         Where in `parent_columns` the parents of each column begin. Parents come before their
         children.
-    parent_columns : int32 array, in
+    parent_columns : int32 array, IN
     need_all : bool
         Whether all parents have to say +1, or any.
     """
@@ -366,10 +366,10 @@ def add_class_tree_scores(
 
     Parameters
     ----------
-    codes : uint8 array of shape (n_samples, n_features), in
-    features, cuts : int32 and uint8 arrays of shape (n_rounds, n_columns, n_places), in
-    values : float64 array of the same shape, in
-    scores : float64 array of shape (n_samples, n_columns), in and out
+    codes : uint8 array of shape (n_samples, n_features), IN
+    features, cuts : int32 and uint8 arrays of shape (n_rounds, n_columns, n_places), IN
+    values : float64 array of the same shape, IN
+    scores : float64 array of shape (n_samples, n_columns), IN and OUT
     """
     n_rounds, n_columns, _ = features.shape
     by_feature = np.empty((codes.shape[1], _BLOCK), dtype=np.uint8)
@@ -403,14 +403,14 @@ def add_masked_class_tree_scores(
 
     Parameters
     ----------
-    codes : uint8 array of shape (n_samples, n_features), in
-    features, cuts : int32 and uint8 arrays of shape (n_rounds, n_columns, n_places), in
-    values : float64 array of the same shape, in
+    codes : uint8 array of shape (n_samples, n_features), IN
+    features, cuts : int32 and uint8 arrays of shape (n_rounds, n_columns, n_places), IN
+    values : float64 array of the same shape, IN
         Those of masked rows are at place 0.
-    signs : int8 array of the same shape, in
+    signs : int8 array of the same shape, IN
     parent_starts, parent_columns, need_all
-        As of `mask_places`, in.
-    scores : float64 array of shape (n_samples, n_columns), in and out
+        As of `mask_places`, IN.
+    scores : float64 array of shape (n_samples, n_columns), IN and OUT
     """
     n_rounds, n_columns, _ = features.shape
     by_feature = np.empty((codes.shape[1], _BLOCK), dtype=np.uint8)

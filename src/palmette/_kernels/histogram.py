@@ -76,11 +76,11 @@ def sum_bins(codes: Codes, members: Indices, packed: Floats, bins: Floats) -> No
 
     Parameters
     ----------
-    codes : uint8 array of shape (n_features, n_rows), in
-    members : int32 array, in
+    codes : uint8 array of shape (n_features, n_rows), IN
+    members : int32 array, IN
         The features; four of them share one pass, and what is read of the rows.
-    packed : float32 array of shape (n_rows * LANES,), in
-    bins : float32 array of shape (GROUP * BINS,), in and out
+    packed : float32 array of shape (n_rows * LANES,), IN
+    bins : float32 array of shape (GROUP * BINS,), IN and OUT
     """
     if len(members) == GROUP:
         a, b, c, d = codes[members[0]], codes[members[1]], codes[members[2]], codes[members[3]]
@@ -125,14 +125,14 @@ def stump_edges(
 
     Parameters
     ----------
-    codes_by_feature : uint8 array of shape (n_features, n_samples), in
-    signed : float32 or float64 array of shape (n_samples, n_columns), in
+    codes_by_feature : uint8 array of shape (n_features, n_samples), IN
+    signed : float32 or float64 array of shape (n_samples, n_columns), IN
         In C order. Summed in float32, whatever it is.
-    totals : float64 array of shape (n_columns,), in
+    totals : float64 array of shape (n_columns,), IN
         From `column_totals`.
-    features : int32 array of shape (n_candidates,), in
-    out_cuts : uint8 array of shape (n_candidates, n_columns), out
-    out_edges : float32 array of shape (n_candidates, n_columns), out
+    features : int32 array of shape (n_candidates,), IN
+    out_cuts : uint8 array of shape (n_candidates, n_columns), OUT
+    out_edges : float32 array of shape (n_candidates, n_columns), OUT
         0 where a feature does not vary.
     """
     n_samples, n_columns = signed.shape
@@ -209,10 +209,10 @@ def pick_stumps(
 
     Parameters
     ----------
-    features : int32 array of shape (n_candidates,), in
-    cuts, edges : uint8 and float32 arrays of shape (n_candidates, n_columns), in
+    features : int32 array of shape (n_candidates,), IN
+    cuts, edges : uint8 and float32 arrays of shape (n_candidates, n_columns), IN
         From `stump_edges`.
-    totals : float64 array of shape (n_columns,), in
+    totals : float64 array of shape (n_columns,), IN
 
     Returns
     -------
@@ -239,9 +239,9 @@ def best_stumps(
 
     Parameters
     ----------
-    codes_by_feature : uint8 array of shape (n_features, n_samples), in
-    signed : float32 or float64 array of shape (n_samples, n_columns), in
-    features : int32 array of shape (n_candidates,), in
+    codes_by_feature : uint8 array of shape (n_features, n_samples), IN
+    signed : float32 or float64 array of shape (n_samples, n_columns), IN
+    features : int32 array of shape (n_candidates,), IN
 
     Returns
     -------

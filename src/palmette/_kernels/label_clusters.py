@@ -40,10 +40,10 @@ def own_labels(
 
     Parameters
     ----------
-    indptr, indices : arrays, in
+    indptr, indices : arrays, IN
         The label matrix of all rows (CSR).
-    rows : int32 array of shape (n_rows,), in
-    drawn : int32 array of shape (n_drawn,), in
+    rows : int32 array of shape (n_rows,), IN
+    drawn : int32 array of shape (n_drawn,), IN
     n_labels : int
         The columns of the label matrix.
     """
@@ -69,7 +69,7 @@ def own_labels(
 def distinct_sets(starts: Offsets, labels: Indices) -> tuple[Indices, Indices]:
     """Number the distinct label sets, whatever the order in which a row names its labels.
 
-    Sets are told apart by 64-bit sums of hashed labels: among a million sets, two different ones
+    Sets are compared by 64-bit sums of hashed labels: among a million sets, two different ones
     are taken for the same with a chance below 1e-7.
 
     Returns
@@ -229,16 +229,16 @@ def cluster_sets(
 
     Parameters
     ----------
-    starts, labels : arrays, in
+    starts, labels : arrays, IN
         Label sets (CSR).
-    rows : int32 array of shape (n_sets,), in
+    rows : int32 array of shape (n_sets,), IN
         A row of each distinct set.
-    masses : float64 array of shape (n_sets,), in
+    masses : float64 array of shape (n_sets,), IN
         How much each set counts.
-    weights : float64 array of shape (n_labels,), in
+    weights : float64 array of shape (n_labels,), IN
     n_starts, max_iterations : int
-    state : uint64 array of shape (1,), in and out
-    second : bool array of shape (n_sets,), out
+    state : uint64 array of shape (1,), IN and OUT
+    second : bool array of shape (n_sets,), OUT
         Whether a set is in the second cluster.
 
     Returns
@@ -308,19 +308,19 @@ def cluster_rows(
     Parameters
     ----------
     settings : TreeSettings
-    starts, labels : arrays, in
+    starts, labels : arrays, IN
         Label sets of the tree's rows (CSR).
-    overall : float64 array of shape (n_labels,), in
+    overall : float64 array of shape (n_labels,), IN
         The global half of Eq. 1.
-    set_of, row_of : int32 arrays, in
+    set_of, row_of : int32 arrays, IN
         As of `distinct_sets`.
-    place_of_set : int32 array of shape (n_sets,), in and out
+    place_of_set : int32 array of shape (n_sets,), IN and OUT
         -1 everywhere, before and after.
-    rows : int32 array of shape (n_rows,), in
+    rows : int32 array of shape (n_rows,), IN
         The node's, as places among the tree's rows.
-    weights : float64 array of shape (n_rows,), in
-    state : uint64 array of shape (1,), in and out
-    second : bool array of shape (n_rows,), out
+    weights : float64 array of shape (n_rows,), IN
+    state : uint64 array of shape (1,), IN and OUT
+    second : bool array of shape (n_rows,), OUT
     """
     n_sets, found, masses = 0, np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
     for i in range(len(rows)):

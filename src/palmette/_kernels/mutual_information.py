@@ -39,16 +39,16 @@ def mutual_information(
 
     Parameters
     ----------
-    codes : uint8 or int32 array of shape (n_features, n_rows), in
+    codes : uint8 or int32 array of shape (n_features, n_rows), IN
         Bin of every row, feature by feature.
-    n_bins : int64 array of shape (n_features,), in
-    values : uint8 or int32 array of shape (n_rows,), in
+    n_bins : int64 array of shape (n_features,), IN
+    values : uint8 or int32 array of shape (n_rows,), IN
         Value of the variable, from 0 to ``n_values - 1``.
-    n_values : int, in
-    weights : float64 array of shape (n_rows,), in
-    wanted : int64 array of shape (n_wanted,), in
+    n_values : int, IN
+    weights : float64 array of shape (n_rows,), IN
+    wanted : int64 array of shape (n_wanted,), IN
         Features to look at.
-    found : float64 array of shape (n_features,), out
+    found : float64 array of shape (n_features,), OUT
         Only the places in `wanted` are written.
     """
     n_rows = len(values)

@@ -27,14 +27,14 @@ def cross_entropy(
 
     Parameters
     ----------
-    odds : float array of shape (n_rows, n_columns), in and out
-    powers : float array of shape (n_rows, n_columns), in
+    odds : float array of shape (n_rows, n_columns), IN and OUT
+    powers : float array of shape (n_rows, n_columns), IN
         ``exp(-abs(odds))``, which numpy takes many at a time.
-    starts, columns : int arrays, in
+    starts, columns : int arrays, IN
         True cells of a sparse matrix by rows.
-    rows : int array of shape (n_rows,), in
+    rows : int array of shape (n_rows,), IN
         Those of that matrix that are the batch.
-    weights : float array of shape (n_rows,), in
+    weights : float array of shape (n_rows,), IN
     """
     n_rows, n_columns = odds.shape
     loss, none, one = 0.0, odds.dtype.type(0.0), odds.dtype.type(1.0)
@@ -76,10 +76,10 @@ def adam_move(
 
     Parameters
     ----------
-    part : float32 array of shape (n,), in and out
+    part : float32 array of shape (n,), IN and OUT
         The weights.
-    slope : float32 array of shape (n,), in
-    first, second : float32 arrays of shape (n,), in and out
+    slope : float32 array of shape (n,), IN
+    first, second : float32 arrays of shape (n,), IN and OUT
         Running means of the slope and of its square.
     size : float
         Learning rate, corrected for the start of the means.

@@ -99,7 +99,7 @@ def squared_hinge_newton(
         As in `dual_descent.squared_hinge_lanes`.
     max_iter : int
         Most steps.
-    lines : float64 array of shape (n_used + 1, n_lanes), out
+    lines : float64 array of shape (n_used + 1, n_lanes), OUT
         Weights; the last line is the bias.
 
     Returns
@@ -217,7 +217,7 @@ def logistic_newton(
         As in `dual_descent.squared_hinge_lanes`.
     max_iter : int
         Most steps.
-    lines : float64 array of shape (n_used + 1, n_lanes), out
+    lines : float64 array of shape (n_used + 1, n_lanes), OUT
         Weights; the last line is the bias.
 
     Returns

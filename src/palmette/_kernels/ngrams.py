@@ -40,15 +40,15 @@ def count_grams(
 
     Parameters
     ----------
-    codes : uint32 array, in
+    codes : uint32 array, IN
         Characters of all rows, one row after the other.
-    is_word : uint8 array, in
+    is_word : uint8 array, IN
         Whether each character that occurs belongs to words, by its code.
-    starts : int64 array of shape (n_rows + 1,), in
+    starts : int64 array of shape (n_rows + 1,), IN
         Where rows begin.
     low, high : int
-        Least and largest length of pieces of words; none where `high` is 0.
-    counts : int64 array of shape (n_rows,), out
+        Smallest and largest length of pieces of words; none where `high` is 0.
+    counts : int64 array of shape (n_rows,), OUT
     """
     for row in range(len(starts) - 1):
         found = 0
@@ -88,11 +88,11 @@ def hash_grams(
     ----------
     codes, is_word, starts, low, high : in
         As in `count_grams`.
-    first : int64 array of shape (n_rows + 1,), in
+    first : int64 array of shape (n_rows + 1,), IN
         Where the hashes of a row begin: sums of what `count_grams` counts.
-    hashes : uint64 array of shape (n_grams,), out
+    hashes : uint64 array of shape (n_grams,), OUT
         The highest bit says that the gram is a piece of a word.
-    spans : int64 array of shape (n_grams, 2), out
+    spans : int64 array of shape (n_grams, 2), OUT
         Places of the characters of each gram, spaces around a word included: [begin, end). Left
         alone where it has no rows.
     """
@@ -139,9 +139,9 @@ def make_slots(known: NDArray[np.uint64], slots: NDArray[np.int32]) -> None:
 
     Parameters
     ----------
-    known : uint64 array of shape (n_columns,), in
+    known : uint64 array of shape (n_columns,), IN
         Distinct hashes.
-    slots : int32 array of shape (2 ** k,), out
+    slots : int32 array of shape (2 ** k,), OUT
         Column of the hash in each slot, -1 where there is none; at least twice as many as hashes.
     """
     slots[:] = -1
@@ -164,10 +164,10 @@ def find_columns(
 
     Parameters
     ----------
-    hashes : uint64 array of shape (n_grams,), in
+    hashes : uint64 array of shape (n_grams,), IN
     known, slots : in
         As in `make_slots`.
-    columns : int32 array of shape (n_grams,), out
+    columns : int32 array of shape (n_grams,), OUT
     """
     mask = np.uint64(len(slots) - 1)
     for i in range(len(hashes)):
@@ -193,14 +193,14 @@ def weigh_rows(
 
     Parameters
     ----------
-    columns : int32 array of shape (n_grams,), in and out
+    columns : int32 array of shape (n_grams,), IN and OUT
         Columns of the grams; those below 0 do not count. Sorted row by row.
-    first : int64 array of shape (n_rows + 1,), in
-    idf : float64 array of shape (n_columns,), in
+    first : int64 array of shape (n_rows + 1,), IN
+    idf : float64 array of shape (n_columns,), IN
     n_words : int
         Columns below it are of words.
-    indptr : int64 array of shape (n_rows + 1,), out
-    indices, values : int32 and float64 arrays of shape (n_grams,), out
+    indptr : int64 array of shape (n_rows + 1,), OUT
+    indices, values : int32 and float64 arrays of shape (n_grams,), OUT
         Used as far as is returned.
     """
     out = 0

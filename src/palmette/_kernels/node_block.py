@@ -43,9 +43,9 @@ def gather_dense(X: Reals, rows: Indices, features: Indices) -> Block:
 
     Parameters
     ----------
-    X : float array of shape (n_samples, n_features), in
-    rows : int32 array of shape (n_rows,), in
-    features : int32 array of shape (n_columns,), in
+    X : float array of shape (n_samples, n_features), IN
+    rows : int32 array of shape (n_rows,), IN
+    features : int32 array of shape (n_columns,), IN
     """
     dense = np.empty((len(rows), len(features)), dtype=X.dtype)
     for i in range(len(rows)):
@@ -70,14 +70,14 @@ def gather_sparse(
 
     Parameters
     ----------
-    data, indices, indptr : arrays, in
+    data, indices, indptr : arrays, IN
         CSR with sorted indices.
-    rows : int32 array of shape (n_rows,), in
-    features : int32 array of shape (n_drawn,), in
+    rows : int32 array of shape (n_rows,), IN
+    features : int32 array of shape (n_drawn,), IN
         Ascending.
     min_rows : int
         Rows other than zero that a feature must have, at least one.
-    column_of : int32 array of shape (n_features,), in and out
+    column_of : int32 array of shape (n_features,), IN and OUT
         -1 everywhere, before and after.
 
     Returns
@@ -86,7 +86,7 @@ def gather_sparse(
     used : int32 array of shape (n_columns,)
         The features of the block's columns.
     """
-    # every other entry is of a feature that was not drawn: no branch could foretell which
+    # every other entry is of a feature that was not drawn: no branch could predict which
     for row in rows:
         for k in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
             column_of[np.uint64(indices[k])] += np.int32(data[k] != 0.0)
@@ -154,7 +154,7 @@ def _add_back_dense(dense: Reals, pulls: Reals, sums: Reals) -> None:
 def _project_sparse(
     starts: Offsets, columns: Indices, values: Reals, weights: Reals, bias: float, scores: Reals
 ) -> None:
-    # unsigned places: nobody asks whether they count from the end
+    # unsigned places: numba need not check whether they count from the end
     shift, one = weights.dtype.type(bias), np.uint64(1)
     for i in range(len(scores)):
         k, stop = np.uint64(starts[i]), np.uint64(starts[i + 1])
@@ -184,11 +184,11 @@ def project(block: Block, weights: Reals, bias: float, scores: Reals) -> None:
 
     Parameters
     ----------
-    block : Block, in
-    weights : float array of shape (n_columns,), in
+    block : Block, IN
+    weights : float array of shape (n_columns,), IN
         Of the type of the block, as all arrays here.
     bias : float
-    scores : float array of shape (n_rows,), out
+    scores : float array of shape (n_rows,), OUT
     """
     if not block.is_sparse:
         _project_dense(block.dense, weights, bias, scores)
@@ -202,9 +202,9 @@ def add_back(block: Block, pulls: Reals, sums: Reals) -> None:
 
     Parameters
     ----------
-    block : Block, in
-    pulls : float array of shape (n_rows,), in
-    sums : float array of shape (n_columns,), out
+    block : Block, IN
+    pulls : float array of shape (n_rows,), IN
+    sums : float array of shape (n_columns,), OUT
     """
     sums[:] = 0.0
     if not block.is_sparse:
@@ -221,9 +221,9 @@ def project_in_order(block: Block, weights: Reals, scores: Reals) -> None:
 
     Parameters
     ----------
-    block : Block, in
-    weights : float array of shape (n_columns,), in
-    scores : float array of shape (n_rows,), out
+    block : Block, IN
+    weights : float array of shape (n_columns,), IN
+    scores : float array of shape (n_rows,), OUT
     """
     if block.is_sparse:
         for i in range(len(block.starts) - 1):
@@ -255,8 +255,8 @@ def take_rows(block: Block, rows: Indices) -> Block:
 
     Parameters
     ----------
-    block : Block, in
-    rows : int32 array of shape (n_taken,), in
+    block : Block, IN
+    rows : int32 array of shape (n_taken,), IN
         Places within the block.
     """
     if not block.is_sparse:

@@ -104,12 +104,12 @@ def best_axis(
 
     Parameters
     ----------
-    block : Block, in
+    block : Block, IN
     n_columns : int
-    shares : float array of shape (2, n_rows), in
+    shares : float array of shape (2, n_rows), IN
         Weights of the rows by class, one over all, as of `row_shares`.
     min_rows : int
-        What each side must have at least.
+        Minimum number of rows on each side.
 
     Returns
     -------
@@ -273,17 +273,17 @@ def split_node(
     Parameters
     ----------
     settings : TreeSettings
-    block : Block, in
+    block : Block, IN
         The features of its rows.
     n_columns : int
         Of the block.
     n_features : int
         How many were drawn; a sparse block may have fewer columns.
-    second : bool array of shape (n_rows,), in
+    second : bool array of shape (n_rows,), IN
         Whether a row is in the second cluster; some are, some are not.
-    weights : float64 array of shape (n_rows,), in
-    state : uint64 array of shape (1,), in and out
-    right : bool array of shape (n_rows,), out
+    weights : float64 array of shape (n_rows,), IN
+    state : uint64 array of shape (1,), IN and OUT
+    right : bool array of shape (n_rows,), OUT
         Whether a row goes right.
 
     Returns

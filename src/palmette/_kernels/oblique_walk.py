@@ -287,9 +287,9 @@ def walk(X: Reals | SparseRows, trees: ObliqueTrees) -> Indices:
 
     Parameters
     ----------
-    X : float32 array of shape (n_rows, n_features) or tuple, in
+    X : float32 array of shape (n_rows, n_features) or tuple, IN
         C-contiguous; or CSR as ``(data, indices, indptr, n_features)``, of float32, int32, int64.
-    trees : ObliqueTrees, in
+    trees : ObliqueTrees, IN
 
     Returns
     -------
@@ -332,13 +332,13 @@ def add_votes(
     Parameters
     ----------
     X, trees
-        As of `walk`, in.
-    share_starts, share_labels, share_values : int64, int32, float32 arrays, in
+        As of `walk`, IN.
+    share_starts, share_labels, share_values : int64, int32, float32 arrays, IN
         What each node says: labels and their shares (CSR over the nodes of all trees; inner nodes
         say nothing).
-    vote_weights : float32 array of shape (n_trees, n_labels), in
-    votes : float64 array of shape (n_rows, n_labels), in and out
-    counts : bool array of shape (n_trees, n_rows), in, optional
+    vote_weights : float32 array of shape (n_trees, n_labels), IN
+    votes : float64 array of shape (n_rows, n_labels), IN and OUT
+    counts : bool array of shape (n_trees, n_rows), IN, optional
         Whether a row asks a tree: those that did not see it, for out-of-bag scores.
 
     Examples

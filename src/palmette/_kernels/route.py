@@ -47,28 +47,28 @@ def option_scores(
 
     Parameters
     ----------
-    values, value_starts, lengths, columns, column_starts : arrays, in
+    values, value_starts, lengths, columns, column_starts : arrays, IN
         Rows, as in `dual_descent`.
-    rows, nodes : int arrays of shape (n_pairs,), in
+    rows, nodes : int arrays of shape (n_pairs,), IN
         Pairs; those of one node stand together, so that its features are laid out once.
-    starts : int64 array of shape (n_pairs,), in
+    starts : int64 array of shape (n_pairs,), IN
         Where the scores of a pair begin.
-    first_option, first_lane, first_feature : int64 arrays of shape (n_nodes + 1,), in
+    first_option, first_lane, first_feature : int64 arrays of shape (n_nodes + 1,), IN
         Options, classifiers and features of every node. A node of two options and one classifier
         has it for the second; the first has its negative. A node of one option has none.
-    bias : float64 array of shape (n_lanes,), in
-    features : int32 array, in
+    bias : float64 array of shape (n_lanes,), IN
+    features : int32 array, IN
         Features that a node uses, ascending within it.
-    first_entry : int64 array of shape (len(features) + 1,), in
+    first_entry : int64 array of shape (len(features) + 1,), IN
         Weights of every feature.
-    lanes, weights : int32 and float64 arrays, in
+    lanes, weights : int32 and float64 arrays, IN
         Classifier, counted within the node, and its weight. A feature that has a weight for every
         classifier has them in order.
     link : int
         `SQUARED_HINGE`, `LOGISTIC`, `SOFTMAX`, or `PAIRS`: a node has a classifier for every two
         options, in order, that speaks for the second.
     n_features : int
-    scores : float64 array, out
+    scores : float64 array, OUT
     """
     widest = 0
     for node in range(len(first_lane) - 1):
@@ -196,11 +196,11 @@ def link_all(
 
     Parameters
     ----------
-    margins : float64 array of shape (n_rows, n_lanes), in
-    first_option, first_lane : int64 arrays of shape (n_nodes + 1,), in
+    margins : float64 array of shape (n_rows, n_lanes), IN
+    first_option, first_lane : int64 arrays of shape (n_nodes + 1,), IN
     link : int
         As in `option_scores`.
-    scores : float64 array of shape (n_rows, n_options), out
+    scores : float64 array of shape (n_rows, n_options), OUT
         Left alone at nodes of one option.
     """
     for i in range(len(margins)):
@@ -233,16 +233,16 @@ def keep_best(
 
     Parameters
     ----------
-    nodes, labels : int32 arrays of shape (n_rows, width), in
+    nodes, labels : int32 arrays of shape (n_rows, width), IN
         Node that a path has come to, or the label at which it ended; -1 for neither.
-    values : float64 array of shape (n_rows, width), in
-    starts : int64 array of shape (n_rows, width), in
+    values : float64 array of shape (n_rows, width), IN
+    starts : int64 array of shape (n_rows, width), IN
         Where the scores of the options of a path's node begin.
-    scores : float64 array, in
-    first_option : int64 array of shape (n_nodes + 1,), in
-    targets, ends : int32 arrays of shape (n_options,), in
+    scores : float64 array, IN
+    first_option : int64 array of shape (n_nodes + 1,), IN
+    targets, ends : int32 arrays of shape (n_options,), IN
         Node that an option leads to, or the label at which it ends; -1 for neither.
-    new_nodes, new_labels, new_values : arrays of shape (n_rows, width), out
+    new_nodes, new_labels, new_values : arrays of shape (n_rows, width), OUT
 
     Returns
     -------

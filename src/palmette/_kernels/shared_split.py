@@ -250,10 +250,10 @@ def _add_gains(bins: Floats, absolute: bool, left_gains: Sums, right_gains: Sums
 
     Parameters
     ----------
-    bins : float32 array of shape (n_bins * LANES,), in and out
+    bins : float32 array of shape (n_bins * LANES,), IN and OUT
     absolute : bool
         Whether sums count by their absolute values, or by their squares.
-    left_gains, right_gains : float64 arrays of shape (n_bins,), in and out
+    left_gains, right_gains : float64 arrays of shape (n_bins,), IN and OUT
         For the cut after every bin.
     """
     n_bins = len(left_gains)
@@ -316,19 +316,19 @@ def best_shared_split(
 
     Parameters
     ----------
-    codes_by_feature : uint8 array of shape (n_features, n_samples), in
-    gradients : float32 array of shape (n_samples, n_columns), in
+    codes_by_feature : uint8 array of shape (n_features, n_samples), IN
+    gradients : float32 array of shape (n_samples, n_columns), IN
         In C order. Multiplied by the weights of their rows.
-    weights : float32 array of shape (n_samples,), in
+    weights : float32 array of shape (n_samples,), IN
         Above zero.
-    rows : int32 array of shape (n_rows,), in
+    rows : int32 array of shape (n_rows,), IN
         The rows to split.
-    features : int32 array of shape (n_candidates,), in
+    features : int32 array of shape (n_candidates,), IN
     criterion : 0 or 1
         With G the sum of a column on a side and W the weight there, a split is worth the sum over
         columns and sides of ``G**2 / W`` (0) or of ``|G|`` (1).
     min_leaf : int
-        Least rows on a side.
+        Minimum number of rows on a side.
 
     Returns
     -------

@@ -22,11 +22,11 @@ def softmax_gradients(
 
     Parameters
     ----------
-    scores : float32 array of shape (n_samples, n_labels), in
-    targets : int32 array of shape (n_samples,), in
+    scores : float32 array of shape (n_samples, n_labels), IN
+    targets : int32 array of shape (n_samples,), IN
         True label of every row.
-    weights : float32 array of shape (n_samples,), in
-    gradients : float32 array of shape (n_samples, n_labels), out
+    weights : float32 array of shape (n_samples,), IN
+    gradients : float32 array of shape (n_samples, n_labels), OUT
 
     Returns
     -------
@@ -64,16 +64,16 @@ def path_softmax_gradients(
 
     Parameters
     ----------
-    scores : float32 array of shape (n_samples, n_columns), in
+    scores : float32 array of shape (n_samples, n_columns), IN
         Of the nodes.
-    targets : int32 array of shape (n_samples,), in
+    targets : int32 array of shape (n_samples,), IN
         Column at which the true path of every row ends.
-    weights : float32 array of shape (n_samples,), in
-    parents : int32 array of shape (n_columns,), in
+    weights : float32 array of shape (n_samples,), IN
+    parents : int32 array of shape (n_columns,), IN
         Column of every node's parent, smaller than its own; -1 below the root.
-    ends : bool array of shape (n_columns,), in
+    ends : bool array of shape (n_columns,), IN
         Whether a path may end at a node.
-    gradients : float32 array of shape (n_samples, n_columns), out
+    gradients : float32 array of shape (n_samples, n_columns), OUT
 
     Returns
     -------
@@ -121,12 +121,12 @@ def logistic_gradients(
 
     Parameters
     ----------
-    scores : float32 array of shape (n_samples, n_columns), in
-    starts : int array of shape (n_samples + 1,), in
-    positives : int array, in
+    scores : float32 array of shape (n_samples, n_columns), IN
+    starts : int array of shape (n_samples + 1,), IN
+    positives : int array, IN
         Columns true of row ``i`` are ``positives[starts[i]:starts[i + 1]]``.
-    weights : float32 array of shape (n_samples,), in
-    gradients : float32 array of shape (n_samples, n_columns), out
+    weights : float32 array of shape (n_samples,), IN
+    gradients : float32 array of shape (n_samples, n_columns), OUT
 
     Returns
     -------

@@ -44,9 +44,9 @@ def class_shares(second: Flags, weights: Sums, shares: Reals) -> None:
 
     Parameters
     ----------
-    second : bool array of shape (n_rows,), in
-    weights : float64 array of shape (n_rows,), in
-    shares : float array of shape (2, n_rows), out
+    second : bool array of shape (n_rows,), IN
+    weights : float64 array of shape (n_rows,), IN
+    shares : float array of shape (2, n_rows), OUT
     """
     totals = np.zeros(2)
     for i in range(len(second)):
@@ -93,12 +93,12 @@ def soft_rates(
 
     Parameters
     ----------
-    scores : float array of shape (n_rows,), in
-    shares : float array of shape (2, n_rows), in
+    scores : float array of shape (n_rows,), IN
+    shares : float array of shape (2, n_rows), IN
     alpha : float
     exact : bool
         Whether the hyperbolic tangent is the library's, to the last digit.
-    bent : float array of shape (n_rows,), out
+    bent : float array of shape (n_rows,), OUT
     """
     if exact:
         for i in range(len(scores)):
@@ -145,11 +145,11 @@ def hellinger_pulls(
     Parameters
     ----------
     true_rate, false_rate : float
-    shares : float array of shape (2, n_rows), in
-    bent : float array of shape (n_rows,), in
+    shares : float array of shape (2, n_rows), IN
+    bent : float array of shape (n_rows,), IN
         As written by `soft_rates`.
     alpha : float
-    pulls : float array of shape (n_rows,), out
+    pulls : float array of shape (n_rows,), OUT
     """
     hit, false_hit = np.sqrt(max(true_rate, CLAMP)), np.sqrt(max(false_rate, CLAMP))
     missed, spared = np.sqrt(max(1.0 - true_rate, CLAMP)), np.sqrt(max(1.0 - false_rate, CLAMP))
@@ -164,10 +164,10 @@ def best_cut(scores: Reals, shares: Reals, min_rows: int) -> tuple[float, float]
 
     Parameters
     ----------
-    scores : float array of shape (n_rows,), in
-    shares : float array of shape (2, n_rows), in
+    scores : float array of shape (n_rows,), IN
+    shares : float array of shape (2, n_rows), IN
     min_rows : int
-        What each side must have at least.
+        Minimum number of rows on each side.
 
     Returns
     -------
@@ -202,9 +202,9 @@ def row_shares(second: Flags, weights: Sums, shares: Reals) -> None:
 
     Parameters
     ----------
-    second : bool array of shape (n_rows,), in
-    weights : float64 array of shape (n_rows,), in
-    shares : float array of shape (2, n_rows), out
+    second : bool array of shape (n_rows,), IN
+    weights : float64 array of shape (n_rows,), IN
+    shares : float array of shape (2, n_rows), OUT
     """
     total = weights.sum()
     for i in range(len(second)):
@@ -218,8 +218,8 @@ def logistic_loss(scores: Reals, shares: Reals) -> float:
 
     Parameters
     ----------
-    scores : float array of shape (n_rows,), in
-    shares : float array of shape (2, n_rows), in
+    scores : float array of shape (n_rows,), IN
+    shares : float array of shape (2, n_rows), IN
     """
     loss = 0.0
     for i in range(len(scores)):
@@ -235,9 +235,9 @@ def logistic_pulls(scores: Reals, shares: Reals, pulls: Reals) -> None:
 
     Parameters
     ----------
-    scores : float array of shape (n_rows,), in
-    shares : float array of shape (2, n_rows), in
-    pulls : float array of shape (n_rows,), out
+    scores : float array of shape (n_rows,), IN
+    shares : float array of shape (2, n_rows), IN
+    pulls : float array of shape (n_rows,), OUT
     """
     for i in range(len(scores)):
         chance = 0.5 * (np.tanh(0.5 * scores[i]) + 1.0)

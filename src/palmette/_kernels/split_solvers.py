@@ -97,14 +97,14 @@ def least_squares(
 
     Parameters
     ----------
-    block : Block, in
-    second : bool array of shape (n_rows,), in
+    block : Block, IN
+    second : bool array of shape (n_rows,), IN
         Whether a row's target is +1.
-    row_weights : float64 array of shape (n_rows,), in
+    row_weights : float64 array of shape (n_rows,), IN
     max_iterations : int
     tolerance : float
         Iterations end when the normal equations' residual has shrunk by this factor.
-    weights : float array of shape (n_columns,), out
+    weights : float array of shape (n_columns,), OUT
 
     Returns
     -------
@@ -153,7 +153,7 @@ def least_squares(
             pulls[i] = residual[i] * counts[i]
             pull_sum += pulls[i]
         error_before, error = error, _dot(pulls, residual)
-        if not error < error_before:  # rounding has the say from here on
+        if not error < error_before:  # from here on only rounding errors remain
             _add(weights, -step, direction)
             break
         add_back(block, pulls, slopes)
@@ -282,8 +282,8 @@ def minimise(
     ----------
     kind : int
         HELLINGER or LOGISTIC.
-    block : Block, in
-    shares : float array of shape (2, n_rows), in
+    block : Block, IN
+    shares : float array of shape (2, n_rows), IN
         As of `class_shares` or `row_shares`.
     alpha : float
         Sharpness of Hellinger's sigmoid.
@@ -291,7 +291,7 @@ def minimise(
     max_iterations : int
     tolerance : float
         Iterations end when one brings less than this, relative to the loss.
-    point : float array of shape (n_columns + 1,), in and out
+    point : float array of shape (n_columns + 1,), IN and OUT
 
     Returns
     -------
@@ -366,7 +366,7 @@ def smooth_l1(weights: Reals, eta: float) -> float:
 
     Parameters
     ----------
-    weights : float array of shape (n_columns,), in
+    weights : float array of shape (n_columns,), IN
     eta : float
         The larger, the closer to the l1 norm.
     """
@@ -436,9 +436,9 @@ def adam(
 
     Parameters
     ----------
-    block : Block, in
-    second : bool array of shape (n_rows,), in
-    row_weights : float64 array of shape (n_rows,), in
+    block : Block, IN
+    second : bool array of shape (n_rows,), IN
+    row_weights : float64 array of shape (n_rows,), IN
     gamma : float
         Weight of the smooth l1 norm.
     eta : float
@@ -448,8 +448,8 @@ def adam(
     batch_size : int
         Rows are shuffled and cut into even batches of at most so many.
     max_iterations : int
-    state : uint64 array of shape (1,), in and out
-    point : float array of shape (n_columns + 1,), in and out
+    state : uint64 array of shape (1,), IN and OUT
+    point : float array of shape (n_columns + 1,), IN and OUT
     """
     n_rows = len(second)
     n_batches = (n_rows + batch_size - 1) // batch_size

@@ -234,18 +234,18 @@ def grow_tree(
 
     Parameters
     ----------
-    X : float32 array of shape (n_samples, n_features) or tuple, in
+    X : float32 array of shape (n_samples, n_features) or tuple, IN
         C-contiguous; or CSR with sorted indices as ``(data, indices, indptr, n_features)``, of
         float32, int32 and int64, which is much quicker where most values are zero.
-    Y : tuple, in
+    Y : tuple, IN
         The label matrix (CSR) as ``(indptr, indices, n_labels)``, int64 and int32.
-    rows : int32 array of shape (n_in_bag,), in
+    rows : int32 array of shape (n_in_bag,), IN
         A row that comes several times is so many rows.
-    row_weights : float64 array of shape (n_in_bag,), in
+    row_weights : float64 array of shape (n_in_bag,), IN
         Positive.
-    features : int32 array of shape (n_drawn,), in
+    features : int32 array of shape (n_drawn,), IN
         What nodes may draw from: ascending, each once.
-    labels : int32 array of shape (n_drawn_labels,), in
+    labels : int32 array of shape (n_drawn_labels,), IN
         What is clustered.
     settings : TreeSettings
     seed : int

@@ -39,9 +39,9 @@ def leaf_sums(signed: Floats | Sums, places: Codes, positive: Sums, negative: Su
 
     Parameters
     ----------
-    signed : float32 or float64 array of shape (n_samples, n_columns), in
-    places : uint8 array of shape (n_samples, n_columns), in
-    positive, negative : float64 arrays of shape (n_columns, n_places), out
+    signed : float32 or float64 array of shape (n_samples, n_columns), IN
+    places : uint8 array of shape (n_samples, n_columns), IN
+    positive, negative : float64 arrays of shape (n_columns, n_places), OUT
     """
     n_columns, n_places = positive.shape
     # both sums of a place lie side by side: the sign is an index, not a branch
@@ -61,10 +61,10 @@ def reweigh(signed: Sums, places: Codes, values: Sums, mass: Sums) -> None:
 
     Parameters
     ----------
-    signed : float64 array of shape (n_samples, n_columns), in and out
-    places : uint8 array of shape (n_samples, n_columns), in
-    values : float64 array of shape (n_columns, n_places), in
-    mass : float64 array of shape (n_columns,), out
+    signed : float64 array of shape (n_samples, n_columns), IN and OUT
+    places : uint8 array of shape (n_samples, n_columns), IN
+    values : float64 array of shape (n_columns, n_places), IN
+    mass : float64 array of shape (n_columns,), OUT
         Sums of the weights afterwards.
     """
     n_columns, n_places = values.shape
@@ -88,9 +88,9 @@ def shared_leaf_sums(signed: Sums, leaf: Indices, positive: Sums, negative: Sums
 
     Parameters
     ----------
-    signed : float64 array of shape (n_samples, n_columns), in
-    leaf : int32 array of shape (n_samples,), in
-    positive, negative : float64 arrays of shape (n_leaves, n_columns), out
+    signed : float64 array of shape (n_samples, n_columns), IN
+    leaf : int32 array of shape (n_samples,), IN
+    positive, negative : float64 arrays of shape (n_leaves, n_columns), OUT
     """
     positive[:] = 0.0
     negative[:] = 0.0
@@ -108,10 +108,10 @@ def reweigh_shared(signed: Sums, leaf: Indices, values: Sums, mass: Sums) -> Non
 
     Parameters
     ----------
-    signed : float64 array of shape (n_samples, n_columns), in and out
-    leaf : int32 array of shape (n_samples,), in
-    values : float64 array of shape (n_leaves, n_columns), in
-    mass : float64 array of shape (n_columns,), out
+    signed : float64 array of shape (n_samples, n_columns), IN and OUT
+    leaf : int32 array of shape (n_samples,), IN
+    values : float64 array of shape (n_leaves, n_columns), IN
+    mass : float64 array of shape (n_columns,), OUT
         Sums of the weights afterwards.
     """
     down, up = np.exp(-values), np.exp(values)
@@ -136,10 +136,10 @@ def newton_sums(
 
     Parameters
     ----------
-    gradients : float32 array of shape (n_samples, n_labels), in
-    weights : float32 array of shape (n_samples,), in
-    leaf : int32 array of shape (n_samples,), in
-    sums, curvature : float64 arrays of shape (n_leaves, n_labels), in and out
+    gradients : float32 array of shape (n_samples, n_labels), IN
+    weights : float32 array of shape (n_samples,), IN
+    leaf : int32 array of shape (n_samples,), IN
+    sums, curvature : float64 arrays of shape (n_leaves, n_labels), IN and OUT
     """
     for row in range(len(leaf)):
         weight, at = weights[row], leaf[row]
@@ -179,11 +179,11 @@ def shared_means(
 
     Parameters
     ----------
-    features : int32 array of shape (n_places,), in
-    leaf_at : int32 array of shape (n_places,), in
+    features : int32 array of shape (n_places,), IN
+    leaf_at : int32 array of shape (n_places,), IN
         Row of `votes` for leaves, -1 elsewhere.
-    votes : float64 array of shape (n_leaves, n_columns), in
-    cover : float64 array of shape (n_leaves,), in
+    votes : float64 array of shape (n_leaves, n_columns), IN
+    cover : float64 array of shape (n_leaves,), IN
         Weight of the training rows in each leaf.
 
     Returns
@@ -215,8 +215,8 @@ def class_means(features: Indices, votes: Sums, cover: Sums) -> tuple[Sums, Sums
 
     Parameters
     ----------
-    features : int32 array of shape (n_columns, n_places), in
-    votes, cover : float64 arrays of shape (n_columns, n_places), in
+    features : int32 array of shape (n_columns, n_places), IN
+    votes, cover : float64 arrays of shape (n_columns, n_places), IN
 
     Returns
     -------
@@ -242,10 +242,10 @@ def add_shared_gains(features: Indices, mass: Sums, means: Sums, gains: Sums) ->
 
     Parameters
     ----------
-    features : int32 array of shape (n_places,), in
-    mass, means : float64 arrays of shape (n_places,) and (n_places, n_columns), in
+    features : int32 array of shape (n_places,), IN
+    mass, means : float64 arrays of shape (n_places,) and (n_places, n_columns), IN
         As from `shared_means`.
-    gains : float64 array of shape (n_features, n_columns), in and out
+    gains : float64 array of shape (n_features, n_columns), IN and OUT
     """
     for place in range(1, len(features)):
         if features[place] < 0:
@@ -266,12 +266,12 @@ def add_class_gains(
 
     Parameters
     ----------
-    features : int32 array of shape (n_trees, n_places), in
-    mass, means : float64 arrays of shape (n_trees, n_places), in
+    features : int32 array of shape (n_trees, n_places), IN
+    mass, means : float64 arrays of shape (n_trees, n_places), IN
         As from `class_means`.
-    columns : int32 array of shape (n_trees,), in
+    columns : int32 array of shape (n_trees,), IN
         Column of `gains` for every tree.
-    gains : float64 array of shape (n_features, n_columns), in and out
+    gains : float64 array of shape (n_features, n_columns), IN and OUT
     """
     for k in range(features.shape[0]):
         for place in range(1, features.shape[1]):

@@ -221,7 +221,7 @@ class ColouringWeights:
         # weight of the labels of the other colour; not as a difference, in which it might drown
         above, below = self.confusions @ (self._code > 0), self.confusions @ (self._code < 0)
         apart = np.where(own > 0, below, above)
-        if not apart.any():  # told apart beyond what numbers can say: rows count alike
+        if not apart.any():  # all weights have become zero: rows count alike
             apart = self._row_weights.astype(np.float64)
         self._signed[:, 0] = own * apart / apart.sum()
         return self._signed.astype(np.float32)
