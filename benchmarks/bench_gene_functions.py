@@ -17,7 +17,6 @@ import warnings
 import numpy as np
 
 import palmette as pm
-from palmette.boosting.stages import Scored
 from palmette.metrics import micro_auprc
 
 SETS = [
@@ -47,8 +46,7 @@ def left_out(hierarchy):
     return [name for name in NAMESPACES if name in hierarchy]
 
 
-def auprc(clf, rows, y, hierarchy):
-    proba = clf.predict_node_proba(rows)
+def auprc(proba, y, hierarchy):
     return micro_auprc(y, proba, hierarchy=hierarchy, exclude=left_out(hierarchy))
 
 
@@ -62,11 +60,12 @@ def choose_rounds(bunch, seed):
     """Return the number of rounds that is best on the validation part."""
     clf = model(bunch.hierarchy, max(STAGES), seed).fit(bunch.X_train, bunch.y_train)
     scores = {}
-    for stage in clf._stages(bunch.X_valid):
-        if stage.n_rounds in STAGES:
-            kept = Scored(stage.scores.copy(), stage.n_rounds)
-            scores[stage.n_rounds] = auprc(clf, kept, bunch.y_valid, bunch.hierarchy)
-            if stage.n_rounds > 2 * max(scores, key=scores.get):
+    nodes = np.arange(bunch.hierarchy.n_nodes)
+    for n_rounds, tables in enumerate(clf._staged_tables(bunch.X_valid), start=1):
+        if n_rounds in STAGES:
+            parts = [clf._answers.node_proba(table, nodes) for table in tables]
+            scores[n_rounds] = auprc(np.concatenate(parts), bunch.y_valid, bunch.hierarchy)
+            if n_rounds > 2 * max(scores, key=scores.get):
                 break
     return max(scores, key=scores.get), max(scores.values())
 
@@ -79,7 +78,7 @@ def run(name, seed):
     X = np.vstack([bunch.X_train, bunch.X_valid])
     clf = model(bunch.hierarchy, rounds, seed).fit(X, [*bunch.y_train, *bunch.y_valid])
     fitted = time.process_time()
-    test = auprc(clf, bunch.X_test, bunch.y_test, bunch.hierarchy)
+    test = auprc(clf.predict_node_proba(bunch.X_test), bunch.y_test, bunch.hierarchy)
     return rounds, valid, test, chosen - start, fitted - chosen
 
 

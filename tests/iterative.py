@@ -11,8 +11,8 @@ from scipy.special import softmax
 
 from palmette.engine.callbacks import IterativeFitMixin, monitored_fit, monitored_rounds
 from palmette.engine.checkpoint import resume_from
+from palmette.engine.classifier import HierarchicalClassifier
 from palmette.engine.fingerprints import fingerprint_of_arrays, fingerprint_of_parameters
-from palmette.engine.single_path import SinglePathClassifier
 from palmette.engine.weights import check_weights
 
 __all__ = ["SampledCentroids"]
@@ -21,12 +21,14 @@ __all__ = ["SampledCentroids"]
 sys.path.append(str(Path(__file__).parents[1]))
 
 
-class SampledCentroids(IterativeFitMixin, SinglePathClassifier):
+class SampledCentroids(IterativeFitMixin, HierarchicalClassifier):
     """Centroids of the classes, which every round nears by random steps.
 
     Rounding depends on all steps in their order: a fit that goes on must take the very same ones.
     `interrupt_at` is a round in which Ctrl-C is pressed, `leave_at` one that ends the loop early.
     """
+
+    _takes_several_paths = False
 
     def __init__(
         self,
@@ -56,7 +58,7 @@ class SampledCentroids(IterativeFitMixin, SinglePathClassifier):
         X = self._numbers(self._read_features(X, reset=True))
         weights = check_weights(sample_weight, len(X))
         used = np.ones(len(X), dtype=bool) if weights is None else weights > 0
-        codes, X = self._read_target(X, y, weights), X[used]
+        codes, X = self._learn_target(X, y, weights), X[used]
         weights = np.ones(len(X)) if weights is None else weights[used]
         told_apart = fingerprint_of_parameters(
             self, without=("n_rounds", "pause", "interrupt_at", "leave_at")

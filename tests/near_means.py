@@ -6,13 +6,13 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, softmax
 
-from palmette.engine.path_classifier import PathClassifier
+from palmette.engine.classifier import HierarchicalClassifier
 from palmette.engine.weights import check_weights
 
 __all__ = ["NearMeans"]
 
 
-class NearMeans(PathClassifier):
+class NearMeans(HierarchicalClassifier):
     """Compares the distances to the mean of a node's rows and to the mean of the others.
 
     With targets by class it compares the distances to the means of the classes.
@@ -28,7 +28,7 @@ class NearMeans(PathClassifier):
         X = numbers(self._read_features(X, reset=True))
         weights = check_weights(sample_weight, len(X))
         used = None if weights is None else weights > 0
-        targets = self._read_any_target(X, y, weights, force_several=self.by_node)
+        targets = self._learn_target(X, y, weights, by_node=self.by_node)
         X, weights = (X, np.ones(len(X))) if used is None else (X[used], weights[used])
         self.by_class_ = not sparse.issparse(targets)
         if self.by_class_:

@@ -213,7 +213,8 @@ def test_probabilities_of_every_loss_follow_from_its_scores(problem):
             "logistic": lambda s, p=paths: softmax(s @ p.T, axis=1),
             "exponential": lambda s, sp=space: softmax(2 * path_scores(s, sp), axis=1),
         }[loss](scores)
-        np.testing.assert_allclose(clf.predict_proba(X), expected[:, clf._class_order], rtol=1e-6)
+        expected = expected[:, clf._answers.class_order]
+        np.testing.assert_allclose(clf.predict_proba(X), expected, rtol=1e-6)
 
 
 def ancestors(clf):
@@ -254,7 +255,7 @@ def test_bags_average_log_probabilities(problem):
         for each in clf.rounds_:
             each.parts[member].add_scores(samples, scores)
         logs.append(log_softmax(scores if of_labels else scores @ paths.T, axis=1))
-    expected = softmax(np.mean(logs, axis=0), axis=1)[:, clf._class_order]
+    expected = softmax(np.mean(logs, axis=0), axis=1)[:, clf._answers.class_order]
     np.testing.assert_allclose(clf.predict_proba(X), expected, rtol=1e-6)
     assert not np.allclose(logs[0], logs[1])  # from seeds of their own
 

@@ -62,7 +62,7 @@ def test_ours_answer_what_they_answer_alone():
     alone = pm.LocalPerParentClassifier(GaussianNB(), hierarchy=TREE).fit(X, y)
     model = WrappedClassifier(pm.LocalPerParentClassifier(GaussianNB()))
     proba = model.fit(X, labels, None, several=False).class_proba(X, space)
-    assert np.array_equal(proba, alone.predict_proba(X)[:, np.argsort(alone._class_order)])
+    assert np.array_equal(proba, alone.predict_proba(X)[:, np.argsort(alone._answers.class_order)])
 
 
 def test_others_see_labels_and_not_numbers():

@@ -66,7 +66,7 @@ def test_auto_is_one_half_without_a_bag_and_f1_with_one():
     assert not hasattr(plain, "thresholds_")
     tuned = BagOfMeans().fit(X, Y)
     scores = tuned.predict_proba(X)
-    rule = BestF().tune(scores, sparse.csr_array(Y.astype(bool)), tuned._columns)
+    rule = BestF().tune(scores, sparse.csr_array(Y.astype(bool)), tuned._answers.columns)
     np.testing.assert_array_equal(tuned.thresholds_, rule.value[1:])
     np.testing.assert_array_equal(tuned.predict(X), scores > tuned.thresholds_)
     named = BagOfMeans(decoding="f1").fit(X, Y)
@@ -82,7 +82,7 @@ def test_rules_that_need_no_tuning_can_be_set_later():
     model.set_params(decoding=TopK(2))
     assert (model.predict(X).sum(axis=1) == 2).all()
     model.set_params(decoding=ExpectedF(by="label"))
-    expected = ExpectedF(by="label").choose(scores, model._columns).toarray()
+    expected = ExpectedF(by="label").choose(scores, model._answers.columns).toarray()
     np.testing.assert_array_equal(model.predict(X), expected)
     model.set_params(decoding="f1")  # what auto was
     np.testing.assert_array_equal(model.predict(X), scores > model.thresholds_)
@@ -130,7 +130,7 @@ def test_weights_count_in_tuning():
     rule = BestF().tune(
         weighted.predict_proba(X[used]),
         sparse.csr_array(Y[used].astype(bool)),
-        weighted._columns,
+        weighted._answers.columns,
         weights[used].astype(float),
     )
     np.testing.assert_array_equal(weighted.thresholds_, rule.value[1:])

@@ -19,7 +19,7 @@ from tests.near_means import NearMeans
 
 from palmette import Hierarchy, HierarchyError, LabelError, PalmetteError
 from palmette.core.thresholds import Threshold
-from palmette.engine.path_classifier import PathClassifier
+from palmette.engine.classifier import HierarchicalClassifier
 
 MODELS = [NearMeans(), NearMeans(by_node=True)]
 
@@ -42,7 +42,7 @@ TREE = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oa
 DAG = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x")])
 
 
-class Oracle(PathClassifier):
+class Oracle(HierarchicalClassifier):
     """Takes the raw probabilities of its nodes, in the order of the hierarchy, as features."""
 
     def __init__(self, hierarchy=None, decoding="auto", dag_rule="all", by_node=True):
@@ -53,7 +53,7 @@ class Oracle(PathClassifier):
 
     def fit(self, X, y):
         X = self._read_features(X, reset=True)
-        self.targets_ = self._read_any_target(X, y, force_several=self.by_node)
+        self.targets_ = self._learn_target(X, y, by_node=self.by_node)
         return self
 
     def _node_proba_of(self, X):

@@ -6,13 +6,14 @@ from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeClassifier
 from tests.instances import public_estimators
 
-from palmette.engine.presets import Preset, PresetsMixin
+from palmette.engine.presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 
-WITH_PRESETS = [each for each in public_estimators() if issubclass(each, PresetsMixin)]
+WITH_PRESETS = [each for each in public_estimators() if hasattr(each, "presets")]
 
 
-class Model(PresetsMixin, BaseEstimator):
+class Model(BaseEstimator):
+    preset, presets = classmethod(preset), classmethod(presets)
     _presets = {  # noqa: RUF012
         "deep": Preset(
             "deep ones", {"part": DecisionTreeClassifier(max_depth=9)}, "Somebody, 1999"
@@ -68,10 +69,10 @@ def test_every_preset_of_a_public_estimator_learns(estimator):
     few = {"n_estimators": 20, "random_state": 0}
     few = {name: value for name, value in few.items() if name in estimator().get_params()}
     assert estimator.presets()
-    for name, preset in estimator.presets().items():
-        assert preset.summary
+    for name, known in estimator.presets().items():
+        assert known.summary
         model = estimator.preset(name, **few)
-        for parameter, value in preset.parameters.items():
+        for parameter, value in known.parameters.items():
             if parameter != "n_estimators":
                 assert repr(getattr(model, parameter)) == repr(value)
         model.fit(X, y)

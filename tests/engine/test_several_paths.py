@@ -8,14 +8,14 @@ import pytest
 from palmette import Hierarchy, NodeLabels
 from palmette.core.decode import path_product
 from palmette.core.space import LabelSpace
-from palmette.engine.several_paths import (
+from palmette.engine.answers import (
     NodeRoute,
     closed_on,
-    has_several,
     labels_listed,
     lists_as_matrix,
     nodes_in,
 )
+from palmette.engine.target import has_several
 
 TREE = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant",)])
 

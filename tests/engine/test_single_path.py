@@ -11,15 +11,17 @@ from sklearn.utils import get_tags
 
 from palmette import Hierarchy, decoding
 from palmette.core.decode import Route, RouteByMarginals
-from palmette.engine.single_path import SinglePathClassifier
+from palmette.engine.classifier import HierarchicalClassifier
 from palmette.exceptions import HierarchyError
 
 PATHS = [("animal", "cat"), ("animal", "dog"), ("plant",), ("plant", "oak")]
 H = Hierarchy.from_paths(PATHS)
 
 
-class Oracle(SinglePathClassifier):
+class Oracle(HierarchicalClassifier):
     """Takes the probabilities of the classes, in the order of the hierarchy, as features."""
+
+    _takes_several_paths = False
 
     def __init__(self, hierarchy=None, decoding="best_path"):
         self.hierarchy = hierarchy
@@ -27,7 +29,7 @@ class Oracle(SinglePathClassifier):
 
     def fit(self, X, y):
         X = self._read_features(X, reset=True)
-        self._read_target(X, y)
+        self._learn_target(X, y)
         self.asked_ = []
         return self
 

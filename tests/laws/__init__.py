@@ -20,7 +20,7 @@ from tests.laws.selectors import ON_SELECTORS
 from tests.laws.several import ON_SEVERAL_PATHS, ON_SEVERAL_PROBABILITIES
 
 from palmette.class_tree import ClassTreeLearner
-from palmette.engine.single_path import SinglePathClassifier
+from palmette.engine.classifier import HierarchicalClassifier
 from palmette.feature_selection import HierarchicalFeatureSelector
 
 __all__ = ["EXCUSED", "laws_of"]
@@ -57,7 +57,7 @@ def laws_of(estimator: BaseEstimator) -> Iterator[Callable[[BaseEstimator], None
         yield from ON_LEARNERS
     if isinstance(estimator, HierarchicalFeatureSelector):
         yield from ON_SELECTORS
-    if not isinstance(estimator, SinglePathClassifier):
+    if not isinstance(estimator, HierarchicalClassifier):
         return
     if learns_over_labels(estimator):
         yield from ON_OWN_TREE

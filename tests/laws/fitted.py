@@ -16,7 +16,7 @@ from tests.laws.problems import PATHS, along, problem
 
 from palmette import Hierarchy, PalmetteError, decoding
 from palmette.core import rows
-from palmette.engine import single_path
+from palmette.engine import classifier
 
 __all__ = ["ON_FITTED"]
 
@@ -68,7 +68,7 @@ def chunks_of_rows_change_nothing(estimator: BaseEstimator) -> None:
     whole, tables = answers()
     tiny = lambda n_rows, numbers_a_row: rows.row_chunks(n_rows, numbers_a_row, at_once=600)  # noqa: E731
     assert 1 < len(list(tiny(len(X), 30))) < len(X)
-    with patch.object(single_path, "row_chunks", tiny):
+    with patch.object(classifier, "row_chunks", tiny):
         chunked, parts = answers()
     assert chunked == whole
     for one, other in zip(parts, tables, strict=True):

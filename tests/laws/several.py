@@ -19,7 +19,7 @@ from tests.laws.problems import DAG, DAG_SETS, PATH_SETS, PATHS, several, severa
 from palmette import Hierarchy, LabelError, NodeLabels, PalmetteError
 from palmette.core import rows
 from palmette.core.thresholds import Threshold
-from palmette.engine import single_path
+from palmette.engine import classifier
 
 __all__ = ["ON_SEVERAL_PATHS", "ON_SEVERAL_PROBABILITIES"]
 
@@ -243,7 +243,7 @@ def jobs_pickles_and_chunks_change_nothing_in_sets(estimator: BaseEstimator) -> 
         assert other.predict(X) == fitted.predict(X)
         if has_proba:
             assert np.array_equal(other.predict_proba(X), fitted.predict_proba(X))
-    with patch.object(single_path, "row_chunks", tiny):
+    with patch.object(classifier, "row_chunks", tiny):
         chunked = fitted.predict(X), fitted.predict_node_proba(X) if has_proba else None
     assert chunked[0] == fitted.predict(X)
     if has_proba:

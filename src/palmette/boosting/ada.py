@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, softmax
-from sklearn.utils.validation import check_is_fitted
 
 from palmette.boosting.base import BoostedClassifier
 from palmette.boosting.parameters import check_boosting, check_choice
 from palmette.boosting.reach import total_reach
-from palmette.boosting.stages import Scored
 from palmette.core.costs import hierarchical_costs
 from palmette.core.decoding import BestPath
 from palmette.core.path_scores import best_positive_path, path_scores
 from palmette.core.rows import count_rows
-from palmette.core.thresholds import Threshold
-from palmette.engine.boost import RowChoice
+from palmette.core.thresholds import LabelRule, Threshold
+from palmette.engine.boost import RowChoice, staged_scores
 from palmette.engine.hypotheses import ColumnParents
 from palmette.engine.objectives import AdaBoostWeights
 from palmette.engine.weak import ColumnMask, resolve_weak_learner
@@ -113,7 +111,7 @@ class NodeBoostingClassifier(BoostedClassifier):
         mask = self._settings()["mask"]
         if mask == "none":
             return None
-        hierarchy, edges = self.hierarchy_, self._columns.edges
+        hierarchy, edges = self.hierarchy_, self._answers.columns.edges
         if self._dag_rule() == "any":  # the root says +1 to every row: its children need no other
             tops = hierarchy.edges[hierarchy.edges[:, 0] == 0, 1]
             edges = edges[~np.isin(self.nodes_[edges[:, 1]], tops)]
@@ -140,26 +138,21 @@ class NodeBoostingClassifier(BoostedClassifier):
         per_class = self._settings()["coefficient"] == "per_class"
         return {"_reach": total_reach(rounds, len(self.nodes_), per_class)}
 
-    def _scores_of(self, X: Any) -> FloatArray:
-        scores = super()._scores_of(X)
+    def _scale(self, votes: FloatArray, n_rounds: int) -> FloatArray:
         if self._settings()["coefficient"] == "global":
-            return scores
+            return votes
         # columns whose coefficients differ are brought to one scale
-        reach = self._reach_after(X)
-        return np.asarray(scores * (reach.mean() / reach))
+        reach = self._reach[n_rounds]
+        return np.asarray(votes * (reach.mean() / reach))
 
-    def _reach_after(self, X: Any) -> FloatArray:
-        n_rounds = X.n_rounds if isinstance(X, Scored) else len(self.rounds_)
-        return np.asarray(self._reach[n_rounds])
-
-    def _sureness(self, X: Any) -> float:
+    def _sureness(self, n_rounds: int) -> float:
         """Factor that makes log-odds of scores: at most 2, less where votes go on and on.
 
         A score is half the log-odds of a node, but rounds keep adding votes after the training rows
         are told apart; no number of rounds makes surer than the number of rows.
         """
         surest = float(np.log1p(self._n_rows))
-        return 2.0 * min(1.0, surest / float(self._reach_after(X).mean()))
+        return 2.0 * min(1.0, surest / float(self._reach[n_rounds].mean()))
 
     def _path_scores(self, scores: FloatArray) -> FloatArray:
         """Scores of the paths to the classes; see `path_scores`.
@@ -168,12 +161,12 @@ class NodeBoostingClassifier(BoostedClassifier):
         """
         return np.round(path_scores(scores, self.space_), 9)
 
-    def _class_proba_of(self, X: Any) -> FloatArray:
-        scores = self._path_scores(self._scores_of(X))
-        return np.asarray(softmax(self._sureness(X) * scores, axis=1))
+    def _class_proba_from(self, scores: FloatArray, n_rounds: int) -> FloatArray:
+        paths = self._path_scores(scores)
+        return np.asarray(softmax(self._sureness(n_rounds) * paths, axis=1))
 
-    def _node_proba_of(self, X: Any) -> FloatArray:
-        proba: FloatArray = expit(self._sureness(X) * self._scores_of(X))
+    def _node_proba_from(self, scores: FloatArray, n_rounds: int) -> FloatArray:
+        proba: FloatArray = expit(self._sureness(n_rounds) * scores)
         return np.clip(proba, 1e-12, 1 - 1e-12)
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -190,34 +183,39 @@ class NodeBoostingClassifier(BoostedClassifier):
             that of its node. With two labels and one path a row the difference, of shape
             (n_samples,).
         """
-        check_is_fitted(self)
-        scores = self._scores_of(self._read_features(X, reset=False))
-        if self.several_paths_:
-            return self._columns.pick(scores, self._class_nodes, root=np.inf, absent=-np.inf)
-        by_class = self._path_scores(scores)[:, self._class_order]
-        return by_class[:, 1] - by_class[:, 0] if by_class.shape[1] == 2 else by_class
+        scores = self._scores_of(self._read_rows(X))
+        return self._answers.margins(scores, self._path_scores)
 
     # ------------------------------------------------------------------ deciding
 
     def _decision_rule(self) -> Any:
-        self._check_decoding()
+        self._check_decoding(False)
         return BestPath() if self.decoding == "auto" else super()._decision_rule()
 
-    def _check_decoding(self) -> None:
+    def _check_decoding(self, several: bool) -> None:
         if self.decoding != "sign":
-            super()._check_decoding()
+            super()._check_decoding(several)
 
-    def _threshold_rule(self) -> Threshold:
+    def _threshold_rule(self) -> LabelRule:
         return Threshold(0.5) if self.decoding == "sign" else super()._threshold_rule()
 
-    def predict_nodes(self, X: Any) -> NDArray[np.int32]:
-        """Predict node numbers of ``hierarchy_``, of shape (n_samples,), for one label a row."""
-        check_is_fitted(self)
-        if self.decoding != "sign" or self.several_paths_:
-            return super().predict_nodes(X)
-        X = self._read_features(X, reset=False)
-        parts = [best_positive_path(self._scores_of(p), self.space_) for p in self._parts(X)]
-        return np.concatenate(parts)
+    def _decide(self, X: Any) -> Any:
+        if self.decoding != "sign" or self._answers.by_node:
+            return super()._decide(X)
+        return self._follow_signs(self._scores_of(part) for part in self._parts(X))
+
+    def _staged_choices(self, X: Any) -> Iterator[Any]:
+        if self.decoding != "sign" or self._answers.by_node:
+            yield from super()._staged_choices(X)
+            return
+        samples = self._samples(self._read_rows(X))
+        stages = staged_scores(samples, self.rounds_, self.start_)
+        for n_rounds, votes in enumerate(stages, start=1):
+            yield self._follow_signs(self._scale(part, n_rounds) for part in self._parts(votes))
+
+    def _follow_signs(self, scores: Iterable[FloatArray]) -> NDArray[np.int32]:
+        """Node of every row by the signs of scores, some rows at a time."""
+        return np.concatenate([best_positive_path(part, self.space_) for part in scores])
 
     def predict_signs(self, X: Any) -> sparse.csr_array:
         """Predict every node for itself, by the sign of its score (eq. 12).
@@ -232,8 +230,7 @@ class NodeBoostingClassifier(BoostedClassifier):
         -------
         sparse bool array of shape (n_samples, n_nodes)
         """
-        check_is_fitted(self)
-        X = self._read_features(X, reset=False)
+        X = self._read_rows(X)
         n_nodes = self.hierarchy_.n_nodes
         parts = []
         for part in self._parts(X):

@@ -5,17 +5,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import is_classifier
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from palmette.boosting.insights import InsightsMixin
-from palmette.boosting.stages import Scored
+from palmette.boosting.explain import explain
+from palmette.boosting.importances import node_importances, overall_importances
+from palmette.boosting.node_scores import node_map
 from palmette.boosting.validation import Validation, split_rows
 from palmette.core.binning import BinMapper
 from palmette.core.containers import row_index
@@ -26,9 +27,9 @@ from palmette.core.rows import count_rows, take_rows
 from palmette.engine.boost import RowChoice, boost, scores_of, staged_scores
 from palmette.engine.callbacks import IterativeFitMixin, monitored_fit, monitored_rounds
 from palmette.engine.checkpoint import resume_from
+from palmette.engine.classifier import HierarchicalClassifier
 from palmette.engine.fingerprints import fingerprint_of_arrays, fingerprint_of_parameters
 from palmette.engine.hypotheses import Samples, extent_of
-from palmette.engine.path_classifier import PathClassifier
 from palmette.engine.threads import Threads
 from palmette.engine.tuning import tune_marginal
 from palmette.engine.weak.base import ColumnMask, TrainingRows
@@ -36,13 +37,18 @@ from palmette.engine.weights import check_weights, used_rows
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import numbers, require
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = ["BoostedClassifier"]
+
+FloatArray = NDArray[np.float64]
 
 # what may differ between a fit and the one that goes on from its checkpoint
 _NOT_OF_THE_MODEL = ("n_estimators", "decoding", "warm_start")
 
 
-class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
+class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ignore[misc]
     """Base of classifiers that add up the votes of many rounds.
 
     A subclass gives `_objective`, `_learner`, `_loss_on` and, from scores, `_class_proba_from` or
@@ -63,11 +69,21 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
         """Return a function of scores, (n_samples, n_columns), that gives their mean loss."""
         raise NotImplementedError
 
-    def _class_proba_from(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _scale(self, votes: FloatArray, n_rounds: int) -> FloatArray:
+        """Scores of the model's columns from the sums of votes after some rounds."""
+        return votes
+
+    def _class_proba_from(self, scores: FloatArray, n_rounds: int) -> FloatArray:
+        """Probabilities of classes from scores after some rounds."""
         raise NotImplementedError
 
-    def _node_proba_from(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _node_proba_from(self, scores: FloatArray, n_rounds: int) -> FloatArray:
+        """Raw probabilities of nodes from scores after some rounds."""
         raise NotImplementedError
+
+    def _takes_several_now(self) -> bool:
+        """Whether the parameters allow several paths per row, and DAGs."""
+        return True
 
     def _mask(self) -> ColumnMask | None:
         return None
@@ -77,13 +93,6 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
 
     def _check_parameters(self) -> None:
         raise NotImplementedError
-
-    def _read_single_target(self, X: Any, y: Any, weights: Any) -> NDArray[np.int32]:
-        """Read y where several paths a row are refused."""
-        codes = self._read_target(X, y, weights)
-        self.several_paths_ = False
-        self.nodes_ = self.space_.nodes[1:]
-        return codes
 
     # ------------------------------------------------------------------ fitting
 
@@ -107,7 +116,9 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
         numbers = self._numbers(self._read_features(X, reset=True))
         weights = check_weights(sample_weight, count_rows(numbers))
         before = self._labels_learnt()
-        targets = self._read_any_target(numbers, y, weights, force_several=self._by_node)
+        targets = self._learn_target(
+            numbers, y, weights, by_node=self._by_node, takes_several=self._takes_several_now()
+        )
         self._warn_of_unseen()
         used = used_rows(weights)
         if weights is None:
@@ -240,7 +251,7 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
         hierarchy, form = self.hierarchy_, self.label_form_
         listed: NDArray[np.signedinteger[Any]]
         if form.kind == "indicator":
-            if self.several_paths_:  # said when y was read
+            if self.several_paths_:  # the user was warned when y was read
                 return
             assert form.columns is not None  # a matrix has columns
             listed, where = form.columns[form.columns > 0], "columns of y"
@@ -330,20 +341,16 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
         numbers = self._numbers(X)
         return Samples(self.bins_.transform(numbers), numbers)
 
-    def _scores_of(self, X: Any) -> NDArray[np.float64]:
-        """Raw scores of the model's columns: (n_samples, n_columns)."""
-        if isinstance(X, Scored):
-            return X.scores
-        return scores_of(self._samples(X), self.rounds_, self.start_)
+    def _scores_of(self, X: Any) -> FloatArray:
+        """Scores of the model's columns: (n_samples, n_columns)."""
+        votes = scores_of(self._samples(X), self.rounds_, self.start_)
+        return self._scale(votes, len(self.rounds_))
 
-    def _class_proba_of(self, X: Any) -> NDArray[np.float64]:
-        return self._class_proba_from(self._scores_of(X))
+    def _class_proba_of(self, X: Any) -> FloatArray:
+        return self._class_proba_from(self._scores_of(X), len(self.rounds_))
 
-    def _node_proba_of(self, X: Any) -> NDArray[np.float64]:
-        return self._node_proba_from(self._scores_of(X))
-
-    def _read_features(self, X: Any, *, reset: bool) -> Any:
-        return X if isinstance(X, Scored) else super()._read_features(X, reset=reset)
+    def _node_proba_of(self, X: Any) -> FloatArray:
+        return self._node_proba_from(self._scores_of(X), len(self.rounds_))
 
     def _numbers(self, X: Any) -> Any:
         """Features as an array of numbers, or a sparse matrix."""
@@ -359,12 +366,27 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
 
     # ------------------------------------------------------------------ stages
 
-    def _stages(self, X: Any) -> Iterator[Scored]:
-        check_is_fitted(self)
-        samples = self._samples(self._read_features(X, reset=False))
+    def _staged_tables(self, X: Any) -> Iterator[Iterator[FloatArray]]:
+        """Yield, for each round, the tables that `_answers` decides by, some rows at a time."""
+        samples = self._samples(self._read_rows(X))
         stages = staged_scores(samples, self.rounds_, self.start_)
-        for n_rounds, scores in enumerate(stages, start=1):
-            yield Scored(scores, n_rounds, row_index(X))
+        for n_rounds, votes in enumerate(stages, start=1):
+            yield self._tables_from(votes, n_rounds)
+
+    def _tables_from(self, votes: FloatArray, n_rounds: int) -> Iterator[FloatArray]:
+        for part in self._parts(votes):
+            scores = self._scale(part, n_rounds)
+            if self._answers.by_node:
+                proba = self._node_proba_from(scores, n_rounds)
+                yield self._answers.table_from_nodes(proba, self._dag_rule())
+            else:
+                yield self._class_proba_from(scores, n_rounds)
+
+    def _staged_choices(self, X: Any) -> Iterator[Any]:
+        """Yield what is chosen after each round; see `Answers.decide`."""
+        rule = self._rule()
+        for tables in self._staged_tables(X):
+            yield self._answers.decide(tables, rule)
 
     def staged_predict(self, X: Any) -> Iterator[Any]:
         """Yield the labels predicted after each round.
@@ -377,16 +399,15 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
         ------
         labels of n_samples rows, as from `predict`
         """
-        for stage in self._stages(X):
-            answer = self.predict(stage)
-            if stage.index is not None and hasattr(answer, "iloc"):
-                answer.index = stage.index
-            yield answer
+        check_is_fitted(self)
+        for chosen in self._staged_choices(X):
+            yield self._answers.write(chosen, row_index(X))
 
-    def staged_predict_proba(self, X: Any) -> Iterator[NDArray[np.float64]]:
+    def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
         """Yield the probabilities of the labels after each round, as from `predict_proba`."""
-        for stage in self._stages(X):
-            yield self.predict_proba(stage)
+        check_is_fitted(self)
+        for tables in self._staged_tables(X):
+            yield self._filled(tables, count_rows(X), self._answers.label_proba)
 
     def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
         """Yield the score after each round, as from `score`.
@@ -397,8 +418,133 @@ class BoostedClassifier(InsightsMixin, IterativeFitMixin, PathClassifier):
         y : labels of n_samples rows
         sample_weight : array-like of shape (n_samples,), optional
         """
-        for stage in self._stages(X):
-            yield self.score(stage, y, sample_weight)
+        check_is_fitted(self)
+        check_consistent_length(X, y, sample_weight)
+        for chosen in self._staged_choices(X):
+            yield self._share_right(chosen, y, sample_weight)
+
+    # ------------------------------------------------------------------ inspection
+
+    def predict_node_scores(self, X: Any) -> FloatArray:
+        """Scores of nodes, which the votes of the rounds add up to.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns)
+            Columns as in ``nodes_``: the nodes with a training row, without the root. A model that
+            votes for labels has the mean over the labels at or below a node; one of several losses
+            or bags the mean over its models.
+        """
+        rows = self._read_rows(X)
+        to_nodes = node_map(self, self.nodes_)
+        return np.concatenate([self._scores_of(part) @ to_nodes for part in self._parts(rows)])
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """Importances of the features for all nodes together, of shape (n_features,).
+
+        A split is worth what it takes off the variance of the votes, over the training rows and
+        summed over nodes or labels. Importances sum to one, or to zero where nothing was split.
+        Computed anew whenever they are asked for; see `feature_importances`.
+        """
+        check_is_fitted(self)
+        try:
+            return overall_importances(self)
+        except PalmetteError as error:  # so that hasattr answers
+            raise AttributeError(str(error)) from error
+
+    def feature_importances(self, nodes: Any = None) -> FloatArray:
+        """Importances of the features for single nodes.
+
+        Parameters
+        ----------
+        nodes : list of names or paths, optional
+            Nodes wanted; those of ``nodes_`` by default.
+
+        Returns
+        -------
+        array of shape (n_wanted, n_features)
+            Rows sum to one. They are zeros for nodes that nothing was split for, such as the root
+            and those without a training row.
+
+        Notes
+        -----
+        A split that sends training rows of weight a left and b right, with mean votes x and y, is
+        worth ``a b / (a + b) (x - y)**2`` to its feature: what it takes off the variance of the
+        votes. Rows are weighted as when the tree was grown: of one tree for all nodes by
+        their own weights, of a tree for every node by the weights of that round. A model that votes
+        for labels is asked for the mean vote over the labels at or below a node. With several
+        losses or bags the importances are means over the models. The votes of a mask belong to no
+        feature. Where a round fits estimators of other libraries, their own importances, or the
+        sizes of their coefficients, are weighted by the squares of their votes.
+
+        Examples
+        --------
+        >>> from palmette import AdaBoostMHClassifier
+        >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        >>> clf = AdaBoostMHClassifier(n_estimators=4).fit(X, ["a", "b", "a", "b"])
+        >>> clf.feature_importances(["a"]).tolist()
+        [[1.0, 0.0]]
+        """
+        check_is_fitted(self)
+        numbers = self.nodes_ if nodes is None else self._node_numbers(nodes)
+        return node_importances(self, numbers)
+
+    def explain(
+        self, X: Any, nodes: Any = None, *, by: str = "rule", max_rows: int | None = 20
+    ) -> pd.DataFrame:
+        """Tell what moved the scores of nodes, for one row or a few.
+
+        A tree gives every row its mean vote over the training rows; every split on the way to
+        the leaf moves that to the mean of the side taken. So contributions add up to what
+        `predict_node_scores` says, exactly.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        nodes : list of names or paths, optional
+            Nodes to explain; by default those that are predicted for each row, ancestors included.
+        by : "rule", "feature" or "round"
+            Whether to add up over the rounds what a rule contributed, or a feature, or to list the
+            rules of every round.
+        max_rows : int, optional
+            Most lines for a row and node; the least of them are then added up in the last one. None
+            lists all.
+
+        Returns
+        -------
+        DataFrame with a line for every rule
+            ``row`` is the number of the row in X; ``node`` a path, or in a DAG a name; ``round``
+            counts from 1, or is "all"; ``feature`` is a name or number; ``rule`` says what is true
+            of the row, and ``contribution`` what that added to the score of the node. The first
+            line, "start", is the score that rows begin with, and the mean votes of the trees
+            unless they are listed by round; the others follow by size. Lines that no feature is
+            behind, as "masked by" a parent that voted -1, have an empty one.
+
+        Examples
+        --------
+        >>> from palmette import AdaBoostMHClassifier
+        >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        >>> clf = AdaBoostMHClassifier(n_estimators=1).fit(X, ["a", "b", "a", "b"])
+        >>> table = clf.explain(X[:1])
+        >>> table[["node", "round", "feature", "rule"]]
+          node round feature              rule
+        0    a   all                     start
+        1    a   all       0  feature 0 <= 0.5
+        >>> bool(np.isclose(table["contribution"].sum(), clf.predict_node_scores(X)[0, 0]))
+        True
+        """
+        check_is_fitted(self)
+        numbers = None if nodes is None else self._node_numbers(nodes)
+        return explain(self, self._read_features(X, reset=False), numbers, by, max_rows)
+
+    def _node_numbers(self, nodes: Any) -> NDArray[np.int32]:
+        listed = [nodes] if isinstance(nodes, str | tuple) else list(nodes)
+        return np.asarray(self.hierarchy_.index(listed), dtype=np.int32)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

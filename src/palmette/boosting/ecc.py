@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.utils.validation import check_is_fitted
 
 from palmette.boosting.base import BoostedClassifier
 from palmette.boosting.parameters import check_boosting
@@ -16,7 +15,7 @@ from palmette.core.decoding import BestPath
 from palmette.core.hierarchy import Hierarchy
 from palmette.engine.boost import RowChoice
 from palmette.engine.objectives import ColouringWeights
-from palmette.engine.presets import Preset, PresetsMixin
+from palmette.engine.presets import Preset, preset, presets
 from palmette.engine.weak import StumpPerClass, resolve_weak_learner
 
 __all__ = ["AdaBoostECCClassifier"]
@@ -24,7 +23,7 @@ __all__ = ["AdaBoostECCClassifier"]
 FloatArray = NDArray[np.float64]
 
 
-class AdaBoostECCClassifier(PresetsMixin, BoostedClassifier):
+class AdaBoostECCClassifier(BoostedClassifier):
     """AdaBoost.ECC: boosting with an error-correcting code that is drawn as it goes.
 
     Every round colours the labels at random, half of them each way, and one binary hypothesis tells
@@ -79,6 +78,7 @@ class AdaBoostECCClassifier(PresetsMixin, BoostedClassifier):
     ['a', 'b', 'c', 'd']
     """
 
+    preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {
         "paper": Preset(
             "a stump for every round's colouring",
@@ -124,8 +124,8 @@ class AdaBoostECCClassifier(PresetsMixin, BoostedClassifier):
         check_boosting(self)
         resolve_weak_learner(self.weak_learner)
 
-    def _read_any_target(self, X: Any, y: Any, weights: Any = None, **options: Any) -> Any:
-        return self._read_single_target(X, y, weights)
+    def _takes_several_now(self) -> bool:
+        return False
 
     def _objective(self, targets: NDArray[np.int32], weights: FloatArray) -> ColouringWeights:
         return ColouringWeights(targets, weights, self.space_.n_classes, self.learning_rate)
@@ -145,11 +145,11 @@ class AdaBoostECCClassifier(PresetsMixin, BoostedClassifier):
 
         return loss
 
-    def _class_proba_from(self, scores: FloatArray) -> FloatArray:
+    def _class_proba_from(self, scores: FloatArray, n_rounds: int) -> FloatArray:
         return np.asarray(softmax(scores, axis=1))
 
     def _decision_rule(self) -> Any:
-        self._check_decoding()
+        self._check_decoding(False)
         return BestPath() if self.decoding == "auto" else super()._decision_rule()
 
     def decision_function(self, X: Any) -> FloatArray:
@@ -164,9 +164,7 @@ class AdaBoostECCClassifier(PresetsMixin, BoostedClassifier):
         array of shape (n_samples, n_classes)
             Columns as in ``classes_``; with two labels the difference, of shape (n_samples,).
         """
-        check_is_fitted(self)
-        scores = self._scores_of(self._read_features(X, reset=False))[:, self._class_order]
-        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+        return self._answers.margins(self._scores_of(self._read_rows(X)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

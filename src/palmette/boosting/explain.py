@@ -42,7 +42,7 @@ _IS = 3  # in the place of a side: the value of a feature, whatever the cuts
 def explain(
     model: Any, X: Any, nodes: NDArray[np.int32] | None, by: str, max_rows: int | None
 ) -> pd.DataFrame:
-    """Explain the scores of nodes; see `InsightsMixin.explain`.
+    """Explain the scores of nodes; see `BoostedClassifier.explain`.
 
     Parameters
     ----------

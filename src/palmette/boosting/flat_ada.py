@@ -7,14 +7,15 @@ from typing import Any, ClassVar
 from palmette.boosting.ada import NodeBoostingClassifier
 from palmette.core.binning import MAX_BINS
 from palmette.core.hierarchy import Hierarchy
-from palmette.engine.presets import PresetsMixin
+from palmette.engine.presets import preset, presets
 
 __all__ = ["FlatAdaBoostClassifier"]
 
 
-class FlatAdaBoostClassifier(PresetsMixin, NodeBoostingClassifier):
+class FlatAdaBoostClassifier(NodeBoostingClassifier):
     """Base of AdaBoost over labels; a subclass says whose the coefficients are."""
 
+    preset, presets = classmethod(preset), classmethod(presets)
     _coefficient: ClassVar[str]
 
     def __init__(

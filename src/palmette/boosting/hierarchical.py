@@ -16,7 +16,7 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.marginal import Marginal
 from palmette.engine.boost import RowChoice
 from palmette.engine.bundle import BundledLearner, BundledObjective
-from palmette.engine.presets import Preset, PresetsMixin
+from palmette.engine.presets import Preset, preset, presets
 from palmette.engine.weak import SharedTreeLearner
 from palmette.exceptions import PalmetteError
 
@@ -27,7 +27,7 @@ FloatArray = NDArray[np.float64]
 _AUTO = Marginal(0.4, 1.0, partial=False)  # by cross-validation on three sets of images
 
 
-class HierarchicalBoostingClassifier(PresetsMixin, BoostedClassifier):
+class HierarchicalBoostingClassifier(BoostedClassifier):
     """Boosting of trees that all labels share, with the hierarchy in the decision.
 
     Every round grows one shallow tree whose leaves hold a vote for every label. Its splits compete
@@ -113,6 +113,7 @@ class HierarchicalBoostingClassifier(PresetsMixin, BoostedClassifier):
     [('animal', 'cat'), ('animal', 'dog'), ('plant', 'oak'), ('plant', 'fern')]
     """
 
+    preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {
         "accurate": Preset(
             "two models of labels and two of paths, log-probabilities averaged",
@@ -180,15 +181,10 @@ class HierarchicalBoostingClassifier(PresetsMixin, BoostedClassifier):
     def _losses(self) -> tuple[str, ...]:
         return tuple(self.loss) if isinstance(self.loss, tuple | list) else (self.loss,)
 
-    def _takes_several(self) -> bool:
-        """Whether all losses can do with several paths a row."""
+    def _takes_several_now(self) -> bool:
+        """Whether all losses are defined for several paths per row."""
         named = [name for name in self._losses() if name in LOSSES]
         return all(LOSSES[name].several for name in named)
-
-    def _read_any_target(self, X: Any, y: Any, weights: Any = None, **options: Any) -> Any:
-        if not self._takes_several():
-            return self._read_single_target(X, y, weights)
-        return super()._read_any_target(X, y, weights, **options)
 
     def _members(self) -> list[Member]:
         """One member for every model: the losses, each as often as there are bags."""
@@ -235,7 +231,7 @@ class HierarchicalBoostingClassifier(PresetsMixin, BoostedClassifier):
             return _AUTO
         return super()._decision_rule()
 
-    def _class_proba_from(self, scores: FloatArray) -> FloatArray:
+    def _class_proba_from(self, scores: FloatArray, n_rounds: int) -> FloatArray:
         members = self._members()
         logs = [
             member.log_proba(part)
@@ -243,7 +239,7 @@ class HierarchicalBoostingClassifier(PresetsMixin, BoostedClassifier):
         ]
         return np.asarray(softmax(sum(logs) / len(logs), axis=1))
 
-    def _node_proba_from(self, scores: FloatArray) -> FloatArray:
+    def _node_proba_from(self, scores: FloatArray, n_rounds: int) -> FloatArray:
         members = self._members()
         parts = [
             member.node_proba(part)
@@ -254,7 +250,7 @@ class HierarchicalBoostingClassifier(PresetsMixin, BoostedClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = self._takes_several()
+        tags.classifier_tags.multi_label = self._takes_several_now()
         return tags
 
 

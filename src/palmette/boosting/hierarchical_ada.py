@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from palmette.boosting.ada import NodeBoostingClassifier
 from palmette.core.binning import MAX_BINS
 from palmette.core.hierarchy import Hierarchy
-from palmette.engine.presets import Preset, PresetsMixin
+from palmette.engine.presets import Preset, preset, presets
 from palmette.engine.weak import StumpPerClass, TreePerClass
 
 __all__ = ["HierarchicalAdaBoostClassifier"]
@@ -15,7 +15,7 @@ __all__ = ["HierarchicalAdaBoostClassifier"]
 _PAPER = "Chelmis and Qi, Hierarchical Multiclass AdaBoost, IEEE Big Data 2021"
 
 
-class HierarchicalAdaBoostClassifier(PresetsMixin, NodeBoostingClassifier):
+class HierarchicalAdaBoostClassifier(NodeBoostingClassifier):
     """AdaBoost.MH over the nodes of a hierarchy, with weights that know of it (H-Ada.MH).
 
     Every node is a yes-or-no question about every row. Mistakes on (row, node) pairs raise the
@@ -104,6 +104,7 @@ class HierarchicalAdaBoostClassifier(PresetsMixin, NodeBoostingClassifier):
     [('animal', 'cat'), ('animal', 'dog'), ('plant', 'oak'), ('plant', 'fern')]
     """
 
+    preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {
         "paper": Preset(
             "stumps, eq. 5-6 weights, eq. 7 to the letter, signs (eq. 12)",

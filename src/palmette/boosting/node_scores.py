@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.boosting.members import LOSSES
-from palmette.boosting.stages import Scored
 from palmette.core.space import LabelSpace
 
 __all__ = ["column_scale", "member_maps", "node_map"]
@@ -55,7 +54,7 @@ def column_scale(model: Any) -> NDArray[np.float64]:
     One, but for models that bring their columns to one scale at the end.
     """
     ones = np.ones((1, len(model.start_)))
-    return np.asarray(model._scores_of(Scored(ones, len(model.rounds_)))[0])
+    return np.asarray(model._scale(ones, len(model.rounds_))[0])
 
 
 def _members_of_labels(model: Any) -> list[bool]:

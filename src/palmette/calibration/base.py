@@ -12,17 +12,14 @@ from sklearn.utils import check_consistent_length, get_tags
 
 from palmette.calibration.kinds import check_wrapped, final_step, learns_its_tree
 from palmette.calibration.wrapped import WrappedClassifier
-from palmette.core.coherence import NodeColumns
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import take_rows
 from palmette.core.seeds import seed_each
-from palmette.core.space import LabelSpace
+from palmette.engine.answers import lists_as_matrix
+from palmette.engine.classifier import HierarchicalClassifier
 from palmette.engine.multilabel import MultilabelClassifier
-from palmette.engine.path_classifier import PathClassifier
-from palmette.engine.several_paths import lists_as_matrix
-from palmette.engine.single_path import SinglePathClassifier
-from palmette.engine.target import check_target, label_order
+from palmette.engine.target import check_target
 from palmette.engine.weights import used_rows, weight_keyword
 from palmette.exceptions import LabelError, PalmetteError
 
@@ -32,7 +29,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
 
-class WrappingClassifier(PathClassifier):
+class WrappingClassifier(HierarchicalClassifier):
     """Base of classifiers around another one, ours or any of scikit-learn's interface.
 
     A subclass sets the parameters ``estimator``, ``hierarchy``, ``decoding`` and
@@ -76,10 +73,10 @@ class WrappingClassifier(PathClassifier):
             return False
         return learns_its_tree(self._base(), from_names=_holds_names(y))
 
-    def _read_rows(
+    def _read_labelled(
         self, X: Any, y: Any, weights: FloatArray | None, along: Hierarchy | None = None
     ) -> NodeLabels:
-        """Read y, set what `PathClassifier` has of it, and return the labels of the used rows.
+        """Read y, set what follows from it, and return the labels of the used rows.
 
         Parameters
         ----------
@@ -92,9 +89,9 @@ class WrappingClassifier(PathClassifier):
         if along is not None and not isinstance(y, NodeLabels):
             y = NodeLabels.encode(check_target(lists_as_matrix(y, along)), along)
         by_node = isinstance(final_step(self._base()), MultilabelClassifier)
-        targets = self._read_any_target(X, y, weights, force_several=by_node)
-        if self.several_paths_:
-            given = self._columns.sets_of_nodes(targets)
+        targets = self._learn_target(X, y, weights, by_node=by_node)
+        if self._answers.by_node:
+            given = self._answers.columns.sets_of_nodes(targets)
             labels = NodeLabels(self.hierarchy_, given, self.label_form_)
             self._check_several(labels)
             return labels
@@ -107,29 +104,16 @@ class WrappingClassifier(PathClassifier):
     def _check_several(self, labels: NodeLabels) -> None:
         """Refuse several paths, and DAGs, for those of ours who cannot take them."""
         last = final_step(self._base())
-        if isinstance(last, SinglePathClassifier) and not isinstance(last, PathClassifier):
+        if isinstance(last, HierarchicalClassifier) and not last._takes_several_paths:
             self.hierarchy_.require_tree(type(self).__name__)
             _ = labels.terminals  # says which row has several paths
 
     def _add_known(self, model: WrappedClassifier) -> None:
         """Add what a fitted model tells apart to what y holds: it may answer with it."""
-        form, hierarchy, known = self.label_form_, self.hierarchy_, model.known_nodes()
-        if self.several_paths_:
-            self.nodes_ = np.union1d(self.nodes_, known[known > 0]).astype(np.int32)
-            self._columns = NodeColumns(hierarchy, self.nodes_)
-            if form.columns is None:
-                listed = getattr(final_step(model.estimator), "_class_nodes", known)
-                nodes = np.union1d(self._class_nodes, listed).astype(np.int32)
-                names = form.class_labels(nodes, hierarchy)
-                order = label_order(names)
-                self.classes_, self._class_nodes = names[order], nodes[order]
-            return
-        classes = np.union1d(self.space_.classes, known).astype(np.int32)
-        self.space_ = LabelSpace(hierarchy, classes)
-        self.nodes_ = self.space_.nodes[1:]
-        names = form.class_labels(classes, hierarchy)
-        self._class_order = label_order(names)
-        self.classes_ = names[self._class_order]
+        known = model.known_nodes()
+        inner = getattr(final_step(model.estimator), "_answers", None)
+        listed = inner.class_nodes if inner is not None and inner.by_node else known
+        self._set_answers(self._answers.with_nodes(known, listed))
 
     def _adopt(self, fitted: Any) -> WrappedClassifier:
         """Wrap an estimator that has been fitted already, once y has been read."""

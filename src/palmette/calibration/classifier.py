@@ -141,7 +141,7 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
         X = self._read_features(X, reset=True)
         weights = check_weights(sample_weight, count_rows(X))
         ready = self._ready_estimator(X, y, weights)
-        labels = self._read_rows(X, y, weights, along=hierarchy_of_fitted(ready))
+        labels = self._read_labelled(X, y, weights, along=hierarchy_of_fitted(ready))
         used = used_rows(weights)
         X, weights = used_part(X, weights)
         model = None if ready is None else self._adopt(ready)
@@ -218,7 +218,9 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
         truth = sparse.csr_array(labels.closed[rows][:, self.nodes_])
         weights = np.ones(len(rows)) if weights is None else weights[rows]
         together = np.concatenate(scores)
-        return NodeCalibration.fit(self.method, together, truth, self._columns, weights, _PRIOR)
+        return NodeCalibration.fit(
+            self.method, together, truth, self._answers.columns, weights, _PRIOR
+        )
 
     # ------------------------------------------------------------------ answering
 

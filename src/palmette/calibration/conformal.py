@@ -183,7 +183,7 @@ class ConformalHierarchicalClassifier(ConformalAnswers, WrappingClassifier):
         n_used = count_rows(X) if weights is None else int(np.count_nonzero(weights))
         folds = self._draw_folds(n_used)
         ready = self._ready_estimator(X, y, weights, folds)
-        labels = self._read_rows(X, y, weights, along=hierarchy_of_fitted(ready))
+        labels = self._read_labelled(X, y, weights, along=hierarchy_of_fitted(ready))
         if self.several_paths_ and self.method == "cross":
             raise PalmetteError(
                 "method='cross' is for one path a row, but y has several, or its hierarchy is a "
@@ -286,7 +286,7 @@ class ConformalHierarchicalClassifier(ConformalAnswers, WrappingClassifier):
             start = stop
             if self.several_paths_:
                 proba = model.node_proba(rows, self.nodes_)
-                proba = make_coherent(proba, self._columns, self._dag_rule())
+                proba = make_coherent(proba, self._answers.columns, self._dag_rule())
                 parts.append(strange_sets(proba, true.closed[:, self.nodes_]))
             else:
                 proba = model.class_proba(rows, self.space_)

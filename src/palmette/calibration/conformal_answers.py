@@ -75,7 +75,7 @@ class ConformalAnswers:
         labels of n_samples rows
             In the form of the `y` that the model was fitted on; the root where nothing is sure.
         """
-        return self._write(self.predict_node_numbers(X, coverage), row_index(X))
+        return self._answers.write_nodes(self.predict_node_numbers(X, coverage), row_index(X))
 
     def predict_node_numbers(self, X: Any, coverage: float | None = None) -> IntArray:
         """Predict what `predict_node` does, as node numbers of ``hierarchy_``: (n_samples,)."""
@@ -126,7 +126,7 @@ class ConformalAnswers:
         """
         coverage = self._coverage(coverage)
         tables = (
-            self._columns.sets_of_nodes(sparse.csr_array(members))
+            self._answers.columns.sets_of_nodes(sparse.csr_array(members))
             if self.several_paths_
             else self._sets_at(members, self.space_.classes)
             for members in self._members(X, coverage)
@@ -182,7 +182,7 @@ class ConformalAnswers:
         X = self._read_features(X, reset=False)
         for part in self._parts(X):
             if self.several_paths_:
-                yield self._coherent_proba(part) >= self._least_proba(coverage)
+                yield self._table_of(part) >= self._least_proba(coverage)
                 continue
             tables = [model.class_proba(part, self.space_) for model in self._models]
             scores = [LABEL_SCORES[self.set_score](proba) for proba in tables]

@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from palmette.core.hierarchy import Hierarchy
-from palmette.engine.single_path import SinglePathClassifier
+from palmette.engine.classifier import HierarchicalClassifier
 from palmette.exceptions import PalmetteError
 
 __all__ = [
@@ -35,10 +35,10 @@ def _has_a_tree(classifier: Any) -> bool:
 def takes_node_labels(estimator: Any) -> bool:
     """Whether `fit` takes labels that have been read."""
     last = final_step(estimator)
-    if not isinstance(last, SinglePathClassifier):
+    if not isinstance(last, HierarchicalClassifier):
         return False
     inner = getattr(last, "estimator", None)
-    is_wrapper = isinstance(final_step(inner), SinglePathClassifier)
+    is_wrapper = isinstance(final_step(inner), HierarchicalClassifier)
     return not _has_a_tree(last) and (not is_wrapper or takes_node_labels(inner))
 
 
@@ -52,7 +52,7 @@ def learns_its_tree(estimator: Any, *, from_names: bool) -> bool:
         Whether y holds plain names: classifiers over class trees then learn a tree if none is set.
     """
     last = final_step(estimator)
-    if not isinstance(last, SinglePathClassifier):
+    if not isinstance(last, HierarchicalClassifier):
         return False
     setting = last.hierarchy
     if setting is not None:
@@ -95,8 +95,12 @@ def check_wrapped(estimator: Any) -> None:
             "LocalPerParentClassifier(LogisticRegression()) or LogisticRegression()."
         )
     last = final_step(estimator)
-    if isinstance(last, SinglePathClassifier):
-        scored = type(last)._class_proba_of is not SinglePathClassifier._class_proba_of
+    if isinstance(last, HierarchicalClassifier):
+        own, base = type(last), HierarchicalClassifier
+        scored = (
+            own._class_proba_of is not base._class_proba_of
+            or own._node_proba_of is not base._node_proba_of
+        )
     else:
         scored = hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")
     if not scored:

@@ -18,9 +18,9 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import count_rows
 from palmette.core.space import LabelSpace
+from palmette.engine.answers import NodeRoute, nodes_in
+from palmette.engine.classifier import HierarchicalClassifier
 from palmette.engine.label_scorer import LabelScorer, check_scores
-from palmette.engine.several_paths import NodeRoute, nodes_in
-from palmette.engine.single_path import SinglePathClassifier
 from palmette.engine.weights import weight_keyword
 from palmette.exceptions import PalmetteError
 
@@ -144,7 +144,7 @@ class WrappedClassifier:
         """
         if self.estimator is None:
             values = np.ones((count_rows(X), 1))
-        elif isinstance(final_step(self.estimator), SinglePathClassifier):
+        elif isinstance(final_step(self.estimator), HierarchicalClassifier):
             X, model = _to_last_step(self.estimator, X)
             if _answers_by_node(model):
                 below_root = self.node_proba(X, space.nodes[1:], is_ready=True)
@@ -164,7 +164,7 @@ class WrappedClassifier:
         if self.class_nodes is not None:
             return self.class_nodes
         model = final_step(self.estimator)
-        nodes: IntArray = model.space_.classes[model._class_order]
+        nodes: IntArray = model.space_.classes[model._answers.class_order]
         return nodes
 
     def node_proba(self, X: Any, nodes: IntArray, *, is_ready: bool = False) -> FloatArray:
@@ -189,7 +189,7 @@ class WrappedClassifier:
         if not is_ready:
             X, model = _to_last_step(self.estimator, X)
         if _answers_by_node(model):
-            return np.asarray(model._proba_of_nodes(X, nodes))
+            return np.asarray(model._proba_of_nodes(model._read_rows(X), nodes))
         return np.asarray(model.predict_node_proba(X)[:, nodes])
 
 
@@ -210,7 +210,7 @@ def _own_class_proba(model: Any, X: Any) -> FloatArray:
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X))
     shares = model._class_proba_of(model._read_features(X, reset=False))
-    return np.asarray(shares[:, model._class_order])
+    return np.asarray(shares[:, model._answers.class_order])
 
 
 def _shares(estimator: Any, X: Any) -> FloatArray:

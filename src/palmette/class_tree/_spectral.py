@@ -17,7 +17,7 @@ from palmette.class_tree._similarity import ClassSimilarity
 from palmette.core.rows import row_chunks, take_rows
 from palmette.core.statistics import ClassStatistics
 from palmette.engine.grow import ClassProblem, IntArray, least_side
-from palmette.engine.presets import Preset, PresetsMixin
+from palmette.engine.presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 
 __all__ = ["MFTree", "SpectralState"]
@@ -46,7 +46,7 @@ class SpectralState:
     branching: int
 
 
-class MFTree(PresetsMixin, ClassTreeLearner):
+class MFTree(ClassTreeLearner):
     """Divide classes recursively by the leading eigenvectors of their similarity.
 
     The similarity of two classes is the mean of the kernel over their rows, centred. The matrix of
@@ -122,6 +122,7 @@ class MFTree(PresetsMixin, ClassTreeLearner):
 
     _one_blas_thread = True
 
+    preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {
         "published": Preset(
             "magnitudes of eigenvectors of class sums, centred once",

@@ -17,14 +17,14 @@ from palmette.core.binning import MAX_BINS
 from palmette.core.containers import row_index
 from palmette.core.rows import count_rows
 from palmette.engine.boosted_router import BoostedRouter
-from palmette.engine.presets import Preset, PresetsMixin
+from palmette.engine.presets import Preset, preset, presets
 
 __all__ = ["AdaBoostBHCClassifier"]
 
 _PAPER = "G. Jun, J. Ghosh (2009). Multi-class boosting with class hierarchies. MCS 2009."
 
 
-class AdaBoostBHCClassifier(PresetsMixin, ClassTreeEnsemble):
+class AdaBoostBHCClassifier(ClassTreeEnsemble):
     """AdaBoost.BHC: the classes are divided in two, again and again, by binary AdaBoost.
 
     A class tree is learnt first, in which classes that are alike stand together. At every node
@@ -96,6 +96,7 @@ class AdaBoostBHCClassifier(PresetsMixin, ClassTreeEnsemble):
 
     bootstrap = False  # boosting draws rows itself
 
+    preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {
         "paper": Preset(
             "the tree from the first class on, 100 rounds of trees over all features, signs",
@@ -192,4 +193,4 @@ class AdaBoostBHCClassifier(PresetsMixin, ClassTreeEnsemble):
         for routes in zip(*stages, strict=True):
             for member, own in zip(staged.estimators_, routes, strict=True):
                 member.routes_ = own
-            yield self._write(staged._decide(numbers), row_index(X))
+            yield self._answers.write(staged._decide(numbers), row_index(X))

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.utils import check_array, check_consistent_length, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from palmette.class_tree.routers import resolve_router
 from palmette.class_tree.spaces import DagSpace
-from palmette.core.containers import row_index
 from palmette.core.decode import normalize_rows
 from palmette.core.decoding import Beam, BestPath, TopDown, resolve_decoding
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import count_rows, take_rows
+from palmette.engine.answers import OnePath
+from palmette.engine.classifier import HierarchicalClassifier
 from palmette.engine.exponent import fit_exponent, held_out_third, raise_to
-from palmette.engine.single_path import SinglePathClassifier
-from palmette.engine.target import check_target, label_order
+from palmette.engine.target import check_target, path_target
 from palmette.engine.threads import Threads
 from palmette.engine.weights import check_weights
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
@@ -40,7 +39,7 @@ IntArray = NDArray[np.int32]
 _HELD_OUT = 2**24  # most probabilities that the exponent is fitted to: 128 MiB
 
 
-class ClassTreeClassifier(SinglePathClassifier):
+class ClassTreeClassifier(HierarchicalClassifier):
     """Classify along a tree over the classes, asking only the nodes on the best few paths.
 
     At every node a router scores the options, scores add up along a path, and the label of the best
@@ -104,6 +103,8 @@ class ClassTreeClassifier(SinglePathClassifier):
     >>> clf.predict(X[1000:1005] / 16)
     array([1, 4, 0, 5, 3])
     """
+
+    _takes_several_paths: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -236,16 +237,14 @@ class ClassTreeClassifier(SinglePathClassifier):
         return self._learn_paths(learnt, None)
 
     def _learn_paths(self, labels: NodeLabels, used: NDArray[np.bool_] | None) -> IntArray:
+        """Set what follows from labels; returns the class of every used row."""
         if labels.hierarchy.is_tree:
-            return super()._learn_paths(labels, used)
-        terminals = labels.terminals if used is None else labels.terminals[used]
-        classes, codes = np.unique(terminals, return_inverse=True)
-        self.hierarchy_ = labels.hierarchy
-        self.space_ = DagSpace(labels.hierarchy, classes)
-        self.label_form_ = labels.form.as_answer()
-        names = labels.form.class_labels(self.space_.classes, labels.hierarchy)
-        self._class_order = label_order(names)
-        self.classes_ = names[self._class_order]
+            answers, codes = path_target(labels, used)
+        else:
+            terminals = labels.terminals if used is None else labels.terminals[used]
+            classes, codes = np.unique(terminals, return_inverse=True)
+            answers = OnePath(DagSpace(labels.hierarchy, classes), labels.form)
+        self._set_answers(answers)
         return codes.astype(np.int32)
 
     # ------------------------------------------------------------------ answering
@@ -292,17 +291,15 @@ class ClassTreeClassifier(SinglePathClassifier):
             )
         return None
 
-    def predict_nodes(self, X: Any) -> IntArray:
-        """Predict node numbers of ``hierarchy_``, of shape (n_samples,)."""
-        check_is_fitted(self)
+    def _decide(self, X: Any) -> IntArray:
         width = self._width()
         if width is None:
-            return super().predict_nodes(X)
-        X = self._read_features(X, reset=False)
+            return super()._decide(X)
         if width:
             return self.space_.classes[self._search(X, width)[0][:, 0]]
-        chosen = [self._class_proba_of(part)[:, self._class_order] for part in self._parts(X)]
-        return self.space_.classes[self._class_order[np.concatenate(chosen).argmax(axis=1)]]
+        order = self._answers.class_order  # of equal probabilities the first label wins
+        best = [table[:, order].argmax(axis=1) for table in self._tables(X)]
+        return self.space_.classes[order[np.concatenate(best)]]
 
     def _search(self, X: Any, width: int) -> tuple[IntArray, FloatArray]:
         """Labels and values of the best paths, both of shape (n_samples, width)."""
@@ -337,41 +334,24 @@ class ClassTreeClassifier(SinglePathClassifier):
             return normalize_rows(np.exp(scores))
         return np.asarray(softmax(scores, axis=1))
 
-    def predict_top_k(self, X: Any, k: int = 5) -> tuple[list[Any], FloatArray]:
-        """Return the `k` best labels of every row.
+    def _top_k(self, X: Any, k: int) -> tuple[IntArray, FloatArray]:
+        """Best labels; with "beam" or "greedy" the ends of the best paths, at least `k` of them.
 
-        With "beam" or "greedy" these are the ends of the best paths, followed side by side, at
-        least `k` of them, and no other nodes are asked.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        k : int
-
-        Returns
-        -------
-        labels : list of k answers
-            The best label of every row, the second best, ...: each in the form of `y`.
-        proba : array of shape (n_samples, k)
-            Probabilities; with a beam, and a router without probabilities or calibration, shares
-            among the labels that the beam reached.
+        With a beam, and a router without probabilities or calibration, probabilities are shares
+        among the labels that the beam reached.
         """
-        check_is_fitted(self)
         width = self._width()
-        if k < 1:
-            raise PalmetteError(f"k={k!r}: expected a positive integer.")
         if not width:
-            return super().predict_top_k(X, k)
+            return super()._top_k(X, k)
         k = min(k, self.options_.n_classes)
-        labels, values = self._search(self._read_features(X, reset=False), max(width, k))
+        labels, values = self._search(X, max(width, k))
         if (labels[:, :k] < 0).any():  # paths that met in a DAG have left too few
-            return super().predict_top_k(X, k)
+            return super()._top_k(X, k)
         if self.routes_.are_log_proba and self.exponent_ == 1.0:
             shares = np.exp(values)
         else:
             shares = softmax(self.exponent_ * values, axis=1)
-        answers = [self._write(self.space_.classes[c], row_index(X)) for c in labels[:, :k].T]
-        return answers, shares[:, :k]
+        return self.space_.classes[labels[:, :k]], shares[:, :k]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from palmette.core.rows import count_rows, take_rows
-from palmette.engine.single_path import SinglePathClassifier
+from palmette.engine.classifier import HierarchicalClassifier
 from palmette.engine.threads import Threads
 from palmette.engine.weights import check_weights
 from palmette.routing.base import RoutingProblem
@@ -25,7 +24,7 @@ __all__ = ["DAGSVMClassifier"]
 IntArray = NDArray[np.int32]
 
 
-class DAGSVMClassifier(SinglePathClassifier):
+class DAGSVMClassifier(HierarchicalClassifier):
     """Tell every two classes apart by a linear classifier, and strike out one class at a time.
 
     The classes stand in a list. The first is put against the last, the one that loses is struck
@@ -72,6 +71,7 @@ class DAGSVMClassifier(SinglePathClassifier):
     array([0, 1, 2])
     """
 
+    _takes_several_paths: ClassVar[bool] = False
     decoding = "best_path"  # what the DAG decides is final
 
     def __init__(
@@ -116,7 +116,7 @@ class DAGSVMClassifier(SinglePathClassifier):
         X = _numbers(self._read_features(X, reset=True))
         weights = check_weights(sample_weight, count_rows(X))
         used = None if weights is None or weights.all() else weights > 0
-        codes = self._read_target(X, y, used)
+        codes = self._learn_target(X, y, used)
         if weights is not None and used is not None:  # a weight of zero is no copy of a row
             X, weights = take_rows(X, np.flatnonzero(used)), weights[used]
         self.options_, pairs = _decision_dag(self.space_.n_classes)
@@ -137,10 +137,8 @@ class DAGSVMClassifier(SinglePathClassifier):
     def _gives_proba(self) -> bool:
         return False
 
-    def predict_nodes(self, X: Any) -> IntArray:
-        """Predict node numbers of ``hierarchy_``, of shape (n_samples,)."""
-        check_is_fitted(self)
-        X = _numbers(self._read_features(X, reset=False))
+    def _decide(self, X: Any) -> IntArray:
+        X = _numbers(X)
 
         def follow(part: Any) -> IntArray:
             rows = self.routes_.prepare(part)

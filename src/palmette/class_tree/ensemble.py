@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,6 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._random import RandomTree, ShuffledTree
@@ -18,8 +17,9 @@ from palmette.class_tree.classifier import ClassTreeClassifier
 from palmette.core.decoding import resolve_decoding
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import count_rows, take_rows
+from palmette.engine.answers import true_nodes
+from palmette.engine.classifier import HierarchicalClassifier
 from palmette.engine.exponent import fit_exponent, held_out_third, raise_to
-from palmette.engine.single_path import SinglePathClassifier
 from palmette.engine.weights import check_weights
 from palmette.exceptions import PalmetteError
 
@@ -32,7 +32,7 @@ _HELD_OUT = 2**24  # probabilities, at most, by which calibration is found
 _TINY = np.finfo(np.float64).tiny
 
 
-class ClassTreeEnsemble(SinglePathClassifier):
+class ClassTreeEnsemble(HierarchicalClassifier):
     """Classify along several trees over the classes, and average what they say.
 
     A tree errs where it parts classes that are alike too early; another tree parts them later. The
@@ -83,6 +83,8 @@ class ClassTreeEnsemble(SinglePathClassifier):
     >>> bool(clf.score(X[1000:] / 16, y[1000:]) > one.score(X[1000:] / 16, y[1000:]))
     True
     """
+
+    _takes_several_paths: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -169,8 +171,7 @@ class ClassTreeEnsemble(SinglePathClassifier):
 
     def _take_labels(self, member: ClassTreeClassifier) -> None:
         """Take over what a fitted member has read in y."""
-        for name in ("hierarchy_", "space_", "classes_", "label_form_", "_class_order"):
-            setattr(self, name, getattr(member, name))
+        self._set_answers(member._answers)
         if hasattr(member, "hierarchy_learner_"):
             self.hierarchy_learner_ = member.hierarchy_learner_
 
@@ -196,7 +197,9 @@ class ClassTreeEnsemble(SinglePathClassifier):
 
     def _codes_of(self, y: Any, weights: FloatArray | None) -> IntArray:
         """Class of every row as a position in ``space_.classes``; -1 for rows without weight."""
-        codes = np.searchsorted(self.space_.classes, self._true_nodes(y)).astype(np.int32)
+        is_given = self._given_hierarchy() is not None
+        nodes = true_nodes(self.hierarchy_, self.label_form_, y, is_given)
+        codes = np.searchsorted(self.space_.classes, nodes).astype(np.int32)
         if weights is not None:
             codes[weights == 0] = -1
         return codes
@@ -221,13 +224,7 @@ class ClassTreeEnsemble(SinglePathClassifier):
     # the rule may be changed after `fit`: it is that of the ensemble, not of its members
     _width, _check_width = ClassTreeClassifier._width, ClassTreeClassifier._check_width
 
-    def predict_nodes(self, X: Any) -> IntArray:
-        """Predict node numbers of ``hierarchy_``, of shape (n_samples,)."""
-        check_is_fitted(self)
-        return self._decide(self._read_features(X, reset=False))
-
     def _decide(self, X: Any) -> IntArray:
-        """Node of every row; X has been checked."""
         width = self._width()
         if width:
             return self.space_.classes[self._most_voted(X, width)]
@@ -237,7 +234,7 @@ class ClassTreeEnsemble(SinglePathClassifier):
                 rule.choose(self._class_proba_of(each), self.space_) for each in self._parts(X)
             ]
             return np.concatenate(chosen)
-        order = self._class_order  # the first label wins a draw
+        order = self._answers.class_order  # of equal probabilities the first label wins
         best = [self._class_proba_of(each)[:, order].argmax(axis=1) for each in self._parts(X)]
         return self.space_.classes[order[np.concatenate(best)]]
 
@@ -280,7 +277,8 @@ class ClassTreeEnsemble(SinglePathClassifier):
 
 def _matching(owner: Any, asker: Any) -> NDArray[np.intp]:
     """Class of one model, as a position in its space, for every class of another."""
-    return owner._class_order[np.argsort(asker._class_order)]
+    order: NDArray[np.intp] = owner._answers.class_order
+    return order[np.argsort(asker._answers.class_order)]
 
 
 def _draw_within(codes: IntArray, rng: np.random.Generator) -> FloatArray:

@@ -8,13 +8,13 @@ from sklearn.base import clone
 
 from palmette.class_tree._spectral import MFTree
 from palmette.class_tree.classifier import ClassTreeClassifier
-from palmette.engine.presets import Preset, PresetsMixin
+from palmette.engine.presets import Preset, preset, presets
 from palmette.routing.linear import LinearRouter
 
 __all__ = ["MFTreeClassifier"]
 
 
-class MFTreeClassifier(PresetsMixin, ClassTreeClassifier):
+class MFTreeClassifier(ClassTreeClassifier):
     """Classify along a tree that is learnt from the spectrum of class similarity.
 
     Every group is divided into a few: a row meets few decisions, each among options that linear
@@ -63,6 +63,7 @@ class MFTreeClassifier(PresetsMixin, ClassTreeClassifier):
     array([1, 4, 0, 5, 3])
     """
 
+    preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {
         "published": Preset(
             "a binary tree by magnitudes of eigenvectors, and projections on them as routers",

@@ -9,7 +9,7 @@ from palmette.core.drawing import summarize
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.html_tree import to_html
 
-__all__ = ["FittedHTML"]
+__all__ = ["FittedHTML", "fitted_html"]
 
 _NODES = 150  # maximum number in the tree below the diagram
 
@@ -18,12 +18,17 @@ class FittedHTML:
     """Mixin of estimators with ``hierarchy_``: shows its size and tree below the diagram."""
 
     def _html_repr(self) -> str:
-        from sklearn.utils import estimator_html_repr
-
-        return str(estimator_html_repr(self)) + _fitted_html(self)
+        return fitted_html(self)
 
 
-def _fitted_html(estimator: Any) -> str:
+def fitted_html(estimator: Any) -> str:
+    """Return scikit-learn's diagram of an estimator, and its hierarchy below it."""
+    from sklearn.utils import estimator_html_repr
+
+    return str(estimator_html_repr(estimator)) + _fitted_part(estimator)
+
+
+def _fitted_part(estimator: Any) -> str:
     hierarchy = getattr(estimator, "hierarchy_", None)
     if not isinstance(hierarchy, Hierarchy):
         return ""

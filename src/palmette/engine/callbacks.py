@@ -176,8 +176,8 @@ class _WithoutCallbacks:
         """Set callbacks for the estimator."""
 
 
-class IterativeFitMixin(_WithoutCallbacks if _unusable else CallbackSupportMixin):  # type: ignore
-    """Gives an estimator `set_callbacks`; its `fit` is to use the two functions below."""
+# gives an estimator `set_callbacks`; its `fit` is to use the two functions below
+IterativeFitMixin: Any = _WithoutCallbacks if _unusable else CallbackSupportMixin
 
 
 # ---------------------------------------------------------------------- what estimators use

@@ -13,8 +13,8 @@ from sklearn.exceptions import DataConversionWarning
 
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.rows import count_rows, take_rows
+from palmette.engine.classifier import HierarchicalClassifier
 from palmette.engine.multilabel import MultilabelClassifier
-from palmette.engine.path_classifier import PathClassifier
 from palmette.engine.weights import weight_keyword
 from palmette.exceptions import PalmetteError
 
@@ -44,7 +44,7 @@ class LabelScorer:
     """
 
     def __init__(self, estimator: Any, hierarchy: Hierarchy, nodes: NDArray[np.int32]) -> None:
-        self._is_ours = isinstance(estimator, PathClassifier)
+        self._is_ours = takes_node_sets(estimator)
         if self._is_ours:
             # what the estimator would answer with does not matter, and tuning it takes time
             estimator = estimator.set_params(hierarchy=hierarchy, decoding=0.5)
@@ -124,6 +124,11 @@ def _positive(estimator: Any, X: Any, n_outputs: int) -> FloatArray:
 # ---------------------------------------------------------------------- what estimators have
 
 
+def takes_node_sets(estimator: Any) -> bool:
+    """Whether an estimator is one of ours that learns several paths per row."""
+    return isinstance(estimator, HierarchicalClassifier) and estimator._takes_several_paths
+
+
 def check_scores(estimator: Any) -> None:
     """Refuse an estimator without probabilities."""
     if not hasattr(estimator, "fit") or not hasattr(estimator, "predict_proba"):
@@ -137,7 +142,7 @@ def has_out_of_bag(estimator: Any) -> bool:
     """Whether an estimator has, or can be told to have, out-of-bag scores."""
     if isinstance(estimator, MultilabelClassifier):
         return estimator._tunes_itself() and not estimator._tunes_on_seen_rows
-    if isinstance(estimator, PathClassifier):
+    if takes_node_sets(estimator):
         return False
     parameters = estimator.get_params(deep=False)
     return "oob_score" in parameters and bool(parameters.get("bootstrap"))
@@ -146,6 +151,6 @@ def has_out_of_bag(estimator: Any) -> bool:
 def with_out_of_bag(estimator: Any) -> Any:
     """Return a copy of an estimator that will keep its out-of-bag scores."""
     copy = clone(estimator)
-    if not isinstance(estimator, PathClassifier) and not copy.oob_score:
+    if not takes_node_sets(estimator) and not copy.oob_score:
         copy.set_params(oob_score=True)
     return copy

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from palmette.core.coherence import make_coherent
 from palmette.core.label_rules import BestF, LabelRule, TunedRule, resolve_label_rule
 from palmette.core.rows import count_rows, take_rows
 from palmette.core.thresholds import Threshold
-from palmette.engine.path_classifier import PathClassifier
+from palmette.engine.classifier import HierarchicalClassifier
 from palmette.engine.weights import check_weights, used_rows
 from palmette.exceptions import PalmetteError
 
@@ -29,7 +28,7 @@ class _TunedAs(NamedTuple):
     threshold: Threshold
 
 
-class MultilabelClassifier(PathClassifier):
+class MultilabelClassifier(HierarchicalClassifier):
     """Base of multi-label classifiers.
 
     Labels come in any form: an indicator matrix, label sets, one label a row, paths along a
@@ -55,7 +54,9 @@ class MultilabelClassifier(PathClassifier):
     def _check_parameters(self) -> None:
         """Refuse bad parameters, before anything is read."""
 
-    def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
+    def _fit_nodes(
+        self, X: Any, Y: sparse.csr_array, weights: FloatArray | None
+    ) -> FloatArray | None:
         """Learn.
 
         Parameters
@@ -66,6 +67,12 @@ class MultilabelClassifier(PathClassifier):
             Columns as in ``nodes_``; each has a true row, and it may be true of all.
         weights : array of shape (n_samples,), optional
             All positive.
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns) or None
+            Scores that thresholds are tuned on, where the model does not keep them for
+            `_out_of_bag_proba`.
         """
         raise NotImplementedError
 
@@ -97,30 +104,48 @@ class MultilabelClassifier(PathClassifier):
         self
         """
         self._check_parameters()
+        X, targets, weights = self._read_fit(X, y, sample_weight)
+        scores = self._fit_nodes(X, targets, weights)
+        self._tune(targets, weights, scores)
+        return self
+
+    def _read_fit(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, sparse.csr_array, FloatArray | None]:
+        """Read what came to `fit`: rows with a weight, their nodes as in ``nodes_``, weights."""
         X = self._read_features(X, reset=True)
         weights = check_weights(sample_weight, count_rows(X))
-        targets = self._read_any_target(X, y, weights, force_several=True)
+        targets = self._learn_target(X, y, weights, by_node=True)
         used = used_rows(weights)
         if weights is not None and used is not None:
             X, weights = take_rows(X, np.flatnonzero(used).astype(np.int32)), weights[used]
-        self._fit_nodes(X, targets, weights)
-        self._tune(targets, weights)
-        return self
+        return X, targets, weights
 
     # ------------------------------------------------------------------ deciding
 
-    def _tune(self, truth: sparse.csr_array, weights: FloatArray | None) -> None:
-        """Set ``thresholds_`` where the rule asks for it."""
+    def _tune(
+        self, truth: sparse.csr_array, weights: FloatArray | None, scores: FloatArray | None = None
+    ) -> None:
+        """Set ``thresholds_`` where the rule asks for it.
+
+        Parameters
+        ----------
+        truth : sparse bool array of shape (n_samples, n_columns)
+        weights : array of shape (n_samples,), optional
+        scores : array of shape (n_samples, n_columns), optional
+            What thresholds are tuned on; by default what `_out_of_bag_proba` gives.
+        """
         for name in ("thresholds_", "_tuned"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        rule = self._several_rule() if self.several_paths_ else None
+        rule = self._several_rule() if self._answers.by_node else None
         if not isinstance(rule, TunedRule):
             return
-        proba = np.array(self._out_of_bag_proba(), dtype=np.float64)  # a copy: it is changed
-        proba = make_coherent(proba, self._columns, self._dag_rule())
-        tuned = rule.tune(proba, truth, self._columns, weights)
+        # a copy, since it is made coherent in place
+        proba = np.array(self._out_of_bag_proba() if scores is None else scores, dtype=np.float64)
+        table = self._answers.table_from_nodes(proba, self._dag_rule())
+        tuned = rule.tune(table, truth, self._answers.columns, weights)
         self._tuned = _TunedAs(repr(rule), tuned)
-        self.thresholds_ = tuned.value[self._class_nodes]
+        self.thresholds_ = tuned.value[self._answers.class_nodes]
 
     def _several_rule(self) -> LabelRule | TunedRule:
         is_auto = isinstance(self.decoding, str) and self.decoding == "auto"
@@ -140,11 +165,11 @@ class MultilabelClassifier(PathClassifier):
             )
         return tuned.threshold
 
-    def _check_decoding(self) -> None:
-        if not (self.several_paths_ and self._tunes_itself()):
-            super()._check_decoding()
-        else:
+    def _check_decoding(self, several: bool) -> None:
+        if several and self._tunes_itself():
             self._several_rule()
+        else:
+            super()._check_decoding(several)
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         if self._takes_tables:

@@ -1,16 +1,19 @@
-"""Published settings by name."""
+"""Published settings by name.
+
+A class with presets has a mapping ``_presets`` and, as class methods, the two functions here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from sklearn.base import BaseEstimator, clone
 
 from palmette.exceptions import PalmetteError
 
-__all__ = ["Preset", "PresetsMixin"]
+__all__ = ["Preset", "preset", "presets"]
 
 
 @dataclass(frozen=True)
@@ -32,38 +35,33 @@ class Preset:
     reference: str = ""
 
 
-class PresetsMixin:
-    """Gives an estimator `preset` and `presets`."""
+def preset(cls: Any, name: str, **changes: Any) -> Any:
+    """Make an estimator with settings by name.
 
-    _presets: ClassVar[Mapping[str, Preset]] = {}
+    Parameters
+    ----------
+    name : str
+        One of `presets`.
+    **changes
+        Parameters that differ from the preset.
 
-    @classmethod
-    def preset(cls, name: str, **changes: Any) -> Any:
-        """Make an estimator with settings by name.
+    Returns
+    -------
+    estimator
+    """
+    known: Mapping[str, Preset] = cls._presets
+    if name not in known:
+        raise PalmetteError(
+            f"{cls.__name__} has no preset {name!r}: expected one of {sorted(known)}."
+        )
+    # parts are copied, so that changing those of one estimator leaves the preset alone
+    parts = {
+        key: clone(value) if isinstance(value, BaseEstimator) else value
+        for key, value in known[name].parameters.items()
+    }
+    return cls(**{**parts, **changes})
 
-        Parameters
-        ----------
-        name : str
-            One of `presets`.
-        **changes
-            Parameters that differ from the preset.
 
-        Returns
-        -------
-        estimator
-        """
-        if name not in cls._presets:
-            raise PalmetteError(
-                f"{cls.__name__} has no preset {name!r}: expected one of {sorted(cls._presets)}."
-            )
-        # parts are copied, so that changing those of one estimator leaves the preset alone
-        parts = {
-            key: clone(value) if isinstance(value, BaseEstimator) else value
-            for key, value in cls._presets[name].parameters.items()
-        }
-        return cls(**{**parts, **changes})
-
-    @classmethod
-    def presets(cls) -> dict[str, Preset]:
-        """Return the presets by name, each with its parameters and reference."""
-        return dict(cls._presets)
+def presets(cls: Any) -> dict[str, Preset]:
+    """Return the presets by name, each with its parameters and reference."""
+    return dict(cls._presets)

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.model_html import FittedHTML
 from palmette.core.rows import take_rows
-from palmette.engine.target import SinglePathTarget
+from palmette.engine.target import path_target, read_labels
 from palmette.engine.weights import check_weights, used_rows
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.feature_selection.columns import NodeColumns, NodeTransform
@@ -37,7 +37,6 @@ _MOST_SCORES = 50_000_000  # numbers: 600 MB as they are kept
 class HierarchicalFeatureSelector(
     FittedHTML,
     NodeTransform,
-    SinglePathTarget,
     SelectorMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
@@ -160,7 +159,7 @@ class HierarchicalFeatureSelector(
         score = clone(resolve_score(vars(self)["score"]))
         rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         weights = check_weights(sample_weight, rows.shape[0])
-        classes = self._read_target(rows, y, weights)
+        classes = self._learn_paths(rows, y, weights)
         used = used_rows(weights)
         if weights is not None and used is not None:
             rows, weights = take_rows(rows, np.flatnonzero(used)), weights[used]
@@ -182,6 +181,18 @@ class HierarchicalFeatureSelector(
         self.score_ = score
         self._choose(score.score(problem), problem.nodes, counts)
         return self
+
+    def _learn_paths(self, X: Any, y: Any, weights: FloatArray | None) -> NDArray[np.int32]:
+        """Read y; returns the class of every used row, as a position in ``space_.classes``."""
+        labels, learner = read_labels(self.hierarchy, X, y, weights)
+        if learner is not None:
+            self.hierarchy_learner_ = learner
+        labels.hierarchy.require_tree(type(self).__name__)
+        check_consistent_length(X, labels.given)
+        answers, codes = path_target(labels, used_rows(weights))
+        self.hierarchy_, self.space_ = answers.hierarchy, answers.space
+        self.classes_, self.label_form_ = answers.classes, answers.form
+        return codes
 
     def _counts(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
         return counts_by_node(

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_consistent_length
 
 from palmette.core.coherence import FloatArray, NodeColumns
 from palmette.core.containers import Container, unwrap
@@ -18,9 +17,10 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.label_forms import as_dtype
 from palmette.core.thresholds import LabelRule
 from palmette.core.values import object_array, sorted_labels
+from palmette.engine.answers import NodeSets
 from palmette.exceptions import LabelError
 
-__all__ = ["OneValueEach", "OutputTable"]
+__all__ = ["OneValueEach", "OutputAnswers", "OutputTable"]
 
 IntArray = NDArray[np.int32]
 
@@ -100,11 +100,10 @@ class OutputTable:
         bounds = np.cumsum([0, *(len(values) for values in self.values)]).tolist()
         return [normalize_rows(table[:, start:stop]) for start, stop in pairwise(bounds)]
 
-    def score(self, true: Any, predicted: Any, weights: Any) -> float:
-        """Share of rows of which all outputs are right."""
+    def are_equal(self, true: Any, predicted: Any) -> NDArray[np.bool_]:
+        """Return whether all outputs of a row are right: (n_samples,)."""
         tables = [_table_of(y)[0].astype(object) for y in (true, predicted)]
-        check_consistent_length(*tables, weights)
-        return float(np.average((tables[0] == tables[1]).all(axis=1), weights=weights))
+        return np.asarray((tables[0] == tables[1]).all(axis=1))
 
 
 def _table_of(y: Any) -> tuple[NDArray[Any], Container]:
@@ -140,6 +139,40 @@ def _stacked(rows: list[Any]) -> NDArray[Any]:
     for i, row in enumerate(rows):
         table[i] = row
     return table
+
+
+class OutputAnswers(NodeSets):
+    """Answers of a model of several outputs: tables of values, in the form of y.
+
+    Parameters
+    ----------
+    outputs : OutputTable
+    nodes : NodeSets
+        Answers over the hierarchy of the outputs.
+    """
+
+    def __init__(self, outputs: OutputTable, nodes: NodeSets) -> None:
+        super().__init__(nodes.columns, nodes.form, nodes.class_nodes, nodes.classes)
+        self.outputs = outputs
+        self.classes: Any = outputs.values
+
+    def write(self, chosen: sparse.csr_array, index: Any) -> Any:
+        """Write the chosen value of every output as a table."""
+        # a row has one value of each output, so its indices are the codes
+        codes = [sparse.csr_array(chosen[:, nodes]).indices for nodes in self.outputs.nodes]
+        return self.outputs.write(np.column_stack(codes), index)
+
+    def label_proba(self, table: FloatArray) -> NDArray[np.float64]:
+        """Return probabilities of the values of all outputs, side by side."""
+        return self.columns.pick(table, np.concatenate(self.outputs.nodes))
+
+    def arrange(self, proba: FloatArray) -> Any:
+        """Return a list with the probabilities of each output, whose rows sum to one."""
+        return self.outputs.proba_of(proba)
+
+    def are_right(self, chosen: sparse.csr_array, y: Any, *, is_given: bool) -> NDArray[np.bool_]:
+        """Return whether all outputs of a row are right."""
+        return self.outputs.are_equal(y, self.write(chosen, None))
 
 
 class OneValueEach(LabelRule):

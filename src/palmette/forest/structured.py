@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from typing import Any, ClassVar
 
@@ -9,20 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from palmette.core.containers import row_index
 from palmette.core.label_rules import LabelRule
+from palmette.core.labels import NodeLabels
 from palmette.engine.callbacks import IterativeFitMixin, monitored_fit, monitored_rounds
 from palmette.engine.column_scale import ColumnScale
 from palmette.engine.equal_rows import distinct_rows
 from palmette.engine.multilabel import MultilabelClassifier
 from palmette.engine.oblique_trees import ObliqueTrees
-from palmette.engine.presets import Preset, PresetsMixin
+from palmette.engine.presets import Preset, preset, presets
 from palmette.engine.structured_forest import ForestGrower
 from palmette.exceptions import PalmetteError
 from palmette.forest.looking import ForestLookingMixin
-from palmette.forest.outputs import OneValueEach, OutputTable
+from palmette.forest.outputs import OneValueEach, OutputAnswers, OutputTable
 from palmette.forest.parameters import (
     check_forest,
     leaves_rows_out,
@@ -30,7 +30,6 @@ from palmette.forest.parameters import (
     tree_settings,
 )
 from palmette.forest.published import PRESETS
-from palmette.forest.scored import Scored
 from palmette.persistence.checks import numbers, require
 
 __all__ = ["StructuredForestClassifier"]
@@ -38,9 +37,7 @@ __all__ = ["StructuredForestClassifier"]
 FloatArray = NDArray[np.float64]
 
 
-class StructuredForestClassifier(
-    PresetsMixin, ForestLookingMixin, IterativeFitMixin, MultilabelClassifier
-):
+class StructuredForestClassifier(ForestLookingMixin, IterativeFitMixin, MultilabelClassifier):
     """Forest of trees that split the label sets at a node in two, and the rows by a sparse line.
 
     At every node the label sets of its rows are put into two clusters; then a line over some of the
@@ -143,6 +140,7 @@ class StructuredForestClassifier(
     (3,)
     """
 
+    preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar[dict[str, Preset]] = PRESETS
 
     classes_: Any  # an array of labels; with `multioutput` a list of arrays, one per output
@@ -215,28 +213,23 @@ class StructuredForestClassifier(
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
         before = self._learnt()
         self._check_parameters()
-        self._outputs, target = None, y
+        outputs, labels = None, y
         if self.multioutput:
-            self._outputs, target = OutputTable.read(y)
-        # for this call only: what `_fit_nodes` needs beside its arguments
-        self._fit_call = {"X": X, "y": y, "metadata": metadata}, before
-        try:
-            super().fit(X, target, sample_weight)
-        finally:
-            for name in ("_fit_call", "_grower"):
-                self.__dict__.pop(name, None)
+            outputs, matrix = OutputTable.read(y)
+            labels = NodeLabels.encode(matrix, outputs.hierarchy)
+        rows, Y, weights = self._read_fit(X, labels, sample_weight)
+        if outputs is not None:
+            self._set_answers(OutputAnswers(outputs, self._answers))
+        trees = self.trees_ if self._goes_on(before) else None
+        grower = self._make_grower(rows, Y, weights, is_new=trees is None)
+        self.label_shares_ = grower.label_shares
+        given = {"X": X, "y": y, "metadata": metadata}
+        self.trees_ = self._grow(grower, trees, given, (Y, weights))
+        self._keep_out_of_bag(grower, Y, weights)
         return self
 
     def _check_parameters(self) -> None:
         check_forest(self)
-
-    def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
-        given, before = self.__dict__.pop("_fit_call")
-        trees = self.trees_ if self._goes_on(before) else None
-        grower = self._make_grower(X, Y, weights, is_new=trees is None)
-        self.label_shares_ = grower.label_shares
-        self.trees_ = self._grow(grower, trees, given, (Y, weights))
-        self._grower = grower  # for the out-of-bag scores that `fit` asks for next
 
     def _make_grower(
         self, X: Any, Y: sparse.csr_array, weights: FloatArray | None, is_new: bool
@@ -260,9 +253,8 @@ class StructuredForestClassifier(
         def fitted() -> dict[str, Any]:
             """Return the forest as it is between two trees, its thresholds tuned."""
             model = copy(self)
-            model.trees_, model._grower = ObliqueTrees.of(grown, before), grower
-            model._tune(*truth)
-            del model._grower
+            model.trees_ = ObliqueTrees.of(grown, before)
+            model._keep_out_of_bag(grower, *truth)
             return dict(vars(model))
 
         for _ in monitored_rounds(self, first, self.n_estimators, **given, fitted=fitted):
@@ -298,23 +290,31 @@ class StructuredForestClassifier(
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_out_of_bag"}
 
-    def _tune(self, truth: sparse.csr_array, weights: FloatArray | None) -> None:
+    def _keep_out_of_bag(
+        self, grower: ForestGrower, truth: sparse.csr_array, weights: FloatArray | None
+    ) -> None:
+        """Set what follows from out-of-bag scores: thresholds and ``oob_*``."""
         for name in ("thresholds_", "oob_score_", "oob_decision_function_", "_out_of_bag"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        if self.oob_score or (self.several_paths_ and self._tunes_itself()):
-            scores = self._grower.out_of_bag(self.trees_, self.label_vote, self.n_jobs)
+        if self.oob_score or (self._answers.by_node and self._tunes_itself()):
+            scores = grower.out_of_bag(self.trees_, self.label_vote, self.n_jobs)
             self._out_of_bag = scores.astype(np.float32)
-        if self.several_paths_:
-            super()._tune(truth, weights)
-        if self._outputs is not None:
-            self.classes_ = self._outputs.values
+        if self._answers.by_node:
+            self._tune(truth, weights)
         if self.oob_score:
             self._score_out_of_bag(truth, weights)
 
     def _score_out_of_bag(self, Y: sparse.csr_array, weights: FloatArray | None) -> None:
-        scored = Scored(self._out_of_bag)
-        self.oob_decision_function_ = self.predict_proba(scored)
-        wrong = sparse.csr_array(self.predict_node_sets(scored)[:, self.nodes_] != Y)
+        answers = self._answers
+
+        def tables() -> Iterator[FloatArray]:
+            for part in self._parts(self._out_of_bag):
+                yield answers.table_from_nodes(part.astype(np.float64), self._dag_rule())
+
+        proba = self._filled(tables(), len(self._out_of_bag), answers.label_proba)
+        self.oob_decision_function_ = answers.arrange(proba)
+        chosen = answers.node_sets(answers.decide(tables(), self._rule()))
+        wrong = sparse.csr_array(chosen[:, self.nodes_] != Y)
         right = np.diff(wrong.indptr) == 0
         self.oob_score_ = float(np.average(right, weights=weights))
 
@@ -345,68 +345,9 @@ class StructuredForestClassifier(
 
     # ------------------------------------------------------------------ answering
 
-    def _hierarchy_setting(self) -> Any:
-        outputs = getattr(self, "_outputs", None)  # set by `fit`
-        return self.hierarchy if outputs is None else outputs.hierarchy
-
-    def _read_features(self, X: Any, *, reset: bool) -> Any:
-        return X if isinstance(X, Scored) else super()._read_features(X, reset=reset)
-
     def _node_proba_of(self, X: Any) -> Any:
-        if isinstance(X, Scored):
-            return np.array(X.proba, dtype=np.float64)
         rows = self.scale_.transform(X)
         return self.trees_.proba(rows, self.label_shares_, self.label_vote, self.n_jobs)
 
     def _threshold_rule(self) -> LabelRule:
-        return super()._threshold_rule() if self._outputs is None else OneValueEach()
-
-    def predict(self, X: Any) -> Any:
-        """Predict labels, in the form of the `y` that the model was fitted on.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels of n_samples rows
-            With ``multioutput`` a table of the most probable values.
-        """
-        check_is_fitted(self)
-        if self._outputs is None:
-            return super().predict(X)
-        codes = [np.argmax(table, axis=1) for table in self.predict_proba(X)]
-        return self._outputs.write(np.column_stack(codes), row_index(X))
-
-    def predict_proba(self, X: Any) -> Any:
-        """Probabilities of the labels.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            Columns as in ``classes_``; with ``multioutput`` a list of such arrays, rows of which
-            sum to one, as they do with one label a row.
-        """
-        check_is_fitted(self)
-        if self._outputs is None:
-            return super().predict_proba(X)
-        return self._outputs.proba_of(self._proba_of_nodes(X, np.concatenate(self._outputs.nodes)))
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of rows whose labels are all predicted exactly.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-        y : labels of n_samples rows
-        sample_weight : array-like of shape (n_samples,), optional
-        """
-        check_is_fitted(self)
-        if self._outputs is None:
-            return super().score(X, y, sample_weight)
-        return self._outputs.score(y, self.predict(X), sample_weight)
+        return OneValueEach() if self.multioutput else super()._threshold_rule()

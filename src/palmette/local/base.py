@@ -1,44 +1,62 @@
-"""What the local classifiers and the flat one share."""
+"""What the local classifiers and the flat one share: choosing, fitting and asking estimators."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
+from sklearn.utils.parallel import Parallel, delayed
 
 from palmette.core.decode import Route, path_product
 from palmette.core.decoding import Decoding, RoutedDecoding, TopDown
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
-from palmette.core.rows import count_rows, take_rows
+from palmette.core.rows import count_rows, take_cells, take_rows
+from palmette.core.seeds import seed_each
 from palmette.core.space import LabelSpace
-from palmette.core.tasks import Task, TaskTable
-from palmette.engine.reduce import fit_tasks
-from palmette.engine.single_path import SinglePathClassifier
-from palmette.engine.weights import check_weights, used_rows
-from palmette.local.choice import TaskKey, estimator_chooser, known_estimators
+from palmette.core.tasks import Task, TaskRows, TaskTable
+from palmette.engine.classifier import HierarchicalClassifier
+from palmette.engine.weights import check_weights, used_rows, weight_keyword
+from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.local.features import columns_of, fit_selector, hierarchy_setting
 from palmette.local.scores import gives_proba
 
-__all__ = ["BaseLocalClassifier"]
+__all__ = [
+    "BaseLocalClassifier",
+    "Estimators",
+    "TaskKey",
+    "estimator_chooser",
+    "fit_tasks",
+    "known_estimators",
+]
 
 FloatArray = NDArray[np.float64]
 Estimators = Any | dict[Any, Any] | Callable[[Any], Any] | None
+EstimatorFor = Callable[[Task], Any]
+ColumnsFor = Callable[[Task], NDArray[np.intp] | None]
+
+DEFAULT = "default"  # the key of a dict for all tasks that it does not name
 
 
-class BaseLocalClassifier(SinglePathClassifier):
+class BaseLocalClassifier(HierarchicalClassifier):
     """Base of classifiers that fit scikit-learn estimators on a table of local tasks.
 
     A subclass gives `_make_tasks` and `_route_of` or `_class_proba_of`.
     """
 
-    _tasks_are_nodes = True
-    _routes_cheaply = True
+    _takes_several_paths: ClassVar[bool] = False
+    _tasks_are_nodes: ClassVar[bool] = True
+    _routes_cheaply: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -67,6 +85,8 @@ class BaseLocalClassifier(SinglePathClassifier):
         return [key]
 
     def _hierarchy_setting(self) -> Any:
+        if self.feature_selector is None:
+            return self.hierarchy
         return hierarchy_setting(self.hierarchy, self.feature_selector)
 
     # ------------------------------------------------------------------ fitting
@@ -90,7 +110,7 @@ class BaseLocalClassifier(SinglePathClassifier):
         """
         X = self._read_features(X, reset=True)
         weights = check_weights(sample_weight, count_rows(X))
-        targets = self._read_labels(X, y, weights)
+        targets = self._learn_target(X, y, weights)
         used = used_rows(weights)
         if weights is not None and used is not None:  # a weight of zero is no copy of a row
             X, weights = take_rows(X, np.flatnonzero(used).astype(np.int32)), weights[used]
@@ -102,10 +122,6 @@ class BaseLocalClassifier(SinglePathClassifier):
         )
         self._fit_tasks(X, targets, weights, choose)
         return self
-
-    def _read_labels(self, X: Any, y: Any, weights: FloatArray | None) -> Any:
-        """Read y: classes, one path a row."""
-        return self._read_target(X, y, weights)
 
     def _fit_tasks(
         self,
@@ -197,3 +213,189 @@ class BaseLocalClassifier(SinglePathClassifier):
         takes_nan = any(tag.allow_nan for tag in inputs) or not inputs
         tags.input_tags.allow_nan = takes_nan and self.feature_selector is None
         return tags
+
+
+# ---------------------------------------------------------------------- choosing estimators
+
+
+@dataclass(frozen=True)
+class TaskKey:
+    """What a task is called by those who choose its estimator.
+
+    Parameters
+    ----------
+    name : str or int
+        What a factory is given: the path of a node, or a depth.
+    depth : int
+    node : int or None
+        Node number; None for a task of a whole level.
+    """
+
+    name: Any
+    depth: int
+    node: int | None
+
+
+def default_estimator() -> LogisticRegression:
+    """Return the estimator of those who give none."""
+    return LogisticRegression(max_iter=1000)
+
+
+def known_estimators(given: Any) -> list[Any]:
+    """Estimators that can be known before fitting: none where a factory makes them."""
+    if given is None:
+        return [default_estimator()]
+    if isinstance(given, dict):
+        return list(given.values())
+    return [given] if hasattr(given, "fit") and not inspect.isclass(given) else []
+
+
+def estimator_chooser(
+    given: Any, hierarchy: Hierarchy, *, by_node: bool, is_given: bool
+) -> Callable[[TaskKey], Any]:
+    """Return the function that gives a task's unfitted estimator.
+
+    Parameters
+    ----------
+    given : estimator, dict, callable or None
+        As the user passed it.
+    hierarchy : Hierarchy
+    by_node : bool
+        Whether tasks belong to nodes, so that the keys of a dict may name them.
+    is_given : bool
+        Whether the user gave the hierarchy, so that a key that is not in it must be a mistake.
+        A hierarchy taken from y may lack rare nodes, as in a fold of cross-validation.
+    """
+    if isinstance(given, dict):
+        return _dict_chooser(given, hierarchy, by_node, is_given)
+    if given is None:
+        given = default_estimator()
+    if inspect.isclass(given):
+        name = given.__name__
+        raise PalmetteError(f"estimator is the class {name}: expected an object, {name}().")
+    if hasattr(given, "fit"):
+        return lambda key: given
+    if callable(given):
+        return lambda key: _made_by(given, key)
+    raise PalmetteError(
+        f"estimator is a {type(given).__name__}: expected a scikit-learn classifier, a dict of "
+        "them by node or depth, or a function that makes one."
+    )
+
+
+def _made_by(factory: Callable[[Any], Any], key: TaskKey) -> Any:
+    estimator = factory(key.name)
+    if not hasattr(estimator, "fit") or inspect.isclass(estimator):
+        raise PalmetteError(
+            f"the estimator function gave {estimator!r} for {key.name!r}: expected a scikit-learn "
+            "classifier."
+        )
+    return estimator
+
+
+def _dict_chooser(
+    given: dict[Any, Any], hierarchy: Hierarchy, by_node: bool, is_given: bool
+) -> Callable[[TaskKey], Any]:
+    at_node: dict[int, Any] = {}
+    at_depth: dict[int, Any] = {}
+    for key, estimator in given.items():
+        if isinstance(key, Integral):
+            at_depth[int(key)] = estimator
+        elif by_node and key in hierarchy:
+            at_node[hierarchy.index(key)] = estimator
+        elif key != DEFAULT and (is_given or not by_node):
+            raise HierarchyError(_describe_key(key, hierarchy, by_node))
+
+    def choose(key: TaskKey) -> Any:
+        if key.node in at_node:
+            return at_node[key.node]
+        if key.depth in at_depth:
+            return at_depth[key.depth]
+        if DEFAULT in given:
+            return given[DEFAULT]
+        raise PalmetteError(
+            f"estimator has no entry for {key.name!r} (depth {key.depth}) among "
+            f"{sorted(map(str, given))}. Add it, or a {DEFAULT!r}."
+        )
+
+    return choose
+
+
+def _describe_key(key: Any, hierarchy: Hierarchy, by_node: bool) -> str:
+    if not by_node:
+        return (
+            f"estimator has the key {key!r}: expected depths, from 1 to {hierarchy.max_depth}, or "
+            f"{DEFAULT!r}."
+        )
+    return (
+        f"estimator has the key {key!r}, which is no node of the hierarchy (or a name that several "
+        f"nodes share). Expected a node's path, a depth as an int, or {DEFAULT!r}."
+    )
+
+
+# ---------------------------------------------------------------------- fitting tasks
+
+
+def fit_tasks(
+    table: TaskTable,
+    X: Any,
+    codes: NDArray[np.int32],
+    estimator_for: EstimatorFor,
+    *,
+    columns_for: ColumnsFor | None = None,
+    sample_weight: NDArray[np.float64] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> list[Any]:
+    """Fit an estimator on the rows of every task; its targets are the options' node numbers.
+
+    Parameters
+    ----------
+    table : TaskTable
+    X : array, sparse matrix, DataFrame or list of n_samples rows
+    codes : int array of shape (n_samples,)
+        Class of every row.
+    estimator_for : callable
+        Gives the unfitted estimator of a task.
+    columns_for : callable, optional
+        Gives the columns of X that a task's estimator sees, None for all.
+    sample_weight : array of shape (n_samples,), optional
+    random_state : int, RandomState or None
+        If not None, every task's estimator gets a seed of its own, drawn before any is fitted, so
+        that the order in which tasks run changes nothing. None leaves the estimators' own.
+    n_jobs : int, optional
+        Tasks fitted at a time, in processes; -1 for all cores.
+    verbose : int
+        Passed to joblib.
+
+    Returns
+    -------
+    list of fitted estimators, one a task
+    """
+    rows = TaskRows(codes, table.n_classes)
+    estimators = [clone(estimator_for(task)) for task in table.tasks]
+    names = [] if sample_weight is None else [weight_keyword(est) for est in estimators]
+    if random_state is not None:
+        seed_each(estimators, random_state)
+
+    def jobs() -> Iterator[tuple[Any, Any, NDArray[np.int32], dict[str, Any]]]:
+        # rows are cut out here, one task ahead of the work: a worker gets no more than it needs
+        for t, task in enumerate(table.tasks):
+            seen, options = rows.select(task)
+            weights = {} if sample_weight is None else {names[t]: sample_weight[seen]}
+            columns = None if columns_for is None else columns_for(task)
+            yield estimators[t], take_cells(X, seen, columns), options, weights
+
+    if effective_n_jobs(n_jobs) == 1 or len(table) == 1:
+        return [_fit_one(*job) for job in jobs()]
+    fitted: list[Any] = Parallel(n_jobs=n_jobs, verbose=verbose)(
+        delayed(_fit_one)(*job) for job in jobs()
+    )
+    return fitted
+
+
+def _fit_one(
+    estimator: Any, X: Any, options: NDArray[np.int32], weights: dict[str, NDArray[np.float64]]
+) -> Any:
+    return estimator.fit(X, options, **weights)

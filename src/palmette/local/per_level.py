@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from palmette.core.rows import take_cells
 from palmette.core.space import LabelSpace
 from palmette.core.tasks import Task, TaskTable
-from palmette.local.base import BaseLocalClassifier
-from palmette.local.choice import TaskKey
+from palmette.local.base import BaseLocalClassifier, TaskKey
 from palmette.local.features import ColumnsOf
 from palmette.local.scores import Scores, option_scores
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,8 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.rows import take_cells
 from palmette.core.space import LabelSpace
 from palmette.core.tasks import REST, TaskTable
-from palmette.engine.path_classifier import PathClassifier
 from palmette.exceptions import PalmetteError
-from palmette.local.base import BaseLocalClassifier, Estimators
-from palmette.local.choice import TaskKey
+from palmette.local.base import BaseLocalClassifier, Estimators, TaskKey
 from palmette.local.features import ColumnsOf
 from palmette.local.scores import Scores, option_scores
 from palmette.local.several import fit_columns, proba_of_columns
@@ -24,7 +22,7 @@ from palmette.local.several import fit_columns, proba_of_columns
 __all__ = ["LocalPerNodeClassifier"]
 
 
-class LocalPerNodeClassifier(BaseLocalClassifier, PathClassifier):
+class LocalPerNodeClassifier(BaseLocalClassifier):
     """A binary estimator at every node tells it from its siblings.
 
     With one path a row, the scores of siblings are scaled to sum to one, so that probabilities are
@@ -64,6 +62,8 @@ class LocalPerNodeClassifier(BaseLocalClassifier, PathClassifier):
     True
     """
 
+    _takes_several_paths: ClassVar[bool] = True
+
     def __init__(
         self,
         estimator: Estimators = None,
@@ -94,9 +94,6 @@ class LocalPerNodeClassifier(BaseLocalClassifier, PathClassifier):
 
     # ------------------------------------------------------------------ several paths
 
-    def _read_labels(self, X: Any, y: Any, weights: Any) -> Any:
-        return self._read_any_target(X, y, weights)
-
     def _fit_tasks(
         self, X: Any, targets: Any, weights: Any, choose: Callable[[TaskKey], Any]
     ) -> None:
@@ -114,7 +111,7 @@ class LocalPerNodeClassifier(BaseLocalClassifier, PathClassifier):
         self.estimators_ = fit_columns(
             X,
             targets,
-            self._columns,
+            self._answers.columns,
             lambda node: choose(TaskKey(names[node], int(depth[node]), node)),
             below_parents=self.negatives == "siblings",
             dag_rule=self.dag_rule,
@@ -127,16 +124,11 @@ class LocalPerNodeClassifier(BaseLocalClassifier, PathClassifier):
     def _node_proba_of(self, X: Any) -> NDArray[np.float64]:
         return proba_of_columns(
             X,
-            self._columns,
+            self._answers.columns,
             self.estimators_,
             below_parents=self.negatives == "siblings",
             dag_rule=self.dag_rule,
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
 
     # ------------------------------------------------------------------ one path
 

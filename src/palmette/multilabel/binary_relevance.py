@@ -20,7 +20,7 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.rows import take_rows
 from palmette.core.seeds import seed_each
 from palmette.engine.multilabel import MultilabelClassifier
-from palmette.engine.presets import Preset, PresetsMixin
+from palmette.engine.presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 from palmette.multilabel.balancing import balanced_weights, down_sample, over_sample
 from palmette.multilabel.forest_shares import forest_shares, is_forest
@@ -63,7 +63,7 @@ def _forest(**parameters: Any) -> RandomForestClassifier:
     )
 
 
-class BinaryRelevance(PresetsMixin, MultilabelClassifier):
+class BinaryRelevance(MultilabelClassifier):
     """Learn every label by a binary classifier of its own.
 
     Parameters
@@ -115,6 +115,7 @@ class BinaryRelevance(PresetsMixin, MultilabelClassifier):
     [[], ['up'], ['right'], ['right', 'up']]
     """
 
+    preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {
         "svm-cost": Preset(
             "linear SVMs, both sides of a label weigh the same",

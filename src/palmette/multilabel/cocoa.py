@@ -112,7 +112,9 @@ class COCOA(MultilabelClassifier):
 
     # ------------------------------------------------------------------ fitting
 
-    def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
+    def _fit_nodes(
+        self, X: Any, Y: sparse.csr_array, weights: FloatArray | None
+    ) -> FloatArray | None:
         rng, n_labels = check_random_state(self.random_state), Y.shape[1]
         n_couplings = min(int(self.n_couplings), n_labels - 1)
         self.couplings_ = [
@@ -125,9 +127,10 @@ class COCOA(MultilabelClassifier):
         jobs = ((*job, shared, asked) for job in self._jobs(X, Y, weights, rng))
         fitted = _grouped(in_threads(self._fit_ensemble, jobs, self.n_jobs), n_couplings + 1)
         self.ensembles_ = [[models for models, _ in group] for group in fitted]
-        if tuned:
-            scores = [_mean([part for _, part in group]) for group in fitted]
-            self._training_scores = np.column_stack(scores)
+        if not tuned:
+            return None
+        # as published, scores that a member gives to rows it saw are not left out
+        return np.column_stack([_mean([part for _, part in group]) for group in fitted])
 
     def _jobs(
         self, X: Any, Y: sparse.csr_array, weights: FloatArray | None, rng: np.random.RandomState
@@ -165,11 +168,6 @@ class COCOA(MultilabelClassifier):
 
     def _tunes_itself(self) -> bool:
         return True
-
-    def _out_of_bag_proba(self) -> FloatArray:
-        """Scores of the training rows; as published, those that a member saw are not left out."""
-        scores: FloatArray = self.__dict__.pop("_training_scores")
-        return scores
 
     # ------------------------------------------------------------------ answering
 

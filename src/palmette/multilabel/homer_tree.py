@@ -15,8 +15,8 @@ from palmette.core.containers import row_index
 from palmette.core.labels import NodeLabels
 from palmette.core.model_html import FittedHTML
 from palmette.core.readings import node_csr
+from palmette.engine.answers import labels_listed, lists_as_matrix
 from palmette.engine.grow import grow_class_tree
-from palmette.engine.several_paths import labels_listed, lists_as_matrix
 from palmette.engine.target import check_target
 from palmette.engine.weights import check_weights
 from palmette.exceptions import LabelError, PalmetteError

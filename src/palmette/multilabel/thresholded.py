@@ -152,7 +152,9 @@ class ThresholdedMultilabel(MultilabelClassifier):
 
     # ------------------------------------------------------------------ fitting
 
-    def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
+    def _fit_nodes(
+        self, X: Any, Y: sparse.csr_array, weights: FloatArray | None
+    ) -> FloatArray | None:
         if not self.several_paths_:
             warnings.warn(
                 "y has one label a row: there are no thresholds to tune, and the most probable "
@@ -164,12 +166,10 @@ class ThresholdedMultilabel(MultilabelClassifier):
         folds = self._folds(Y) if tunes and not by_bag else []
         base = with_out_of_bag(self._base()) if by_bag else self._base()
         whole, *scorers = self._unfitted(base, 1 + len(folds))
-        if folds:
-            self._held_out = self._cross_scores(scorers, folds, X, Y, weights)
+        scores = self._cross_scores(scorers, folds, X, Y, weights) if folds else None
         self._scorer = whole.fit(X, Y, weights)
-        if by_bag:
-            self._held_out = whole.out_of_bag(X)
         self.estimator_ = whole.estimator
+        return whole.out_of_bag(X) if by_bag else scores
 
     def _unfitted(self, base: Any, count: int) -> list[LabelScorer]:
         models = [clone(base) for _ in range(count)]
@@ -217,10 +217,6 @@ class ThresholdedMultilabel(MultilabelClassifier):
         scores = np.empty(Y.shape)
         for (_, test), part in zip(folds, parts, strict=True):
             scores[test] = part
-        return scores
-
-    def _out_of_bag_proba(self) -> FloatArray:
-        scores: FloatArray = self.__dict__.pop("_held_out")  # of no use once thresholds are tuned
         return scores
 
     # ------------------------------------------------------------------ answering

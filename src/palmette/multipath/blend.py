@@ -162,15 +162,14 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         rng = check_random_state(self.random_state)
         members = self._members()
         names = [name for name, _ in members]
-        self._prepared = [self._prepare(estimator) for _, estimator in members]
-        seed_each(self._prepared, rng)
+        prepared = {name: self._prepare(estimator) for name, estimator in members}
+        seed_each(list(prepared.values()), rng)
         self.validation_scores_: dict[str, float] = {}
-        self.weights_ = self._blend_weights(X, Y, weights, names, rng)
+        self.weights_ = self._blend_weights(prepared, X, Y, weights, rng)
         self.estimators_ = [
             self._fitted(estimator, X, Y, weights) if weight else None
-            for estimator, weight in zip(self._prepared, self.weights_, strict=True)
+            for estimator, weight in zip(prepared.values(), self.weights_, strict=True)
         ]
-        del self._prepared
         self.named_estimators_ = dict(zip(names, self.estimators_, strict=True))
 
     def _prepare(self, estimator: Any) -> Any:
@@ -187,14 +186,14 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         return member.set_params(**{k: v for k, v in settings.items() if k in known})
 
     def _fitted(self, member: Any, X: Any, Y: sparse.csr_array, weights: Any) -> Any:
-        labels = NodeLabels(self.hierarchy_, self._columns.sets_of_nodes(Y), _SETS)
+        labels = NodeLabels(self.hierarchy_, self._answers.columns.sets_of_nodes(Y), _SETS)
         given = {} if weights is None else {weight_keyword(member): weights}
         return clone(member).fit(X, labels, **given)
 
     def _blend_weights(
-        self, X: Any, Y: sparse.csr_array, weights: Any, names: list[str], rng: Any
+        self, members: dict[str, Any], X: Any, Y: sparse.csr_array, weights: Any, rng: Any
     ) -> FloatArray:
-        n_members = len(names)
+        n_members = len(members)
         if not isinstance(self.weights, str):
             values = np.asarray(self.weights, dtype=np.float64)
             return np.asarray(values / values.sum())
@@ -207,9 +206,9 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         rows = take_rows(X, held)
         scores = [
             self._proba_of_member(self._fitted(m, take_rows(X, kept), Y[kept], rest), rows)
-            for m in self._prepared
+            for m in members.values()
         ]
-        return self._best_weights(Y[held], scores, names)
+        return self._best_weights(Y[held], scores, list(members))
 
     def _best_weights(
         self, truth: sparse.csr_array, scores: list[FloatArray], names: list[str]
@@ -233,9 +232,7 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
 
     def _proba_of_member(self, member: Any, X: Any) -> FloatArray:
         """Coherent probabilities of shape (n_samples, n_columns)."""
-        if getattr(member, "several_paths_", False):
-            return np.asarray(member._proba_of_nodes(X, self.nodes_))
-        return np.asarray(member.predict_node_proba(X)[:, self.nodes_])
+        return np.asarray(member._proba_of_nodes(member._read_rows(X), self.nodes_))
 
     def _node_proba_of(self, X: Any) -> FloatArray:
         proba = np.zeros((count_rows(X), len(self.nodes_)))

@@ -218,8 +218,7 @@ class CoherentForestClassifier(CoherentClassifier):
         weights : array of shape (n_samples, n_neighbors)
             Parts of the neighbourhood, which is 1 in all.
         """
-        check_is_fitted(self)
-        X = self._read_features(X, reset=False)
+        X = self._read_rows(X)
         found, near = [], []
         for chunk in row_chunks(count_rows(X), 16 * self.n_estimators):
             weights = self._neighbour_weights(take_rows(X, chunk))
@@ -249,7 +248,7 @@ class CoherentForestClassifier(CoherentClassifier):
         number = int(hierarchy.index([node])[0])
         proba = self.predict_node_proba(X, [node])[:, 0]
         rows, weights = self.neighbors(X, n_neighbors)
-        sets = self._columns.sets_of_nodes(self.closed_labels_)
+        sets = self._answers.columns.sets_of_nodes(self.closed_labels_)
         has = np.asarray(sets[:, [number]].todense()).ravel().astype(bool)
         specific = _most_specific(sets, hierarchy)
         names = hierarchy.path_strings

@@ -11,7 +11,6 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from functools import cache
 from typing import Any
 
 __all__ = [
@@ -29,6 +28,8 @@ STORED: dict[str, str] = {
     "base.ClassStatistics": "palmette:ClassStatistics",
     "base.GrownTree": "palmette.engine.grow:GrownTree",
     "base.LabelScorer": "palmette.engine.label_scorer:LabelScorer",
+    "base.NodeSets": "palmette.engine.answers:NodeSets",
+    "base.OnePath": "palmette.engine.answers:OnePath",
     "base.OverLabels": "palmette.models._over_labels:OverLabels",
     "base.TunedAs": "palmette.engine.multilabel:_TunedAs",
     "boosting.AdaBoostECCClassifier": "palmette.boosting:AdaBoostECCClassifier",
@@ -135,6 +136,7 @@ STORED: dict[str, str] = {
     "forest.LogisticSplit": "palmette.routing:LogisticSplit",
     "forest.ObliqueTrees": "palmette.engine.oblique_trees:ObliqueTrees",
     "forest.OneValueEach": "palmette.forest.outputs:OneValueEach",
+    "forest.OutputAnswers": "palmette.forest.outputs:OutputAnswers",
     "forest.OutputTable": "palmette.forest.outputs:OutputTable",
     "forest.StructuredForestClassifier": "palmette.forest:StructuredForestClassifier",
     "hierarchy.Finding": "palmette.core.checking.findings:Finding",
@@ -212,6 +214,7 @@ _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 _where: dict[str, str | type] = dict(STORED)
 # by the name that a class has in its module: the stable names that may be of that class
 _candidates: dict[str, list[str]] = {}
+_found: dict[type, str | None] = {}  # names of classes that were asked for
 for _name, _location in STORED.items():
     _candidates.setdefault(_location.partition(":")[2], []).append(_name)
 
@@ -242,7 +245,7 @@ def register(name: str, location: str | type) -> None:
             names.remove(name)
     _candidates.setdefault(own, []).append(name)
     _where[name] = location
-    stable_name.cache_clear()
+    _found.clear()
 
 
 def find_class(name: Any) -> type:
@@ -277,9 +280,14 @@ def find_class(name: Any) -> type:
     return where
 
 
-@cache
 def stable_name(kind: type) -> str | None:
     """Return the stable name of a class, or None if it has none."""
+    if kind not in _found:
+        _found[kind] = _name_of(kind)
+    return _found[kind]
+
+
+def _name_of(kind: type) -> str | None:
     package = kind.__module__.partition(".")[0]
     for name in _candidates.get(kind.__name__, ()):
         where = _where[name]
