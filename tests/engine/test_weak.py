@@ -30,8 +30,8 @@ from palmette.engine.weak import (
     StumpPerClass,
     TrainingRows,
     TreePerClass,
+    class_trees,
     resolve_weak_learner,
-    stump_search,
 )
 from palmette.engine.weak.base import count_features, majority, regrow
 from palmette.engine.weak.class_trees import draw_features
@@ -249,7 +249,7 @@ def test_stumps_are_those_of_the_slow_twin():
 
 def test_a_search_in_float32_finds_the_same(monkeypatch):
     exact = StumpPerClass().grow(training_rows(), signed_weights(), None, 0)
-    monkeypatch.setattr(stump_search, "_SMALL", 0)
+    monkeypatch.setattr(class_trees, "_SMALL", 0)
     quick_one = StumpPerClass().grow(training_rows(), signed_weights(), None, 0)
     for one, other in zip(exact.made_of, quick_one.made_of, strict=True):
         assert np.array_equal(one, other)
