@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from tests.engine.boosted import arrays_of
+
 import palmette as pm
-from palmette.engine.hypotheses import pack
 from palmette.weak import CartPerClass, SharedTree, StumpPerClass, TreePerClass
 
 __all__ = ["ALL_FIVE", "MODELS", "MODELS_OF_SETS", "InterruptAt", "StopAfter", "bits", "make"]
@@ -67,7 +68,7 @@ def make(name, **parameters):
 def bits(clf):
     """All that a fit leaves behind, to the last bit."""
     arrays = {
-        **pack(clf.rounds_),
+        **arrays_of("rounds", clf.rounds_),
         "start": clf.start_,
         "train_loss": clf.train_loss_,
         "edges": clf.edges_,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
+
 import numpy as np
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -21,6 +23,7 @@ from palmette.engine.hypotheses import (
 
 __all__ = [
     "PARENTS",
+    "arrays_of",
     "bundle",
     "cart_votes",
     "class_models",
@@ -114,3 +117,13 @@ def coloured(seed, binary=class_trees, n_columns=4):
 def bundle(seed, widths=(4, 2, 3)):
     parts = tuple(shared_tree(seed + i, n_columns=n) for i, n in enumerate(widths))
     return Bundle(parts, np.cumsum([0, *widths]))
+
+
+def arrays_of(name, value):
+    """Arrays of rounds and of the parts that they are made of, by where they are."""
+    if isinstance(value, np.ndarray):
+        return {name: value}
+    parts = enumerate(value) if isinstance(value, list | tuple) else ()
+    if is_dataclass(value):
+        parts = [(field.name, getattr(value, field.name)) for field in fields(value)]
+    return {n: a for key, part in parts for n, a in arrays_of(f"{name}/{key}", part).items()}

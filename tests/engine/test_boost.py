@@ -14,7 +14,7 @@ from tests.strategies import quick
 from palmette.engine import boost as module
 from palmette.engine.boost import RowChoice, boost, scores_of, seed_of, staged_scores
 from palmette.engine.bundle import BundledLearner, BundledObjective
-from palmette.engine.hypotheses import Samples, pack
+from palmette.engine.hypotheses import Samples
 from palmette.engine.objectives import (
     AdaBoostWeights,
     ColouringWeights,
@@ -81,7 +81,7 @@ def run(case, n_rounds, done=(), choice=None):
 
 
 def bits(rounds):
-    return {name: array.tobytes() for name, array in pack(rounds).items()}
+    return {name: array.tobytes() for name, array in boosted.arrays_of("rounds", rounds).items()}
 
 
 # ---------------------------------------------------------------------- going on

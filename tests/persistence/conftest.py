@@ -16,4 +16,4 @@ def register(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str | t
         patch.setattr(names, "_where", dict(names._where))
         patch.setattr(names, "_candidates", {n: [*of] for n, of in names._candidates.items()})
         yield names.register
-    names.stable_name.cache_clear()
+    names._found.clear()

@@ -257,7 +257,7 @@ def read_manifest(content: bytes | bytearray, format_name: str, path: str) -> di
     -------
     dict
     """
-    manifest = parse_json(content)
+    manifest: dict[str, Any] = parse_json(content)
     found = manifest.get("format") if isinstance(manifest, dict) else None
     if found != format_name:
         raise ReadError(

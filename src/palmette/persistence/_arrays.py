@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.lib import format as npy
@@ -85,7 +85,7 @@ def from_npy(content: bytearray | bytes) -> NDArray[Any]:
         raise ValueError(f"an array has another shape than {shape}")
     if not dtype.itemsize and math.prod(shape) > _MOST_EMPTY:
         raise ValueError(f"an array of shape {shape} takes no bytes")
-    order = "F" if by_columns else "C"
+    order: Literal["C", "F"] = "F" if by_columns else "C"
     if not math.prod(shape) or not dtype.itemsize:  # there is nothing to view
         return np.zeros(shape, dtype, order)
     return np.frombuffer(memoryview(content)[stream.tell() :], dtype).reshape(shape, order=order)
@@ -167,5 +167,5 @@ class ArrayReader:
         size, pool = math.prod(shape), self._pools[name]
         if start < 0 or min(shape, default=0) < 0 or pool.ndim != 1 or start + size > pool.size:
             raise ValueError(f"an array of shape {shape} lies outside of {name}.npy")
-        order = "F" if place.get("order") == "F" else "C"
+        order: Literal["C", "F"] = "F" if place.get("order") == "F" else "C"
         return pool[start : start + size].copy().reshape(shape, order=order)

@@ -388,10 +388,10 @@ class RandomStates(Codec):
     def read(self, content: Any, decoder: Decoder) -> Any:
         state = decoder.value(content["state"])
         if content["class"] == "RandomState":
-            made = np.random.RandomState()
-            made.set_state(state)
-            check_random_state(made)
-            return made
+            older = np.random.RandomState()
+            older.set_state(state)
+            check_random_state(older)
+            return older
         names = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
         if content["class"] != "Generator" or state["bit_generator"] not in names:
             raise ValueError("an unknown generator of random numbers")

@@ -113,7 +113,7 @@ class Enums(Codec):
     def takes(self, value: Any) -> bool:
         return isinstance(value, enum.Enum) and stable_name(type(value)) is not None
 
-    def write(self, value: enum.Enum, encoder: Encoder) -> list[str]:
+    def write(self, value: enum.Enum, encoder: Encoder) -> list[Any]:
         return [stable_name(type(value)), value.name]
 
     def read(self, content: Any, decoder: Decoder) -> enum.Enum:
@@ -144,7 +144,8 @@ class Objects(Codec):
     def fill(self, made: Any, content: Any, decoder: Decoder) -> None:
         check_attributes(type(made), content["state"])
         state = {name: decoder.value(each) for name, each in content["state"].items()}
-        if _has_own_setstate(type(made)):
+        kind: Any = type(made)
+        if _has_own_setstate(kind):
             made.__setstate__(state)
             return
         for name, each in state.items():
@@ -172,7 +173,8 @@ def attributes_of(value: Any) -> dict[str, Any]:
     elif isinstance(state, list):  # of a frozen dataclass with slots
         state = {field.name: each for field, each in zip(fields(value), state, strict=True)}
     found = {**(state or {}), **in_slots}
-    cached = _cached_names(type(value))
+    kind: Any = type(value)
+    cached = _cached_names(kind)
     return {n: v for n, v in found.items() if n not in cached and not n.startswith(_OF_A_FIT)}
 
 
@@ -239,7 +241,7 @@ class Types(Codec):
             )
         return name
 
-    def read(self, content: Any, decoder: Decoder) -> type:
+    def read(self, content: Any, decoder: Decoder) -> Any:
         return find_type(content)
 
 

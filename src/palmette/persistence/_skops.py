@@ -53,8 +53,8 @@ def tidy(content: bytes) -> bytes:
         members = {name: archive.read(name) for name in archive.namelist()}
     schema = json.loads(members.pop(_SCHEMA))
     _sort_sets(schema)
-    uses = Counter(node.get("__id__") for node in nodes_of(schema))
-    numbers: dict[int, int] = {}
+    uses: Counter[Any] = Counter(node.get("__id__") for node in nodes_of(schema))
+    numbers: dict[Any, int] = {}
     files: dict[str, str] = {}
     schema = _renumbered(schema, uses, numbers, files)
     kept = {new: _decompressed(old, members[old]) for old, new in files.items()}
@@ -118,7 +118,7 @@ def _sort_sets(schema: Any) -> None:
 
 
 def _renumbered(
-    node: Any, uses: Counter[int], numbers: dict[int, int], files: dict[str, str]
+    node: Any, uses: Counter[Any], numbers: dict[Any, int], files: dict[str, str]
 ) -> Any:
     if isinstance(node, list):
         return [_renumbered(each, uses, numbers, files) for each in node]

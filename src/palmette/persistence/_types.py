@@ -140,7 +140,7 @@ def name_of_type(kind: type) -> str | None:
     if kind is type(None):
         return "NoneType"
     if kind.__name__ in _BUILTINS and getattr(builtins, kind.__name__) is kind:
-        return kind.__name__
+        return str(kind.__name__)
     package = kind.__module__.partition(".")[0]
     for module, names in _TYPES.items():
         if module.partition(".")[0] == package and kind.__name__ in names:
@@ -148,7 +148,7 @@ def name_of_type(kind: type) -> str | None:
     return stable_name(kind)
 
 
-def find_type(name: str) -> type:
+def find_type(name: Any) -> Any:
     """Return the type that a file names."""
     if name == "NoneType":
         return type(None)

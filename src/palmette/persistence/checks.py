@@ -109,4 +109,5 @@ def check_starts(
     require(starts[1:] >= starts[:-1], f"{what}: a part ends before it starts")
     require(n_parts is None or len(starts) - 1 == n_parts, f"{what}: expected {n_parts} parts")
     require(n_all is None or starts[-1] == n_all, f"{what}: the last part does not end at {n_all}")
-    return np.diff(starts).astype(np.int64)
+    sizes: NDArray[np.int64] = np.diff(starts).astype(np.int64)
+    return sizes
