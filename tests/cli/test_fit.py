@@ -142,7 +142,7 @@ def test_standard_input(palmette, goods, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["none.csv", "--target", "kind"], "none.csv: there is no such file"),
+        (["none.csv", "--target", "kind"], "none.csv: the file does not exist"),
         (["goods.csv", "--target", "knd"], "there is no target column 'knd' (there is: title"),
         (["goods.csv", "--target", "kind", "--out", "m.pkl"], "expected a suffix in .palmette"),
         (["goods.csv", "--target", "kind", "--out", "no/m.palmette"], "there is no folder no"),
@@ -150,7 +150,10 @@ def test_standard_input(palmette, goods, monkeypatch):
         (["goods.csv", "--target", "kind", "--text", "bag"], "expected tfidf or hashing"),
         (["goods.csv", "--target", "kind", "--column", "title"], "expected NAME=KIND"),
         (["goods.csv", "--target", "kind", "--jobs", "0"], "got --jobs 0"),
-        (["goods.csv", "--target", "kind", "--hierarchy", "no.txt"], "no.txt: there is no such"),
+        (
+            ["goods.csv", "--target", "kind", "--hierarchy", "no.txt"],
+            "no.txt: the file does not exist",
+        ),
         (
             ["goods.csv", "--target", "kind", "--model", "class-tree", "--set", "beam=3"],
             "class-tree has no parameter 'beam'",

@@ -51,7 +51,7 @@ def test_another_format(palmette, file, tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [(None, "there is no such file"), (b"\0\1\2", "binary file"), (b"", "tree.txt")],
+    [(None, "the file does not exist"), (b"\0\1\2", "binary file"), (b"", "tree.txt")],
 )
 def test_bad_files(fails, tmp_path, content, words):
     path = tmp_path / "tree.txt"
@@ -82,7 +82,7 @@ def test_a_sound_file(palmette, file):
     assert "tree, 6 nodes with the root, 3 leaves, depth 2" in result.stdout
     assert "leaves by depth: 3 at 2" in result.stdout
     assert "line 3: 'plant/oak' is the only child" in result.stdout
-    assert result.stdout.endswith("sound, with notes\n")
+    assert result.stdout.endswith("valid, with notes\n")
 
 
 def test_all_faults_and_exit_code_2(palmette, file):
@@ -95,7 +95,7 @@ def test_all_faults_and_exit_code_2(palmette, file):
 
 
 def test_a_check_of_nothing(fails, tmp_path):
-    assert "there is no such file" in fails("hierarchy", "check", tmp_path / "nix.txt")
+    assert "the file does not exist" in fails("hierarchy", "check", tmp_path / "nix.txt")
 
 
 @pytest.mark.data

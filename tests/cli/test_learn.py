@@ -114,7 +114,7 @@ def test_a_dag_is_not_compared(palmette, table, monkeypatch):
     ("words", "message"),
     [
         (["goods.csv"], "name the column to predict with --target"),
-        (["nix.csv", "--target", "kind"], "nix.csv: there is no such file"),
+        (["nix.csv", "--target", "kind"], "nix.csv: the file does not exist"),
         (["goods.csv", "--target", "nix"], "no target column 'nix'"),
         (["goods.csv", "--target", "kind", "--method", "bhs"], "Did you mean bhc?"),
         (["goods.csv", "--target", "kind", "--set", "x"], "got --set 'x': expected key=value"),
@@ -124,7 +124,10 @@ def test_a_dag_is_not_compared(palmette, table, monkeypatch):
             ["goods.csv", "--target", "kind", "--out", "tree.xyz"],
             "expected a suffix in .json, .nwk",
         ),
-        (["goods.csv", "--target", "kind", "--compare", "no.txt"], "no.txt: there is no such file"),
+        (
+            ["goods.csv", "--target", "kind", "--compare", "no.txt"],
+            "no.txt: the file does not exist",
+        ),
         (["goods.csv", "--target", "kind", "--method", "homer"], "has one label per row"),
         (
             ["goods.csv", "--target", "labels", "--labels-separator", ";"],

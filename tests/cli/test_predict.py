@@ -117,7 +117,7 @@ def test_a_missing_column_is_named_with_what_to_do(fails, folder):
     [
         (["none.palmette", "new.csv"], "none.palmette"),
         (["new.csv", "new.csv"], "new.csv"),
-        (["model.palmette", "none.csv"], "none.csv: there is no such file"),
+        (["model.palmette", "none.csv"], "none.csv: the file does not exist"),
         (["model.palmette", "new.csv", "--out", "o.doc"], "cannot write o.doc"),
         (["model.palmette", "new.csv", "--map", "title"], "expected COLUMN=NAME"),
     ],

@@ -222,7 +222,7 @@ def test_a_missing_data_line_and_binary_files_are_errors(write: Write) -> None:
     with pytest.raises(ReadError, match="binary") as caught:
         read(write, head("numeric") + "1\n2\0\n")
     assert caught.value.line == 5
-    with pytest.raises(ReadError, match="no such file"):
+    with pytest.raises(ReadError, match="the file does not exist"):
         read_arff("nowhere.arff")
 
 

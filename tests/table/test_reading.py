@@ -171,7 +171,7 @@ def test_a_late_key_of_json_lines_has_its_line(tmp_path):
 
 
 def test_names_that_cannot_be_read(tmp_path):
-    assert "there is no such file" in fails(tmp_path / "none.csv")
+    assert "the file does not exist" in fails(tmp_path / "none.csv")
     with pytest.raises(ReadError, match=r"suffix '.doc' is not that of a table"):
         TableSource.of("a.doc")
     with pytest.raises(PalmetteError, match="format='xml'"):

@@ -57,7 +57,7 @@ def read_rda(path: str | os.PathLike[str]) -> Bunch:
     >>> read_rda("nowhere.rda")
     Traceback (most recent call last):
     ...
-    palmette.exceptions.ReadError: nowhere.rda: there is no such file
+    palmette.exceptions.ReadError: nowhere.rda: the file does not exist
     """
     content = _decompress(read_bytes(path), path)
     frame, label_columns, feature_columns = _mldr_parts(_parse(content, path), path)

@@ -184,7 +184,7 @@ def zip_members(
     except ReadError:
         raise
     except FileNotFoundError:
-        raise ReadError("there is no such file", path=path) from None
+        raise ReadError("the file does not exist", path=path) from None
     except Exception as error:  # zipfile raises many kinds of errors for damaged files
         raise ReadError(f"the archive is broken ({error!r})", path=path) from error
 

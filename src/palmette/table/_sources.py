@@ -108,7 +108,7 @@ class TableSource:
         if path.is_dir():
             raise ReadError("this is a folder: expected a table", path=self.name)
         if not path.exists():
-            raise ReadError("there is no such file", path=self.name)
+            raise ReadError("the file does not exist", path=self.name)
 
     def open(self) -> BinaryIO:
         """Open the bytes of the table, decompressed."""
