@@ -14,9 +14,13 @@ from sklearn.svm import SVC, LinearSVC
 from tests.laws.problems import DAG, DAG_SETS, PATH_SETS, PATHS, problem, several
 
 import palmette as pm
-from palmette.calibration.kinds import check_wrapped, learns_its_tree, places_of_hierarchy
-from palmette.calibration.wrapped import WrappedClassifier
 from palmette.core.space import LabelSpace
+from palmette.engine.wrapping import (
+    WrappedClassifier,
+    check_wrapped,
+    learns_its_tree,
+    places_of_hierarchy,
+)
 
 TREE = pm.Hierarchy.from_paths(PATHS)
 

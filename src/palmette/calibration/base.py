@@ -10,17 +10,17 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import check_consistent_length, get_tags
 
-from palmette.calibration.kinds import check_wrapped, final_step, learns_its_tree
-from palmette.calibration.wrapped import WrappedClassifier
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import take_rows
 from palmette.core.seeds import seed_each
+from palmette.engine.adapters import final_step
 from palmette.engine.answers import lists_as_matrix
 from palmette.engine.classifier import HierarchicalClassifier
 from palmette.engine.multilabel import MultilabelClassifier
 from palmette.engine.target import check_target
 from palmette.engine.weights import used_rows, weight_keyword
+from palmette.engine.wrapping import WrappedClassifier, check_wrapped, learns_its_tree
 from palmette.exceptions import LabelError, PalmetteError
 
 __all__ = ["WrappingClassifier", "used_part"]

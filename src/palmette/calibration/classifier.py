@@ -16,17 +16,17 @@ from palmette.calibration.family_calibration import (
     merge_scores,
     scores_on_true_paths,
 )
-from palmette.calibration.kinds import hierarchy_of_fitted
 from palmette.calibration.node_calibration import NodeCalibration
 from palmette.calibration.splits import Fold, check_folds, stratified_folds, take_labels
 from palmette.calibration.temperature import FamilyScores
-from palmette.calibration.wrapped import WrappedClassifier
 from palmette.core.decode import Route, RouteByMarginals, path_product
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import count_rows, row_chunks, take_rows
 from palmette.core.space import LabelSpace
+from palmette.engine.adapters import fitted_hierarchy
 from palmette.engine.weights import check_weights, used_rows
+from palmette.engine.wrapping import WrappedClassifier
 from palmette.exceptions import PalmetteError
 
 __all__ = ["CalibratedHierarchicalClassifier"]
@@ -141,7 +141,7 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
         X = self._read_features(X, reset=True)
         weights = check_weights(sample_weight, count_rows(X))
         ready = self._ready_estimator(X, y, weights)
-        labels = self._read_labelled(X, y, weights, along=hierarchy_of_fitted(ready))
+        labels = self._read_labelled(X, y, weights, along=fitted_hierarchy(ready))
         used = used_rows(weights)
         X, weights = used_part(X, weights)
         model = None if ready is None else self._adopt(ready)

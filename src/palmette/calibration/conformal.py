@@ -16,7 +16,6 @@ from palmette.calibration.conformal_scores import (
     MissedShares,
     check_coverage,
 )
-from palmette.calibration.kinds import final_step, hierarchy_of_fitted
 from palmette.calibration.nonconformity import LABEL_SCORES, strange_labels, strange_sets
 from palmette.calibration.splits import (
     Fold,
@@ -25,13 +24,14 @@ from palmette.calibration.splits import (
     random_folds,
     take_labels,
 )
-from palmette.calibration.wrapped import WrappedClassifier
 from palmette.core.coherence import make_coherent
 from palmette.core.decoding import BestPath
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
 from palmette.core.rows import count_rows, take_rows
+from palmette.engine.adapters import final_step, fitted_hierarchy
 from palmette.engine.weights import check_weights
+from palmette.engine.wrapping import WrappedClassifier
 from palmette.exceptions import PalmetteError
 
 __all__ = ["ConformalHierarchicalClassifier"]
@@ -183,7 +183,7 @@ class ConformalHierarchicalClassifier(ConformalAnswers, WrappingClassifier):
         n_used = count_rows(X) if weights is None else int(np.count_nonzero(weights))
         folds = self._draw_folds(n_used)
         ready = self._ready_estimator(X, y, weights, folds)
-        labels = self._read_labelled(X, y, weights, along=hierarchy_of_fitted(ready))
+        labels = self._read_labelled(X, y, weights, along=fitted_hierarchy(ready))
         if self.several_paths_ and self.method == "cross":
             raise PalmetteError(
                 "method='cross' is for one path a row, but y has several, or its hierarchy is a "

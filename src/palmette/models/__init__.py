@@ -1,7 +1,7 @@
 """The registry of models by name, for the command line, the tournament and comparisons."""
 
+from palmette.engine.adapters import OverLabels
 from palmette.models import _catalogue  # noqa: F401 (registers the models)
-from palmette.models._over_labels import OverLabels
 from palmette.models._registry import (
     ModelContext,
     ModelSpec,

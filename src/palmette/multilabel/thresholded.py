@@ -19,13 +19,13 @@ from palmette.core.hierarchy import Hierarchy
 from palmette.core.label_rules import LabelRule, TunedRule, resolve_label_rule
 from palmette.core.rows import take_rows
 from palmette.core.seeds import seed_each
-from palmette.engine.label_scorer import (
+from palmette.engine.multilabel import MultilabelClassifier
+from palmette.engine.wrapping import (
     LabelScorer,
     check_scores,
     has_out_of_bag,
     with_out_of_bag,
 )
-from palmette.engine.multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.multilabel.binary_relevance import BinaryRelevance
 from palmette.multilabel.splits import IterativeStratifiedKFold

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from palmette.core.drawing import one_line
 from palmette.core.hierarchy import Hierarchy
+from palmette.engine.adapters import hierarchy_of, truth_of
 from palmette.exceptions import PalmetteError
 from palmette.metrics._counts import check_level
 from palmette.metrics._pairs import pair_labels
-from palmette.plotting.fitted import hierarchy_of, truth_of
 from palmette.plotting.ink import INK, take_axes
 
 __all__ = ["HierarchicalConfusionDisplay"]

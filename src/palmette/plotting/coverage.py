@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from palmette.core.hierarchy import Hierarchy
+from palmette.engine.adapters import hierarchy_of, node_proba, truth_of
 from palmette.metrics._calibration import CoverageCurve, coverage_curve, level_confidences
-from palmette.plotting.fitted import hierarchy_of, node_proba_of, truth_of
 from palmette.plotting.ink import COLOURS, INK, clean, take_axes
 
 __all__ = ["CoverageDisplay"]
@@ -58,8 +58,9 @@ class CoverageDisplay:
         CoverageDisplay
         """
         y = truth_of(estimator, X, y)
-        proba = node_proba_of(estimator, X)
-        return cls.from_predictions(y, proba, hierarchy_of(estimator), **options)
+        hierarchy = hierarchy_of(estimator)
+        proba = node_proba(estimator, X, hierarchy)
+        return cls.from_predictions(y, proba, hierarchy, **options)
 
     @classmethod
     def from_predictions(

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from palmette.core.drawing import one_line
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.layout import TreeLayout, lay_out
+from palmette.engine.adapters import hierarchy_of, truth_of
 from palmette.exceptions import PalmetteError
 from palmette.metrics._counts import NodeCounts, node_counts
-from palmette.plotting.fitted import hierarchy_of, truth_of
 from palmette.plotting.ink import INK, PALE, take_axes
 
 __all__ = ["HierarchyDisplay"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from palmette.core.hierarchy import Hierarchy
+from palmette.engine.adapters import hierarchy_of, node_proba, truth_of
 from palmette.exceptions import PalmetteError
 from palmette.metrics._calibration import (
     ReliabilityCurve,
@@ -12,7 +13,6 @@ from palmette.metrics._calibration import (
     level_confidences,
     reliability_curve,
 )
-from palmette.plotting.fitted import hierarchy_of, node_proba_of, truth_of
 from palmette.plotting.ink import COLOURS, INK, PALE, clean, take_axes
 
 __all__ = ["HierarchicalReliabilityDisplay"]
@@ -65,8 +65,9 @@ class HierarchicalReliabilityDisplay:
         HierarchicalReliabilityDisplay
         """
         y = truth_of(estimator, X, y)
-        proba = node_proba_of(estimator, X)
-        return cls.from_predictions(y, proba, hierarchy_of(estimator), **options)
+        hierarchy = hierarchy_of(estimator)
+        proba = node_proba(estimator, X, hierarchy)
+        return cls.from_predictions(y, proba, hierarchy, **options)
 
     @classmethod
     def from_predictions(

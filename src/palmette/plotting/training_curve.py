@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from palmette.engine.adapters import find_in_parts
 from palmette.exceptions import PalmetteError
-from palmette.plotting.fitted import find_attribute
 from palmette.plotting.ink import COLOURS, INK, clean, take_axes
 
 __all__ = ["TrainingCurveDisplay"]
@@ -81,7 +81,7 @@ class TrainingCurveDisplay:
         """
         curves, step = _histories(estimator)
         if X is not None:
-            staged = find_attribute(estimator, "staged_score")
+            staged = find_in_parts(estimator, "staged_score")
             if staged is None:
                 raise PalmetteError(
                     f"{type(estimator).__name__} has no staged_score: leave out X and y."
@@ -145,11 +145,11 @@ class TrainingCurveDisplay:
 def _histories(estimator: Any) -> tuple[dict[str, ArrayLike], str]:
     curves: dict[str, ArrayLike] = {}
     step = "round"
-    for source in (estimator, find_attribute(estimator, "feature_selector_")):
+    for source in (estimator, find_in_parts(estimator, "feature_selector_")):
         if curves or source is None:
             continue
         for attribute, name, what in _HISTORIES:
-            values = find_attribute(source, attribute)
+            values = find_in_parts(source, attribute)
             if values is not None and np.ndim(values) == 1 and len(values):
                 curves[name] = values
                 step = what

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.core.labels import NodeLabels
+from palmette.engine.adapters import parts_with_rows
 from palmette.metrics._counts import row_overlap
 from palmette.metrics._pairs import LabelPair
 from palmette.reporting.bootstrap import Interval, bootstrap
 from palmette.reporting.evaluation import Evaluation, places_of
-from palmette.reporting.model_parts import parts_with_rows
 from palmette.reporting.plain import plain_facts
 
 __all__ = ["conformal_facts"]

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from palmette.core.hierarchy import Hierarchy
 from palmette.core.labels import NodeLabels
+from palmette.engine.adapters import find_in_parts, hierarchy_of
 from palmette.metrics._counts import NodeCounts, RowOverlap, count_nodes, row_overlap
 from palmette.metrics._pairs import LabelPair, extend_hierarchy, pair_labels
-from palmette.reporting.model_parts import find_in_parts, hierarchy_of
 
 __all__ = ["Evaluation", "evaluate", "places_of", "primary_parents"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette.engine.adapters import find_in_parts, model_parts
 from palmette.reporting.evaluation import Evaluation, places_of
-from palmette.reporting.model_parts import find_in_parts, model_parts
 from palmette.reporting.plain import cut, plain_facts
 
 __all__ = ["feature_facts", "feature_names"]

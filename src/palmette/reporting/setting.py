@@ -7,8 +7,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from palmette.core.rows import is_text
+from palmette.engine.adapters import find_in_parts, model_parts
 from palmette.reporting.evaluation import Evaluation
-from palmette.reporting.model_parts import find_in_parts, model_parts
 from palmette.reporting.plain import cut, plain_facts
 
 __all__ = ["setting_facts"]

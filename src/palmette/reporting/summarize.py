@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from palmette.core.rows import count_rows
 from palmette.core.values import shown
+from palmette.engine.adapters import find_in_parts, hierarchy_of, node_proba_of
 from palmette.exceptions import PalmetteError
 from palmette.reporting.calibration import calibration_of_cells, calibration_of_paths
 from palmette.reporting.cell_confidence import CellConfidence, read_cell_confidence
@@ -21,7 +22,6 @@ from palmette.reporting.errors import error_facts, find_partings
 from palmette.reporting.evaluation import Evaluation, evaluate
 from palmette.reporting.features import feature_facts, feature_names
 from palmette.reporting.headline import headline_facts
-from palmette.reporting.model_parts import find_in_parts, hierarchy_of, node_proba_of
 from palmette.reporting.nodes import node_facts
 from palmette.reporting.path_confidence import PathConfidence, read_path_confidence
 from palmette.reporting.row_texts import RowTexts

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.reporting.model_parts import model_parts
+from palmette.engine.adapters import model_parts
 from palmette.reporting.plain import plain_facts
 
 __all__ = ["training_facts"]
