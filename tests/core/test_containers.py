@@ -115,7 +115,7 @@ def test_row_indexes_are_those_of_pandas():
 
 @pytest.mark.parametrize("y", ["ab", None, 3, {}, iter([1]), memoryview(b"ab"), bytearray(b"ab")])
 def test_what_is_no_container(y):
-    with pytest.raises(LabelError, match="expected the labels of many rows"):
+    with pytest.raises(LabelError, match="expected one label per row"):
         unwrap(y)
 
 

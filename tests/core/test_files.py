@@ -53,7 +53,7 @@ def test_what_was_packed_is_read(tmp_path, suffix):
 def test_a_bomb_is_refused(tmp_path, suffix):
     path = tmp_path / f"data{suffix}"
     path.write_bytes(packed(b"\0" * 10**6, suffix))
-    with pytest.raises(ReadError, match=r"unpacks to more than 1,000 bytes") as caught:
+    with pytest.raises(ReadError, match=r"more than 1,000 bytes when decompressed") as caught:
         read_bytes(path, limit=1000)
     assert str(path) in str(caught.value)
 
@@ -106,7 +106,7 @@ def test_zips_of_other_than_one_file(tmp_path):
             archive.writestr("folder/", "")
             for i in range(n_files):
                 archive.writestr(f"{i}.txt", "x")
-        with pytest.raises(ReadError, match=f"holds {n_files} files, expected one"):
+        with pytest.raises(ReadError, match=f"contains {n_files} files: expected one"):
             open_bytes(path)
 
 
@@ -117,15 +117,15 @@ def test_an_encrypted_zip(tmp_path):
     content[6] |= 1  # the flag of encryption, in both headers
     content[central + 8] |= 1
     path.write_bytes(content)
-    with pytest.raises(ReadError, match=r"a\.zip: the archive cannot be unpacked .*encrypted"):
+    with pytest.raises(ReadError, match=r"a\.zip: the archive cannot be extracted .*encrypted"):
         open_bytes(path)
 
 
 def test_no_file(tmp_path):
     for suffix in SUFFIXES:
-        with pytest.raises(ReadError, match="there is no such file"):
+        with pytest.raises(ReadError, match="the file does not exist"):
             open_bytes(tmp_path / f"none{suffix}")
-    with pytest.raises(ReadError, match="this is a folder"):
+    with pytest.raises(ReadError, match="this is a directory"):
         open_bytes(tmp_path)
     with pytest.raises(ReadError, match="cannot be opened"):
         open_bytes("a\0b")
@@ -160,7 +160,7 @@ def test_text(content, text):
 
 def test_binary_files_are_no_text():
     far = b"a\n" * 100_000 + b"b\0c"
-    with pytest.raises(ReadError, match=r"a\.txt:100001: .*binary file, text was expected"):
+    with pytest.raises(ReadError, match=r"a\.txt:100001: .*binary file: expected text"):
         decode_text(far, "a.txt")
 
 
@@ -226,12 +226,12 @@ def test_modes_are_kept_or_those_of_the_user(tmp_path):
 
 def test_places_that_cannot_be_written(tmp_path):
     with (
-        pytest.raises(IsADirectoryError, match="folder; give the name of a file"),
+        pytest.raises(IsADirectoryError, match="directory: expected the path of a file"),
         atomic_write(tmp_path),
     ):
         pass
     with (
-        pytest.raises(FileNotFoundError, match="make it first"),
+        pytest.raises(FileNotFoundError, match="Create it"),
         atomic_write(tmp_path / "no" / "a"),
     ):
         pass
@@ -239,5 +239,5 @@ def test_places_that_cannot_be_written(tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="there are no devices as files")
 def test_devices_are_not_replaced():
-    with pytest.raises(OSError, match="no plain file"), atomic_write("/dev/null"):
+    with pytest.raises(OSError, match="expected a regular file"), atomic_write("/dev/null"):
         pass

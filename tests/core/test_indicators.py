@@ -87,19 +87,19 @@ def test_stored_zeros_and_repeats_are_no_labels_of_their_own():
             r"has 4 columns: expected 6 \(all nodes\), 5 .* or 3 \(leaves\)",
         ),
         (sparse.csr_array(np.ones((2, 7))), "has 7 columns"),
-        (sparse.csr_array(np.full((2, 3), 2)), "holds 2: expected 0 and 1 only"),
-        (sparse.csr_array(np.full((2, 3), 0.5)), "holds 0.5"),
-        (sparse.csr_array(np.full((2, 3), np.nan)), "holds nan"),
-        (sparse.csr_array(np.full((2, 3), -1)), "holds -1"),
+        (sparse.csr_array(np.full((2, 3), 2)), "contains 2: expected 0 and 1 only"),
+        (sparse.csr_array(np.full((2, 3), 0.5)), "contains 0.5"),
+        (sparse.csr_array(np.full((2, 3), np.nan)), "contains nan"),
+        (sparse.csr_array(np.full((2, 3), -1)), "contains -1"),
         (
             pd.DataFrame([[1, 0, 0]], columns=["cat", "dgo", "oak"]),
             r"1 of the 3 columns .* not in the hierarchy, e.g. 'dgo'",
         ),
         (
             pd.DataFrame([[1, 0, 0]], columns=["cat", "animal/cat", "oak"]),
-            r"the columns 'cat', 'animal/cat' .* are the same node",
+            r"the columns 'cat', 'animal/cat' .* stand for the same node",
         ),
-        (pd.DataFrame([[1, 0]], columns=["cat", "cat"]), "are the same node"),
+        (pd.DataFrame([[1, 0]], columns=["cat", "cat"]), "stand for the same node"),
     ],
 )
 def test_wrong_widths_values_and_names(y, message):
@@ -108,7 +108,7 @@ def test_wrong_widths_values_and_names(y, message):
 
 
 def test_classes_twice():
-    with pytest.raises(PalmetteError, match="'x' stands for two"):
+    with pytest.raises(PalmetteError, match="two children of 'root' have the name 'x'"):
         NodeLabels.encode(pd.DataFrame([[1, 0]], columns=["x", "x"]))
-    with pytest.raises(LabelError, match="holds 2"):
+    with pytest.raises(LabelError, match="contains 2"):
         NodeLabels.encode(sparse.csr_array([[2, 0]]))

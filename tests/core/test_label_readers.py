@@ -1,4 +1,4 @@
-"""Which form is which, what is no label is named with its row, and junk gives our errors only."""
+"""Which form is which; invalid labels are named with their row, and junk gives our errors only."""
 
 from __future__ import annotations
 
@@ -147,25 +147,25 @@ def test_the_message_of_the_manual():
         ([None, ("a", "b")], r"y\[0\] is missing \(None\)"),
         ([{"a"}, None], r"y\[1\] is missing"),
         (pd.Series([["a"], nan]), r"y\[1\] is missing"),
-        ([{"a", None}], r"y\[0\] holds the missing label None"),
-        ([{"a"}, {nan}], r"y\[1\] holds the missing label nan"),
-        ([("a", None, "b")], r"y\[0\] = \('a', None, 'b'\) has an empty name in the midst"),
-        ([["a"], ["", "b"]], r"y\[1\] .*midst"),
-        (np.array([["a", "b"], ["", "b"]]), r"y\[1\] .*midst"),
-        (np.array([[2, 3], [nan, 3]]), r"y\[1\] .*midst"),
-        ([{("a", None, "b")}], r"y\[0\] .*midst"),
+        ([{"a", None}], r"y\[0\] contains the missing label None"),
+        ([{"a"}, {nan}], r"y\[1\] contains the missing label nan"),
+        ([("a", None, "b")], r"y\[0\] = \('a', None, 'b'\) has an empty name inside the path"),
+        ([["a"], ["", "b"]], r"y\[1\] .*inside"),
+        (np.array([["a", "b"], ["", "b"]]), r"y\[1\] .*inside"),
+        (np.array([[2, 3], [nan, 3]]), r"y\[1\] .*inside"),
+        ([{("a", None, "b")}], r"y\[0\] .*inside"),
         ([("a", "b"), "c"], r"y\[1\] = 'c' is a str, but y\[0\] = \('a', 'b'\) is a tuple"),
         (["c", ("a", "b")], r"y\[1\] = \('a', 'b'\) is a tuple, but y\[0\] = 'c' is a str"),
-        ([("a",), ["b"]], r"y\[1\] = \['b'\] is a list.*Write all rows alike"),
+        ([("a",), ["b"]], r"y\[1\] = \['b'\] is a list.*expected rows of one type"),
         ([{"a"}, ["b"]], r"y\[1\] = \['b'\] is a list"),
-        ([["a", ("b", "c")]], r"y\[0\] = .* holds paths, other members of rows are none"),
-        ([["a"], [("b", "c")]], r"y\[1\] = .* holds paths"),
-        ([{"x": 1}], r"y\[0\] = .* of type dict is no label"),
-        (["a", {}], r"y\[1\] = {} of type dict is no label"),
-        ([("a", {})], r"y\[0\] = .* of type tuple is no label"),
-        ([[[{}]]], r"a label of y\[0\] = .* is no label"),
+        ([["a", ("b", "c")]], r"y\[0\] = .* contains paths, but other members"),
+        ([["a"], [("b", "c")]], r"y\[1\] = .* contains paths"),
+        ([{"x": 1}], r"y\[0\] = .* of type dict is not a label"),
+        (["a", {}], r"y\[1\] = {} of type dict is not a label"),
+        ([("a", {})], r"y\[0\] = .* of type tuple is not a label"),
+        ([[[{}]]], r"a label of y\[0\] = .* is not a label"),
         (np.array([["a", []], ["b", "c"]], dtype=object), r"y\[0, 1\] = \[\] of type list"),
-        (pl.Series([{"a": 1}]), "of type dict is no label"),
+        (pl.Series([{"a": 1}]), "of type dict is not a label"),
         (np.zeros((2, 2, 2)), r"y has 3 dimensions \(shape \(2, 2, 2\)"),
         (np.array(3), "y has 0 dimensions"),
         (np.float64(3), "y has 0 dimensions"),
@@ -173,7 +173,7 @@ def test_the_message_of_the_manual():
         (np.empty((3, 0)), r"shape \(3, 0\): expected at least one column"),
         (pd.DataFrame(index=[1, 2]), "expected at least one column"),
         (sparse.coo_array(np.ones(3)), r"sparse array of shape \(3,\)"),
-        ("cat", "y is 'cat' of type str: expected the labels of many rows"),
+        ("cat", "y is 'cat' of type str: expected one label per row"),
         (b"cat", "type bytes"),
         (None, "y is None"),
         (5, "y is 5 of type int"),
@@ -198,7 +198,7 @@ def test_an_array_that_is_none():
         def __array__(self, dtype=None, copy=None):
             raise RuntimeError("on another device")
 
-    with pytest.raises(LabelError, match="Broken gives no array: on another device"):
+    with pytest.raises(LabelError, match="Broken has no array: on another device"):
         NodeLabels.encode(Broken())
 
 

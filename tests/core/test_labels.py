@@ -317,7 +317,9 @@ def test_rows_without_labels():
     labels = NodeLabels.encode([set(), {"cat"}], PETS)
     assert labels.closed.toarray().sum(axis=1).tolist() == [0, 3]
     assert not labels.is_single_path
-    with pytest.raises(LabelError, match=r"1 of 2 rows differ \(row 0 has no label\)"):
+    with pytest.raises(
+        LabelError, match=r"1 of 2 rows do not have one path \(row 0 has no label\)"
+    ):
         _ = labels.terminals
     assert NodeLabels.encode([set(), set()]).decode() == [set(), set()]
 

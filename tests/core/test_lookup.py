@@ -48,7 +48,7 @@ def test_ambiguous_names_list_their_paths():
 
 def test_slashes_in_names():
     h = Hierarchy.from_paths([("a", "b"), ("a/b",), ("c/d", "e")])
-    assert "'a/b' is ambiguous: it is the path string of several nodes" in message_of(h, "a/b")
+    assert "'a/b' is ambiguous: several nodes have this path string" in message_of(h, "a/b")
     assert h.index(("a", "b")) == 2
     assert h.index(("a/b",)) == 3
     assert h.index("c/d/e") == h.index("e") == 5
@@ -98,7 +98,7 @@ def test_names_become_plain_values():
 
 @pytest.mark.parametrize("name", [None, float("nan"), np.float32("nan"), "", np.datetime64("NaT")])
 def test_missing_names(name):
-    with pytest.raises(HierarchyError, match=r"node 1 has the name .*: every node needs a name"):
+    with pytest.raises(HierarchyError, match=r"node 1 has the name .*: expected a non-empty name"):
         check_names(["a", name])
 
 

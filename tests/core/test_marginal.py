@@ -60,13 +60,13 @@ def test_what_is_open_cannot_decide():
     assert Marginal().is_open
     assert Marginal(0.4).is_open
     assert not Marginal(0.4, 1.0).is_open
-    with pytest.raises(PalmetteError, match="while a classifier is fitted"):
+    with pytest.raises(PalmetteError, match="when a classifier is fitted"):
         Marginal().choose(np.full((1, 5), 0.2), SPACE)
 
 
 @pytest.mark.parametrize("rule", [Marginal(1.5, 1.0), Marginal(0.4, 0.0), Marginal(-0.1, 1.0)])
 def test_numbers_that_cannot_be_are_refused(rule):
-    with pytest.raises(PalmetteError, match="expected a number from 0 to 1 and a positive one"):
+    with pytest.raises(PalmetteError, match="expected a threshold from 0 to 1 and a positive"):
         rule.choose(np.full((1, 5), 0.2), SPACE)
 
 

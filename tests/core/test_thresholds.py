@@ -72,7 +72,9 @@ def test_numbers_are_thresholds_and_names_of_other_rules_are_not():
     for other in ("auto", "best_path", decoding.Confident(), True, None):
         assert not is_threshold(other)
     for other in ("best_path", decoding.Confident(0.7), True, None):
-        with pytest.raises(PalmetteError, match=r"no rule for several paths.*expected 'auto', a n"):
+        with pytest.raises(
+            PalmetteError, match=r"not a rule for several paths.*expected 'auto', a n"
+        ):
             resolve_threshold(other)
 
 
@@ -80,7 +82,7 @@ def test_values_that_are_no_probabilities_are_refused():
     for value in (-0.1, 1.5, np.nan):
         with pytest.raises(PalmetteError, match="expected numbers from 0 to 1"):
             Threshold(value).choose(PROBA, COLUMNS)
-    with pytest.raises(PalmetteError, match=r"shape \(4,\).*each of the 5 nodes"):
+    with pytest.raises(PalmetteError, match=r"shape \(4,\).*one per node of the hierarchy \(5\)"):
         Threshold(np.zeros(4)).choose(PROBA, COLUMNS)
 
 

@@ -52,7 +52,7 @@ def test_distinct_values_in_order_with_their_codes(values):
 
 
 def test_what_cannot_be_a_label_is_named_with_its_place():
-    with pytest.raises(LabelError, match=r"y\[1\] = \[\] of type list is no label"):
+    with pytest.raises(LabelError, match=r"y\[1\] = \[\] of type list is not a label"):
         distinct(["a", []])
     with pytest.raises(LabelError, match=r"there 2 = \(1, \{\}\)"):
         distinct(["a", "b", (1, {})], "there {}".format)

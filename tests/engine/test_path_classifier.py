@@ -278,7 +278,7 @@ def test_one_row_with_several_paths_or_none_makes_it_several():
 
 def test_rules_for_the_other_kind_are_refused_before_any_work():
     for rule in ("best_path", "confident", True):
-        with pytest.raises(PalmetteError, match="is no rule for several paths a row or a DAG"):
+        with pytest.raises(PalmetteError, match="is not a rule for several paths per row or a DAG"):
             fitted(decoding=rule)
     for rule in (0.5, Threshold(0.3)):
         with pytest.raises(PalmetteError, match="a rule for several paths a row, but y has one"):

@@ -55,7 +55,7 @@ def test_partial_paths_help_where_leaves_are_noise():
 def test_a_rule_set_after_fitting_cannot_be_chosen(noisy):
     X, y = noisy
     clf = boosting().fit(X, y).set_params(decoding="marginal")
-    with pytest.raises(PalmetteError, match="Fit again with it, or give both"):
+    with pytest.raises(PalmetteError, match="Fit the classifier with it, or give both"):
         clf.predict(X)
 
 

@@ -377,7 +377,7 @@ def test_dags_and_several_paths_are_refused_by_name():
     dag = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x")])
     with pytest.raises(HierarchyError, match="HierarchicalFeatureSelector"):
         HierarchicalFeatureSelector("fisher", hierarchy=dag).fit(X, ["x", "b"] * (len(X) // 2))
-    with pytest.raises(LabelError, match="one path a row"):
+    with pytest.raises(LabelError, match="one path per row"):
         HierarchicalFeatureSelector("fisher").fit(X, [{("a",), ("b",)}] * len(X))
 
 

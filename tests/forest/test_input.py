@@ -112,7 +112,7 @@ def test_indicator_matrices_of_every_form(form):
 
 
 def test_an_indicator_of_other_numbers_is_refused():
-    with pytest.raises(LabelError, match="holds 2: expected 0 and 1 only"):
+    with pytest.raises(LabelError, match="contains 2: expected 0 and 1 only"):
         forest().fit(X, sparse.csr_array(Y * 2))
 
 
@@ -164,7 +164,7 @@ def test_a_row_far_from_all_training_rows_is_answered_or_refused():
         ({"router": "oblique"}, "router='oblique': expected 'hellinger', 'logistic', 'axis', or"),
         ({"partition": None}, "partition=None: expected 'two_means', or an object"),
         ({"router__sparsity": -1}, "sparsity=-1: expected 'auto' or a number of at least 0"),
-        ({"decoding": "best"}, "decoding='best' is no rule for several paths"),
+        ({"decoding": "best"}, "decoding='best' is not a rule for several paths"),
     ],
 )
 def test_parameters_that_cannot_be_are_refused(parameters, message):

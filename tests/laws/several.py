@@ -167,7 +167,7 @@ def unknown_rules_are_refused(estimator: BaseEstimator) -> None:
     if "dag_rule" in model.get_params():
         with pytest.raises(PalmetteError, match="dag_rule='most' is unknown"):
             clone(model).set_params(dag_rule="most").fit(X, y)
-    with pytest.raises(PalmetteError, match="decoding='best_path' is no rule for several paths"):
+    with pytest.raises(PalmetteError, match="decoding='best_path' is not a rule for several paths"):
         clone(model).set_params(decoding="best_path").fit(X, y)
     fitted = model.fit(X, y)
     with pytest.raises(PalmetteError, match="Use predict_node_sets"):

@@ -93,7 +93,7 @@ def test_one_row(model):
 @each
 def test_missing_values_and_odd_indicators_are_refused(model):
     X, Y = problem()
-    with pytest.raises(LabelError, match="holds 2: expected 0 and 1 only"):
+    with pytest.raises(LabelError, match="contains 2: expected 0 and 1 only"):
         clone(model).fit(X, sparse.csr_array(2 * Y))
     X[3, 2] = np.nan
     with pytest.raises(ValueError, match="NaN"):

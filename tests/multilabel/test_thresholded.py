@@ -295,7 +295,7 @@ def test_bad_parameters_are_refused():
         ThresholdedMultilabel().fit(X[:4], Y[:4])
     with pytest.raises(PalmetteError, match=r"cv tests row \d+ \d times.*every row once"):
         ThresholdedMultilabel(cv=ShuffleSplit(3, random_state=0)).fit(X, Y)
-    with pytest.raises(PalmetteError, match="no rule for several paths"):
+    with pytest.raises(PalmetteError, match="not a rule for several paths"):
         ThresholdedMultilabel(rule="best_path").fit(X, Y)
     for rule in (0.5, "auto", TopK(2)):
         with pytest.raises(PalmetteError, match=r"is not tuned: expected 'f1'"):

@@ -44,7 +44,7 @@ def read_indicator(
     """Read a 0/1 matrix of shape (n_samples, n_columns); `dtype` is that of a dense one."""
     odd = matrix.data[(matrix.data != 0) & (matrix.data != 1)]
     if odd.size:
-        raise LabelError(f"the indicator matrix y contains {odd[0]}: expected only 0 and 1.")
+        raise LabelError(f"the indicator matrix y contains {odd[0]}: expected 0 and 1 only.")
     width = matrix.shape[1]
     if hierarchy is None:
         hierarchy = Hierarchy.star(range(width) if container.columns is None else container.columns)

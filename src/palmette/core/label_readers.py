@@ -91,7 +91,7 @@ def _read_names(
     name_row = partial(_first_row, codes)
     for i, label in enumerate(unique):
         if is_padding(label):
-            raise LabelError(f"{name_row(i)} is missing ({label!r}). Fill it in or delete the row.")
+            raise LabelError(f"{name_row(i)} is missing ({label!r}). Fill it in or drop the row.")
     if hierarchy is None:
         hierarchy = Hierarchy.star(sorted_labels(unique))
         node_of = {label: i for i, label in enumerate(hierarchy.names.tolist()) if i}
@@ -276,7 +276,7 @@ def _holds_paths(rows: list[Any]) -> bool:
 def _describe_mixture(items: list[Any]) -> str:
     for i, item in enumerate(items):
         if is_padding(item):
-            return f"y[{i}] is missing ({item!r}). Fill it in or delete the row."
+            return f"y[{i}] is missing ({item!r}). Fill it in or drop the row."
     first = _row_type(type(items[0]))
     i = next(i for i, item in enumerate(items) if _row_type(type(item)) is not first)
     return (

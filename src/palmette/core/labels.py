@@ -158,7 +158,7 @@ class NodeLabels:
             what = "no label" if counts[bad[0]] == 0 else f"{counts[bad[0]]} paths"
             raise LabelError(
                 f"{bad.size} of {self.n_samples} rows do not have one path (row {bad[0]} has "
-                f"{what}): expected one path per row. Use a method for several paths, or delete "
+                f"{what}): expected one path per row. Use a method for several paths, or drop "
                 "these rows."
             )
         return np.asarray(self.specific.indices, dtype=np.int32)

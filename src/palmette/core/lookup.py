@@ -235,7 +235,7 @@ class NodeLookup:
         examples += [leaf for leaf in hierarchy.leaves[:2].tolist() if leaf not in examples]
         return (
             f"{shown(label)} is not in the hierarchy ({hierarchy.n_nodes} nodes, e.g. "
-            f"{', '.join(self._example(i) for i in sorted(examples[:2]))}). Add the node or delete "
+            f"{', '.join(self._example(i) for i in sorted(examples[:2]))}). Add the node or drop "
             "the row."
         )
 

@@ -50,12 +50,14 @@ def test_all_faults_of_paths(check):
     assert "first in line 1" in found.faults[3].message
     assert found.hierarchy is None
     verdict = found.to_text().splitlines()[-1]
-    assert verdict.startswith("5 faults (2 empty name, 2 separator, 1 repeated path); mend them")
+    assert verdict.startswith(
+        "5 faults (2 empty name, 2 separator, 1 repeated path); the file cannot be"
+    )
 
 
 def test_a_blank_that_makes_paths_look_like_indented_text(check):
     found = check("a > b\n a > c\na > d\n")
-    assert places(found.faults) == [(2, "blank before")]
+    assert places(found.faults) == [(2, "leading space")]
     assert found.format == "paths"
     assert not check("a > b\n a > c\na > d\n", format="paths").faults
 
@@ -71,7 +73,7 @@ def test_a_parent_that_is_spelled_otherwise(check):
     found = check("a\na > b\na > b > c\na > b > d\na > B > e\na > B > f\nx\nx > y\nx > z\n")
     assert not found.faults
     assert (5, "undeclared parent") in places(found.notes)
-    assert (5, "alike siblings") in places(found.notes)
+    assert (5, "similar siblings") in places(found.notes)
 
 
 def test_leaves_alone_are_no_reason_for_notes(check):
@@ -91,7 +93,7 @@ def test_all_faults_of_edges(check):
         (8, "second root"),
         (9, "fields"),
     ]
-    assert "'x', with 1 below it, has no parent, and neither has 'root'" in found.faults[3].message
+    assert "'x' (descendants: 1) has no parent, like 'root'" in found.faults[3].message
 
 
 def test_every_cycle_is_told_with_its_lines(check):
@@ -128,7 +130,7 @@ def test_several_parents_are_a_note(check):
 def test_all_faults_of_indented_text(check):
     found = check("root\n  a\n    b\n   c\n  a\n  d\n \te\n")
     assert places(found.faults) == [(4, "indentation"), (5, "repeated path"), (7, "indentation")]
-    assert (7, "blanks and tabs") in places(found.notes)
+    assert (7, "spaces and tabs") in places(found.notes)
 
 
 # ---------------------------------------------------------------------- JSON
@@ -231,9 +233,9 @@ def test_a_format_that_cannot_be_told(check):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(ReadError, match="no such file"):
+    with pytest.raises(ReadError, match="the file does not exist"):
         check_hierarchy(tmp_path / "nix.txt")
-    with pytest.raises(ReadError, match="format='nix' is not known"):
+    with pytest.raises(ReadError, match="format='nix' is unknown"):
         check_hierarchy(tmp_path / "nix.txt", format="nix")
 
 

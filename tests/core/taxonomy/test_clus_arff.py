@@ -69,10 +69,10 @@ def test_empty_class_is_pointed_at(read, classes, column):
 
 
 def test_without_a_hierarchical_attribute(read):
-    with pytest.raises(ReadError, match=r"MULAN set is in the \.xml file"):
+    with pytest.raises(ReadError, match=r"MULAN data set is in the \.xml file"):
         read("@relation x\n@attribute class {0,1}\n@data\n", "x.arff")
 
 
 def test_zero_byte_in_the_header(read):
-    with pytest.raises(ReadError, match="no line with a zero byte"):
+    with pytest.raises(ReadError, match="the line has a NUL byte"):
         read(b"@relation x\n@attribute \0 numeric\n@data\n", "x.arff")

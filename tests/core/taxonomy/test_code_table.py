@@ -38,13 +38,13 @@ def test_codes_without_prefixes_are_a_star(read):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("id,name\n1,cat\n2,dog\n3,cow\n", "running numbers"),
-        ("code,title\nA,x\nA,y\n", ":3: the code 'A' is given twice, first in line 2"),
+        ("id,name\n1,cat\n2,dog\n3,cow\n", "consecutive numbers"),
+        ("code,title\nA,x\nA,y\n", ":3: the code 'A' is repeated, first in line 2"),
         ("code,title\n,x\n", ":2: this row has no code"),
-        ("code,title\n33-31,x\n", "ends that do not fit"),
-        ("code,title\n1-999999999,x\n", "ends that do not fit"),
-        ("a,b\n1,2\n", "no header names a column"),
-        ("code,title\n", "holds no nodes"),
+        ("code,title\n33-31,x\n", "is invalid"),
+        ("code,title\n1-999999999,x\n", "is invalid"),
+        ("a,b\n1,2\n", "no header with columns"),
+        ("code,title\n", "has no nodes"),
         ('code,title\nA,"' + "x" * 200_000, "cannot be read"),
     ],
 )

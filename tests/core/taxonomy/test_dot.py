@@ -24,7 +24,7 @@ def test_dag_with_names_to_escape():
 
 
 def test_dot_is_not_read(read):
-    with pytest.raises(ReadError, match="DOT is written, never read"):
+    with pytest.raises(ReadError, match="DOT can only be written"):
         read(to_dot(Hierarchy.star(["a"])), "x.dot")
-    with pytest.raises(ReadError, match="DOT is written, never read"):
+    with pytest.raises(ReadError, match="DOT can only be written"):
         read(to_dot(Hierarchy.star(["a"])), format="dot")

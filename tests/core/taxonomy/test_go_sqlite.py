@@ -58,8 +58,8 @@ def test_known_by_content_and_nothing_is_left_behind(database):
         (["CREATE TABLE x (y);"], "has no table 'go_term'"),
         ([TERMS], "has no table 'go_bp_parents'"),
         (["CREATE TABLE go_term (_id);", PARENTS], "has no column 'go_id'"),
-        ([TERMS, PARENTS], "holds no nodes"),
-        ([TERMS, PARENTS, "INSERT INTO go_term VALUES (1, NULL);"], "has the identifier None"),
+        ([TERMS, PARENTS], "has no nodes"),
+        ([TERMS, PARENTS, "INSERT INTO go_term VALUES (1, NULL);"], "has an invalid id: None"),
         ([TERMS, PARENTS, ROWS, "INSERT INTO go_cc_parents VALUES (1, 99, 'isa');"], "term 99"),
         (
             [
@@ -105,5 +105,5 @@ def test_cut_short(database, length):
 
 
 def test_no_sqlite(read):
-    with pytest.raises(ReadError, match="no SQLite file"):
+    with pytest.raises(ReadError, match="not an SQLite file"):
         read("a b", "x.sqlite")

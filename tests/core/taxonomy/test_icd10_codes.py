@@ -29,8 +29,8 @@ def test_codes_with_dots(read):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("A00-A09 A00", "number of a chapter first"),
-        ("1 A00-A09 A00 A00 B", "expected a code such as"),
+        ("A00-A09 A00", "is in no chapter"),
+        ("1 A00-A09 A00 A00 B", "this is not a code"),
         ("1 A00-A09 A000", "no section or shorter code"),
         ("1 A00", "no section or shorter code"),
         ("1 A00-A09 A01 A02 A01", r":5: .*declared twice, first in line 3"),

@@ -46,13 +46,13 @@ def test_sections_are_nested_by_their_ranges(read):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("<chapter></chapter>", "<chapter> without a <name>"),
-        ("<chapter><section id='A00-A09'/></chapter>", "comes before the <name>"),
+        ("<chapter></chapter>", "<chapter> that ends here has no <name>"),
+        ("<chapter><section id='A00-A09'/></chapter>", "precedes the <name>"),
         ("<chapter><name>1</name><section/></chapter>", "no id attribute"),
         ("<chapter><name> </name></chapter>", "is empty"),
         ("<chapter><name>1</name><name>2</name></chapter>", "two <name>"),
         ("<chapter><name>1</name></chapter><chapter><name>1</name></chapter>", "declared twice"),
-        ("", "holds no nodes"),
+        ("", "has no nodes"),
     ],
 )
 def test_broken(read, body, message):

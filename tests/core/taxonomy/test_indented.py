@@ -53,18 +53,18 @@ def test_siblings_of_one_name_are_refused_with_both_lines(read):
     ids=["between levels", "tabs and blanks", "above the top", "dashes"],
 )
 def test_an_indentation_that_meets_no_level(read, text):
-    with pytest.raises(ReadError, match="meets no level that is open") as e:
+    with pytest.raises(ReadError, match="matches no level above it") as e:
         read(text)
     assert e.value.line == 3
 
 
 def test_dashes_without_a_name(read):
-    with pytest.raises(ReadError, match="a name is missing"):
+    with pytest.raises(ReadError, match="the name is missing"):
         read("r\n-- \n-- a\n")
 
 
 def test_a_list_without_indentation_is_a_star_only_if_asked(read):
-    with pytest.raises(ReadError, match="plain list of names is no hierarchy"):
+    with pytest.raises(ReadError, match=r"for a plain list of names, use Hierarchy.star"):
         read("cat\ndog\n")
     assert read("cat\ndog\n", format="indented") == Hierarchy.star(["cat", "dog"])
 

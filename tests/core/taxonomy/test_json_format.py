@@ -10,7 +10,7 @@ from palmette.exceptions import PalmetteError, ReadError
 
 
 def test_broken_json_is_pointed_at(read):
-    with pytest.raises(ReadError, match="no JSON") as e:
+    with pytest.raises(ReadError, match="not JSON") as e:
         read('{"a": {},\n "b": ]}', "x.json")
     assert (e.value.line, e.value.column) == (2, 6)
 

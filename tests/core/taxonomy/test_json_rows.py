@@ -57,11 +57,11 @@ def test_nodes_in_any_order_are_put_in_order(read):
         ({"parents": [-1, 0, True]}, "parent of node 2"),
         ({"parents": [-1, 2, 1]}, "cycle"),
         ({"parents": [-1, -1, 0]}, "without a parent"),
-        ({"names": ["r", "a", "a"]}, "two children of node 0 are 'a'"),
-        ({"names": ["r", "a", None]}, "every node needs a name"),
-        ({"names": ["r", "a", {}]}, "no string, number or tuple"),
-        ({"names": ["r", "a", [[[[[[[[[[1]]]]]]]]]]]}, "no string, number or tuple"),
-        ({"names": [], "parents": []}, "holds no nodes"),
+        ({"names": ["r", "a", "a"]}, "two children of node 0 have name 'a'"),
+        ({"names": ["r", "a", None]}, "expected a non-empty name"),
+        ({"names": ["r", "a", {}]}, "not a string, number or tuple"),
+        ({"names": ["r", "a", [[[[[[[[[[1]]]]]]]]]]]}, "not a string, number or tuple"),
+        ({"names": [], "parents": []}, "has no nodes"),
     ],
 )
 def test_broken(read, changes, message):

@@ -40,12 +40,12 @@ def test_a_label_twice_names_both_lines(read):
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ('<label name="a"/>', "no well-formed XML"),
+        ('<label name="a"/>', "not well-formed XML"),
         ("<label/></labels>", "no name attribute"),
         ('<label name=" "/></labels>', "no name attribute"),
         ("<tag/></labels>", "found <tag>"),
-        ("</labels>", "holds no nodes"),
-        ('<label name="a"/></labels><labels/>', "no well-formed XML"),
+        ("</labels>", "has no nodes"),
+        ('<label name="a"/></labels><labels/>', "not well-formed XML"),
     ],
 )
 def test_broken(read, body, message):
@@ -61,7 +61,7 @@ def test_broken_xml_is_pointed_at(read):
 
 
 def test_other_xml_is_refused(read):
-    with pytest.raises(ReadError, match="outermost element 'html', expected one of labels, ICD10"):
+    with pytest.raises(ReadError, match="root element 'html': expected one of labels, ICD10"):
         read("<html><body/></html>")
 
 

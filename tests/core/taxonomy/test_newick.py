@@ -51,23 +51,23 @@ def test_known_by_content(read):
 @pytest.mark.parametrize(
     ("text", "message", "column"),
     [
-        ("(a,b", "does not end", 3),
-        ("(a,b;", "';' comes before 1 '", 4),
+        ("(a,b", "has no end", 3),
+        ("(a,b;", "expected 1 '", 4),
         ("a,b;", "outside of all", 1),
         ("a);", "outside of all", 1),
-        ("(a,,b);", "leaf without a name", 3),
-        ("();", "leaf without a name", 1),
-        (";", "leaf without a name", 0),
-        ("(a b);", "second name", 3),
-        ("(a)(b);", "not expected behind", 3),
-        ("a(b);", "not expected behind", 1),
-        ("('a,b);", "a quoted name begins here", 1),
-        ("(a[b;", "a comment begins here", 2),
-        ("(a:,b);", "a length begins here", 2),
-        ("(a,'');", "a name is empty", 3),
-        ("(a,b); (c);", "one tree a file", 7),
-        ("(a]b);", "']' is not expected", 2),
-        ("(a,b)r", "does not end", 5),
+        ("(a,,b);", "has no name", 3),
+        ("();", "has no name", 1),
+        (";", "has no name", 0),
+        ("(a b);", "has two names", 3),
+        ("(a)(b);", "not allowed after", 3),
+        ("a(b);", "not allowed after", 1),
+        ("('a,b);", "a quoted name starts here", 1),
+        ("(a[b;", "a comment starts here", 2),
+        ("(a:,b);", "a length starts here", 2),
+        ("(a,'');", "the name is empty", 3),
+        ("(a,b); (c);", "one tree per file", 7),
+        ("(a]b);", "']' is not allowed", 2),
+        ("(a,b)r", "has no end", 5),
     ],
 )
 def test_broken_trees_are_pointed_at(read, text, message, column):
@@ -97,5 +97,5 @@ def test_too_many_nodes_are_noticed_early(read, monkeypatch):
 
 def test_dag_is_refused():
     dag = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "c"), ("b", "c")])
-    with pytest.raises(HierarchyError, match="Newick's format needs a tree"):
+    with pytest.raises(HierarchyError, match="the Newick format needs a tree"):
         to_newick(dag)

@@ -45,7 +45,7 @@ TAXONOMIES = [
 NO_HIERARCHIES = {
     "taxonomies/imagenet_wordnet/wordnet.parent-child.txt.xz": r"12 nodes .*root='some name'",
     "taxonomies/cifar100_wordnet/class_names.txt.xz": "163 nodes without a parent",
-    "taxonomies/cub200/classes_wikispecies.txt.xz": "plain list of names is no hierarchy",
+    "taxonomies/cub200/classes_wikispecies.txt.xz": "for a plain list of names, use Hierarchy.star",
 }
 # a table of 1000 classes that looks like 1000 lists of two children, and is read as such
 LOOKS_LIKE_ONE = {"taxonomies/imagenet_wordnet/imagenet_class_index.json.xz"}

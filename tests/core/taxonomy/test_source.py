@@ -24,9 +24,9 @@ def test_broken_packing(read, suffix):
 
 
 def test_no_such_file(tmp_path):
-    with pytest.raises(ReadError, match="no such file"):
+    with pytest.raises(ReadError, match="does not exist"):
         _ = Source(tmp_path / "x.txt").data
-    with pytest.raises(ReadError, match="folder"):
+    with pytest.raises(ReadError, match="directory"):
         _ = Source(tmp_path).data
 
 
@@ -53,7 +53,7 @@ def test_large_files_are_refused(read, monkeypatch):
 
 def test_a_packed_bomb_is_refused(read, monkeypatch):
     monkeypatch.setattr(source_module, "MAX_BYTES", 1_000_000)
-    with pytest.raises(ReadError, match="unpacks to more than 1,000,000 bytes"):
+    with pytest.raises(ReadError, match="more than 1,000,000 bytes when decompressed"):
         read(lzma.compress(b"\0" * 10_000_000), "x.txt.xz")
 
 
@@ -64,7 +64,7 @@ def test_long_lines_are_refused(read, monkeypatch):
 
 
 def test_an_empty_file(read):
-    with pytest.raises(ReadError, match="cannot be told"):
+    with pytest.raises(ReadError, match="cannot be detected"):
         read("")
-    with pytest.raises(ReadError, match="holds no nodes"):
+    with pytest.raises(ReadError, match="has no nodes"):
         read("# nothing\n\n", format="edges")

@@ -111,7 +111,7 @@ def test_format_goes_before_suffix(tmp_path):
 
 @pytest.mark.parametrize("options", [{}, {"format": "json"}])
 def test_packed_files_are_not_written(tmp_path, options):
-    with pytest.raises(PalmetteError, match="read, never written"):
+    with pytest.raises(PalmetteError, match="can only be read"):
         Hierarchy.star(["a"]).write(tmp_path / "x.json.gz", **options)
 
 

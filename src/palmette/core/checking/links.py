@@ -124,7 +124,7 @@ class Links:
                 continue
             self._found.fault(
                 "second root",
-                f"{short(names[top])}, with {n_below:,} descendants, has no parent, like "
+                f"{short(names[top])} (descendants: {n_below:,}) has no parent, like "
                 f"{short(main)}: expected one root. Give it a parent, or name a root above both "
                 "with --root",
                 self._found.lines.get(names[top]),
