@@ -86,12 +86,12 @@ def _cuts_of(
     alarms = np.cumsum(np.where(flags, 0.0, each), axis=1)
     following = np.concatenate([scores[:, 1:], np.zeros((len(scores), 1))], axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        worth = value_of(hits, alarms, hits[:, -1:], alarms[:, -1:])
-    worth = np.where(scores > following, worth, -np.inf)  # no threshold separates equal scores
-    top = worth.max(axis=1)
+        values = value_of(hits, alarms, hits[:, -1:], alarms[:, -1:])
+    values = np.where(scores > following, values, -np.inf)  # no threshold separates equal scores
+    top = values.max(axis=1)
     has_one_value = flags.all(axis=1) | ~flags.any(axis=1) | (scores[:, 0] == scores[:, -1])
     is_open = ~has_one_value & (top > 0)
-    at = np.argmax(worth >= np.where(is_open, top * _AS_GOOD, -np.inf)[:, None], axis=1)[:, None]
+    at = np.argmax(values >= np.where(is_open, top * _AS_GOOD, -np.inf)[:, None], axis=1)[:, None]
     above = np.take_along_axis(scores, at, axis=1)[:, 0]
     below = np.take_along_axis(following, at, axis=1)[:, 0]
     middle = (above + below) / 2

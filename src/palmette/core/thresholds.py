@@ -107,8 +107,8 @@ class Threshold(LabelRule):
             Node numbers.
         """
         below = columns.hierarchy.closure[labels][:, columns.nodes].astype(proba.dtype)
-        worth = below @ (proba - self._values(columns)).T.astype(proba.dtype)
-        return np.asarray(labels[np.argmax(worth, axis=0)], dtype=np.int32)
+        excess = below @ (proba - self._values(columns)).T.astype(proba.dtype)
+        return np.asarray(labels[np.argmax(excess, axis=0)], dtype=np.int32)
 
     def _values(self, columns: NodeColumns) -> Any:
         values = np.asarray(self.value, dtype=np.float64)
