@@ -35,7 +35,7 @@ def test_a_sound_file(check):
     assert (found.faults, found.notes) == ((), ())
     assert found.format == "paths"
     assert found.hierarchy.n_nodes == 7
-    assert found.to_text().endswith("\nsound")
+    assert found.to_text().endswith("\nvalid")
 
 
 def test_all_faults_of_paths(check):
