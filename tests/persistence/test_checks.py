@@ -277,7 +277,7 @@ def test_the_columns_of_texts_fit_their_weights():
             others = {"idf_": made.idf_[:3], "n_words_": -1, "pieces_": (0, 3)}
             others |= {"n_words_": 1.0} if method == "tfidf" else {"n_words_": 65}
             for name, value in others.items():
-                with pytest.raises(ValueError, match=r"columns|letters"):
+                with pytest.raises(ValueError, match=r"columns|characters"):
                     spoilt(made, **{name: value}).check_arrays()
 
 
