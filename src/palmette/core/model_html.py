@@ -6,7 +6,6 @@ from html import escape
 from typing import Any
 
 from palmette.core.drawing import summarize
-from palmette.core.hierarchy import Hierarchy
 from palmette.core.html_tree import to_html
 
 __all__ = ["FittedHTML", "fitted_html"]
@@ -30,7 +29,7 @@ def fitted_html(estimator: Any) -> str:
 
 def _fitted_part(estimator: Any) -> str:
     hierarchy = getattr(estimator, "hierarchy_", None)
-    if not isinstance(hierarchy, Hierarchy):
+    if hierarchy is None:
         return ""
     facts = [summarize(hierarchy)]
     classes = getattr(estimator, "classes_", None)
