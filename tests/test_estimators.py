@@ -47,3 +47,9 @@ def test_the_table_of_parameters_names_public_estimators_only():
 @pytest.mark.parametrize("estimator", public_estimators(), ids=label)
 def test_a_public_estimator_has_laws_to_obey(estimator):
     assert list(laws_of(estimator()))
+
+
+@pytest.mark.parametrize("estimator", public_estimators(), ids=label)
+def test_an_estimator_has_at_most_five_classes_of_palmette_among_its_bases(estimator):
+    own = [base for base in estimator.__mro__ if base.__module__.startswith("palmette.")]
+    assert len(own) <= 5, [base.__name__ for base in own]

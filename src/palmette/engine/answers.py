@@ -449,7 +449,8 @@ class NodeSets:
             true = NodeLabels.encode(y, hierarchy).closed
         else:
             true, known = closed_on(hierarchy, y, form.columns)
-        predicted, compared = self._writable(chosen), np.arange(1, hierarchy.n_nodes)
+        predicted = self._writable(chosen)
+        compared: NDArray[np.signedinteger[Any]] = np.arange(1, hierarchy.n_nodes)
         if not form.lists_ancestors:
             predicted = NodeLabels(hierarchy, predicted, form).closed
         elif form.columns is not None:

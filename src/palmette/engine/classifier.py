@@ -97,7 +97,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
         By default those that the nodes imply, for models that learnt one path per row by node.
         """
-        return self._answers.table_from_nodes(self._node_proba_of(X), "all")
+        return np.asarray(self._answers.table_from_nodes(self._node_proba_of(X), "all"))
 
     def _node_proba_of(self, X: Any) -> Any:
         """Raw probabilities of shape (n_samples, n_columns), columns as in ``nodes_``.
@@ -189,21 +189,36 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             labels.hierarchy.require_tree(type(self).__name__)
         check_consistent_length(X, labels.given)
         used = used_rows(weights)
+        if not takes_several:
+            answers, targets = path_target(labels, used)
+            self._set_answers(answers)
+            return targets
         learnt = labels
-        if used is not None and takes_several:
+        if used is not None:
             learnt = NodeLabels(labels.hierarchy, labels.given[used], labels.form)
+        return self._learn_any(labels, learnt, used, by_node=by_node)
+
+    def _learn_any(
+        self,
+        labels: NodeLabels,
+        learnt: NodeLabels,
+        used: NDArray[np.bool_] | None,
+        *,
+        by_node: bool,
+    ) -> Any:
+        """Learn labels, of which `learnt` are those of used rows, as one path or several."""
         asked_for = by_node or is_label_rule(self.decoding)
-        several = takes_several and (has_several(learnt) or (asked_for and labels.form.several))
-        if takes_several:
-            self._check_decoding(several)
+        several = has_several(learnt) or (asked_for and labels.form.several)
+        self._check_decoding(several)
         if several:
-            answers, targets = node_target(learnt)
-        elif takes_several and not labels.is_single_path:  # rows without weight have several
-            answers, targets = path_target(learnt, None)
-        else:
-            answers, targets = path_target(labels, used)  # errors then count all rows
+            node_sets, targets = node_target(learnt)
+            self._set_answers(node_sets)
+            return targets
+        # errors of one path per row count all rows, unless those without weight have several paths
+        is_whole = labels.is_single_path
+        answers, codes = path_target(labels, used) if is_whole else path_target(learnt, None)
         self._set_answers(answers)
-        return closed_targets(learnt, answers) if by_node and not several else targets
+        return closed_targets(learnt, answers) if by_node else codes
 
     def _set_answers(self, answers: Any) -> None:
         """Set ``_answers`` and the attributes that tell users of it."""
@@ -211,7 +226,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.hierarchy_ = answers.hierarchy
         self.label_form_ = answers.form
         self.classes_ = answers.classes
-        vars(self).pop("space_", None)
+        self.__dict__.pop("space_", None)  # of an earlier fit
         if not answers.by_node:
             self.space_ = answers.space
         if self._takes_several_paths:
@@ -265,7 +280,8 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def _table_of(self, X: Any) -> FloatArray:
         """Return what `_answers` decides by, for rows that have been read."""
         if self._answers.by_node:
-            return self._answers.table_from_nodes(self._node_proba_of(X), self._dag_rule())
+            proba = self._node_proba_of(X)
+            return np.asarray(self._answers.table_from_nodes(proba, self._dag_rule()))
         return self._class_proba_of(X)
 
     def _tables(self, X: Any) -> Iterator[FloatArray]:
@@ -327,7 +343,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         chosen: IntArray = self._decide(self._read_rows(X))
         return chosen
 
-    @available_if(_may_answer_with_sets)
+    @available_if(_may_answer_with_sets)  # type: ignore[untyped-decorator]
     def predict_node_sets(self, X: Any) -> sparse.csr_array:
         """Predict the nodes of ``hierarchy_`` that are true of every row.
 
@@ -344,7 +360,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         rows = self._read_rows(X)
         return self._answers.node_sets(self._decide(rows))
 
-    @available_if(_has_proba)
+    @available_if(_has_proba)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the labels.
 
@@ -362,7 +378,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         proba = self._filled(self._tables(rows), count_rows(rows), self._answers.label_proba)
         return self._answers.arrange(proba)
 
-    @available_if(_has_proba)
+    @available_if(_has_proba)  # type: ignore[untyped-decorator]
     def predict_node_proba(self, X: Any, nodes: Any = None) -> FloatArray:
         """Probabilities of nodes: a child never exceeds its parent, the root is certain.
 
@@ -405,7 +421,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             start += len(part)
         return filled
 
-    @available_if(_has_proba)
+    @available_if(_has_proba)  # type: ignore[untyped-decorator]
     def predict_top_k(self, X: Any, k: int = 5) -> tuple[list[Any], FloatArray]:
         """Return the `k` most probable labels of every row.
 

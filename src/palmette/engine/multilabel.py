@@ -145,7 +145,7 @@ class MultilabelClassifier(HierarchicalClassifier):
         table = self._answers.table_from_nodes(proba, self._dag_rule())
         tuned = rule.tune(table, truth, self._answers.columns, weights)
         self._tuned = _TunedAs(repr(rule), tuned)
-        self.thresholds_ = tuned.value[self._answers.class_nodes]
+        self.thresholds_ = np.asarray(tuned.value)[self._answers.class_nodes]
 
     def _several_rule(self) -> LabelRule | TunedRule:
         is_auto = isinstance(self.decoding, str) and self.decoding == "auto"
@@ -157,7 +157,7 @@ class MultilabelClassifier(HierarchicalClassifier):
         rule = self._several_rule()
         if not isinstance(rule, TunedRule):
             return rule
-        tuned = getattr(self, "_tuned", None)
+        tuned: _TunedAs | None = getattr(self, "_tuned", None)
         if tuned is None or tuned.rule != repr(rule):
             raise PalmetteError(
                 f"decoding={self.decoding!r} is tuned while the model is fitted, which was done "

@@ -413,7 +413,7 @@ class WrappedClassifier:
             Whether X has gone through the pipeline already.
         """
         proba = np.zeros((count_rows(X), len(nodes)))
-        if self.label_scorer is not None:
+        if self.label_scorer is not None and self.class_nodes is not None:
             known = np.isin(nodes, self.class_nodes)
             place = np.searchsorted(self.class_nodes, nodes[known])
             proba[:, known] = self.label_scorer.scores(X)[:, place]

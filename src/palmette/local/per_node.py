@@ -107,7 +107,8 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
             )
         TaskTable.check_negatives(self.negatives)
         names, depth = self.hierarchy_.path_strings, self.hierarchy_.depth
-        self.feature_selector_, self.end_estimators_ = None, {}
+        self.feature_selector_ = None
+        self.end_estimators_: dict[int, Any] = {}
         self.estimators_ = fit_columns(
             X,
             targets,
@@ -137,7 +138,7 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
 
     def _keep(self, table: TaskTable, fitted: list[Any]) -> None:
         self.estimators_: dict[int, Any] = {}
-        self.end_estimators_: dict[int, Any] = {}
+        self.end_estimators_ = {}
         for task, estimator in zip(table.tasks, fitted, strict=True):
             kept = self.end_estimators_ if task.ends else self.estimators_
             kept[task.key] = estimator
