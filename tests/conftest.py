@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+
+# every worker has a core to itself: threads of the libraries below would wait for each other
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +24,23 @@ def data_home() -> Path:
     if not (path / "manifest.json").is_file():
         pytest.skip(f"PALMETTE_DATA={home} has no manifest.json")
     return path
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile the kernels before the workers of a run of all tests start.
+
+    Each worker would compile them otherwise. Where they are in the cache this takes seconds.
+    """
+    starts_workers = getattr(config.option, "numprocesses", None) and not hasattr(
+        config, "workerinput"
+    )
+    runs_all = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if not (starts_workers and runs_all) or config.option.collectonly or config.option.keyword:
+        return
+    script = Path(__file__).with_name("compile_kernels.py")
+    halves = [subprocess.Popen([sys.executable, script, half]) for half in ("forests", "others")]
+    for half in halves:
+        half.wait()  # one that fails is no failure here: the tests of its kernels tell
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

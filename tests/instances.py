@@ -178,14 +178,22 @@ def instances() -> Iterator[BaseEstimator]:
             yield estimator(**parameters)
 
 
-# those that would take long with their defaults, which differ in size alone
+# those that would take long with their defaults, which differ in size or in the classifier inside;
+# `LocalPerParentClassifier` shows what all local classifiers do with their default classifier
 _SMALLER = {
+    "BinaryRelevance",
     "COCOA",
     "CalibratedHierarchicalClassifier",
     "ChainEnsemble",
+    "ClassTreeEnsemble",
     "CoherentBlendClassifier",
+    "CoherentKernelClassifier",
     "CoherentNetworkClassifier",
     "ConformalHierarchicalClassifier",
+    "FlatClassifier",
+    "IBLR",
+    "LocalPerLevelClassifier",
+    "LocalPerNodeClassifier",
     "RAkEL",
     "TreesMultilabel",
     "ThresholdedMultilabel",
@@ -203,12 +211,18 @@ def as_first_met() -> Iterator[BaseEstimator]:
             continue
         made = estimator()
         if "n_estimators" in made.get_params():
-            made.set_params(n_estimators=20)
+            made.set_params(n_estimators=8)
         yield made
+
+
+_labels: dict[int, tuple[BaseEstimator, str]] = {}
 
 
 def label(value: Any) -> str | None:
     """Name of an instance or a law in the report of pytest."""
-    if isinstance(value, BaseEstimator):
-        return repr(value).replace("\n", "").replace(" ", "")
-    return getattr(value, "__name__", None)
+    if not isinstance(value, BaseEstimator):
+        return getattr(value, "__name__", None)
+    key = id(value)  # an instance is tried with many laws, and to write its name takes long
+    if key not in _labels:
+        _labels[key] = value, repr(value).replace("\n", "").replace(" ", "")
+    return _labels[key][1]

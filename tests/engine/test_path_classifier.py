@@ -11,7 +11,6 @@ from sklearn.base import clone
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.instances import label
 from tests.laws import laws_of
 from tests.laws.problems import PATH_SETS, several
@@ -22,11 +21,6 @@ from palmette.core.thresholds import Threshold
 from palmette.engine.classifier import HierarchicalClassifier
 
 MODELS = [NearMeans(), NearMeans(by_node=True)]
-
-
-@parametrize_with_checks(MODELS)
-def test_scikit_learn_takes_it_for_its_own(estimator, check):
-    check(estimator)
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,14 @@ def test_presets_are_told_with_summary_and_reference():
     assert Model.presets()
 
 
+def sizes_of_parts(model: BaseEstimator) -> dict[str, int]:
+    """Few trees for the classifiers inside a model: these data need no more."""
+    few = {"estimator__n_estimators": 8}
+    if "estimator__max_leaf_nodes" in model.get_params():  # boosted ones, and forests
+        few["estimator__max_iter"] = 8
+    return {name: value for name, value in few.items() if name in model.get_params()}
+
+
 @pytest.mark.parametrize("estimator", WITH_PRESETS, ids=lambda each: each.__name__)
 def test_every_preset_of_a_public_estimator_learns(estimator):
     X = np.repeat(np.eye(4), 24, axis=0)
@@ -75,7 +83,7 @@ def test_every_preset_of_a_public_estimator_learns(estimator):
         for parameter, value in known.parameters.items():
             if parameter != "n_estimators":
                 assert repr(getattr(model, parameter)) == repr(value)
-        model.fit(X, y)
+        model.set_params(**sizes_of_parts(model)).fit(X, y)
         if hasattr(model, "predict"):
             # projections on eigenvectors, as published, err even here
             literal = getattr(model, "router", None) == "spectral"

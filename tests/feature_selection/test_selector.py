@@ -13,7 +13,6 @@ from sklearn.feature_selection import f_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.feature_selection.problems import HIERARCHY, NOISE, planted
 
 from palmette import Hierarchy, HierarchyError, LabelError, MFTree, NodeLabels, PalmetteError
@@ -44,13 +43,6 @@ class Told(FeatureScore):
 
 def chosen(selector):
     return {name: selector.get_support(name, indices=True).tolist() for name in CHOICES}
-
-
-@parametrize_with_checks(
-    [HierarchicalFeatureSelector(score, n_features_to_select=2) for score in ("mrmr", "fsnm")]
-)
-def test_scikit_learn_takes_it_for_its_own(estimator, check):
-    check(estimator)
 
 
 # ---------------------------------------------------------------------- choosing

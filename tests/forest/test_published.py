@@ -1,27 +1,16 @@
-"""Published settings: what they are, what scikit-learn says of them, and their figures."""
+"""Published settings: what they are, and their figures."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from sklearn.metrics import f1_score, roc_auc_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from palmette import PalmetteError
 from palmette.datasets import fetch
 from palmette.forest import StructuredForestClassifier
 
 PRESETS = StructuredForestClassifier.presets()
-
-
-@parametrize_with_checks(
-    [
-        StructuredForestClassifier.preset(name, n_estimators=8, random_state=0)
-        for name in ("sf", "sf-lr", "sf-h-cs")  # the others differ in the weights of labels alone
-    ]
-)
-def test_scikit_learn_takes_it_for_its_own(estimator, check):
-    check(estimator)
 
 
 def test_presets_are_those_of_the_paper():

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 from tests.laws.problems import problem
+from tests.laws.shared import fit_once
 
 from palmette import PalmetteError
 
@@ -29,7 +30,7 @@ def columns_in_another_order_are_refused(estimator: BaseEstimator) -> None:
 
 def wrong_shapes_are_refused(estimator: BaseEstimator) -> None:
     X, paths = problem()
-    fitted = clone(estimator).fit(X, paths)
+    fitted = fit_once(estimator, X, paths)
     with pytest.raises(ValueError, match=r"X has 3 features.*expecting 4"):
         fitted.predict(X[:, :3])
     with pytest.raises(ValueError, match="0 sample"):

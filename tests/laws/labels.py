@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from tests.laws.problems import PATHS, along, well_apart
+from tests.laws.shared import a_third_of, fit_once
 
 from palmette import (
     ClassTreeClassifier,
@@ -26,7 +27,7 @@ __all__ = ["ON_LABELS", "same_labels", "several_paths_and_dags_are_refused"]
 
 def every_form_of_y_is_answered_in_its_form(estimator: BaseEstimator) -> None:
     X, paths = well_apart()
-    for form, (y, hierarchy) in forms_of(paths).items():
+    for form, (y, hierarchy) in a_third_of(forms_of(paths), estimator).items():
         predicted = along(estimator, hierarchy).fit(X, y).predict(X)
         assert type(predicted) is type(y), form
         assert same_labels(predicted, y), form
@@ -83,10 +84,10 @@ def integers_stay_integers(estimator: BaseEstimator) -> None:
     flat = np.array([codes[path] for path in paths], dtype=np.int16)
     table = np.column_stack([flat % 3, flat])
     for y in (flat, table):
-        predicted = clone(estimator).fit(X, y).predict(X)
+        predicted = fit_once(estimator, X, y).predict(X)
         assert predicted.dtype == y.dtype
         assert np.array_equal(predicted, y)
-    fitted = clone(estimator).fit(X, flat)
+    fitted = fit_once(estimator, X, flat)
     assert fitted.classes_.dtype == flat.dtype
     assert fitted.classes_.tolist() == sorted(codes.values())
 
@@ -104,7 +105,7 @@ def rows_of_a_frame_keep_their_index(estimator: BaseEstimator) -> None:
 
 def inner_labels_are_predicted(estimator: BaseEstimator) -> None:
     X, paths = well_apart()
-    fitted = clone(estimator).fit(X, paths)
+    fitted = fit_once(estimator, X, paths)
     ends_inside = np.array([path == ("b",) for path in paths])
     predicted = fitted.predict(X)
     assert [predicted[i] for i in np.flatnonzero(ends_inside)] == [("b",)] * ends_inside.sum()
@@ -153,7 +154,7 @@ def a_hierarchy_of_another_kind_is_refused(estimator: BaseEstimator) -> None:
 
 def scores_count_labels_never_seen_as_wrong(estimator: BaseEstimator) -> None:
     X, paths = well_apart()
-    fitted = clone(estimator).fit(X, paths)
+    fitted = fit_once(estimator, X, paths)
     assert fitted.score(X, paths) == 1.0
     assert fitted.score(X[:4], [*paths[:3], ("new", "path")]) == 0.75
     assert fitted.score(X[:2], [paths[0], ("new",)], sample_weight=[1, 3]) == 0.25

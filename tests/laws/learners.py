@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.tree import DecisionTreeClassifier
+from tests.laws.shared import fit_once
 
 from palmette import Hierarchy, LocalPerParentClassifier, PalmetteError
 
@@ -67,7 +68,7 @@ def numbers_may_be_names(estimator: BaseEstimator) -> None:
 def sparse_rows_and_tables_give_the_same_hierarchy(estimator: BaseEstimator) -> None:
     X, y = families()
     learner = seeded(estimator)
-    dense = clone(learner).fit(X, y).hierarchy_
+    dense = fit_once(learner, X, y).hierarchy_
     table = clone(learner).fit(pd.DataFrame(X), pd.Series(y)).hierarchy_
     assert table == dense
     rows = clone(learner).fit(sparse.csr_array(X), y).hierarchy_
@@ -79,7 +80,7 @@ def sparse_rows_and_tables_give_the_same_hierarchy(estimator: BaseEstimator) -> 
 def fits_repeat(estimator: BaseEstimator) -> None:
     X, y = families()
     learner = seeded(estimator)
-    first = clone(learner).fit(X, y)
+    first = fit_once(learner, X, y)
     assert clone(learner).fit(X, y).hierarchy_ == first.hierarchy_
     assert pickle.loads(pickle.dumps(first)).hierarchy_ == first.hierarchy_
     if "n_jobs" in learner.get_params():
@@ -110,7 +111,7 @@ def it_stands_in_the_place_of_a_hierarchy(estimator: BaseEstimator) -> None:
     X, y = families()
     learner = seeded(estimator)
     clf = LocalPerParentClassifier(DecisionTreeClassifier(random_state=0), hierarchy=learner)
-    if not clone(learner).fit(X, y).hierarchy_.is_tree:
+    if not fit_once(learner, X, y).hierarchy_.is_tree:
         with pytest.raises(PalmetteError, match="tree"):
             clf.fit(X, y)
         return

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import cross_val_score
 from tests.laws.learners import families, seeded
+from tests.laws.shared import fit_once
 
 from palmette import LabelError
 
@@ -24,7 +25,7 @@ def learns_over_labels(estimator: BaseEstimator) -> bool:
 
 def labels_are_answered_in_their_form(estimator: BaseEstimator) -> None:
     X, y = families()
-    fitted = seeded(estimator).fit(X, y)
+    fitted = fit_once(seeded(estimator), X, y)
     assert fitted.classes_.tolist() == list("abcdefghi")
     assert fitted.predict(X).dtype == y.dtype
     assert fitted.score(X, y) > 0.9
@@ -40,7 +41,7 @@ def labels_are_answered_in_their_form(estimator: BaseEstimator) -> None:
 
 def jobs_copies_and_other_rows_change_nothing(estimator: BaseEstimator) -> None:
     X, y = families()
-    fitted = seeded(estimator).fit(X, y)
+    fitted = fit_once(seeded(estimator), X, y)
     proba = fitted.predict_proba(X)
     again = seeded(estimator).set_params(n_jobs=2).fit(X, y)
     assert np.array_equal(again.predict_proba(X), proba)
@@ -51,7 +52,7 @@ def jobs_copies_and_other_rows_change_nothing(estimator: BaseEstimator) -> None:
 
 def probabilities_are_those_of_the_labels(estimator: BaseEstimator) -> None:
     X, y = families()
-    fitted = seeded(estimator).fit(X, y)
+    fitted = fit_once(seeded(estimator), X, y)
     proba = fitted.predict_proba(X)
     assert proba.shape == (len(X), 9)
     np.testing.assert_allclose(proba.sum(axis=1), 1)

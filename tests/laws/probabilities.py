@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from tests.laws.problems import PATHS, along, problem
+from tests.laws.shared import fit_once
 
 from palmette import Hierarchy, PalmetteError
 
@@ -16,7 +17,7 @@ __all__ = ["ON_PROBABILITIES"]
 
 def probabilities_cover_the_classes_and_sum_to_one(estimator: BaseEstimator) -> None:
     X, paths = problem()
-    fitted = clone(estimator).fit(X, paths)
+    fitted = fit_once(estimator, X, paths)
     proba = fitted.predict_proba(X)
     assert set(fitted.classes_.tolist()) == set(PATHS)
     assert proba.shape == (len(X), len(PATHS))
@@ -26,14 +27,14 @@ def probabilities_cover_the_classes_and_sum_to_one(estimator: BaseEstimator) -> 
 
 def the_best_path_is_the_most_probable_class(estimator: BaseEstimator) -> None:
     X, paths = problem()
-    fitted = clone(estimator).set_params(decoding="best_path").fit(X, paths)
+    fitted = fit_once(estimator, X, paths, decoding="best_path")
     proba = fitted.predict_proba(X)
     assert fitted.predict(X) == fitted.classes_[proba.argmax(axis=1)].tolist()
 
 
 def probabilities_do_not_depend_on_the_other_rows(estimator: BaseEstimator) -> None:
     X, paths = problem()
-    fitted = clone(estimator).fit(X, paths)
+    fitted = fit_once(estimator, X, paths)
     together = fitted.predict_proba(X[:10])
     alone = np.concatenate([fitted.predict_proba(row[None]) for row in X[:10]])
     np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-15)
@@ -41,7 +42,7 @@ def probabilities_do_not_depend_on_the_other_rows(estimator: BaseEstimator) -> N
 
 def node_probabilities_are_coherent(estimator: BaseEstimator) -> None:
     X, paths = problem()
-    fitted = clone(estimator).fit(X, paths)
+    fitted = fit_once(estimator, X, paths)
     h, proba = fitted.hierarchy_, fitted.predict_node_proba(X)
     assert proba.shape == (len(X), h.n_nodes)
     assert (proba[:, 1:] <= proba[:, h.parents[1:]]).all()
@@ -66,7 +67,7 @@ def leaves_never_seen_have_no_probability(estimator: BaseEstimator) -> None:
     proba = fitted.predict_node_proba(X)
     unseen = h.index([("a", "new"), ("e",), ("e", "newer"), ("d", "only", "newest")])
     assert (proba[:, unseen] == 0).all()
-    plain = clone(estimator).fit(X, paths)
+    plain = fit_once(estimator, X, paths)
     np.testing.assert_allclose(
         fitted.predict_node_proba(X, nodes=PATHS), plain.predict_node_proba(X, nodes=PATHS)
     )
@@ -74,7 +75,7 @@ def leaves_never_seen_have_no_probability(estimator: BaseEstimator) -> None:
 
 def top_k_are_the_most_probable_classes(estimator: BaseEstimator) -> None:
     X, paths = problem()
-    fitted = clone(estimator).set_params(decoding="best_path").fit(X, paths)
+    fitted = fit_once(estimator, X, paths, decoding="best_path")
     labels, values = fitted.predict_top_k(X, k=3)
     proba = fitted.predict_proba(X)
     np.testing.assert_array_equal(values, -np.sort(-proba, axis=1)[:, :3])

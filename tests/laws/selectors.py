@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from tests.laws.problems import DAG, PATHS, problem
+from tests.laws.shared import fit_once
 
 from palmette import Hierarchy, LocalPerParentClassifier, PalmetteError
 
@@ -27,7 +28,7 @@ def wide(seed: int = 0) -> tuple[np.ndarray, list[tuple[str, ...]]]:
 
 def every_choice_has_features_and_nothing_else_has(estimator: BaseEstimator) -> None:
     X, paths = wide()
-    selector = clone(estimator).fit(X, paths)
+    selector = fit_once(estimator, X, paths)
     h = selector.hierarchy_
     assert selector.node_supports_.shape == (h.n_nodes, X.shape[1])
     has_features = np.diff(selector.node_supports_.indptr) > 0
@@ -82,7 +83,7 @@ def a_weight_of_k_is_k_copies(estimator: BaseEstimator) -> None:
 
 def copies_choose_alike(estimator: BaseEstimator) -> None:
     X, paths = wide()
-    fitted = clone(estimator).fit(X, paths)
+    fitted = fit_once(estimator, X, paths)
     again = pickle.loads(pickle.dumps(fitted))
     assert np.array_equal(again.transform(X, node="a"), fitted.transform(X, node="a"))
     jobs = clone(estimator).set_params(n_jobs=2).fit(X, paths)

@@ -8,17 +8,11 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from palmette import LabelError, LocalPerNodeClassifier, PalmetteError, RandomTree
 from palmette.multilabel import HOMERTree, MLkNN
 
 NAMES = np.array(list("gfedcba"))
-
-
-@parametrize_with_checks([HOMERTree(random_state=0)])
-def test_scikit_learn_takes_it_for_its_own(estimator, check):
-    check(estimator)
 
 
 def problem(n_each=6):

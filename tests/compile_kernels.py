@@ -1,12 +1,13 @@
-"""Compile kernels into the cache, one half of them in each of two processes.
+"""Compile kernels into the cache of numba, one half of them in each of two processes.
 
-The workers of the tests would otherwise compile the same ones side by side.
-
-Run as ``python compile.py forests`` and ``python compile.py others``.
+The workers of the tests would otherwise compile the same kernels side by side. `conftest.py` runs
+both halves before the workers start: ``python compile_kernels.py forests`` and ``python
+compile_kernels.py others``.
 """
 
 from __future__ import annotations
 
+import gc
 import sys
 import warnings
 from collections.abc import Iterator
@@ -41,6 +42,8 @@ def others() -> Iterator[Any]:
 def main(part: str) -> None:
     """Fit and ask the models of a part, on dense and sparse rows of one label and of several."""
     warnings.simplefilter("ignore")
+    gc.freeze()
+    gc.set_threshold(100_000, 50)  # numba makes many objects that live on
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 5))
     one = np.repeat(["a", "b", "c"], 20)
