@@ -22,11 +22,11 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 import palmette as pm
-from palmette.class_tree.adaboost_bhc import AdaBoostBHCClassifier
+from palmette.boosting._weak import CartPerClass, TrainingRows
+from palmette.class_tree._adaboost_bhc import AdaBoostBHCClassifier
+from palmette.class_tree._node_boost import LEAST_ERROR, boost_node
 from palmette.compare import environment
-from palmette.core.binning import BinMapper
-from palmette.engine.node_boost import LEAST_ERROR, boost_node
-from palmette.engine.weak import CartPerClass, TrainingRows
+from palmette.trees._binning import BinMapper
 
 SETS = ("optdigits", "pendigits", "landsat", "yeast_uci", "page_blocks")
 

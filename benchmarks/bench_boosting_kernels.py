@@ -19,10 +19,13 @@ import numpy as np
 from numba import njit
 
 import palmette as pm
-from palmette._kernels import heap_tree, histogram, shared_split, votes
+from palmette.base._fitting import Threads
+from palmette.boosting._votes import leaf_sums, reweigh, reweigh_shared, shared_leaf_sums
 from palmette.compare import environment
-from palmette.core.binning import BinMapper
-from palmette.engine.threads import Threads
+from palmette.trees import _heap_tree as heap_tree
+from palmette.trees import _shared_split as shared_split
+from palmette.trees._binning import BinMapper
+from palmette.trees._histogram import column_totals, pick_stumps, stump_edges, sum_bins
 
 
 @njit(nogil=True)
@@ -55,7 +58,7 @@ def measure_floor(n_additions, repeats):
 
 def count_vector_additions():
     """Additions of whole vectors, and of single numbers, in the code that sums bins."""
-    compiled = njit(nogil=True)(histogram.sum_bins.py_func)
+    compiled = njit(nogil=True)(sum_bins.py_func)
     compiled(
         np.zeros((4, 1), dtype=np.uint8),
         np.arange(4, dtype=np.int32),
@@ -96,12 +99,12 @@ class Stumps:
         self.cuts, self.edges = np.empty(shape, np.uint8), np.empty(shape, np.float32)
 
     def search(self, threads):
-        totals = histogram.column_totals(self.signed)
+        totals = column_totals(self.signed)
         bounds = np.linspace(0, len(self.features), threads.n_threads + 1).astype(int)
 
         def block(number):
             part = slice(bounds[number], bounds[number + 1])
-            histogram.stump_edges(
+            stump_edges(
                 self.codes,
                 self.signed,
                 totals,
@@ -111,7 +114,7 @@ class Stumps:
             )
 
         threads.map(block, range(threads.n_threads))
-        return histogram.pick_stumps(self.features, self.cuts, self.edges, totals)
+        return pick_stumps(self.features, self.cuts, self.edges, totals)
 
 
 def report_histograms(codes, signed, repeats):
@@ -189,8 +192,8 @@ def report_trees(codes, signed, repeats, rng):
         moved = signed.copy()
         steps = {
             "walk": (heap_tree.walk_class_trees, codes, features, cuts, places),
-            "sums of leaves": (votes.leaf_sums, moved, places, positive, negative),
-            "reweigh": (votes.reweigh, moved, places, values, mass),
+            "sums of leaves": (leaf_sums, moved, places, positive, negative),
+            "reweigh": (reweigh, moved, places, values, mass),
             "mask": (heap_tree.mask_places, places, signs, starts, parents, True),
         }
         for name, step in steps.items():
@@ -214,8 +217,8 @@ def report_shared(codes, signed, features, cuts, repeats, rng):
         "best split of all rows": (split, by_feature, floats, ones, rows, candidates, 0, 1),
         "best split of 100 rows": (split, by_feature, floats, ones, rows[:100], candidates, 0, 1),
         "leaves of rows": (heap_tree.shared_leaf, codes, features[0], cuts[0], every),
-        "sums of leaves": (votes.shared_leaf_sums, signed, leaf, positive, negative),
-        "reweigh": (votes.reweigh_shared, signed.copy(), leaf, values, mass),
+        "sums of leaves": (shared_leaf_sums, signed, leaf, positive, negative),
+        "reweigh": (reweigh_shared, signed.copy(), leaf, values, mass),
     }
     print("\n| a tree for all columns | ms |")
     print("|---|---|")

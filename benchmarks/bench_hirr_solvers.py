@@ -24,14 +24,13 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import MultiTaskLasso
 
 from palmette.compare import environment, measure
-from palmette.core.space import LabelSpace
 from palmette.datasets import fetch
-from palmette.scoring.base import ScoringProblem
-from palmette.scoring.hirr import HirrScore
-from palmette.scoring.hirr_bcd import solve_bcd
-from palmette.scoring.hirr_design import GramDesign
-from palmette.scoring.hirr_irls import random_start, solve_irls
-from palmette.scoring.hirr_problem import HirrProblem, Weights
+from palmette.feature_selection._base import ScoringProblem
+from palmette.feature_selection._hirr import HirrScore
+from palmette.feature_selection._hirr_design import GramDesign
+from palmette.feature_selection._hirr_problem import HirrProblem, Weights
+from palmette.feature_selection._hirr_solvers import random_start, solve_bcd, solve_irls
+from palmette.labels._space import LabelSpace
 
 TOL = 1e-6
 

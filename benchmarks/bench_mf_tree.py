@@ -26,8 +26,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from palmette.class_tree.dag_svm import DAGSVMClassifier
-from palmette.class_tree.mf_classifier import MFTreeClassifier
+from palmette.class_tree._dag_svm import DAGSVMClassifier
+from palmette.class_tree._mf_classifier import MFTreeClassifier
 from palmette.compare import environment, measure
 from palmette.routing import LinearRouter
 

@@ -23,8 +23,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import palmette as pm
-from palmette.core.space import LabelSpace
 from palmette.datasets import fetch
+from palmette.labels._space import LabelSpace
 from palmette.reporting import report
 
 BROWSER_OPTIONS = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from palmette.plotting.ink import COLOURS, INK, PALE, clean, require_matplotlib
+from palmette.plotting._axes import COLOURS, INK, PALE, clean, require_matplotlib
 
 __all__ = ["COLOURS", "INK", "PALE", "clean", "new_figure", "png_of", "require_matplotlib"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from palmette.core.files import atomic_write
+from palmette._files import atomic_write
 from palmette.exceptions import PalmetteError
 
 __all__ = ["Claim", "PublishedResult", "Table", "require_folder"]

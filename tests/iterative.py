@@ -9,11 +9,14 @@ from pathlib import Path
 import numpy as np
 from scipy.special import softmax
 
-from palmette.engine.callbacks import IterativeFitMixin, monitored_fit, monitored_rounds
-from palmette.engine.checkpoint import resume_from
-from palmette.engine.classifier import HierarchicalClassifier
-from palmette.engine.fingerprints import fingerprint_of_arrays, fingerprint_of_parameters
-from palmette.engine.weights import check_weights
+from palmette.base._callbacks import IterativeFitMixin, monitored_fit, monitored_rounds
+from palmette.base._classifier import HierarchicalClassifier
+from palmette.base._fitting import check_weights
+from palmette.boosting._checkpoint import (
+    fingerprint_of_arrays,
+    fingerprint_of_parameters,
+    resume_from,
+)
 
 __all__ = ["SampledCentroids"]
 

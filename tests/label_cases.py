@@ -11,7 +11,7 @@ import polars.testing
 import pyarrow as pa
 from scipy import sparse
 
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = ["INDICATORS", "NAMES", "NUMBERS", "NUMBER_TABLES", "PATHS", "SETS", "TABLES", "same"]
 

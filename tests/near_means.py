@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, softmax
 
-from palmette.engine.classifier import HierarchicalClassifier
-from palmette.engine.weights import check_weights
+from palmette.base._classifier import HierarchicalClassifier
+from palmette.base._fitting import check_weights
 
 __all__ = ["NearMeans"]
 

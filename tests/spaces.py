@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 from tests.strategies import parent_lists
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.space import LabelSpace
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._space import LabelSpace
 
 __all__ = ["TableRoute", "label_spaces", "numbers", "probabilities", "seeds"]
 

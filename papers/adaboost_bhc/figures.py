@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from palmette.compare import Problem
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from papers.adaboost_bhc.methods import LEARNERS, paper_set
 from papers.adaboost_bhc.outcome import Outcome
 from papers.drawing import COLOURS, INK, PALE, clean, new_figure, png_of

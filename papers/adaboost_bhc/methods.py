@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
+from palmette._arrays import take_rows
 from palmette.compare import Problem, Split
-from palmette.core.rows import take_rows
 from palmette.exceptions import PalmetteError
 
 __all__ = [
@@ -220,7 +220,7 @@ def _flat(name: str, learner: Learner) -> Make:
 
 def _over_a_tree(learner: Learner) -> Make:
     def make(rounds: int, seed: int, n_jobs: int | None) -> Any:
-        from palmette.class_tree.adaboost_bhc import AdaBoostBHCClassifier
+        from palmette.class_tree._adaboost_bhc import AdaBoostBHCClassifier
 
         options = {"n_estimators": rounds, "random_state": seed, "n_jobs": n_jobs}
         if learner.is_published:

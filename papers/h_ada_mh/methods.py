@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.engine.boost import staged_scores
-from palmette.engine.hypotheses import Samples
+from palmette.boosting._boost import staged_scores
+from palmette.boosting._hypotheses import Samples
 from papers.h_ada_mh.outcome import (
     Method,
     Results,

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from palmette.compare import Problem
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 from palmette.metrics import (
     hierarchical_costs,
     hierarchical_f1_score,

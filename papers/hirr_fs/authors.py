@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy.linalg import solve
 
 from palmette.compare import Problem
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
-from palmette.core.space import LabelSpace
 from palmette.exceptions import PalmetteError
+from palmette.feature_selection._base import FeatureScore, NodeTask, ScoringProblem
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
+from palmette.labels._space import LabelSpace
 from palmette.metrics import hierarchical_f1_score, tree_induced_error
-from palmette.scoring.base import FeatureScore, NodeTask, ScoringProblem
 
 __all__ = [
     "AUTHORS",

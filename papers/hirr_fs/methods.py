@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import KFold
 
+from palmette._arrays import take_rows
 from palmette.compare import Problem, Split, describe_estimator
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
-from palmette.core.rows import take_rows
-from palmette.scoring.base import FeatureScore
+from palmette.feature_selection._base import FeatureScore
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 
 __all__ = [
     "ALL",
@@ -157,26 +157,26 @@ class Options:
 
 
 def _fisher() -> FeatureScore:
-    from palmette.scoring.fisher import FisherScore
+    from palmette.feature_selection._univariate import FisherScore
 
     return FisherScore()
 
 
 def _fsnm() -> FeatureScore:
-    from palmette.scoring.fsnm import FsnmScore
+    from palmette.feature_selection._fsnm import FsnmScore
 
     return FsnmScore()
 
 
 def _mrmr() -> FeatureScore:
-    from palmette.scoring.mrmr import MrmrScore
+    from palmette.feature_selection._mrmr import MrmrScore
 
     return MrmrScore()
 
 
 def _hirr(**ties: float) -> Maker:
     def make() -> FeatureScore:
-        from palmette.scoring.hirr import HirrScore
+        from palmette.feature_selection._hirr import HirrScore
 
         parameters: dict[str, Any] = {**ties, "tol": _ACCURACY} if ties else {}
         return HirrScore(**parameters)

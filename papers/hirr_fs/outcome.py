@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from palmette.compare import Problem, Split, fingerprint, measure
+from palmette.feature_selection._base import FeatureScore
 from palmette.metrics import hierarchical_f1_score, tree_induced_error
-from palmette.scoring.base import FeatureScore
 from papers.cells import Cells
 from papers.hirr_fs.methods import (
     ALL,
@@ -280,7 +280,7 @@ def _objective(
     problem: Problem, options: Options, cells: Cells, data: str
 ) -> tuple[list[float] | None, float | None]:
     """Ten sweeps of reweighted least squares, which would need too much memory for texts."""
-    from palmette.scoring.hirr import HirrScore
+    from palmette.feature_selection._hirr import HirrScore
 
     if sparse.issparse(problem.X_train):
         return None, None

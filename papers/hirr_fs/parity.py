@@ -155,7 +155,7 @@ def _strength(parity: Parity, pair: tuple[float, float], k: int) -> dict[str, An
 
 def _sweeps(parity: Parity, problem: Problem) -> dict[str, Any]:
     from palmette.feature_selection import HierarchicalFeatureSelector
-    from palmette.scoring.hirr import HirrScore
+    from palmette.feature_selection._hirr import HirrScore
 
     found = parity.sweep(*_FAMILY)
     names = [str(problem.hierarchy.names[node]) for node in parity.nodes]

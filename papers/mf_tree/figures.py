@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from papers.drawing import COLOURS, INK, PALE, clean, new_figure, png_of
 from papers.mf_tree.four_classes import four_class_facts
 from papers.mf_tree.outcome import Outcome

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics import tree_mse, triplet_accuracy
 
 __all__ = ["all_trees", "four_class_facts"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette.compare import Problem
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = [
     "DATASETS",
@@ -182,13 +182,13 @@ def _random(options: Options) -> Any:
 
 
 def _follow(tree: Hierarchy | None, options: Options) -> Any:
-    from palmette.class_tree.classifier import ClassTreeClassifier
+    from palmette.class_tree._classifier import ClassTreeClassifier
 
     return ClassTreeClassifier(tree, random_state=options.seed, n_jobs=options.n_jobs)
 
 
 def _mf_published(tree: Hierarchy | None, options: Options) -> Any:
-    from palmette.class_tree.mf_classifier import MFTreeClassifier
+    from palmette.class_tree._mf_classifier import MFTreeClassifier
 
     return MFTreeClassifier.preset("published").set_params(
         random_state=options.seed, n_jobs=options.n_jobs
@@ -196,13 +196,13 @@ def _mf_published(tree: Hierarchy | None, options: Options) -> Any:
 
 
 def _mf_default(tree: Hierarchy | None, options: Options) -> Any:
-    from palmette.class_tree.mf_classifier import MFTreeClassifier
+    from palmette.class_tree._mf_classifier import MFTreeClassifier
 
     return MFTreeClassifier(random_state=options.seed, n_jobs=options.n_jobs)
 
 
 def _dag_svm(tree: Hierarchy | None, options: Options) -> Any:
-    from palmette.class_tree.dag_svm import DAGSVMClassifier
+    from palmette.class_tree._dag_svm import DAGSVMClassifier
 
     return DAGSVMClassifier(random_state=options.seed, n_jobs=options.n_jobs)
 
@@ -257,7 +257,7 @@ def has_taxonomy(problem: Problem) -> bool:
 
     Examples
     --------
-    >>> from palmette.core.hierarchy import Hierarchy
+    >>> from palmette.hierarchy._hierarchy import Hierarchy
     >>> has_taxonomy(Problem("p", Hierarchy.star(["a", "b"]), None, None))
     False
     """

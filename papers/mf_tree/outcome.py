@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._arrays import take_rows
+from palmette.class_tree._routing import Routes
 from palmette.compare import Problem, describe_estimator, fingerprint, measure
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.rows import take_rows
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics import clade_purity, tree_mse, triplet_accuracy
-from palmette.routing.base import Routes
 from papers.cells import Cells
 from papers.mf_tree.methods import Method, Options, has_taxonomy
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.compare import Problem
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 
 __all__ = [
     "BLEND",

@@ -13,7 +13,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.utils import get_tags
 
 from palmette.compare import describe_estimator, fingerprint, measure
-from palmette.core.labels import NodeLabels
+from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import average_precision_of_cells
 from papers.cells import Cells
 from papers.multipath.methods import EQUAL, Method, MultipathSet

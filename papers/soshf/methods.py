@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.compare import Problem, Split, describe_estimator, join_rows
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics import (
     describe_labels,
     proportion_of_distinct_label_sets,

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 from tests.conftest import data_home
 
 from palmette.compare import Problem
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from papers.cells import Cells
 from papers.h_ada_mh.outcome import Method, Setting, find_outcome, listed
 

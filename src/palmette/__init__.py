@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
 from palmette.exceptions import (
     DataHomeError,
     HierarchyError,
@@ -14,6 +12,8 @@ from palmette.exceptions import (
     PalmetteError,
     ReadError,
 )
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 
 if TYPE_CHECKING:
     from palmette import (
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         scoring,
         weak,
     )
+    from palmette.base._statistics import ClassStatistics
     from palmette.boosting import (
         AdaBoostECCClassifier,
         AdaBoostMHClassifier,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         HierarchicalAdaBoostClassifier,
         HierarchicalBoostingClassifier,
     )
+    from palmette.boosting._checkpoint import Checkpoint
     from palmette.calibration import (
         CalibratedHierarchicalClassifier,
         ConformalHierarchicalClassifier,
@@ -56,8 +58,6 @@ if TYPE_CHECKING:
         RandomTree,
         RelaxedTree,
     )
-    from palmette.core.statistics import ClassStatistics
-    from palmette.engine.checkpoint import Checkpoint
     from palmette.feature_selection import HierarchicalFeatureSelector
     from palmette.forest import StructuredForestClassifier
     from palmette.local import (
@@ -189,8 +189,8 @@ _HOMES = {
     "CalibratedHierarchicalClassifier": "palmette.calibration",
     "CalibratedLabelRanking": "palmette.multilabel",
     "ChainEnsemble": "palmette.multilabel",
-    "Checkpoint": "palmette.engine.checkpoint",
-    "ClassStatistics": "palmette.core.statistics",
+    "Checkpoint": "palmette.boosting._checkpoint",
+    "ClassStatistics": "palmette.base._statistics",
     "ClassTreeClassifier": "palmette.class_tree",
     "ClassTreeEnsemble": "palmette.class_tree",
     "CoherentBlendClassifier": "palmette.multipath",

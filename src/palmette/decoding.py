@@ -6,10 +6,8 @@ is a number, `Threshold`, `TopK`, `ExpectedF`, or a rule that is tuned on held-o
 (``"f1"``), `Youden` (``"youden"``).
 """
 
-from palmette.core.decoding import Beam, BestPath, Confident, MinExpectedLoss, TopDown
-from palmette.core.label_rules import BestF, ExpectedF, TopK, Youden
-from palmette.core.marginal import Marginal
-from palmette.core.thresholds import Threshold
+from palmette.decisions._rules import Beam, BestPath, Confident, Marginal, MinExpectedLoss, TopDown
+from palmette.decisions._thresholds import BestF, ExpectedF, Threshold, TopK, Youden
 
 __all__ = [
     "Beam",

@@ -17,18 +17,17 @@ from __future__ import annotations
 from inspect import Signature, signature
 from typing import Any, ClassVar
 
+from palmette.base._grow import ClassProblem, IntArray, Partition
 from palmette.class_tree._agglomerative import AgglomerativeTree
-from palmette.class_tree._balanced import BalancedTree
 from palmette.class_tree._confusion import LabelEmbeddingTree
 from palmette.class_tree._dependence import DependenceTree
 from palmette.class_tree._fisher import BHCTree
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._nmf import NMFTree
-from palmette.class_tree._random import RandomTree
 from palmette.class_tree._relaxed import RelaxedTree
+from palmette.class_tree._simple import BalancedTree, RandomTree
 from palmette.class_tree._spectral import MFTree
-from palmette.engine.grow import ClassProblem, IntArray, Partition
-from palmette.forest._label_two_means import LabelTwoMeans
+from palmette.forest._parameters import LabelTwoMeans
 
 __all__ = [
     "AgglomerativePartition",

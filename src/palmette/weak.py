@@ -4,12 +4,12 @@ Pass one as `weak_learner=` of a classifier, by object or by name (``"stump"``, 
 ``"cart"``, ``"shared_tree"``).
 """
 
-from palmette.engine.weak import (
+from palmette.boosting._weak import (
     CartPerClass,
     EstimatorPerClass,
     StumpPerClass,
     TreePerClass,
 )
-from palmette.engine.weak import SharedTreeLearner as SharedTree
+from palmette.boosting._weak import SharedTreeLearner as SharedTree
 
 __all__ = ["CartPerClass", "EstimatorPerClass", "SharedTree", "StumpPerClass", "TreePerClass"]

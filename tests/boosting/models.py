@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.engine.boosted import arrays_of
+from tests.boosting.boosted import arrays_of
 
 import palmette as pm
 from palmette.weak import CartPerClass, SharedTree, StumpPerClass, TreePerClass

@@ -11,9 +11,9 @@ from tests.boosting.models import MODELS, bits, make
 from tests.boosting.problems import dag_problem, signs_of, tree_problem
 
 from palmette import NodeLabels
-from palmette.boosting.validation import split_rows
-from palmette.core.costs import hierarchical_costs
-from palmette.engine.boost import staged_scores
+from palmette.boosting._boost import staged_scores
+from palmette.boosting._validation import split_rows
+from palmette.decisions._losses import hierarchical_costs
 from palmette.exceptions import PalmetteError
 
 X, Y = tree_problem(n_samples=96)

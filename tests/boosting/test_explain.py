@@ -13,9 +13,9 @@ from sklearn.naive_bayes import GaussianNB
 from tests.boosting import insight_cases as cases
 
 import palmette as pm
-from palmette.boosting import explain as explain_module
-from palmette.boosting.contributions import AVERAGE, Asked, parts_of, split_rules
-from palmette.engine.hypotheses import ClassTrees, ColumnParents, Samples, SharedTree
+from palmette.boosting import _explain as explain_module
+from palmette.boosting._explain import AVERAGE, Asked, parts_of, split_rules
+from palmette.boosting._hypotheses import ClassTrees, ColumnParents, Samples, SharedTree
 from palmette.exceptions import PalmetteError
 
 pytestmark = pytest.mark.filterwarnings("ignore:boosting stopped at round")

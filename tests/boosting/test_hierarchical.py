@@ -10,8 +10,8 @@ from scipy.special import expit, log_softmax, softmax
 from tests.boosting.problems import DAG, dag_problem
 
 import palmette as pm
-from palmette.core.path_scores import path_scores
-from palmette.engine.boost import scores_of
+from palmette.boosting._boost import scores_of
+from palmette.boosting._path_scores import path_scores
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.metrics import hierarchical_f1_score
 

@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from tests.boosting.problems import DAG, PATHS, dag_problem, signs_of, tree_problem
 
 import palmette as pm
-from palmette.core.costs import hierarchical_costs
+from palmette.decisions._losses import hierarchical_costs
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.metrics import hierarchical_f1_score
 from palmette.weak import SharedTree, StumpPerClass, TreePerClass

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.boosting import insight_cases as cases
 
 import palmette as pm
-from palmette.boosting import importances
+from palmette.boosting import _importances as importances
 from palmette.exceptions import PalmetteError
 from palmette.weak import TreePerClass
 

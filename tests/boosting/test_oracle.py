@@ -13,12 +13,13 @@ from tests.boosting import literal
 from tests.boosting.problems import DAG, PATHS, dag_problem, parents_of, signs_of, tree_problem
 
 import palmette as pm
-from palmette.core.binning import BinMapper
-from palmette.core.costs import hierarchical_costs
-from palmette.engine.boost import boost, scores_of, seed_of
-from palmette.engine.hypotheses import Samples
-from palmette.engine.objectives import AdaBoostWeights, adaboost
-from palmette.engine.weak import StumpPerClass, TrainingRows, TreePerClass
+from palmette.boosting import _objectives as adaboost
+from palmette.boosting._boost import boost, scores_of, seed_of
+from palmette.boosting._hypotheses import Samples
+from palmette.boosting._objectives import AdaBoostWeights
+from palmette.boosting._weak import StumpPerClass, TrainingRows, TreePerClass
+from palmette.decisions._losses import hierarchical_costs
+from palmette.trees._binning import BinMapper
 
 VARIANTS = list(product(("none", "search", "literal"), ("global", "per_class")))
 CLOSE = {"rtol": 0.0, "atol": 1e-10}

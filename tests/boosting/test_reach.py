@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.engine import boosted
+from tests.boosting import boosted
 
-from palmette.boosting.reach import total_reach
+from palmette.boosting._ada import total_reach
 
 
 def test_no_score_reaches_further():

@@ -12,7 +12,7 @@ from tests.boosting.models import ALL_FIVE, MODELS, MODELS_OF_SETS, InterruptAt,
 from tests.boosting.problems import DAG, dag_problem, tree_problem
 
 import palmette as pm
-from palmette.boosting import base
+from palmette.boosting import _base as base
 from palmette.exceptions import PalmetteError, ReadError
 
 X, Y = tree_problem(n_samples=96)

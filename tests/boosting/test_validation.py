@@ -10,8 +10,8 @@ from scipy import sparse
 from tests.spaces import seeds
 from tests.strategies import quick
 
-from palmette.boosting.validation import Validation, split_rows
-from palmette.engine.hypotheses import Samples
+from palmette.boosting._hypotheses import Samples
+from palmette.boosting._validation import Validation, split_rows
 from palmette.exceptions import PalmetteError
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.reporting.known_answers import KnownAnswers, numbered, random_case
 
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.reporting import report
 
 PHONE = {"width": 390, "height": 844}
@@ -319,7 +319,7 @@ def test_hostile_names_are_shown_and_never_run(opened, tmp_path, shots):
 
 
 def test_a_notebook_frame_draws_the_report(opened, browser, tmp_path):
-    from palmette.reporting.html import to_notebook
+    from palmette.reporting._html import to_notebook
 
     facts = report(*random_case(0), n_bootstrap=0).facts
     path = tmp_path / "notebook.html"

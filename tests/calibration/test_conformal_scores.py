@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from palmette import PalmetteError
-from palmette.calibration.conformal_scores import CalibrationScores, MissedShares
+from palmette.calibration._conformal_answers import CalibrationScores, MissedShares
 
 NINETEEN = np.random.default_rng(0).permutation(np.arange(1.0, 20.0))
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from palmette.calibration.curves import (
+from palmette.calibration._curves import (
     CURVES,
     Answers,
     CurveTable,

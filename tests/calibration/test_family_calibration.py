@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from palmette import Hierarchy
-from palmette.calibration.family_calibration import (
+from palmette.calibration._nodes import (
     CalibratedRoute,
     FamilyCalibration,
     merge_scores,
     scores_on_true_paths,
 )
-from palmette.core.decode import RouteByMarginals, path_product
-from palmette.core.space import LabelSpace
+from palmette.decisions._decode import RouteByMarginals, path_product
+from palmette.labels._space import LabelSpace
 
 # "b" is a label that has others below it; "d" has an only child
 H = Hierarchy.from_paths([("a", "x"), ("a", "y"), ("b", "z"), ("b", "w"), ("d", "only")])

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from palmette import Hierarchy
-from palmette.calibration.node_calibration import NodeCalibration
-from palmette.core.coherence import NodeColumns
+from palmette.calibration._nodes import NodeCalibration
+from palmette.decisions._coherence import NodeColumns
 
 H = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x"), ("b", "y")])
 COLUMNS = NodeColumns(H, np.arange(1, H.n_nodes))

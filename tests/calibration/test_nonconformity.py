@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from palmette import Hierarchy
-from palmette.calibration.nonconformity import (
+from palmette.calibration._nonconformity import (
     LABEL_SCORES,
     Chains,
     cover_of_sets,
     cumulative_score,
     least_likely_score,
 )
-from palmette.core.space import LabelSpace
+from palmette.labels._space import LabelSpace
 
 # "b" is a label that has others below it
 H = Hierarchy.from_paths([("a", "x"), ("a", "y"), ("b", "z"), ("b", "w"), ("c",)])

@@ -7,7 +7,7 @@ import pytest
 from sklearn.model_selection import KFold, ShuffleSplit
 
 from palmette import Hierarchy, NodeLabels, PalmetteError
-from palmette.calibration.splits import (
+from palmette.calibration._base import (
     check_folds,
     held_out_part,
     random_folds,

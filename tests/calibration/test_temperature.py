@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from palmette.calibration.temperature import FamilyScores, fit_power, not_zero
+from palmette.calibration._curves import FamilyScores, fit_power, not_zero
 
 
 def scores(power, n_rows=4000, n_options=3, seed=0):

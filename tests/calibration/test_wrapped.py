@@ -14,13 +14,13 @@ from sklearn.svm import SVC, LinearSVC
 from tests.laws.problems import DAG, DAG_SETS, PATH_SETS, PATHS, problem, several
 
 import palmette as pm
-from palmette.core.space import LabelSpace
-from palmette.engine.wrapping import (
+from palmette.base._wrapping import (
     WrappedClassifier,
     check_wrapped,
     learns_its_tree,
     places_of_hierarchy,
 )
+from palmette.labels._space import LabelSpace
 
 TREE = pm.Hierarchy.from_paths(PATHS)
 

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import palmette as pm
 from palmette.class_tree import BHCTree, RandomTree
-from palmette.class_tree.adaboost_bhc import AdaBoostBHCClassifier
+from palmette.class_tree._adaboost_bhc import AdaBoostBHCClassifier
 from palmette.exceptions import PalmetteError
 
 X, Y = load_digits(return_X_y=True)

@@ -11,12 +11,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from tests.class_tree.clades import hard_cases
-from tests.routing.literal import all_paths, diamond, random_hierarchy
+from tests.class_tree.routing_literal import all_paths, diamond, random_hierarchy
 
 import palmette as pm
 from palmette import decoding
 from palmette.class_tree import BHCTree, MFTree, RandomTree, RelaxedTree
-from palmette.class_tree.classifier import ClassTreeClassifier
+from palmette.class_tree._classifier import ClassTreeClassifier
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.routing import LinearRouter, SpectralRouter
 

@@ -8,7 +8,7 @@ from sklearn.svm import LinearSVC
 from tests.class_tree.clades import hard_cases
 
 import palmette as pm
-from palmette.class_tree.dag_svm import DAGSVMClassifier, _decision_dag
+from palmette.class_tree._dag_svm import DAGSVMClassifier, _decision_dag
 
 N_CLASSES = 7
 

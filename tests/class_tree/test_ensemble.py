@@ -11,9 +11,9 @@ from tests.class_tree.clades import clades
 
 import palmette as pm
 from palmette.class_tree import BHCTree, MFTree, RandomTree, RelaxedTree
-from palmette.class_tree._random import ShuffledTree
-from palmette.class_tree.classifier import ClassTreeClassifier
-from palmette.class_tree.ensemble import ClassTreeEnsemble, _draw_within
+from palmette.class_tree._classifier import ClassTreeClassifier
+from palmette.class_tree._ensemble import ClassTreeEnsemble, _draw_within
+from palmette.class_tree._simple import ShuffledTree
 from palmette.exceptions import PalmetteError
 
 X, Y = load_digits(return_X_y=True)

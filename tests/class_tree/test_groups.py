@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.cluster import KMeans
 
+from palmette.base._grow import least_side
 from palmette.class_tree._groups import (
     cut_with_min_side,
     groups_of,
@@ -16,7 +17,6 @@ from palmette.class_tree._groups import (
     two_means,
     two_sides,
 )
-from palmette.engine.grow import least_side
 
 scores = arrays(float, st.integers(2, 30), elements=st.integers(-3, 3))
 

@@ -9,8 +9,8 @@ from tests.class_tree.clades import hard_cases
 
 import palmette as pm
 from palmette.class_tree import MFTree
-from palmette.class_tree.classifier import ClassTreeClassifier
-from palmette.class_tree.mf_classifier import MFTreeClassifier
+from palmette.class_tree._classifier import ClassTreeClassifier
+from palmette.class_tree._mf_classifier import MFTreeClassifier
 from palmette.exceptions import LabelError
 
 

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
+from palmette.base._grow import grow_class_tree
 from palmette.class_tree._relaxed import colour_classes
-from palmette.engine.grow import grow_class_tree
 from palmette.exceptions import PalmetteError
 from palmette.partition import ClassProblem, RelaxedPartition
 

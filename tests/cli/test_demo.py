@@ -10,7 +10,7 @@ import pytest
 
 from palmette.cli.demo import MODELS, _aligned, demo
 from palmette.compare import Problem
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 
 WORDS = {("a", "x"): "apple", ("a", "y"): "pear", ("b", "x"): "bolt", ("b", "y"): "nail"}
 

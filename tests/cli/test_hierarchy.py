@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from palmette.cli.hierarchy import check, show
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 
 
 @pytest.fixture

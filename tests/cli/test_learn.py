@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from palmette.cli.learn import learn
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 
 KINDS = ("Food > Fruit", "Food > Fish", "Tools > Saws", "Tools > Nails")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from palmette.compare._problems import Problem
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 
 LEAVES = [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
 

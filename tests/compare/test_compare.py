@@ -14,8 +14,8 @@ from palmette.compare._compare import compare
 from palmette.compare._problems import Problem
 from palmette.compare._scores import DEFAULT_SCORES
 from palmette.compare._store import ResultStore
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.models import _registry as models
 from palmette.models._registry import ModelSpec, register_model
 

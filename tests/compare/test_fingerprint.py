@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from palmette.compare._problems import Problem
 from palmette.compare._store import describe_estimator, fingerprint
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 
 STAR = Hierarchy.star(["a", "b", "c"])
 X = np.arange(6.0).reshape(3, 2)
@@ -73,7 +73,7 @@ def test_the_same_in_every_process():
     code = (
         "from palmette.compare._store import fingerprint\n"
         "from palmette.compare._problems import Problem\n"
-        "from palmette.core.hierarchy import Hierarchy\n"
+        "from palmette.hierarchy._hierarchy import Hierarchy\n"
         "y = [frozenset('ab'), frozenset('c'), frozenset('abc')]\n"
         "print(fingerprint(Problem('p', Hierarchy.star(list('abc')), ['u', 'v', 'w'], y)))"
     )

@@ -8,8 +8,8 @@ import pytest
 from sklearn.utils import Bunch
 
 from palmette.compare._problems import EMBEDDED, check_problem, find_problem, problem_of
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import DataHomeError, PalmetteError, ReadError
+from palmette.hierarchy._hierarchy import Hierarchy
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from palmette.compare._scores import DEFAULT_SCORES, SCORES, find_scores
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._scorers import SCORERS
 
 H = Hierarchy.from_paths([("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")])

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from palmette.compare._problems import Problem, join_rows, make_splits
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 
 STAR = Hierarchy.star(["a", "b", "c", "d"])
 

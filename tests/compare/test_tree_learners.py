@@ -7,8 +7,8 @@ import pytest
 
 from palmette.compare._learning import learn_tree
 from palmette.compare._problems import Problem
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.models._tree_learners import (
     find_tree_learner,
     list_tree_learners,

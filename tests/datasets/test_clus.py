@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from palmette.core.labels import NodeLabels
 from palmette.datasets._clus import read_clus
 from palmette.exceptions import PalmetteError, ReadError
+from palmette.labels._labels import NodeLabels
 
 Write = Callable[[str, str | bytes], Path]
 

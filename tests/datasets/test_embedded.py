@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from palmette.core.labels import NodeLabels
 from palmette.datasets import _embedded
 from palmette.datasets._embedded import content_split, load_digits_hierarchy, load_stdlib_docstrings
 from palmette.exceptions import DataHomeError, PalmetteError
+from palmette.labels._labels import NodeLabels
 
 
 @pytest.fixture(scope="module")

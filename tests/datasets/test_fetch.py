@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 import scipy.io
 
-from palmette.core.labels import NodeLabels
 from palmette.datasets._fetch import fetch
 from palmette.exceptions import DataHomeError, PalmetteError
+from palmette.labels._labels import NodeLabels
 
 CLUS = "@relation r\n@attribute a {w,n}\n@attribute class hierarchical 1,1/2,3\n@data\n"
 MULAN = "@relation r\n@attribute a numeric\n@attribute y1 {0,1}\n@attribute y2 {0,1}\n@data\n"

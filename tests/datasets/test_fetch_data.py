@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from palmette.core.labels import NodeLabels
 from palmette.datasets._fetch import fetch
 from palmette.datasets._home import find_dataset
+from palmette.labels._labels import NodeLabels
 
 pytestmark = pytest.mark.data
 

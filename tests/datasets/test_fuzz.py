@@ -21,7 +21,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from palmette.core.labels import NodeLabels
 from palmette.datasets._arff import read_arff
 from palmette.datasets._clus import read_clus
 from palmette.datasets._home import DatasetEntry, list_datasets
@@ -32,6 +31,7 @@ from palmette.datasets._named_sets import load_newsgroups, load_omniglot
 from palmette.datasets._rda import read_rda
 from palmette.datasets._table import read_delimited, read_table
 from palmette.exceptions import PalmetteError
+from palmette.labels._labels import NodeLabels
 
 # ---------------------------------------------------------------------- one sound file a format
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.stats import norm
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
-from palmette.core.statistics import ClassStatistics
+from palmette.base._statistics import ClassStatistics
 from palmette.datasets._generators import bayes_optimal_leaves, make_hierarchical_classification
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 
 UNEVEN = Hierarchy.from_paths(
     [("a", "b", "c"), ("a", "b", "d"), ("a", "e"), ("f",), ("g", "h"), ("g", "i")]

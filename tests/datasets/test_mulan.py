@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from palmette.core.labels import NodeLabels
 from palmette.datasets._mulan import read_mulan
 from palmette.exceptions import PalmetteError, ReadError
+from palmette.labels._labels import NodeLabels
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -67,7 +67,10 @@ def test_declared_the_other_way_round_labels_are_turned(write: Write) -> None:
         (arff("y1 {0,1}", "y2 {a,b}", rows="1,a"), "'y2' has the values {a,b}"),
         (arff("y1 {0,1}", "y2 numeric", rows="1,3"), "'y2' is 3 in this row"),
         (arff("y1 {0,1}", "y2 {0,1}", rows="1,?"), "'y2' is missing in this row"),
-        (arff("y1 {0,1}", "y2 {0,1}", "y1 numeric", rows="1,0,1"), "two columns have the name 'y1'"),
+        (
+            arff("y1 {0,1}", "y2 {0,1}", "y1 numeric", rows="1,0,1"),
+            "two columns have the name 'y1'",
+        ),
         (arff("y1 {1,0}", "y2 {0,1}", rows="{1 1}"), r"declared as \{1,0\}"),
     ],
 )

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from palmette.core.files import read_bytes
+from palmette._files import read_bytes
 from palmette.datasets._reading import PngError, read_bitmap, tar_members, zip_members
 from palmette.exceptions import ReadError
 

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from palmette.core.labels import NodeLabels
 from palmette.datasets._table import read_delimited, read_table
 from palmette.exceptions import ReadError
+from palmette.labels._labels import NodeLabels
 
 Write = Callable[[str, str | bytes], Path]
 

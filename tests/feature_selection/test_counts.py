@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import quick
 
-from palmette.feature_selection.counts import top_features
+from palmette.feature_selection._ranking import top_features
 
 
 @quick

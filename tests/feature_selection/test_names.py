@@ -6,10 +6,9 @@ import pytest
 from sklearn.feature_selection import chi2
 
 from palmette import PalmetteError
-from palmette.feature_selection.names import SCORES, resolve_score
-from palmette.scoring.base import FeatureScore
-from palmette.scoring.fisher import FisherScore
-from palmette.scoring.univariate import UnivariateScore
+from palmette.feature_selection._base import FeatureScore
+from palmette.feature_selection._selector import SCORES, resolve_score
+from palmette.feature_selection._univariate import FisherScore, UnivariateScore
 
 
 @pytest.mark.parametrize("name", SCORES)

@@ -17,11 +17,11 @@ from tests.feature_selection.problems import HIERARCHY, NOISE, planted
 
 from palmette import Hierarchy, HierarchyError, LabelError, MFTree, NodeLabels, PalmetteError
 from palmette.feature_selection import HierarchicalFeatureSelector
-from palmette.feature_selection import selector as module
-from palmette.scoring.base import FeatureScore, NodeScores
-from palmette.scoring.fisher import FisherScore
-from palmette.scoring.fsnm import FsnmScore
-from palmette.scoring.mrmr import MrmrScore
+from palmette.feature_selection import _selector as module
+from palmette.feature_selection._base import FeatureScore, NodeScores
+from palmette.feature_selection._fsnm import FsnmScore
+from palmette.feature_selection._mrmr import MrmrScore
+from palmette.feature_selection._univariate import FisherScore
 
 SCORES = ["fisher", "fsnm", "mrmr", "hirr", "f_classif", "mutual_info"]
 CHOICES = {"root": NOISE, "a": NOISE + 1, "a/y": NOISE + 2, "b": NOISE + 3}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from palmette import PalmetteError
-from palmette._kernels.structured_tree import TreeSettings
+from palmette.forest._tree_kernel import TreeSettings
 from palmette.partition import LabelTwoMeans
 
 

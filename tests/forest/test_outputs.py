@@ -14,7 +14,7 @@ from tests.forest.problems import labelled
 
 from palmette import LabelError, PalmetteError
 from palmette.forest import StructuredForestClassifier
-from palmette.forest.outputs import OutputTable
+from palmette.forest._outputs import OutputTable
 
 X, FLAGS = labelled(n_samples=150)
 SIZES = np.array(["small", "medium", "large"])[np.digitize(X[:, 0] + X[:, 1], [-0.8, 0.8])]

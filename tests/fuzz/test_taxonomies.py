@@ -9,7 +9,7 @@ import pytest
 from tests.fuzz.mutations import MUTATIONS, run_soundly
 
 from palmette import Hierarchy
-from palmette.core.taxonomy.registry import READERS, WRITERS
+from palmette.hierarchy.files._registry import READERS, WRITERS
 
 PATHS = [("animal", "cat"), ("animal", "dog", "pug"), ("plant", "oak"), ("plant", "äsche")]
 WRITTEN_BY_HAND = {

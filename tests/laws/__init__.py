@@ -19,8 +19,8 @@ from tests.laws.probabilities import ON_PROBABILITIES
 from tests.laws.selectors import ON_SELECTORS
 from tests.laws.several import ON_SEVERAL_PATHS, ON_SEVERAL_PROBABILITIES
 
+from palmette.base._classifier import HierarchicalClassifier
 from palmette.class_tree import ClassTreeLearner
-from palmette.engine.classifier import HierarchicalClassifier
 from palmette.feature_selection import HierarchicalFeatureSelector
 
 __all__ = ["EXCUSED", "laws_of"]

@@ -16,8 +16,8 @@ from tests.laws.problems import PATHS, along, near, problem
 from tests.laws.shared import fit_once, fit_to_change
 
 from palmette import Hierarchy, PalmetteError, decoding
-from palmette.core import rows
-from palmette.engine import classifier
+from palmette import _arrays as rows
+from palmette.base import _classifier as classifier
 
 __all__ = ["ON_FITTED"]
 

@@ -99,7 +99,7 @@ def what_cannot_be_learnt_from_is_refused(estimator: BaseEstimator) -> None:
     X, y = families()
     with pytest.raises(PalmetteError, match="one class only"):
         clone(estimator).fit(X, np.full(len(y), "a"))
-    with pytest.raises(PalmetteError, match="one label (a|per) row"):
+    with pytest.raises(PalmetteError, match=r"one label (a|per) row"):
         clone(estimator).fit(X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="NaN"):
         clone(estimator).fit(np.where(X > 4.0, np.nan, X), y)

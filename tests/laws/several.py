@@ -27,9 +27,9 @@ from tests.laws.problems import (
 from tests.laws.shared import a_third_of, fit_once, fit_to_change
 
 from palmette import Hierarchy, LabelError, NodeLabels, PalmetteError
-from palmette.core import rows
-from palmette.core.thresholds import Threshold
-from palmette.engine import classifier
+from palmette import _arrays as rows
+from palmette.base import _classifier as classifier
+from palmette.decisions._thresholds import Threshold
 
 __all__ = ["ON_SEVERAL_PATHS", "ON_SEVERAL_PROBABILITIES"]
 

@@ -7,9 +7,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import HierarchyError, PalmetteError
-from palmette.local.base import TaskKey, estimator_chooser, known_estimators
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.local._base import TaskKey, estimator_chooser, known_estimators
 
 H = Hierarchy.from_paths([("a", "x"), ("a", "y"), ("b", "x"), ("b", "w")])
 ROOT, A, A_X = (

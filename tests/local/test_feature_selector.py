@@ -33,7 +33,7 @@ from palmette import (
     PalmetteError,
 )
 from palmette.feature_selection import HierarchicalFeatureSelector
-from palmette.scoring.fsnm import FsnmScore
+from palmette.feature_selection._fsnm import FsnmScore
 
 
 class ByNode(BaseEstimator):

@@ -16,12 +16,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from tests.spies import Deaf, Spy
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.seeds import seed_each
-from palmette.core.space import LabelSpace
-from palmette.core.tasks import TaskTable
+from palmette._arrays import seed_each
 from palmette.exceptions import PalmetteError
-from palmette.local.base import fit_tasks
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._space import LabelSpace, TaskTable
+from palmette.local._base import fit_tasks
 
 H = Hierarchy.from_paths([(a, b, c) for a in "pqr" for b in "st" for c in "uvw"])
 SPACE = LabelSpace(H, H.leaves)

@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC
 from tests.spies import Loud, Spy
 
 from palmette import HierarchyError, LocalPerNodeClassifier
-from palmette.core.tasks import REST
+from palmette.labels._space import REST
 
 PATHS = [("a", "x"), ("a", "y"), ("a",), ("b", "z"), ("c",)]
 

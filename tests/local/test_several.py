@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC
 from tests.multipath.problems import DAG, TREE, dag_problem, tree_problem
 
 from palmette import HierarchicalFeatureSelector, HierarchyError, PalmetteError
-from palmette.core.labels import NodeLabels
+from palmette.labels._labels import NodeLabels
 from palmette.local import LocalPerNodeClassifier
 
 

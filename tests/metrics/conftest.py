@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.metrics import average_precision_score
 
-from palmette.core import rows
-from palmette.core.hierarchy import Hierarchy
+from palmette import _arrays as rows
 from palmette.exceptions import HierarchyError, LabelError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics import _counts
 from palmette.metrics._counts import (
     average_precision_of_cells,

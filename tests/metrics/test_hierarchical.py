@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, precision_recall_fscore_support
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import HierarchyError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics import (
     hierarchical_f1_score,
     hierarchical_fbeta_score,

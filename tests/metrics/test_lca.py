@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import HierarchyError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics import _lca, lca_f1_score, lca_precision_recall_fscore
 
 laws = settings(max_examples=15, deadline=None)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import LabelError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics import _losses as module
 from palmette.metrics import (
     h_loss,

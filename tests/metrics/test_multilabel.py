@@ -10,10 +10,10 @@ from scipy import sparse
 from sklearn import metrics as peer
 
 from palmette import metrics
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
 from palmette.datasets import fetch
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 from palmette.metrics import _multilabel as module
 from palmette.metrics import (
     coverage_error,

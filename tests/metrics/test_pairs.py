@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import HierarchyError, LabelError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._pairs import extend_hierarchy, pair_labels
 
 

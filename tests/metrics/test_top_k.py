@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import top_k_accuracy_score
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics import _top_k as module
 from palmette.metrics import hierarchical_top_k_accuracy_score
 from palmette.metrics import level_top_k_accuracy_score as top_k

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import HierarchyError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics import (
     _trees,
     clade_precision_recall_fscore,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from palmette import PalmetteError
-from palmette.multilabel.balanced_k_means import (
+from palmette.multilabel._balanced_k_means import (
     BalancedKMeans,
     LabelSetProblem,
     _distances,

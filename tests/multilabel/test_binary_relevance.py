@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 from palmette import Hierarchy
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.multilabel import BinaryRelevance
-from palmette.multilabel.balancing import balanced_weights, down_sample, over_sample
+from palmette.multilabel._binary_relevance import balanced_weights, down_sample, over_sample
 
 X, Y = make_multilabel_classification(120, 8, n_classes=4, n_labels=2, random_state=1)
 BALANCES = ["none", "cost", "down", "adasyn"]

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from palmette import PalmetteError
-from palmette.multilabel.c45 import C45Tree, _further_errors
+from palmette.multilabel._c45 import C45Tree, _further_errors
 
 
 @parametrize_with_checks([C45Tree(random_state=0)])

@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC
 
 from palmette import PalmetteError
 from palmette.multilabel import ChainEnsemble
-from palmette.multilabel.chained_rows import AskedChain, TaughtChain
+from palmette.multilabel._chains import AskedChain, TaughtChain
 
 
 def problem(n=60, seed=0):

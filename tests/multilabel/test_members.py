@@ -8,8 +8,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from palmette import PalmetteError
-from palmette.multilabel.c45 import C45Tree
-from palmette.multilabel.members import (
+from palmette.multilabel._c45 import C45Tree
+from palmette.multilabel._members import (
     ask_classes,
     ask_positive,
     fit_member,

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from palmette import PalmetteError
 from palmette.multilabel import MLkNN
-from palmette.multilabel.neighbours import NeighbourLabels
+from palmette.multilabel._neighbours import NeighbourLabels
 
 # nearest others: 0 and 1 each other's, 3 has 1, 10 and 12 each other's
 X = np.array([[0.0], [1.0], [3.0], [10.0], [12.0]])
@@ -90,7 +90,7 @@ def test_a_chunk_of_rows_changes_nothing(monkeypatch):
     X, Y = rng.normal(size=(40, 3)), rng.random((40, 4)) < 0.4
     whole = MLkNN(3).fit(X, Y)
     expected = whole.predict_proba(X)
-    monkeypatch.setattr("palmette.multilabel.neighbours._NEIGHBOURS_AT_ONCE", 50)
+    monkeypatch.setattr("palmette.multilabel._neighbours._NEIGHBOURS_AT_ONCE", 50)
     parts = MLkNN(3).fit(X, Y)
     assert np.array_equal(parts.posterior_, whole.posterior_)
     assert np.array_equal(parts.predict_proba(X), expected)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from palmette.multilabel.row_draws import RowDraws, hash_rows
+from palmette.multilabel._members import RowDraws, hash_rows
 
 
 def rows_of(n=50, seed=0):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from palmette.multilabel.sorted_rows import SortedRows
+from palmette.multilabel._c45 import SortedRows
 
 
 def table(seed: int = 0) -> np.ndarray:

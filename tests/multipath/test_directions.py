@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from palmette.multipath.directions import leading_directions
+from palmette.multipath._forest import leading_directions
 
 
 def labels(n_rows: int = 300, n_columns: int = 120, seed: int = 0) -> np.ndarray:

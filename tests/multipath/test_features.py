@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.stats import norm
 
-from palmette.multipath.features import FeatureScaling
+from palmette.multipath._base import FeatureScaling
 
 
 def test_values_become_normal_scores_of_their_ranks():

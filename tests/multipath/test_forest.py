@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.multipath.problems import DAG, TREE, dag_problem, tree_problem
 
-from palmette.core.labels import NodeLabels
+from palmette.labels._labels import NodeLabels
 from palmette.multipath import CoherentForestClassifier
 
 

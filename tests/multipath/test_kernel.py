@@ -7,9 +7,9 @@ import pytest
 from tests.multipath.problems import DAG, TREE, dag_problem, tree_problem
 
 from palmette import PalmetteError
-from palmette.core.labels import NodeLabels
+from palmette.labels._labels import NodeLabels
 from palmette.multipath import CoherentKernelClassifier
-from palmette.multipath.ridge import cosine_kernel, unit_rows
+from palmette.multipath._kernel import cosine_kernel, unit_rows
 
 
 def test_it_is_ridge_regression_of_closed_labels():

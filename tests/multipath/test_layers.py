@@ -7,8 +7,13 @@ import pytest
 from scipy import sparse
 from scipy.special import expit
 
-from palmette._kernels.network_steps import adam_move, cross_entropy
-from palmette.multipath.layers import NumpyNetwork, first_weights, learning_rates
+from palmette.multipath._layers import (
+    NumpyNetwork,
+    adam_move,
+    cross_entropy,
+    first_weights,
+    learning_rates,
+)
 
 
 def network(dropout: float = 0.0) -> tuple[NumpyNetwork, np.ndarray, np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.kernel_ridge import KernelRidge
 
-from palmette.multipath.ridge import (
+from palmette.multipath._kernel import (
     Decomposed,
     cosine_kernel,
     nystroem_map,

@@ -55,7 +55,7 @@ _ODD_VALUES: list[Any] = [
     {"object": {"class": "trees.Carts", "state": {"left": None}}},
     {"object": {"class": "class_tree.OptionTable", "state": {"first": 3}}},
     {"namedtuple": ["base.TunedAs", 1]},
-    {"object": {"class": "palmette.core.files.os", "state": {}}},
+    {"object": {"class": "palmette._files.os", "state": {}}},
     {"object": {"class": "builtins.eval", "state": {}}},
     {"holder": {"class": "subprocess.Popen", "state": {}}},
     {"holder": {"class": "sklearn.pipeline.Pipeline", "state": {"steps": 3}}},

@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from tests.persistence.mutations import mutated
 
 import palmette as pm
-from palmette.engine.hypotheses import SharedTree
+from palmette.boosting._hypotheses import SharedTree
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.persistence import load, save
 from palmette.persistence._archive import Archive

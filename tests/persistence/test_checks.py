@@ -14,15 +14,15 @@ from tests.persistence.round_trips import again
 
 import palmette as pm
 from palmette import ReadError
-from palmette.engine.carts import Carts
-from palmette.engine.hypotheses import ColumnParents, SharedTree
-from palmette.engine.multilabel import _TunedAs
-from palmette.engine.oblique_trees import ObliqueTrees
+from palmette.base._multilabel import _TunedAs
+from palmette.boosting._hypotheses import ColumnParents, SharedTree
+from palmette.forest._oblique_trees import ObliqueTrees
 from palmette.persistence import load, save
 from palmette.persistence.checkpoints import read_checkpoint, write_checkpoint
 from palmette.persistence.checks import check_starts, integers, numbers, same_shapes, within
 from palmette.routing import OptionTable
 from palmette.table import TextVectorizer
+from palmette.trees._carts import Carts
 
 FEW = {"n_estimators": 2, "random_state": 0}
 

@@ -179,7 +179,7 @@ def resealed(members: dict[str, bytes]) -> bytes:
 
 @pytest.mark.parametrize(
     "name",
-    [None, 3, ["labels.LabelForm"], "LabelForm", "palmette.core.space.LabelSpace", "os.path"],
+    [None, 3, ["labels.LabelForm"], "LabelForm", "palmette.labels._space.LabelSpace", "os.path"],
 )
 def test_what_is_no_stable_name_leads_to_nothing(name):
     with pytest.raises(ValueError, match="is not a class that a file may hold"):
@@ -254,6 +254,6 @@ def test_classes_without_a_name_are_refused_with_their_place():
     class Local(palmette.FlatClassifier):
         pass
 
-    Local.__module__ = "palmette.local.flat"
+    Local.__module__ = "palmette.local._classifiers"
     with pytest.raises(PalmetteError, match=r"\['a'\]\[0\] is an object .*has no name that files"):
         again({"a": [Local()]})

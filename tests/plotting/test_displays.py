@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from palmette import plotting
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.local import LocalPerParentClassifier
 from palmette.plotting import (
     CoverageDisplay,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.reporting.cell_confidence import read_cell_confidence
-from palmette.reporting.evaluation import evaluate
-from palmette.reporting.path_confidence import read_path_confidence
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.reporting._confidence import read_cell_confidence, read_path_confidence
+from palmette.reporting._evaluation import evaluate
 
 
 class KnownAnswers:

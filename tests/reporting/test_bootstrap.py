@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from palmette.exceptions import PalmetteError
-from palmette.reporting.bootstrap import bootstrap
+from palmette.reporting._headline import bootstrap
 
 
 def share_of_first(drawn):

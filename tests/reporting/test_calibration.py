@@ -15,7 +15,7 @@ from tests.reporting.known_answers import (
 )
 
 from palmette import metrics
-from palmette.reporting.calibration import calibration_of_cells, calibration_of_paths
+from palmette.reporting._calibration import calibration_of_cells, calibration_of_paths
 
 
 def test_calibration_is_that_of_the_metrics():

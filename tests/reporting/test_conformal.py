@@ -12,8 +12,8 @@ from tests.reporting.known_answers import ANIMALS, CAT, KnownAnswers, numbered
 
 from palmette import LocalPerNodeClassifier, LocalPerParentClassifier
 from palmette.calibration import ConformalHierarchicalClassifier
-from palmette.reporting.conformal import _size_table, conformal_facts
-from palmette.reporting.evaluation import evaluate
+from palmette.reporting._evaluation import evaluate
+from palmette.reporting._training import _size_table, conformal_facts
 
 X, Y = clouds()
 

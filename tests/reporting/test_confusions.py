@@ -16,10 +16,9 @@ from tests.reporting.known_answers import (
     random_case,
 )
 
-from palmette.reporting import confusions
-from palmette.reporting.confusions import confusion_facts
-from palmette.reporting.evaluation import evaluate
-from palmette.reporting.row_texts import RowTexts
+from palmette.reporting import _errors as confusions
+from palmette.reporting._errors import confusion_facts
+from palmette.reporting._evaluation import RowTexts, evaluate
 
 
 def facts_of(case, confidence=None):

@@ -13,7 +13,7 @@ from tests.reporting.known_answers import (
     random_case,
 )
 
-from palmette.reporting.coverage import THRESHOLDS, coverage_of_cells, coverage_of_paths
+from palmette.reporting._calibration import THRESHOLDS, coverage_of_cells, coverage_of_paths
 
 
 def test_coverage_falls_as_thresholds_rise():

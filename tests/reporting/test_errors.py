@@ -16,8 +16,8 @@ from tests.reporting.known_answers import (
 )
 
 from palmette import metrics
-from palmette.reporting.errors import error_facts, find_partings
-from palmette.reporting.evaluation import evaluate
+from palmette.reporting._errors import error_facts, find_partings
+from palmette.reporting._evaluation import evaluate
 
 
 def facts_of(case):

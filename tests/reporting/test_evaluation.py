@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.reporting.known_answers import ANIMALS, CAT, KnownAnswers, animals, numbered
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.reporting.evaluation import evaluate, primary_parents
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.reporting._evaluation import evaluate, primary_parents
 
 
 def test_right_and_wrong_rows():

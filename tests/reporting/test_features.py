@@ -14,8 +14,8 @@ from palmette import (
     HierarchicalFeatureSelector,
     LocalPerParentClassifier,
 )
-from palmette.reporting.evaluation import evaluate
-from palmette.reporting.features import feature_facts, feature_names
+from palmette.reporting._evaluation import evaluate
+from palmette.reporting._training import feature_facts, feature_names
 
 X, Y = clouds()
 

@@ -7,9 +7,9 @@ import pytest
 from tests.reporting.known_answers import animals, random_case
 
 from palmette import metrics
-from palmette.reporting.cell_confidence import read_cell_confidence
-from palmette.reporting.evaluation import evaluate
-from palmette.reporting.headline import headline_facts
+from palmette.reporting._confidence import read_cell_confidence
+from palmette.reporting._evaluation import evaluate
+from palmette.reporting._headline import headline_facts
 
 CASES = {
     "animals": animals(),

@@ -11,9 +11,9 @@ from html.parser import HTMLParser
 import pytest
 from tests.reporting.known_answers import KnownAnswers, animals, numbered
 
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.reporting import report
-from palmette.reporting.html import data_script, to_html, to_notebook
+from palmette.reporting._html import data_script, to_html, to_notebook
 
 HOSTILE = [
     "</script><script>alert(1)</script>",

@@ -6,9 +6,9 @@ import re
 
 from tests.reporting.known_answers import KnownAnswers, animals, numbered, random_case
 
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.reporting import report
-from palmette.reporting.markdown import to_markdown
+from palmette.reporting._html import to_markdown
 
 
 def tables(text):

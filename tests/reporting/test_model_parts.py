@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from palmette import LocalPerParentClassifier
-from palmette.engine.adapters import hierarchy_of, model_parts, node_proba_of, parts_with_rows
+from palmette.base._adapters import hierarchy_of, model_parts, node_proba_of, parts_with_rows
 from palmette.exceptions import PalmetteError
 
 X = np.array([[0.0], [0.3], [1.0], [1.3], [5.0], [5.3]])

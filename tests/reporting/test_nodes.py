@@ -14,11 +14,10 @@ from tests.reporting.known_answers import (
 )
 
 from palmette import metrics
-from palmette.core.hierarchy import Hierarchy
-from palmette.reporting.cell_confidence import read_cell_confidence
-from palmette.reporting.evaluation import evaluate
-from palmette.reporting.nodes import node_facts
-from palmette.reporting.path_confidence import read_path_confidence
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.reporting._calibration import node_facts
+from palmette.reporting._confidence import read_cell_confidence, read_path_confidence
+from palmette.reporting._evaluation import evaluate
 
 
 def test_the_animals_by_hand():

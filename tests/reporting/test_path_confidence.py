@@ -15,12 +15,12 @@ from tests.reporting.known_answers import (
     random_case,
 )
 
-from palmette.core.space import LabelSpace
 from palmette.decoding import Confident
 from palmette.exceptions import PalmetteError
-from palmette.reporting import path_confidence
-from palmette.reporting.evaluation import evaluate
-from palmette.reporting.path_confidence import read_path_confidence
+from palmette.labels._space import LabelSpace
+from palmette.reporting import _confidence as path_confidence
+from palmette.reporting._confidence import read_path_confidence
+from palmette.reporting._evaluation import evaluate
 
 
 def test_confidence_along_the_predicted_path_by_hand():

@@ -6,8 +6,7 @@ import json
 
 import numpy as np
 
-from palmette.reporting.json_text import to_json
-from palmette.reporting.plain import plain
+from palmette.reporting._plain import plain, to_json
 
 
 def test_whatever_comes_can_be_written():

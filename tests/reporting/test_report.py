@@ -18,11 +18,11 @@ from tests.reporting.known_answers import (
 
 import palmette.reporting
 from palmette import CoherentForestClassifier, LocalPerParentClassifier, metrics
-from palmette.core.hierarchy import Hierarchy
 from palmette.datasets import fetch
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.reporting import Report, report
-from palmette.reporting.plain import plain
+from palmette.reporting._plain import plain
 
 README = Path(palmette.reporting.__file__).parent / "README.md"
 

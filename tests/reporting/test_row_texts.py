@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from palmette.exceptions import PalmetteError
-from palmette.reporting.row_texts import RowTexts
+from palmette.reporting._evaluation import RowTexts
 
 COLUMNS = {"title": ["red apple", "a\nlong  nail"], "price": [2.5, None], "kind": ["x", "y"]}
 TABLES = {

@@ -9,8 +9,8 @@ from sklearn.preprocessing import PolynomialFeatures
 from tests.reporting.clouds import clouds
 
 from palmette import LocalPerParentClassifier
-from palmette.reporting.evaluation import evaluate
-from palmette.reporting.setting import setting_facts
+from palmette.reporting._evaluation import evaluate
+from palmette.reporting._training import setting_facts
 
 X, Y = clouds()
 

@@ -10,7 +10,7 @@ from sklearn.preprocessing import PolynomialFeatures
 from tests.reporting.clouds import clouds
 
 from palmette import HierarchicalBoostingClassifier
-from palmette.reporting.training import training_facts
+from palmette.reporting._training import training_facts
 
 X, Y = clouds()
 

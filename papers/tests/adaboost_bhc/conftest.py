@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from palmette.compare import Problem
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from papers.adaboost_bhc.methods import LEARNERS, Method
 from papers.adaboost_bhc.outcome import Curves, Grid, Growth, Outcome
 

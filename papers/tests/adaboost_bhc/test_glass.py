@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from palmette.compare import find_problem
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from papers.adaboost_bhc.figures import WINDOWS, glass_facts, stand_together
 
 TREE = Hierarchy.from_edges(

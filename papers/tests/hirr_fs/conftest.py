@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from palmette.compare import Problem
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from papers.hirr_fs.authors import AUTHORS, FoldScores
 from papers.hirr_fs.methods import (
     PAPER_CHOSEN,

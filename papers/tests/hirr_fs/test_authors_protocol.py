@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from palmette.compare import Problem, find_problem
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 from papers.cells import Cells
 from papers.hirr_fs.authors import Parity, cross_validate, score_folds
 from papers.hirr_fs.methods import METHODS, PAPER_CHOSEN, PAPER_GRID, make_parts

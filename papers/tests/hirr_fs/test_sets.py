@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils import Bunch
 
 from palmette.compare import Problem
-from palmette.core.labels import NodeLabels
+from palmette.labels._labels import NodeLabels
 from papers.hirr_fs.methods import make_parts, numbers_of, read_set
 
 

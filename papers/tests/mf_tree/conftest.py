@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from palmette.compare import Problem
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from papers.mf_tree.outcome import Answer, Grown, Outcome
 
 PATHS = [("p", "a"), ("p", "b"), ("q", "c"), ("q", "d"), ("r", "e"), ("r", "f")]

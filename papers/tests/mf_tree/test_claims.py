@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from papers.mf_tree.tables import judge
 
 RIVALS = ("DAGSVM", "DRHL", "CMTL", "RNMF", "RDM")

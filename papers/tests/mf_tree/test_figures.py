@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from papers.mf_tree.figures import draw_figures, figure_facts
 
 EDGES = [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from palmette.compare import Problem, ResultStore
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from papers.cells import Cells
 from papers.mf_tree import outcome as module
 from papers.mf_tree.methods import Options, methods, plain_trees

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from palmette._arrays import take_rows
 from palmette.compare import ResultStore
-from palmette.core.rows import take_rows
 from palmette.exceptions import DataHomeError, PalmetteError
 from papers.mf_tree import run as module
 from papers.mf_tree.methods import approximations, methods, plain_trees, read_set, variants

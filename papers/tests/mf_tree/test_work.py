@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from palmette.class_tree.classifier import ClassTreeClassifier
-from palmette.class_tree.dag_svm import DAGSVMClassifier
-from palmette.core.hierarchy import Hierarchy
+from palmette.class_tree._classifier import ClassTreeClassifier
+from palmette.class_tree._dag_svm import DAGSVMClassifier
+from palmette.hierarchy._hierarchy import Hierarchy
 from papers.mf_tree.methods import Method, Options, methods, plain_trees
 from papers.mf_tree.outcome import count_dot_products, work
 

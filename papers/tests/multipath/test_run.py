@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.metrics import average_precision_score
 
 from palmette.compare import Problem, ResultStore
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.multipath import (
     CoherentBlendClassifier,
     CoherentForestClassifier,

@@ -1,10 +1,9 @@
 """Boosting over class hierarchies."""
 
-from palmette.boosting.ecc import AdaBoostECCClassifier
-from palmette.boosting.hierarchical import HierarchicalBoostingClassifier
-from palmette.boosting.hierarchical_ada import HierarchicalAdaBoostClassifier
-from palmette.boosting.mh import AdaBoostMHClassifier
-from palmette.boosting.mi import AdaBoostMIClassifier
+from palmette.boosting._ecc import AdaBoostECCClassifier
+from palmette.boosting._flat_ada import AdaBoostMHClassifier, AdaBoostMIClassifier
+from palmette.boosting._hierarchical import HierarchicalBoostingClassifier
+from palmette.boosting._hierarchical_ada import HierarchicalAdaBoostClassifier
 
 __all__ = [
     "AdaBoostECCClassifier",

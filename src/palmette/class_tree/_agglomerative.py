@@ -13,9 +13,9 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import normalize
 
+from palmette.base._class_moments import dense
+from palmette.base._grow import ClassProblem, IntArray, least_side
 from palmette.class_tree._learner import ClassTreeLearner
-from palmette.core.class_moments import dense
-from palmette.engine.grow import ClassProblem, IntArray, least_side
 from palmette.exceptions import PalmetteError
 
 __all__ = ["AgglomerativeTree", "Dendrogram"]

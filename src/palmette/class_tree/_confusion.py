@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from palmette._arrays import row_chunks
+from palmette.base._grow import ClassProblem, IntArray
 from palmette.class_tree._eigenvectors import leading_eigenvectors
 from palmette.class_tree._groups import groups_of, near_groups
 from palmette.class_tree._learner import ClassTreeLearner, short_indices
-from palmette.core.rows import row_chunks
-from palmette.engine.grow import ClassProblem, IntArray
 from palmette.exceptions import PalmetteError
 
 __all__ = ["LabelEmbeddingTree", "held_out_confusion"]

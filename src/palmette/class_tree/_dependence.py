@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette.base._class_moments import dense
+from palmette.base._grow import ClassProblem, IntArray
 from palmette.class_tree._eigenvectors import leading_eigenvectors
 from palmette.class_tree._groups import groups_of, near_groups
 from palmette.class_tree._learner import ClassTreeLearner
-from palmette.core.class_moments import dense
-from palmette.engine.grow import ClassProblem, IntArray
 from palmette.exceptions import PalmetteError
 
 __all__ = ["DependenceTree"]

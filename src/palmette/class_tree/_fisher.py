@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import entr, expit
 
+from palmette.base._class_moments import dense
+from palmette.base._grow import ClassProblem, IntArray
 from palmette.class_tree._groups import cut_with_min_side, two_sides
 from palmette.class_tree._learner import ClassTreeLearner
-from palmette.core.class_moments import dense
-from palmette.engine.grow import ClassProblem, IntArray
 from palmette.exceptions import PalmetteError
 
 __all__ = ["BHCTree"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.engine.grow import IntArray, least_side
+from palmette.base._grow import IntArray, least_side
 
 __all__ = [
     "best_cut",

@@ -12,11 +12,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from palmette.core.model_html import FittedHTML
-from palmette.core.rows import take_rows
-from palmette.engine.grow import ClassProblem, IntArray, Partition, grow_class_tree
-from palmette.engine.weights import check_weights
+from palmette._arrays import take_rows
+from palmette.base._fitting import check_weights
+from palmette.base._grow import ClassProblem, IntArray, Partition, grow_class_tree
 from palmette.exceptions import LabelError, PalmetteError
+from palmette.hierarchy._pictures import FittedHTML
 
 __all__ = ["ClassTreeLearner", "short_indices"]
 

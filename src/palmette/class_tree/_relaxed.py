@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from palmette.base._grow import ClassProblem, IntArray
 from palmette.class_tree._eigenvectors import leading_eigenvectors
 from palmette.class_tree._learner import ClassTreeLearner, short_indices
-from palmette.engine.grow import ClassProblem, IntArray
 from palmette.exceptions import PalmetteError
 
 __all__ = ["RelaxedTree", "colour_classes"]

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette.base._class_moments import dense
+from palmette.base._grow import IntArray
 from palmette.class_tree._eigenvectors import (
     fix_signs,
     leading_of_matrix,
     leading_of_rows,
     random_directions,
 )
-from palmette.core.class_moments import dense
-from palmette.engine.grow import IntArray
 
 __all__ = ["ClassSimilarity"]
 

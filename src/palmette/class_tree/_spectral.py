@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from palmette._arrays import row_chunks, take_rows
+from palmette.base._fitting import Preset, preset, presets
+from palmette.base._grow import ClassProblem, IntArray, least_side
+from palmette.base._statistics import ClassStatistics
 from palmette.class_tree._groups import best_cut, k_means, median_cut, two_means, two_sides
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._similarity import ClassSimilarity
-from palmette.core.rows import row_chunks, take_rows
-from palmette.core.statistics import ClassStatistics
-from palmette.engine.grow import ClassProblem, IntArray, least_side
-from palmette.engine.presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 
 __all__ = ["MFTree", "SpectralState"]

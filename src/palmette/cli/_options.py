@@ -193,8 +193,8 @@ def check_data(name: str, target: list[str] | None = None) -> None:
 
 def _is_table(name: str) -> bool:
     """Whether a name refers to a file rather than to a known data set."""
+    from palmette._files import plain_suffix
     from palmette.compare import EMBEDDED
-    from palmette.core.files import plain_suffix
 
     if name in EMBEDDED:
         return False

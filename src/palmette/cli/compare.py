@@ -162,7 +162,7 @@ def _check(
 def _files(out: list[Path], diagram: Path | None, draws: bool) -> tuple[list[Path], list[Path]]:
     """Return the reports and the diagrams to write; create the folders among `out`."""
     from palmette.cli._terminal import require_writable
-    from palmette.plotting.ink import require_matplotlib
+    from palmette.plotting._axes import require_matplotlib
 
     folders = [path for path in out if not path.suffix]
     reports = [path for path in out if path.suffix]
@@ -183,7 +183,7 @@ def _files(out: list[Path], diagram: Path | None, draws: bool) -> tuple[list[Pat
 def _write_diagram(comparison: Comparison, path: Path) -> None:
     from matplotlib.figure import Figure
 
-    from palmette.core.files import atomic_write
+    from palmette._files import atomic_write
     from palmette.plotting import CriticalDifferenceDisplay
 
     display = CriticalDifferenceDisplay(comparison.significance())

@@ -62,7 +62,7 @@ def demo(
     console.print(_draw_scores(problem, answers[winner]), highlight=False)
     _print_next(console)
     if svg is not None:
-        from palmette.core.files import atomic_write
+        from palmette._files import atomic_write
 
         picture = console.export_svg(title="palmette demo")
         with atomic_write(svg) as stream:

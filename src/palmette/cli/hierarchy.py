@@ -52,8 +52,8 @@ def show(
 
     Example: palmette hierarchy taxonomy.txt --out taxonomy.svg
     """
-    from palmette.core.drawing import summarize
-    from palmette.core.hierarchy import Hierarchy
+    from palmette.hierarchy._drawing import summarize
+    from palmette.hierarchy._hierarchy import Hierarchy
 
     hierarchy = Hierarchy.read(file, format=format, root=root)
     typer.echo(summarize(hierarchy))
@@ -77,7 +77,7 @@ def check(
 
     Example: palmette hierarchy check taxonomy.txt
     """
-    from palmette.core.checking import check_hierarchy
+    from palmette.hierarchy.checking import check_hierarchy
 
     found = check_hierarchy(file, format=format, root=root)
     typer.echo(found.to_text(max_notes=notes))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from palmette.compare import LearntTree, Problem
-    from palmette.core.hierarchy import Hierarchy
+    from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = ["learn"]
 
@@ -77,7 +77,7 @@ def learn(
     from rich.console import Console
 
     from palmette.compare import learn_tree
-    from palmette.core.hierarchy import Hierarchy
+    from palmette.hierarchy._hierarchy import Hierarchy
     from palmette.models import make_tree_learner
     from palmette.table._candidates import parse_settings
 
@@ -106,7 +106,7 @@ def learn(
 
 def _check_files(out: list[Path]) -> None:
     from palmette.cli._terminal import require_writable
-    from palmette.core.taxonomy.registry import WRITERS
+    from palmette.hierarchy.files._registry import WRITERS
 
     suffixes = [suffix for writer in WRITERS.values() for suffix in writer.suffixes]
     for path in out:
@@ -114,7 +114,7 @@ def _check_files(out: list[Path]) -> None:
 
 
 def _print_tree(problem: Problem, learnt: LearntTree, method: str, lines: int) -> None:
-    from palmette.core.drawing import summarize
+    from palmette.hierarchy._drawing import summarize
 
     hierarchy = learnt.hierarchy
     typer.echo(
@@ -167,7 +167,7 @@ def _random_tree(tree: Hierarchy, seed: int) -> Hierarchy:
     """Return the same tree with its leaves in random order, as a baseline for this shape."""
     import numpy as np
 
-    from palmette.core.hierarchy import Hierarchy
+    from palmette.hierarchy._hierarchy import Hierarchy
 
     names = tree.names.copy()
     order = np.random.default_rng(seed).permutation(tree.leaves)

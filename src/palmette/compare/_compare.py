@@ -10,15 +10,15 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from palmette._arrays import is_text
 from palmette.compare._comparison import COSTS, Comparison
 from palmette.compare._measure import environment, measure
 from palmette.compare._preparing import prepare
 from palmette.compare._problems import Problem, Split, make_splits
 from palmette.compare._scores import DEFAULT_SCORES, Score, find_scores
 from palmette.compare._store import ResultStore, describe_estimator, fingerprint
-from palmette.core.labels import NodeLabels
-from palmette.core.rows import is_text
 from palmette.exceptions import PalmetteError
+from palmette.labels._labels import NodeLabels
 from palmette.models._registry import ModelContext, ModelSpec, find_models
 
 __all__ = ["compare"]
@@ -72,7 +72,7 @@ def compare(
     Examples
     --------
     >>> import numpy as np
-    >>> from palmette.core.hierarchy import Hierarchy
+    >>> from palmette.hierarchy._hierarchy import Hierarchy
     >>> X, y = np.repeat(np.eye(4), 10, axis=0), np.repeat(["a/x", "a/y", "b/x", "b/y"], 10)
     >>> h = Hierarchy.from_paths([("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")])
     >>> found = compare([Problem("toy", h, X, y)], ["flat-naive-bayes"], n_splits=2)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._files import atomic_write
 from palmette.compare._scores import SCORES, Score
-from palmette.core.files import atomic_write
 from palmette.exceptions import PalmetteError
 from palmette.metrics._comparison import adjusted, resampled_ttest
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._arrays import count_rows
 from palmette.compare._preparing import prepare
 from palmette.compare._problems import Problem
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
-from palmette.core.rows import count_rows
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 from palmette.models._registry import ModelSpec
 from palmette.models._tree_learners import TreeLearner, find_tree_learner, make_tree_learner
 

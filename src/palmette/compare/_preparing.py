@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from palmette.core.rows import is_text
+from palmette._arrays import is_text
 from palmette.exceptions import PalmetteError
 from palmette.models._registry import ModelSpec
 

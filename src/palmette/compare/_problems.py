@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
+from palmette._arrays import take_rows
+from palmette._files import plain_suffix
 from palmette.compare._preparing import fill_texts, is_text_column
-from palmette.core.files import plain_suffix
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
-from palmette.core.rows import take_rows
 from palmette.exceptions import DataHomeError, PalmetteError, ReadError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 
 __all__ = [
     "EMBEDDED",

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._scorers import SCORERS, HierarchicalScorer
 
 __all__ = ["DEFAULT_SCORES", "SCORES", "Score", "find_scores"]

@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from palmette.compare._problems import Problem
-from palmette.core.labels import NodeLabels
 from palmette.exceptions import ReadError
+from palmette.labels._labels import NodeLabels
 
 __all__ = ["ResultStore", "describe_estimator", "fingerprint"]
 
@@ -34,7 +34,7 @@ def fingerprint(problem: Problem) -> str:
 
     Examples
     --------
-    >>> from palmette.core.hierarchy import Hierarchy
+    >>> from palmette.hierarchy._hierarchy import Hierarchy
     >>> h, X = Hierarchy.star(["a", "b"]), np.eye(2)
     >>> one, two = Problem("p", h, X, ["a", "b"]), Problem("p", h, X, ["a", "a"])
     >>> fingerprint(one) == fingerprint(two)

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from palmette.core.hierarchy import Hierarchy, assemble
-from palmette.core.labels import NodeLabels
-from palmette.core.taxonomy import clus_arff
-from palmette.core.taxonomy.source import Source
 from palmette.datasets._arff import ArffData, read_arff
 from palmette.datasets._reading import NODE_SETS, NODES
 from palmette.exceptions import ReadError
+from palmette.hierarchy._hierarchy import Hierarchy, assemble
+from palmette.hierarchy.files._source import Source
+from palmette.hierarchy.files._tables import parse_clus_arff
+from palmette.labels._labels import NodeLabels
 
 __all__ = ["ClusTable", "clus_targets", "read_clus", "read_clus_table"]
 
@@ -88,7 +88,7 @@ def read_clus_table(
     """Read one file with its labels as listed. The caller combines the files of a set."""
     table = read_arff(path, dtype)
     column = _class_column(table)
-    hierarchy = assemble(clus_arff.parse(_HeadOfFile(table)), None)
+    hierarchy = assemble(parse_clus_arff(_HeadOfFile(table)), None)
     return ClusTable(table, hierarchy, _label_sets(table, column, hierarchy))
 
 

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import DataHomeError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = ["content_split", "load_digits_hierarchy", "load_stdlib_docstrings"]
 

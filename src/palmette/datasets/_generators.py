@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from sklearn.utils import Bunch
 
-from palmette.core.dtypes import COUNT, NODE, CountArray, NodeArray, OffsetArray
-from palmette.core.hierarchy import Hierarchy
+from palmette._arrays import COUNT, NODE, CountArray, NodeArray, OffsetArray
 from palmette.datasets._row_models import GaussianModel, RowModel, WordModel, row_blocks
 from palmette.exceptions import LabelError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = [
     "Noise",

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from palmette.core.files import read_bytes
-from palmette.core.hierarchy import Hierarchy
+from palmette._files import read_bytes
 from palmette.datasets._reading import INDICATOR, NODES, flat_target, object_array
 from palmette.exceptions import ReadError
+from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = ["read_libsvm"]
 

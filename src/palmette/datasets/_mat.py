@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from palmette.core.files import read_bytes
-from palmette.core.hierarchy import Hierarchy
+from palmette._files import read_bytes
 from palmette.datasets._reading import INDICATOR, NODES, numbered_names, object_array
 from palmette.exceptions import HierarchyError, ReadError
+from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = ["MAX_CELLS", "Mat5Error", "MatVariable", "read_mat", "read_mat5"]
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from palmette.core.hierarchy import Hierarchy, assemble
-from palmette.core.taxonomy import mulan_xml
-from palmette.core.taxonomy.source import Source
 from palmette.datasets._arff import ArffAttribute, ArffData, read_arff
 from palmette.datasets._reading import INDICATOR
 from palmette.exceptions import ReadError
+from palmette.hierarchy._hierarchy import Hierarchy, assemble
+from palmette.hierarchy.files._source import Source
+from palmette.hierarchy.files._xml import parse_mulan
 
 __all__ = ["read_mulan", "read_mulan_labels"]
 
@@ -73,7 +73,7 @@ def read_mulan(path: str | os.PathLike[str], labels: str | os.PathLike[str] | Hi
 
 def read_mulan_labels(path: str | os.PathLike[str]) -> Hierarchy:
     """Read the XML file of a MULAN data set: a star of labels, or a tree where they are nested."""
-    return assemble(mulan_xml.parse(Source(path)), None)
+    return assemble(parse_mulan(Source(path)), None)
 
 
 def _find_columns(table: ArffData, hierarchy: Hierarchy) -> list[int]:

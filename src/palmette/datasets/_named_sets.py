@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.datasets._families import Files, name_parts, only_file
 from palmette.datasets._home import DatasetEntry
 from palmette.datasets._reading import (
@@ -27,6 +26,7 @@ from palmette.datasets._reading import (
     zip_members,
 )
 from palmette.exceptions import ReadError
+from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = [
     "load_clinc150",

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from palmette.core.files import MAX_UNPACKED, read_bytes
-from palmette.core.hierarchy import Hierarchy
+from palmette._files import MAX_UNPACKED, read_bytes
 from palmette.datasets._reading import INDICATOR, object_array
 from palmette.exceptions import PalmetteError, ReadError
+from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = ["read_rda"]
 

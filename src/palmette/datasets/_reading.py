@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.core.files import MAX_UNPACKED, decode_text, is_litter, read_bytes
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.label_forms import sorted_labels
+from palmette._files import MAX_UNPACKED, decode_text, is_litter, read_bytes
 from palmette.exceptions import ReadError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._forms import sorted_labels
 
 __all__ = [
     "INDICATOR",

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette.core.dtypes import CountArray, NodeArray
-from palmette.core.hierarchy import Hierarchy
+from palmette._arrays import CountArray, NodeArray
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = ["GaussianModel", "RowModel", "WordModel", "row_blocks"]
 

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from palmette.core.files import plain_suffix, read_bytes
-from palmette.core.hierarchy import Hierarchy
+from palmette._files import plain_suffix, read_bytes
 from palmette.datasets._reading import (
     NODES,
     flat_target,
@@ -23,6 +22,7 @@ from palmette.datasets._reading import (
     read_text,
 )
 from palmette.exceptions import ReadError
+from palmette.hierarchy._hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     import pandas as pd

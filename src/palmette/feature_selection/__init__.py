@@ -1,12 +1,12 @@
 """A subset of the features for every node of a hierarchy, its stability, and its size."""
 
-from palmette.feature_selection.number import (
+from palmette.feature_selection._number import (
     ChosenNumber,
     choose_n_features,
     one_standard_error,
 )
-from palmette.feature_selection.selector import HierarchicalFeatureSelector
-from palmette.feature_selection.stability import (
+from palmette.feature_selection._selector import HierarchicalFeatureSelector
+from palmette.feature_selection._stability import (
     NodeStability,
     Stability,
     node_stability,

@@ -1,5 +1,5 @@
 """Structured forests: trees whose splits look at all labels together."""
 
-from palmette.forest.structured import StructuredForestClassifier
+from palmette.forest._structured import StructuredForestClassifier
 
 __all__ = ["StructuredForestClassifier"]

@@ -1,9 +1,11 @@
 """Local classifiers over a given hierarchy, with any scikit-learn estimator, and the flat one."""
 
-from palmette.local.flat import FlatClassifier
-from palmette.local.per_level import LocalPerLevelClassifier
-from palmette.local.per_node import LocalPerNodeClassifier
-from palmette.local.per_parent import LocalPerParentClassifier
+from palmette.local._classifiers import (
+    FlatClassifier,
+    LocalPerLevelClassifier,
+    LocalPerParentClassifier,
+)
+from palmette.local._per_node import LocalPerNodeClassifier
 
 __all__ = [
     "FlatClassifier",

@@ -1,6 +1,6 @@
 """Metrics for hierarchical and multi-label predictions, imbalanced labels and hierarchies."""
 
-from palmette.core.costs import hierarchical_costs
+from palmette.decisions._losses import hierarchical_costs
 from palmette.metrics._calibration import (
     CoverageCurve,
     ReliabilityCurve,

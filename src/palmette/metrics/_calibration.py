@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
 from palmette.exceptions import LabelError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 from palmette.metrics._pairs import check_weight
 
 __all__ = [

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.core.containers import column_names, row_index
 from palmette.exceptions import PalmetteError
+from palmette.labels._containers import column_names, row_index
 
 __all__ = [
     "DatasetComparison",

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.rows import row_chunks
+from palmette._arrays import row_chunks
 from palmette.exceptions import HierarchyError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._pairs import LabelPair, pair_labels
 
 __all__ = [

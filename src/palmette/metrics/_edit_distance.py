@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.label_forms import sorted_labels
 from palmette.exceptions import HierarchyError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._forms import sorted_labels
 
 __all__ = ["tree_edit_distance"]
 

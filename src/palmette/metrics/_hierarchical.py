@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import NodeCounts, count_nodes, row_overlap
 from palmette.metrics._pairs import LabelPair, check_weight, pair_labels
 

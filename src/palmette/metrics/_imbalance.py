@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette.core.containers import unwrap
-from palmette.core.labels import NodeLabels
 from palmette.exceptions import LabelError, PalmetteError
+from palmette.labels._containers import unwrap
+from palmette.labels._labels import NodeLabels
 from palmette.metrics._pairs import read_indicator
 
 __all__ = [

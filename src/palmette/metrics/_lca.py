@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette.core.hierarchy import Hierarchy
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._pairs import LabelPair, pair_labels
 
 __all__ = ["lca_f1_score", "lca_precision_recall_fscore"]

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette.core.costs import hierarchical_costs
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
+from palmette.decisions._losses import hierarchical_costs
 from palmette.exceptions import LabelError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import count_nodes, row_overlap
 from palmette.metrics._pairs import LabelPair, check_weight, pair_labels
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
 from palmette.exceptions import LabelError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import average_precision_of_cells
 from palmette.metrics._hierarchical import hierarchical_f1_score
 from palmette.metrics._pairs import check_weight, truth_and_scores, two_indicators

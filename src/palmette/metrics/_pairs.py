@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette.core.containers import unwrap
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.label_forms import sorted_labels
-from palmette.core.labels import NodeLabels
-from palmette.core.lookup import SEPARATOR
 from palmette.exceptions import HierarchyError, LabelError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._names import SEPARATOR
+from palmette.labels._containers import unwrap
+from palmette.labels._forms import sorted_labels
+from palmette.labels._labels import NodeLabels
 
 __all__ = [
     "LabelPair",

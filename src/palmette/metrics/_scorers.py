@@ -11,9 +11,9 @@ from typing import Any
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
 from palmette.exceptions import HierarchyError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 from palmette.metrics._hierarchical import (
     hierarchical_f1_score,
     hierarchical_precision_score,
@@ -71,7 +71,7 @@ class HierarchicalScorer(BaseEstimator):  # type: ignore[misc]
     """
 
     # metadata routing reads what a scorer takes from the arguments of `score`
-    __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012
+    __metadata_request__score = {"estimator": UNUSED}
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class MultiScorer(BaseEstimator):  # type: ignore[misc]
     (0.5, -1.0)
     """
 
-    __metadata_request__score = {"estimator": UNUSED}  # noqa: RUF012
+    __metadata_request__score = {"estimator": UNUSED}
 
     def __init__(self, scorers: Any) -> None:
         self.scorers = scorers

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.labels import NodeLabels
-from palmette.core.rows import row_chunks
+from palmette._arrays import row_chunks
 from palmette.exceptions import LabelError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import check_level
 from palmette.metrics._pairs import check_weight
 

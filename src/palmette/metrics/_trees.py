@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import HierarchyError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._edit_distance import tree_edit_distance
 
 __all__ = [

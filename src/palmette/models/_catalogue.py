@@ -184,7 +184,7 @@ def _over_labels(make_plain: Make) -> Make:
     """Make a classifier of plain labels, which learns a hierarchy of its own over them."""
 
     def make(context: ModelContext) -> Any:
-        from palmette.engine.adapters import OverLabels
+        from palmette.base._adapters import OverLabels
 
         return OverLabels(make_plain(replace(context, hierarchy=None)), context.hierarchy)
 

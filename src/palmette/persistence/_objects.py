@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from palmette.core.coherence import NodeColumns
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.space import LabelSpace
+from palmette.decisions._coherence import NodeColumns
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._space import LabelSpace
 from palmette.persistence import _codecs, _tables
 from palmette.persistence._graph import Codec, Decoder, Encoder
 from palmette.persistence._types import find_function, find_type, name_of_function, name_of_type

@@ -6,9 +6,9 @@ import json
 import os
 from typing import Any
 
-from palmette.core.files import atomic_write
-from palmette.core.hierarchy import Hierarchy
+from palmette._files import atomic_write
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.persistence._archive import MODEL, make_manifest, write_members
 from palmette.persistence._foreign import ALL_CODECS, ForeignWriter
 from palmette.persistence._graph import Encoder
@@ -71,7 +71,7 @@ def _hierarchy_of(obj: Any) -> dict[str, bytes]:
     hierarchy = obj if isinstance(obj, Hierarchy) else getattr(obj, "hierarchy_", None)
     if not isinstance(hierarchy, Hierarchy):
         return {}
-    from palmette.core.taxonomy import to_json
+    from palmette.hierarchy.files import to_json
 
     try:
         return {"hierarchy.json": to_json(hierarchy).encode("utf-8", "surrogatepass")}

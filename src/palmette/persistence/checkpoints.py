@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO, NoReturn
 
-from palmette.core.files import atomic_write
+from palmette._files import atomic_write
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.persistence._archive import CHECKPOINT, Archive, make_manifest, write_members
 from palmette.persistence._arrays import ArrayWriter

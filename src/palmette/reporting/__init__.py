@@ -1,5 +1,5 @@
 """Reports on fitted models: facts first, then HTML, Markdown and JSON from the same facts."""
 
-from palmette.reporting.report import Report, report
+from palmette.reporting._report import Report, report
 
 __all__ = ["Report", "report"]

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.models import ModelContext, find_model, list_models
 from palmette.table._schema import near_names
 

@@ -262,7 +262,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         sparse array of shape (n_samples, n_columns)
         """
-        from palmette._kernels.ngrams import weigh_rows
+        from palmette.table._ngrams import weigh_rows
 
         check_is_fitted(self, "idf_")
         blocks = []
@@ -366,14 +366,14 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 break
             columns = self._columns_of(grams.hashes)
             found, where = np.unique(columns, return_index=True)
-            new = (found >= 0) & (names[found] == None)  # noqa: E711 (elementwise)
+            new = (found >= 0) & (names[found] == None)
             for column, place in zip(found[new].tolist(), where[new].tolist(), strict=True):
                 names[column] = grams.read(place)
             missing -= int(new.sum())
         return names
 
     def _columns_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        from palmette._kernels.ngrams import find_columns, make_slots
+        from palmette.table._ngrams import find_columns, make_slots
 
         if self.method == "hashing":
             return self._buckets(hashes)
@@ -445,7 +445,7 @@ def _as_texts(values: Iterable[Any]) -> list[str]:
 
 
 def _hash_texts(texts: list[str], low: int, high: int, spans: bool) -> _Grams:
-    from palmette._kernels.ngrams import count_grams, hash_grams
+    from palmette.table._ngrams import count_grams, hash_grams
 
     joined = "".join(texts)
     codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.core.rows import take_rows
+from palmette._arrays import take_rows
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.table._candidates import (
     BASELINE,
     Candidate,

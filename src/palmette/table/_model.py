@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.table._features import TableFeatures
 from palmette.table._fit import Race, Wrapping, check_options, describe, finish, summarize
 from palmette.table._problem import read_problem

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from palmette.core.files import atomic_write
-from palmette.core.rows import row_chunks, take_rows
+from palmette._arrays import row_chunks, take_rows
+from palmette._files import atomic_write
 from palmette.exceptions import PalmetteError
 from palmette.table._explain import Explainer
 from palmette.table._model import TableModel

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.table._reading import as_frame
 from palmette.table._schema import Schema, near_names
 from palmette.table._target import TargetForm, canonical_labels, hierarchy_of_paths, plain_labels

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from palmette.core.files import open_bytes, plain_suffix
+from palmette._files import open_bytes, plain_suffix
 from palmette.exceptions import PalmetteError, ReadError
 
 __all__ = ["FORMATS", "STDIN", "TableSource", "reading"]

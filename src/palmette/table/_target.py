@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palmette.core.hierarchy import Hierarchy
 from palmette.exceptions import HierarchyError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.table._schema import near_names
 
 if TYPE_CHECKING:

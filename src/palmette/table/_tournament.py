@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.core.rows import take_rows
+from palmette._arrays import take_rows
 from palmette.exceptions import PalmetteError
 from palmette.table._candidates import Candidate
 from palmette.table.answers import gives_node_proba

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from palmette.core.hierarchy import Hierarchy
-from palmette.engine.adapters import (
+from palmette.base._adapters import (
     PathAnswers,
     gives_node_proba,
     node_proba,
     node_sets,
     nodes_of,
 )
+from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = [
     "PathAnswers",

@@ -11,10 +11,10 @@ from tests.persistence.round_trips import again, bytes_of
 
 import palmette
 from palmette import Hierarchy, PalmetteError
-from palmette.core.coherence import NodeColumns
-from palmette.core.space import LabelSpace
-from palmette.core.taxonomy.rows import Tops
-from palmette.engine.multilabel import _TunedAs
+from palmette.base._multilabel import _TunedAs
+from palmette.decisions._coherence import NodeColumns
+from palmette.hierarchy.files._source import Tops
+from palmette.labels._space import LabelSpace
 from palmette.persistence._arrays import ArrayReader
 from palmette.persistence._foreign import ALL_CODECS
 from palmette.persistence._graph import Decoder
@@ -115,13 +115,13 @@ def decoded(written, **settings):
 @pytest.mark.parametrize(
     "name",
     [
-        "palmette.core.files.os",
-        "palmette.core.files.atomic_write",
+        "palmette._files.os",
+        "palmette._files.atomic_write",
         "palmette.cli.main.main",
         "palmette.exceptions.PalmetteError",
-        "palmette.core.hierarchy.Structure",
-        "palmette.core.nothing.Nothing",
-        "palmette.core.hierarchy.Hierarchy.star",
+        "palmette.hierarchy._hierarchy.Structure",
+        "palmette.labels.nothing.Nothing",
+        "palmette.hierarchy._hierarchy.Hierarchy.star",
         "palmette..x",
         "os.system",
         "builtins.eval",
@@ -131,7 +131,7 @@ def decoded(written, **settings):
         None,
         7,
         ["labels.LabelSpace"],
-        "palmette.core.space.LabelSpace",
+        "palmette.labels._space.LabelSpace",
         "LabelSpace",
     ],
 )
@@ -199,6 +199,6 @@ def test_an_object_whose_class_cannot_be_found_is_refused():
     class Local(palmette.FlatClassifier):
         pass
 
-    Local.__module__ = "palmette.local.flat"
+    Local.__module__ = "palmette.local._classifiers"
     with pytest.raises(PalmetteError, match="cannot hold"):
         again({"model": Local()})

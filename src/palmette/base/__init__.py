@@ -1,0 +1,1 @@
+"""Shared by all estimators: reading X and y, answers, adapters, callbacks, weights."""

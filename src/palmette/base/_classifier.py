@@ -1,0 +1,490 @@
+"""The base of all hierarchical classifiers: reading X and y, deciding, answering."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_consistent_length
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from palmette import metrics
+from palmette._arrays import count_rows, is_text, row_chunks, take_rows
+from palmette.base._fitting import (
+    closed_targets,
+    given_hierarchy,
+    has_several,
+    node_target,
+    path_target,
+    read_labels,
+    used_rows,
+)
+from palmette.decisions._coherence import check_dag_rule
+from palmette.decisions._decode import Route, RouteByMarginals
+from palmette.decisions._rules import (
+    BestPath,
+    Decoding,
+    Marginal,
+    MinExpectedLoss,
+    RoutedDecoding,
+    resolve_decoding,
+)
+from palmette.decisions._thresholds import LabelRule, TunedRule, is_label_rule, resolve_label_rule
+from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._pictures import fitted_html
+from palmette.labels._containers import row_index
+from palmette.labels._labels import NodeLabels
+
+__all__ = ["HierarchicalClassifier"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+
+def _has_proba(self: HierarchicalClassifier) -> bool:
+    return self._gives_proba()
+
+
+def _may_answer_with_sets(self: HierarchicalClassifier) -> bool:
+    return self._takes_several_paths
+
+
+class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of all classifiers, for one path per row or several, in trees and DAGs.
+
+    With one path per row in a tree a model decides by probabilities of classes. Otherwise, where it
+    takes several paths, every node is decided on its own: rows may have several paths or none, and
+    answers are the nodes that a `LabelRule` chooses, those above a threshold by default, always
+    with the ancestors that the hierarchy asks for.
+
+    A subclass sets the parameters ``hierarchy`` and ``decoding`` and, if it likes, ``dag_rule``:
+    with "all", the default, a node of a DAG is true only where all of its parents are, with "any"
+    where at least one of them is. It calls `_learn_target` in its `fit`, which sets the attributes
+    below, and gives `_class_proba_of`, `_node_proba_of` or both.
+
+    Attributes
+    ----------
+    hierarchy_ : Hierarchy
+    label_form_ : LabelForm
+    classes_ : array of shape (n_classes,)
+        Labels as y lists them; every column of an indicator matrix.
+    space_ : LabelSpace
+        The classes and the nodes above them, with one path per row.
+    nodes_ : int array of shape (n_columns,)
+        Nodes with a training row, their ancestors among them, without the root; ascending. Of
+        classifiers that take several paths.
+    several_paths_ : bool
+        Whether nodes are decided one by one, as y has several paths per row, or a DAG. Of
+        classifiers that take several paths.
+    """
+
+    _takes_several_paths: ClassVar[bool] = True  # else several paths per row, and DAGs, are refused
+    _routes_cheaply: ClassVar[bool] = False  # whether a route costs less than all probabilities
+
+    hierarchy: Any
+    decoding: Any
+
+    # ------------------------------------------------------------------ for subclasses
+
+    def _class_proba_of(self, X: Any) -> FloatArray:
+        """Probabilities of shape (n_samples, n_classes), columns as in ``space_.classes``.
+
+        By default those that the nodes imply, for models that learnt one path per row by node.
+        """
+        return np.asarray(self._answers.table_from_nodes(self._node_proba_of(X), "all"))
+
+    def _node_proba_of(self, X: Any) -> Any:
+        """Raw probabilities of shape (n_samples, n_columns), columns as in ``nodes_``.
+
+        They need not be coherent. A float array from 0 to 1 that nobody else uses: it is changed.
+        """
+        raise NotImplementedError
+
+    def _route_of(self, X: Any) -> Route:
+        """Route over the rows of X; by default what the class probabilities imply."""
+        return RouteByMarginals(self.space_, self._class_proba_of(X))
+
+    def _gives_proba(self) -> bool:
+        """Whether there are probabilities; margins are none."""
+        return True
+
+    def _hierarchy_setting(self) -> Any:
+        """Return what the user set: a Hierarchy, a learner of one, or None."""
+        return self.hierarchy
+
+    def _dag_rule(self) -> str:
+        return getattr(self, "dag_rule", "all")
+
+    # ------------------------------------------------------------------ reading
+
+    def _read_features(self, X: Any, *, reset: bool) -> Any:
+        """Check X; tables and texts stay what they are, so that pipelines can use their columns."""
+        if is_text(X) or hasattr(X, "columns") or hasattr(X, "column_names"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if not is_text(X) and 0 in X.shape:
+                raise ValueError(f"X has shape {X.shape}: expected at least one row and column.")
+            return X
+        tags = self.__sklearn_tags__().input_tags
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=None,
+            accept_sparse="csr",
+            ensure_all_finite="allow-nan" if tags.allow_nan else True,
+        )
+
+    def _read_rows(self, X: Any) -> Any:
+        """Check X for a fitted model."""
+        check_is_fitted(self)
+        return self._read_features(X, reset=False)
+
+    def _learn_target(
+        self,
+        X: Any,
+        y: Any,
+        weights: FloatArray | None = None,
+        *,
+        by_node: bool = False,
+        takes_several: bool | None = None,
+    ) -> Any:
+        """Read y, and set ``_answers`` and the attributes of the class.
+
+        Parameters
+        ----------
+        X : rows
+        y : labels of n_samples rows
+            Or `NodeLabels`, which are taken as they are.
+        weights : array of shape (n_samples,), optional
+            Labels of rows without weight are not learnt, and the rows count for nothing.
+        by_node : bool
+            Whether to ask for targets by node of data with one path per row too. Where y is written
+            as sets or an indicator matrix, ``several_paths_`` is then True, as it is where a
+            threshold is the rule; where y is written as names or paths, answers are single paths.
+        takes_several : bool, optional
+            Whether rows may have several paths, and the hierarchy may be a DAG; by default as the
+            class says.
+
+        Returns
+        -------
+        int array of shape (n_used,) or sparse bool array of shape (n_used, n_columns)
+            Classes as positions in ``space_.classes``; or, for targets by node, the nodes of
+            ``nodes_`` that are true, their ancestors included.
+        """
+        if takes_several is None:
+            takes_several = self._takes_several_paths
+        if takes_several:
+            check_dag_rule(self._dag_rule())
+        setting = self._hierarchy_setting()
+        labels, learner = read_labels(setting, X, y, weights, takes_matrices=takes_several)
+        if learner is not None:
+            self.hierarchy_learner_ = learner
+        if not takes_several:
+            labels.hierarchy.require_tree(type(self).__name__)
+        check_consistent_length(X, labels.given)
+        used = used_rows(weights)
+        if not takes_several:
+            answers, targets = path_target(labels, used)
+            self._set_answers(answers)
+            return targets
+        learnt = labels
+        if used is not None:
+            learnt = NodeLabels(labels.hierarchy, labels.given[used], labels.form)
+        return self._learn_any(labels, learnt, used, by_node=by_node)
+
+    def _learn_any(
+        self,
+        labels: NodeLabels,
+        learnt: NodeLabels,
+        used: NDArray[np.bool_] | None,
+        *,
+        by_node: bool,
+    ) -> Any:
+        """Learn labels, of which `learnt` are those of used rows, as one path or several."""
+        asked_for = by_node or is_label_rule(self.decoding)
+        several = has_several(learnt) or (asked_for and labels.form.several)
+        self._check_decoding(several)
+        if several:
+            node_sets, targets = node_target(learnt)
+            self._set_answers(node_sets)
+            return targets
+        # errors of one path per row count all rows, unless those without weight have several paths
+        is_whole = labels.is_single_path
+        answers, codes = path_target(labels, used) if is_whole else path_target(learnt, None)
+        self._set_answers(answers)
+        return closed_targets(learnt, answers) if by_node else codes
+
+    def _set_answers(self, answers: Any) -> None:
+        """Set ``_answers`` and the attributes that tell users of it."""
+        self._answers = answers
+        self.hierarchy_ = answers.hierarchy
+        self.label_form_ = answers.form
+        self.classes_ = answers.classes
+        self.__dict__.pop("space_", None)  # of an earlier fit
+        if not answers.by_node:
+            self.space_ = answers.space
+        if self._takes_several_paths:
+            self.nodes_, self.several_paths_ = answers.nodes, answers.by_node
+
+    def _given_hierarchy(self) -> Hierarchy | None:
+        """Return the hierarchy that the user gave, None where it is found in y or learnt."""
+        return given_hierarchy(self._hierarchy_setting())
+
+    # ------------------------------------------------------------------ deciding
+
+    def _rule(self) -> Any:
+        """Return the decision rule for the kind of answers, ready to choose."""
+        return self._threshold_rule() if self._answers.by_node else self._decision_rule()
+
+    def _decision_rule(self) -> Any:
+        """Return the rule for one path per row."""
+        if self._takes_several_paths:
+            self._check_decoding(False)
+        if self.decoding != "auto":
+            rule = resolve_decoding(self.decoding)
+            chosen = getattr(self, "decoding_", None)
+            is_open = isinstance(rule, Marginal) and rule.is_open
+            return chosen if is_open and chosen is not None else rule
+        if self.space_.depth.max() <= 1:
+            return BestPath()  # what the expected F1 comes to on a star
+        return MinExpectedLoss("hierarchical_f1", candidates="classes")
+
+    def _threshold_rule(self) -> LabelRule:
+        """Return the rule for several paths per row."""
+        rule = resolve_label_rule(self.decoding)
+        if isinstance(rule, TunedRule):
+            raise PalmetteError(
+                f"decoding={self.decoding!r} is tuned on held-out rows, and "
+                f"{type(self).__name__} sets none aside. Wrap it: "
+                "ThresholdedMultilabel(estimator, rule=...)."
+            )
+        return rule
+
+    def _check_decoding(self, several: bool) -> None:
+        """Refuse rules for several paths where there is one, and the other way round."""
+        if several:
+            self._threshold_rule()
+        elif is_label_rule(self.decoding):
+            raise PalmetteError(
+                f"decoding={self.decoding!r} is a rule for several paths a row, but y has one path "
+                "a row: expected 'auto' or a rule that chooses one, such as 'best_path' or "
+                "palmette.decoding.Confident(0.5), which may end at an inner node."
+            )
+
+    def _table_of(self, X: Any) -> FloatArray:
+        """Return what `_answers` decides by, for rows that have been read."""
+        if self._answers.by_node:
+            proba = self._node_proba_of(X)
+            return np.asarray(self._answers.table_from_nodes(proba, self._dag_rule()))
+        return self._class_proba_of(X)
+
+    def _tables(self, X: Any) -> Iterator[FloatArray]:
+        """Yield the tables of some rows at a time."""
+        for part in self._parts(X):
+            yield self._table_of(part)
+
+    def _decide(self, X: Any) -> Any:
+        """Choose the answers to rows that have been read; see `Answers.decide`."""
+        rule = self._rule()
+        if not isinstance(rule, RoutedDecoding):
+            return self._answers.decide(self._tables(X), rule)
+        if isinstance(rule, Decoding) and not self._routes_cheaply:
+            return self._answers.decide(self._tables(X), rule)
+        lean = rule.numbers_a_row(self.space_) if self._routes_cheaply else None
+        return np.concatenate(
+            [
+                rule.follow(self._route_of(part), count_rows(part), self.space_)
+                for part in self._parts(X, lean)
+            ]
+        )
+
+    def _parts(self, X: Any, numbers_per_row: int | None = None) -> Iterator[Any]:
+        """Yield chunks of rows whose tables over all nodes fit in memory."""
+        n_rows = count_rows(X)
+        if numbers_per_row is None:
+            numbers_per_row = self._numbers_over_nodes()
+        for chunk in row_chunks(n_rows, numbers_per_row):
+            yield X if chunk == slice(0, n_rows) else take_rows(X, chunk)
+
+    def _numbers_over_nodes(self) -> int:
+        """Numbers that the tables of one row hold."""
+        numbers: int = self._answers.numbers_per_row
+        return numbers
+
+    # ------------------------------------------------------------------ answering
+
+    def predict(self, X: Any) -> Any:
+        """Predict labels, in the form of the `y` that the model was fitted on.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels of n_samples rows
+            With several paths per row: sets, or a 0/1 matrix, of the nodes that the rule chooses,
+            such as those above a threshold; with all of their ancestors where `y` lists them,
+            otherwise the most specific.
+        """
+        rows = self._read_rows(X)
+        return self._answers.write(self._decide(rows), row_index(X))
+
+    def predict_nodes(self, X: Any) -> IntArray:
+        """Predict node numbers of ``hierarchy_``, of shape (n_samples,), for one label per row."""
+        check_is_fitted(self)
+        self._answers.check_one_node()
+        chosen: IntArray = self._decide(self._read_rows(X))
+        return chosen
+
+    @available_if(_may_answer_with_sets)  # type: ignore[untyped-decorator]
+    def predict_node_sets(self, X: Any) -> sparse.csr_array:
+        """Predict the nodes of ``hierarchy_`` that are true of every row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        sparse bool array of shape (n_samples, n_nodes)
+            With the root, and with all ancestors of every node; in a DAG with ``dag_rule="any"``
+            with at least one parent of every node.
+        """
+        rows = self._read_rows(X)
+        return self._answers.node_sets(self._decide(rows))
+
+    @available_if(_has_proba)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of the labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Columns as in ``classes_``. With one path per row in a tree rows sum to one; otherwise
+            every column is the probability that its node is true, and 0 for a node never seen.
+        """
+        rows = self._read_rows(X)
+        proba = self._filled(self._tables(rows), count_rows(rows), self._answers.label_proba)
+        return self._answers.arrange(proba)
+
+    @available_if(_has_proba)  # type: ignore[untyped-decorator]
+    def predict_node_proba(self, X: Any, nodes: Any = None) -> FloatArray:
+        """Probabilities of nodes: a child never exceeds its parent, the root is certain.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        nodes : list of names or paths, optional
+            Nodes wanted; all of ``hierarchy_`` by default.
+
+        Returns
+        -------
+        array of shape (n_samples, n_nodes)
+            With one path per row in a tree siblings sum to their parent. In a DAG a node never
+            exceeds any of its parents with ``dag_rule="all"``, and not all of them with ``"any"``.
+        """
+        rows = self._read_rows(X)
+        hierarchy = self.hierarchy_
+        wanted = np.arange(hierarchy.n_nodes) if nodes is None else hierarchy.index(_listed(nodes))
+        return self._proba_of_nodes(rows, wanted)
+
+    def _proba_of_nodes(self, X: Any, wanted: IntArray) -> FloatArray:
+        """Probabilities of nodes for rows that have been read: (n_samples, n_wanted)."""
+        return self._filled(
+            self._tables(X), count_rows(X), lambda t: self._answers.node_proba(t, wanted)
+        )
+
+    def _filled(
+        self,
+        tables: Iterable[FloatArray],
+        n_rows: int,
+        convert: Callable[[FloatArray], FloatArray],
+    ) -> FloatArray:
+        """Convert the tables of some rows at a time into one array."""
+        filled, start = np.empty((0, 0)), 0
+        for table in tables:
+            part = convert(table)
+            if not start:
+                filled = np.empty((n_rows, part.shape[1]))
+            filled[start : start + len(part)] = part
+            start += len(part)
+        return filled
+
+    @available_if(_has_proba)  # type: ignore[untyped-decorator]
+    def predict_top_k(self, X: Any, k: int = 5) -> tuple[list[Any], FloatArray]:
+        """Return the `k` most probable labels of every row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        k : int
+
+        Returns
+        -------
+        labels : list of k answers
+            The best label of every row, the second best, ...: each in the form of `y`.
+        proba : array of shape (n_samples, k)
+        """
+        rows = self._read_rows(X)
+        if k < 1:
+            raise PalmetteError(f"k={k!r}: expected a positive integer.")
+        nodes, proba = self._top_k(rows, k)
+        return [self._answers.write_nodes(best, row_index(X)) for best in nodes.T], proba
+
+    def _top_k(self, X: Any, k: int) -> tuple[IntArray, FloatArray]:
+        """Nodes and probabilities of the best labels of rows that have been read: (n, k)."""
+        nodes, proba = zip(
+            *(self._answers.best_labels(table, k) for table in self._tables(X)), strict=True
+        )
+        return np.concatenate(nodes), np.concatenate(proba)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows whose labels are predicted exactly.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : labels of n_samples rows
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        float
+            With one path per row a row is right where its most specific node is, with several where
+            all of its nodes are, ancestors included.
+        """
+        check_is_fitted(self)
+        check_consistent_length(X, y, sample_weight)
+        return self._share_right(self._decide(self._read_rows(X)), y, sample_weight)
+
+    def _share_right(self, chosen: Any, y: Any, sample_weight: Any) -> float:
+        """Return the share of chosen answers that are right."""
+        is_given = self._given_hierarchy() is not None
+        right = self._answers.are_right(chosen, y, is_given=is_given)
+        return float(np.average(right, weights=sample_weight))
+
+    # ------------------------------------------------------------------ scikit-learn
+
+    def _html_repr(self) -> str:
+        return fitted_html(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = self._takes_several_paths
+        return tags
+
+
+def _listed(nodes: Any) -> list[Any]:
+    """Nodes as a list; a single one, a string or a path tuple, is a list of one."""
+    return [nodes] if isinstance(nodes, str | tuple) else list(nodes)

@@ -1,0 +1,425 @@
+"""Sample weights: checked once, and handed to an estimator under the name that it knows."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn import get_config
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import DataConversionWarning
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, has_fit_parameter
+
+from palmette._arrays import take_rows
+from palmette.base._answers import NodeSets, OnePath, lists_as_matrix
+from palmette.exceptions import HierarchyError, LabelError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
+from palmette.labels._space import LabelSpace
+
+__all__ = [
+    "Preset",
+    "ReadLabels",
+    "Threads",
+    "check_target",
+    "check_weights",
+    "closed_targets",
+    "given_hierarchy",
+    "has_several",
+    "node_target",
+    "path_target",
+    "preset",
+    "presets",
+    "read_labels",
+    "used_rows",
+    "weight_keyword",
+]
+
+
+def check_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
+    """Return weights as an array of shape (n_samples,), or None where there are none.
+
+    Examples
+    --------
+    >>> check_weights([1, 2], n_samples=2)
+    array([1., 2.])
+    """
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_samples,):
+        raise PalmetteError(
+            f"sample_weight has shape {weights.shape}: expected ({n_samples},), one for every row."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        row = int(np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0])
+        raise PalmetteError(
+            f"sample_weight[{row}] = {weights[row]}: expected finite numbers of at least 0."
+        )
+    if not weights.any():
+        raise PalmetteError("sample_weight is zero for every row: expected some positive weight.")
+    return weights
+
+
+def used_rows(weights: NDArray[np.float64] | None) -> NDArray[np.bool_] | None:
+    """Return which rows have a weight, or None where all have.
+
+    Examples
+    --------
+    >>> used_rows(np.array([1.0, 0.0]))
+    array([ True, False])
+    """
+    return None if weights is None or weights.all() else weights > 0
+
+
+def weight_keyword(estimator: Any) -> str:
+    """Name under which an estimator's `fit` takes sample weights; an error where it takes none.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> weight_keyword(make_pipeline(StandardScaler(), LogisticRegression()))
+    'logisticregression__sample_weight'
+    """
+    if has_fit_parameter(estimator, "sample_weight"):
+        return "sample_weight"
+    if _hands_on(estimator):
+        # with metadata routing the plain name finds its way to whoever requested it
+        if get_config()["enable_metadata_routing"]:
+            return "sample_weight"
+        if isinstance(estimator, Pipeline):
+            name, last = estimator.steps[-1]
+            return f"{name}__{weight_keyword(last)}"
+        return weight_keyword(estimator.estimator)
+    raise PalmetteError(
+        f"sample_weight was given, but {type(estimator).__name__}.fit does not take it. Use an "
+        "estimator that does, or leave the weights out."
+    )
+
+
+def _hands_on(estimator: Any) -> bool:
+    """Whether `fit` takes any keyword and hands it on to an inner estimator, as searches do."""
+    parameters = inspect.signature(estimator.fit).parameters.values()
+    takes_any = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
+    return takes_any and (isinstance(estimator, Pipeline) or hasattr(estimator, "estimator"))
+
+
+class Threads:
+    """A few threads that live as long as a fit, so that a round costs no start of any.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        As in joblib; inside of a parallel worker of joblib it may come to fewer.
+
+    Examples
+    --------
+    >>> with Threads(2) as threads:
+    ...     threads.map(abs, [-1, -2, -3])
+    [1, 2, 3]
+    """
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_threads = effective_n_jobs(n_jobs)
+        self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
+
+    def map(self, function: Callable[..., Any], items: Iterable[Any]) -> list[Any]:
+        """Return the function's answers for all items, in their order."""
+        if self._pool is None:
+            return [function(item) for item in items]
+        return list(self._pool.map(function, items))
+
+    def __enter__(self) -> Threads:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Settings that have been published, or that serve a purpose.
+
+    Parameters
+    ----------
+    summary : str
+        One line.
+    parameters : mapping
+        Of the estimator; what is left out is at its default.
+    reference : str
+        Where they come from.
+    """
+
+    summary: str
+    parameters: Mapping[str, Any]
+    reference: str = ""
+
+
+def preset(cls: Any, name: str, **changes: Any) -> Any:
+    """Make an estimator with settings by name.
+
+    Parameters
+    ----------
+    name : str
+        One of `presets`.
+    **changes
+        Parameters that differ from the preset.
+
+    Returns
+    -------
+    estimator
+    """
+    known: Mapping[str, Preset] = cls._presets
+    if name not in known:
+        raise PalmetteError(
+            f"{cls.__name__} has no preset {name!r}: expected one of {sorted(known)}."
+        )
+    # parts are copied, so that changing those of one estimator leaves the preset alone
+    parts = {
+        key: clone(value) if isinstance(value, BaseEstimator) else value
+        for key, value in known[name].parameters.items()
+    }
+    return cls(**{**parts, **changes})
+
+
+def presets(cls: Any) -> dict[str, Preset]:
+    """Return the presets by name, each with its parameters and reference."""
+    return dict(cls._presets)
+
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+_SEVERAL = (tuple, list, set, frozenset)  # rows that are more than one label
+
+
+class ReadLabels(NamedTuple):
+    """Labels that were read from y.
+
+    Parameters
+    ----------
+    labels : NodeLabels
+        Of all rows.
+    learner : object or None
+        The fitted learner of the hierarchy, where one was set.
+    """
+
+    labels: NodeLabels
+    learner: Any
+
+
+def read_labels(
+    setting: Any, X: Any, y: Any, weights: FloatArray | None = None, *, takes_matrices: bool = False
+) -> ReadLabels:
+    """Encode y along the hierarchy that a user asks for.
+
+    Parameters
+    ----------
+    setting : Hierarchy, learner of one, or None
+        None takes the hierarchy from y.
+    X : rows
+    y : labels of n_samples rows
+        Or `NodeLabels`, which are taken as they are.
+    weights : array of shape (n_samples,), optional
+        A learner of the hierarchy does not see rows without weight.
+    takes_matrices : bool
+        Whether a list of lists of 0 and 1 is an indicator matrix.
+
+    Returns
+    -------
+    ReadLabels
+    """
+    learner = None
+    if isinstance(y, NodeLabels):
+        _check_same_hierarchy(setting, y.hierarchy)
+    else:
+        hierarchy, y, learner = _hierarchy_for(setting, X, y, weights)
+    if isinstance(y, NodeLabels):  # given so, or read by the learner of the hierarchy
+        labels = y
+    else:
+        y = lists_as_matrix(y, hierarchy) if takes_matrices else y
+        labels = NodeLabels.encode(check_target(y), hierarchy)
+    return ReadLabels(labels, learner)
+
+
+def path_target(labels: NodeLabels, used: NDArray[np.bool_] | None) -> tuple[OnePath, IntArray]:
+    """Return what a model of one path per row learns.
+
+    Parameters
+    ----------
+    labels : NodeLabels
+        Of all rows, in a tree.
+    used : bool array of shape (n_samples,), optional
+        Rows that are learnt from; None for all.
+
+    Returns
+    -------
+    OnePath
+    int array of shape (n_used,)
+        Class of every used row, as a position in ``space.classes``.
+    """
+    terminals = labels.terminals
+    unlabelled = np.flatnonzero(terminals == 0)
+    if unlabelled.size:
+        raise LabelError(
+            f"y[{unlabelled[0]}] names no node below the root ({unlabelled.size} such rows). "
+            "Give it a label or drop the row."
+        )
+    classes, codes = np.unique(terminals if used is None else terminals[used], return_inverse=True)
+    answers = OnePath(LabelSpace(labels.hierarchy, classes), labels.form)
+    return answers, codes.astype(np.int32)
+
+
+def node_target(labels: NodeLabels) -> tuple[NodeSets, sparse.csr_array]:
+    """Return what a model of several paths per row, or of a DAG, learns.
+
+    Parameters
+    ----------
+    labels : NodeLabels
+        Of the rows that are learnt from.
+
+    Returns
+    -------
+    NodeSets
+    sparse bool array of shape (n_samples, n_columns)
+        Columns that are true, ancestors included.
+    """
+    if not (labels.given.indices > 0).any():
+        raise LabelError(
+            f"none of the {labels.n_samples} rows of y has a label: expected some to learn."
+        )
+    answers = NodeSets.of(labels)
+    empty = ~np.isin(answers.class_nodes, np.r_[0, answers.nodes])
+    if empty.any():
+        warnings.warn(
+            f"{empty.sum()} of the {len(empty)} columns of y have no positive row, e.g. "
+            f"{answers.classes[empty][0]!r}: they are never predicted.",
+            stacklevel=5,
+        )
+    n_open = _count_open_rows(labels)
+    if n_open:
+        warnings.warn(
+            f"{n_open} of the {labels.n_samples} rows of y mark a node but not its ancestors, "
+            "which are columns too: ancestors are taken to be true.",
+            stacklevel=5,
+        )
+    return answers, closed_targets(labels, answers)
+
+
+def closed_targets(labels: NodeLabels, answers: OnePath | NodeSets) -> sparse.csr_array:
+    """Return the nodes that are true of each row: sparse bool, (n_samples, n_columns)."""
+    return sparse.csr_array(labels.closed[:, answers.nodes])
+
+
+def has_several(labels: NodeLabels) -> bool:
+    """Whether labels ask for answers node by node: several paths per row, none, or a DAG."""
+    if not labels.hierarchy.is_tree or not labels.is_single_path:
+        return True
+    # the root alone, in a matrix that lists it, is a row without labels
+    return labels.form.several and bool((labels.terminals == 0).any())
+
+
+def _count_open_rows(labels: NodeLabels) -> int:
+    """Count the rows of a matrix that mark a node but not all of its ancestors.
+
+    Sets and paths leave ancestors out as a matter of course; the root need not be marked.
+    """
+    columns = labels.form.columns
+    if columns is None:
+        return 0
+    columns = columns[columns > 0]
+    gaps = labels.closed[:, columns].sum(axis=1) - labels.given[:, columns].sum(axis=1)
+    return int(np.count_nonzero(gaps))
+
+
+# ---------------------------------------------------------------------- the hierarchy
+
+
+def given_hierarchy(setting: Any) -> Hierarchy | None:
+    """Return the hierarchy that a user gave; None where it is found in y or learnt."""
+    if setting is None or isinstance(setting, Hierarchy):
+        return setting
+    if hasattr(setting, "fit"):
+        return None  # to be learnt
+    raise HierarchyError(
+        f"hierarchy is a {type(setting).__name__}: expected a palmette.Hierarchy (such "
+        "as Hierarchy.from_paths(...) or Hierarchy.read(file)), a learner of one (such as "
+        "palmette.MFTree()) or None."
+    )
+
+
+def _check_same_hierarchy(setting: Any, hierarchy: Hierarchy) -> None:
+    """Refuse labels that were read along another hierarchy than the one that is set."""
+    given = given_hierarchy(setting)
+    if given is not None and given != hierarchy:
+        raise HierarchyError(
+            f"y was read along {hierarchy!r}, but hierarchy={given!r}. Give the same to both."
+        )
+
+
+def _hierarchy_for(
+    setting: Any, X: Any, y: Any, weights: FloatArray | None
+) -> tuple[Hierarchy | None, Any, Any]:
+    """Return the hierarchy that y is read with, y, and the fitted learner where there is one.
+
+    A learner sees the rows of this fit alone, so that cross-validation stays honest. Labels of rows
+    that are not used may be unknown to the learner: they are replaced in y. Label sets are for
+    learners that have ``learns_from_label_sets``, which then encode y themselves.
+    """
+    if setting is None or not hasattr(setting, "fit"):
+        return given_hierarchy(setting), y, None
+    try:
+        labels = np.asarray(y)
+    except ValueError:  # paths of unequal length
+        labels = np.empty((0, 0))
+    if labels.ndim != 1 or (labels.size and isinstance(labels[0], _SEVERAL)):
+        if getattr(setting, "learns_from_label_sets", False):
+            learner = clone(setting).fit(X, y, sample_weight=weights)
+            # skip_unknown: labels of rows without weight
+            return learner.hierarchy_, learner.encode(y, skip_unknown=True), learner
+        raise LabelError(
+            f"hierarchy={setting!r} is learnt over labels, but y holds paths or sets. "
+            "Give one label per row."
+        )
+    check_consistent_length(X, labels)
+    used = used_rows(weights)
+    if weights is not None and used is not None:
+        X, kept = take_rows(X, np.flatnonzero(used)), labels[used]
+        weights, y, labels = weights[used], np.where(used, labels, kept[0]), kept
+    learner = clone(setting)
+    given = {}
+    if weights is not None and has_fit_parameter(learner, "sample_weight"):
+        given["sample_weight"] = weights
+    learner = learner.fit(X, labels, **given)
+    return learner.hierarchy_, y, learner
+
+
+def check_target(y: Any) -> Any:
+    """Refuse what is no target for classification, in scikit-learn's own words."""
+    if y is None:
+        raise ValueError("fit requires y to be passed, but the target y is None.")
+    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of "
+            "y to (n_samples,), for example using ravel().",
+            DataConversionWarning,
+            stacklevel=5,
+        )
+    if getattr(getattr(y, "dtype", None), "kind", "") == "f" and y.ndim == 1:
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+    return y

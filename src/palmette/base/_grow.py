@@ -1,0 +1,278 @@
+"""Class trees: a partition, applied from the root down, divides classes into groups.
+
+`ClassProblem` is what a partition reads, `Partition` is the rule, `grow_class_tree` applies it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from threadpoolctl import threadpool_limits
+
+from palmette.base._statistics import ClassStatistics, Moments
+from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+
+__all__ = ["ClassProblem", "GrownTree", "IntArray", "Partition", "grow_class_tree", "least_side"]
+
+IntArray = NDArray[np.int32]
+
+
+def least_side(n_classes: int, min_side: float) -> int:
+    """Return the minimum number of classes on a side: the share, rounded up, at most half.
+
+    Parameters
+    ----------
+    n_classes : int
+    min_side : float
+        Share of the classes, from 0 to .5.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> [least_side(n, 0.25) for n in (3, 5, 8, 9)]
+    [1, 2, 2, 3]
+    """
+    share = int(np.ceil(min_side * n_classes - 1e-9))  # .1 * 30 is a little above 3
+    return max(1, min(share, n_classes // 2))
+
+
+class ClassProblem:
+    """Rows and their classes: what a partition reads.
+
+    Most partitions need only the statistics of the classes, which are gathered once, in one pass.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+    codes : int array of shape (n_samples,)
+        Class of every row, from 0 to ``n_classes - 1``; every class has a row.
+    n_classes : int
+    weights : array of shape (n_samples,), optional
+    seed : int
+        For partitions that draw random numbers.
+    n_jobs : int, optional
+        Number of jobs, for partitions that fit several models.
+
+    Attributes
+    ----------
+    statistics : ClassStatistics
+        Weights and sums of the classes.
+    rows_of : list of int arrays
+        Row numbers of every class.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        codes: IntArray,
+        n_classes: int,
+        weights: NDArray[np.float64] | None = None,
+        seed: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.X = X
+        self.codes = codes
+        self.n_classes = n_classes
+        self.weights = weights
+        self.seed = seed
+        self.n_jobs = n_jobs
+
+    @cached_property
+    def statistics(self) -> ClassStatistics:
+        """Weights and sums of the classes; sums are sparse where X is."""
+        return self.gather("mean")
+
+    def gather(self, moments: Moments) -> ClassStatistics:
+        """Gather statistics of the classes with the given second moments."""
+        return ClassStatistics.gather(self.X, self.codes, self.n_classes, self.weights, moments)
+
+    @cached_property
+    def rows_of(self) -> list[NDArray[np.intp]]:
+        """Rows of every class."""
+        order = np.argsort(self.codes, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.codes, minlength=self.n_classes))[:-1])
+
+    def rng(self, *key: int) -> np.random.Generator:
+        """Return a generator for one node; it does not depend on what other nodes draw."""
+        return np.random.default_rng([self.seed, *key])
+
+
+class Partition(BaseEstimator, ABC):  # type: ignore[misc]
+    """A rule that divides the classes of a node.
+
+    A partition is a scikit-learn estimator without `fit`: ``__init__`` sets the parameters, and the
+    object keeps nothing else. `begin` returns what it computes once for a problem.
+
+    Attributes
+    ----------
+    may_overlap : bool
+        Whether a class may go to several groups.
+    one_blas_thread : bool
+        Whether the classes are divided with one BLAS thread, which is faster for small matrices.
+    """
+
+    may_overlap: bool = False
+    one_blas_thread: bool = False
+
+    def begin(self, problem: ClassProblem) -> Any:
+        """Compute what all nodes share; the result is passed to every call of `split`."""
+        return problem
+
+    @abstractmethod
+    def split(self, state: Any, classes: IntArray, node: int) -> list[IntArray]:
+        """Divide the classes of a node.
+
+        Parameters
+        ----------
+        state : object
+            What `begin` returned.
+        classes : int array of shape (n_here,), ascending
+            At least three, all different.
+        node : int
+            Number of the node in the tree; it seeds the generator of the node.
+
+        Returns
+        -------
+        list of int arrays, ascending
+            Two groups or more. An empty group, or one that holds all classes, means that the
+            partition found no division: the classes are then divided in halves.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class GrownTree:
+    """Groups of classes; every group is a subset of its parent.
+
+    Parameters
+    ----------
+    parents : list of int
+        Parent of every group; -1 for the root, which comes first; parents before children.
+    groups : list of int arrays
+        Classes of every group, ascending.
+    """
+
+    parents: list[int]
+    groups: list[IntArray]
+
+    def to_hierarchy(self, names: NDArray[Any]) -> Hierarchy:
+        """Make the hierarchy whose leaves are the classes.
+
+        A group that was not divided is the parent of its classes; a group of one class is that
+        class. A class in several groups, which only some partitions allow, is a node with several
+        parents.
+
+        Parameters
+        ----------
+        names : array of shape (n_classes,)
+            Names of the classes. Groups are named "group 1", "group 2", ... in the order in which
+            they were made; primes are added until these names differ from those of the classes.
+
+        Returns
+        -------
+        Hierarchy
+        """
+        taken = {str(name) for name in names.tolist()}
+        prime = ""
+        while any(f"group {i}{prime}" in taken for i in range(len(self.groups))):
+            prime += "'"
+        label: list[Any] = [f"group {i}{prime}" for i in range(len(self.groups))]
+        label[0] = "root" if "root" not in taken else f"root{prime or chr(39)}"
+        has_groups = set(self.parents)
+        edges = []
+        for i, (parent, group) in enumerate(zip(self.parents, self.groups, strict=True)):
+            if parent >= 0 and len(group) == 1:
+                edges.append((label[parent], names[group[0]]))
+                continue
+            if parent >= 0:
+                edges.append((label[parent], label[i]))
+            if i not in has_groups:
+                edges.extend((label[i], names[k]) for k in group.tolist())
+        return Hierarchy.from_edges(edges)
+
+
+def grow_class_tree(
+    partition: Partition,
+    problem: Any,
+    *,
+    leaf_size: int = 1,
+    min_side: float = 0.0,
+    max_depth: int | None = None,
+) -> GrownTree:
+    """Divide classes until the groups are small.
+
+    Parameters
+    ----------
+    partition : Partition
+    problem : ClassProblem
+        Or another object with ``n_classes`` that the partition reads.
+    leaf_size : int
+        Maximum number of classes of a group that is not divided.
+    min_side : float
+        Minimum share of a group's classes, rounded up, outside of the largest part; 0 to .5. Where
+        a partition finds a smaller share, the group is divided in halves instead, so that the depth
+        of a tree of c classes is at most log(c) / -log(1 - min_side), rounded up. With 0 the tree
+        may be a chain.
+    max_depth : int, optional
+        Groups at this depth are not divided.
+
+    Returns
+    -------
+    GrownTree
+    """
+    _check_limits(leaf_size, min_side, max_depth)
+    everything = np.arange(problem.n_classes, dtype=np.int32)
+    parents, groups, depths = [-1], [everything], [0]
+    waiting = [0]  # a stack: a chain may be deeper than Python's recursion limit
+    threads = threadpool_limits(1, user_api="blas") if partition.one_blas_thread else nullcontext()
+    with threads:
+        state = partition.begin(problem)
+        while waiting:
+            node = waiting.pop()
+            classes = groups[node]
+            if len(classes) <= leaf_size or (max_depth is not None and depths[node] >= max_depth):
+                continue
+            for part in _divide(partition, state, classes, node, min_side):
+                parents.append(node)
+                groups.append(part)
+                depths.append(depths[node] + 1)
+                waiting.append(len(groups) - 1)
+    return GrownTree(parents, groups)
+
+
+def _divide(
+    partition: Partition, state: Any, classes: IntArray, node: int, min_side: float
+) -> list[IntArray]:
+    """Divide a group; in halves where the partition finds no division or too small a part."""
+    if len(classes) == 2:
+        return [classes[:1], classes[1:]]
+    parts = [np.asarray(part, dtype=np.int32) for part in partition.split(state, classes, node)]
+    parts = [part for part in parts if part.size]
+    largest = max((len(part) for part in parts), default=len(classes))
+    if len(parts) < 2 or largest > len(classes) - least_side(len(classes), min_side):
+        half = len(classes) // 2
+        return [classes[:half], classes[half:]]
+    return parts
+
+
+def _check_limits(leaf_size: Any, min_side: Any, max_depth: Any) -> None:
+    """Raise an error for limits out of range."""
+    if not isinstance(leaf_size, Integral) or leaf_size < 1:
+        raise PalmetteError(
+            f"leaf_size={leaf_size!r}: expected a whole number of classes, 1 or more."
+        )
+    if not isinstance(min_side, Real) or not 0 <= float(min_side) <= 0.5:
+        raise PalmetteError(f"min_side={min_side!r}: expected a share from 0 to 0.5.")
+    if max_depth is not None and (not isinstance(max_depth, Integral) or max_depth < 1):
+        raise PalmetteError(f"max_depth={max_depth!r}: expected a depth, 1 or more, or None.")

@@ -1,0 +1,198 @@
+"""What classifiers share that answer every node with a yes or no, learnt together or one by one."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from palmette._arrays import count_rows, take_rows
+from palmette.base._classifier import HierarchicalClassifier
+from palmette.base._fitting import check_weights, used_rows
+from palmette.decisions._thresholds import (
+    BestF,
+    LabelRule,
+    Threshold,
+    TunedRule,
+    resolve_label_rule,
+)
+from palmette.exceptions import PalmetteError
+
+__all__ = ["MultilabelClassifier"]
+
+FloatArray = NDArray[np.float64]
+
+
+class _TunedAs(NamedTuple):
+    """Thresholds, and the rule that they were tuned by."""
+
+    rule: str
+    threshold: Threshold
+
+
+class MultilabelClassifier(HierarchicalClassifier):
+    """Base of multi-label classifiers.
+
+    Labels come in any form: an indicator matrix, label sets, one label a row, paths along a
+    hierarchy. What is learnt is always the same: a sparse matrix of the nodes that are true of each
+    row, their ancestors included; in a flat problem the nodes are the labels.
+
+    A subclass sets the parameters ``hierarchy`` and ``decoding``, and gives `_fit_nodes` and
+    `_node_proba_of`. One that has scores of its training rows from parts of the model that did not
+    see them also gives `_tunes_itself` and `_out_of_bag_proba`: ``decoding="auto"`` then means the
+    thresholds of the best F1 on those, and any other tuned rule serves as well.
+
+    Attributes
+    ----------
+    thresholds_ : array of shape (n_classes,)
+        Of the labels in ``classes_``; where `decoding` is a tuned rule and the model tunes itself.
+    """
+
+    _takes_tables = False  # whether X may hold more than numbers: tables and texts stay as they are
+    _tunes_on_seen_rows = False  # whether its own thresholds are tuned on rows that all parts saw
+
+    # ------------------------------------------------------------------ for subclasses
+
+    def _check_parameters(self) -> None:
+        """Refuse bad parameters, before anything is read."""
+
+    def _fit_nodes(
+        self, X: Any, Y: sparse.csr_array, weights: FloatArray | None
+    ) -> FloatArray | None:
+        """Learn.
+
+        Parameters
+        ----------
+        X : float64 array or CSR matrix of shape (n_samples, n_features)
+            Rows with a weight only.
+        Y : sparse bool array of shape (n_samples, n_columns)
+            Columns as in ``nodes_``; each has a true row, and it may be true of all.
+        weights : array of shape (n_samples,), optional
+            All positive.
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns) or None
+            Scores that thresholds are tuned on, where the model does not keep them for
+            `_out_of_bag_proba`.
+        """
+        raise NotImplementedError
+
+    def _tunes_itself(self) -> bool:
+        """Whether the model will have out-of-bag scores; asked before it is fitted."""
+        return False
+
+    def _out_of_bag_proba(self) -> FloatArray:
+        """Scores of the rows and columns that `_fit_nodes` saw, from parts that did not see them.
+
+        Asked once, after `_fit_nodes`, for an array of shape (n_samples, n_columns) from 0 to 1.
+        """
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ fitting
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+        y : labels of n_samples rows
+            A 0/1 matrix, a list of sets, or any other form that `NodeLabels.encode` reads.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, targets, weights = self._read_fit(X, y, sample_weight)
+        scores = self._fit_nodes(X, targets, weights)
+        self._tune(targets, weights, scores)
+        return self
+
+    def _read_fit(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, sparse.csr_array, FloatArray | None]:
+        """Read what came to `fit`: rows with a weight, their nodes as in ``nodes_``, weights."""
+        X = self._read_features(X, reset=True)
+        weights = check_weights(sample_weight, count_rows(X))
+        targets = self._learn_target(X, y, weights, by_node=True)
+        used = used_rows(weights)
+        if weights is not None and used is not None:
+            X, weights = take_rows(X, np.flatnonzero(used).astype(np.int32)), weights[used]
+        return X, targets, weights
+
+    # ------------------------------------------------------------------ deciding
+
+    def _tune(
+        self, truth: sparse.csr_array, weights: FloatArray | None, scores: FloatArray | None = None
+    ) -> None:
+        """Set ``thresholds_`` where the rule asks for it.
+
+        Parameters
+        ----------
+        truth : sparse bool array of shape (n_samples, n_columns)
+        weights : array of shape (n_samples,), optional
+        scores : array of shape (n_samples, n_columns), optional
+            What thresholds are tuned on; by default what `_out_of_bag_proba` gives.
+        """
+        for name in ("thresholds_", "_tuned"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        rule = self._several_rule() if self._answers.by_node else None
+        if not isinstance(rule, TunedRule):
+            return
+        # a copy, since it is made coherent in place
+        proba = np.array(self._out_of_bag_proba() if scores is None else scores, dtype=np.float64)
+        table = self._answers.table_from_nodes(proba, self._dag_rule())
+        tuned = rule.tune(table, truth, self._answers.columns, weights)
+        self._tuned = _TunedAs(repr(rule), tuned)
+        self.thresholds_ = np.asarray(tuned.value)[self._answers.class_nodes]
+
+    def _several_rule(self) -> LabelRule | TunedRule:
+        is_auto = isinstance(self.decoding, str) and self.decoding == "auto"
+        return BestF() if is_auto and self._tunes_itself() else resolve_label_rule(self.decoding)
+
+    def _threshold_rule(self) -> LabelRule:
+        if not self._tunes_itself():
+            return super()._threshold_rule()
+        rule = self._several_rule()
+        if not isinstance(rule, TunedRule):
+            return rule
+        tuned: _TunedAs | None = getattr(self, "_tuned", None)
+        if tuned is None or tuned.rule != repr(rule):
+            raise PalmetteError(
+                f"decoding={self.decoding!r} is tuned while the model is fitted, which was done "
+                "with another rule. Fit it again, or choose a rule that needs no tuning."
+            )
+        return tuned.threshold
+
+    def _check_decoding(self, several: bool) -> None:
+        if several and self._tunes_itself():
+            self._several_rule()
+        else:
+            super()._check_decoding(several)
+
+    def _read_features(self, X: Any, *, reset: bool) -> Any:
+        if self._takes_tables:
+            return super()._read_features(X, reset=reset)
+        if hasattr(X, "columns") and 0 in X.shape:
+            raise ValueError(f"X has shape {X.shape}: expected at least one row and column.")
+        allow_nan = self.__sklearn_tags__().input_tags.allow_nan
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            accept_sparse="csr",
+            ensure_all_finite="allow-nan" if allow_nan else True,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_label = True
+        return tags

@@ -1,0 +1,233 @@
+"""Several models boosted side by side, one tree each a round, whose scores stand side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palmette._arrays import row_chunks
+from palmette.boosting._hypotheses import Bundle, ClassTrees, Hypothesis, Samples, add_class_trees
+from palmette.boosting._weak_base import TrainingRows, WeakLearner
+
+__all__ = [
+    "BundledLearner",
+    "BundledObjective",
+    "Objective",
+    "Round",
+    "RowChoice",
+    "boost",
+    "scores_of",
+    "staged_scores",
+]
+
+
+class BundledObjective:
+    """Objectives that do not know of each other.
+
+    Parameters
+    ----------
+    objectives : sequence of Objective
+    """
+
+    def __init__(self, objectives: Sequence[Any]) -> None:
+        self._objectives = objectives
+        self.start = np.concatenate([each.start for each in objectives])
+        self._bounds = np.cumsum([0, *(len(each.start) for each in objectives)])
+        self.edge = np.nan
+
+    @property
+    def loss(self) -> float:
+        """Mean of the objectives' losses."""
+        return float(np.mean([each.loss for each in self._objectives]))
+
+    def gradients(self, turn_seed: int) -> list[NDArray[np.float32]]:
+        """Return the gradients of all objectives."""
+        return [each.gradients(turn_seed) for each in self._objectives]
+
+    def take(self, grown: list[Any]) -> Bundle:
+        """Move every objective on by its part."""
+        parts = [each.take(part) for each, part in zip(self._objectives, grown, strict=True)]
+        return Bundle(tuple(parts), self._bounds)
+
+    def replay(self, hypothesis: Bundle, samples: Samples) -> None:
+        """Move on by a round of an earlier fit."""
+        for each, part in zip(self._objectives, hypothesis.parts, strict=True):
+            each.replay(part, samples)
+
+
+class BundledLearner:
+    """A weak learner for every objective of a bundle.
+
+    Parameters
+    ----------
+    learners : sequence of WeakLearner
+    """
+
+    def __init__(self, learners: Sequence[Any]) -> None:
+        self._learners = learners
+
+    def grow(
+        self,
+        rows: Any,
+        signed: list[NDArray[np.float32]],
+        chosen: NDArray[np.int32] | None,
+        seed: int,
+    ) -> list[Any]:
+        """Grow one hypothesis for every objective, each from a seed of its own."""
+
+        def grow_one(i: int) -> Any:
+            own_seed = int(np.random.SeedSequence([seed, i]).generate_state(1, np.uint64)[0] >> 1)
+            return self._learners[i].grow(rows, signed[i], chosen, own_seed)
+
+        grown: list[Any] = rows.threads.map(grow_one, range(len(self._learners)))
+        return grown
+
+
+class Objective(Protocol):
+    """What an objective gives to the loop."""
+
+    start: NDArray[np.float32]
+    loss: float
+    edge: float
+
+    def gradients(self, turn_seed: int) -> NDArray[np.float32]:
+        """Return signed weights of shape (n_samples, n_columns); `loss` is that of before."""
+
+    def take(self, grown: Any) -> Hypothesis | None:
+        """Give what was grown its votes, and move on by it; None where there is no edge left."""
+
+    def replay(self, hypothesis: Hypothesis, samples: Samples) -> None:
+        """Move on by a hypothesis of an earlier fit."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round.
+
+    Parameters
+    ----------
+    hypothesis : Hypothesis
+    loss : float
+        Of the training rows before the round.
+    edge : float
+        Of the hypothesis under the weights of the round; NaN for gradient boosting.
+    """
+
+    hypothesis: Hypothesis
+    loss: float
+    edge: float
+
+
+@dataclass(frozen=True)
+class RowChoice:
+    """Which rows a round looks at.
+
+    Parameters
+    ----------
+    subsample : float
+        Share of the rows, drawn anew every round.
+    weight_trim : float
+        Share of the weight that may be left out: rows of the smallest weights are.
+    """
+
+    subsample: float = 1.0
+    weight_trim: float = 0.0
+
+    def __call__(self, signed: Any, seed: int) -> NDArray[np.int32] | None:
+        """Return the rows of a round, ascending; None for all.
+
+        `signed` is an array of shape (n_samples, n_columns), or a list of such, side by side.
+        """
+        blocks = signed if isinstance(signed, list) else [signed]
+        n_samples = len(blocks[0])
+        if self.subsample >= 1.0 and self.weight_trim <= 0.0:
+            return None
+        kept = np.arange(n_samples, dtype=np.int32)
+        if self.subsample < 1.0:
+            rng = np.random.default_rng([seed, 4])
+            size = max(1, round(self.subsample * n_samples))
+            kept = np.sort(rng.choice(kept, size, replace=False))
+        if self.weight_trim > 0.0:
+            weights = sum(np.abs(block[kept]).sum(axis=1, dtype=np.float64) for block in blocks)
+            order = np.argsort(weights, kind="stable")
+            left_out = np.cumsum(weights[order]) <= self.weight_trim * weights.sum()
+            kept = np.sort(kept[order[~left_out]])
+        return kept
+
+
+def boost(
+    objective: Objective,
+    learner: WeakLearner,
+    rows: TrainingRows,
+    seed: int,
+    done: Sequence[Hypothesis] = (),
+    choose_rows: RowChoice | None = None,
+) -> Iterator[Round]:
+    """Yield one round after the other, for as long as they are asked for and have an edge.
+
+    Round ``t`` uses a seed made of (seed, t) alone: going on from given rounds leads to the same
+    model as never having stopped.
+
+    Parameters
+    ----------
+    objective : Objective
+    learner : WeakLearner
+    rows : TrainingRows
+    seed : int
+    done : sequence of Hypothesis
+        Rounds of an earlier fit on the same rows.
+    choose_rows : RowChoice, optional
+
+    Yields
+    ------
+    Round
+    """
+    samples = Samples(rows.codes, rows.X)
+    for hypothesis in done:
+        objective.replay(hypothesis, samples)
+    choose = choose_rows or RowChoice()
+    turn = len(done)
+    while True:
+        turn_seed = seed_of(seed, turn)
+        signed = objective.gradients(turn_seed)
+        loss = objective.loss
+        grown = learner.grow(rows, signed, choose(signed, turn_seed), turn_seed)
+        found = objective.take(grown)
+        if found is None:
+            return
+        yield Round(found, loss, objective.edge)
+        turn += 1
+
+
+def seed_of(seed: int, turn: int) -> int:
+    """Seed of a round: an unsigned integer of 63 bits."""
+    return int(np.random.SeedSequence([seed, turn]).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def scores_of(
+    samples: Samples, rounds: Sequence[Hypothesis], start: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """Scores of new rows after all rounds: (n_samples, n_columns)."""
+    scores = np.tile(start.astype(np.float64), (len(samples.codes), 1))
+    if rounds and isinstance(rounds[0], ClassTrees):
+        for chunk in row_chunks(len(rounds), rounds[0].features.size, at_once=2**20):
+            # all rounds are of one kind
+            add_class_trees(cast("list[ClassTrees]", list(rounds[chunk])), samples, scores)
+        return scores
+    for hypothesis in rounds:
+        hypothesis.add_scores(samples, scores)
+    return scores
+
+
+def staged_scores(
+    samples: Samples, rounds: Sequence[Hypothesis], start: NDArray[np.float32]
+) -> Iterator[NDArray[np.float64]]:
+    """Scores after every round; the same array each time, moved on."""
+    scores = np.tile(start.astype(np.float64), (len(samples.codes), 1))
+    for hypothesis in rounds:
+        hypothesis.add_scores(samples, scores)
+        yield scores

@@ -1,0 +1,172 @@
+"""AdaBoostECCClassifier: a new colouring of the labels every round."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from palmette.base._fitting import Preset, preset, presets
+from palmette.boosting._base import BoostedClassifier
+from palmette.boosting._boost import RowChoice
+from palmette.boosting._objectives import ColouringWeights
+from palmette.boosting._validation import check_boosting
+from palmette.boosting._weak import StumpPerClass, resolve_weak_learner
+from palmette.decisions._rules import BestPath
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.trees._binning import MAX_BINS
+
+__all__ = ["AdaBoostECCClassifier"]
+
+FloatArray = NDArray[np.float64]
+
+
+class AdaBoostECCClassifier(BoostedClassifier):
+    """AdaBoost.ECC: boosting with an error-correcting code that is drawn as it goes.
+
+    Every round colours the labels at random, half of them each way, and one binary hypothesis tells
+    the colours apart. A label's score is the sum of the votes for its colours.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy, optional
+        A tree. Where given, or where y holds paths, the most specific labels are coloured; the
+        hierarchy matters for the answers only.
+    weak_learner : "tree", "cart", "stump", "shared_tree", object of `palmette.weak`, or classifier
+        What a round grows, for one binary problem.
+    n_estimators : int
+        Rounds.
+    learning_rate : float
+        Share of each round's votes that is taken.
+    subsample : float
+        Share of the rows that a round looks at.
+    weight_trim : float
+        Share of the weight that a round may leave out: the rows of the smallest weights.
+    max_bins : int
+        Bins of a feature, at most 255. Missing values have a bin of their own and go right.
+    decoding : str or object of `palmette.decoding`
+        How to decide; "auto" is "best_path", the label with the largest score.
+    n_iter_no_change, validation_fraction, tol
+        Early stopping; see `HierarchicalAdaBoostClassifier`.
+    warm_start : bool
+        Whether `fit` adds rounds to those of the last call, on the same data.
+    n_jobs : int, optional
+        Threads.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    rounds_ : list
+    edges_ : array of shape (n_rounds,)
+        Edge of every round in its binary problem.
+    train_loss_ : array of shape (n_rounds,)
+        Mean exponential loss of the wrong labels before each round.
+
+    References
+    ----------
+    Guruswami and Sahai, Multiclass learning, boosting, and error-correcting codes, COLT 1999.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> clf = AdaBoostECCClassifier(n_estimators=30, random_state=0)
+    >>> clf.fit(X, ["a", "b", "c", "d"]).predict(X).tolist()
+    ['a', 'b', 'c', 'd']
+    """
+
+    preset, presets = classmethod(preset), classmethod(presets)
+    _presets: ClassVar = {
+        "paper": Preset(
+            "a stump for every round's colouring",
+            {"weak_learner": StumpPerClass(), "learning_rate": 1.0},
+            "Guruswami and Sahai, COLT 1999",
+        )
+    }
+
+    def __init__(
+        self,
+        hierarchy: Hierarchy | None = None,
+        *,
+        weak_learner: Any = "tree",
+        n_estimators: int = 400,
+        learning_rate: float = 1.0,
+        subsample: float = 1.0,
+        weight_trim: float = 0.0,
+        max_bins: int = MAX_BINS,
+        decoding: Any = "auto",
+        n_iter_no_change: int | None = None,
+        validation_fraction: float = 0.1,
+        tol: float = 1e-4,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.weak_learner = weak_learner
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.subsample = subsample
+        self.weight_trim = weight_trim
+        self.max_bins = max_bins
+        self.decoding = decoding
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_boosting(self)
+        resolve_weak_learner(self.weak_learner)
+
+    def _takes_several_now(self) -> bool:
+        return False
+
+    def _objective(self, targets: NDArray[np.int32], weights: FloatArray) -> ColouringWeights:
+        return ColouringWeights(targets, weights, self.space_.n_classes, self.learning_rate)
+
+    def _learner(self) -> Any:
+        return resolve_weak_learner(self.weak_learner)
+
+    def _row_choice(self) -> RowChoice:
+        return RowChoice(self.subsample, self.weight_trim)
+
+    def _loss_on(self, targets: NDArray[np.int32], weights: FloatArray) -> Any:
+        rows, shares = np.arange(len(targets)), weights / weights.sum()
+
+        def loss(scores: FloatArray) -> float:
+            behind = np.exp(0.5 * (scores - scores[rows, targets][:, None]))
+            return float(shares @ (behind.sum(axis=1) - 1) / max(scores.shape[1] - 1, 1))
+
+        return loss
+
+    def _class_proba_from(self, scores: FloatArray, n_rounds: int) -> FloatArray:
+        return np.asarray(softmax(scores, axis=1))
+
+    def _decision_rule(self) -> Any:
+        self._check_decoding(False)
+        return BestPath() if self.decoding == "auto" else super()._decision_rule()
+
+    def decision_function(self, X: Any) -> FloatArray:
+        """Scores of the labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Columns as in ``classes_``; with two labels the difference, of shape (n_samples,).
+        """
+        return self._answers.margins(self._scores_of(self._read_rows(X)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = False
+        return tags

@@ -1,0 +1,445 @@
+"""Gradient boosting of trees for all columns: losses of scores, and Newton steps in leaves."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from palmette.boosting._hypotheses import Coloured
+from palmette.boosting._weak_base import regrow
+from palmette.labels._space import LabelSpace
+
+__all__ = [
+    "NO_EDGE",
+    "AdaBoostWeights",
+    "ColouringWeights",
+    "GradientObjective",
+    "LeafSoftmax",
+    "Logistic",
+    "Loss",
+    "PathSoftmax",
+    "coefficient_of",
+    "working_dtype",
+]
+
+
+Floats = NDArray[np.float32]
+Sums = NDArray[np.float64]
+
+_LEAST_SHARE = 1e-4  # a column that is always or never true would begin at infinity
+_SMALL = 2**16  # gradients, up to which float64 costs nothing noticeable
+
+
+def working_dtype(size: int) -> type[np.floating]:
+    """Return float32, or float64 for small arrays, which cost nothing.
+
+    Small data have many splits that are equally good; in float32 rounding would choose among them,
+    and copies of a row would not count as its weight.
+    """
+    return np.float64 if size <= _SMALL else np.float32
+
+
+class Loss(Protocol):
+    """A loss of scores whose gradients are ``weight (y - p)`` with p a probability."""
+
+    n_columns: int
+
+    def start(self) -> Floats:
+        """Return the scores that all rows begin with, of shape (n_columns,)."""
+
+    def gradients(self, scores: Floats, out: Floats) -> float:
+        """Write weighted gradients, (n_samples, n_columns), and return the sum of the losses."""
+
+
+class GradientObjective:
+    """Scores of the training rows, moved by Newton steps.
+
+    Parameters
+    ----------
+    loss : Loss
+    weights : array of shape (n_samples,)
+        Positive.
+    learning_rate : float
+    max_step : float
+        Largest step of a leaf before shrinkage.
+
+    Notes
+    -----
+    Holds scores and gradients: two float32 arrays of shape (n_samples, n_columns).
+    """
+
+    def __init__(
+        self, loss: Loss, weights: Sums, learning_rate: float, max_step: float = 4.0
+    ) -> None:
+        self._loss = loss
+        self._weights = weights.astype(np.float32)
+        self._rate = learning_rate
+        self._max_step = max_step
+        self.start = loss.start()
+        dtype = working_dtype(len(weights) * len(self.start))
+        self._scores = np.tile(self.start.astype(dtype), (len(weights), 1))
+        self._buffer = np.empty_like(self._scores)
+        self.edge = np.nan
+        self.loss = np.nan
+
+    def gradients(self, turn_seed: int) -> Floats:
+        """Return the weighted gradients, (n_samples, n_columns); `loss` is then that before."""
+        total = self._loss.gradients(self._scores, self._buffer)
+        self.loss = float(total) / float(self._weights.sum(dtype=np.float64))
+        return self._buffer
+
+    def take(self, grown: Any) -> Any:
+        """Give the leaves of a tree their votes, and move the scores by them."""
+        from palmette.boosting._votes import newton_sums
+
+        shape = grown.n_leaves, self._scores.shape[1]
+        sums, curvature = np.zeros(shape), np.zeros(shape)
+        newton_sums(self._buffer, self._weights, grown.leaf, sums, curvature)
+        # one is added to the curvature, as of a prior row, so that pure leaves stay bounded
+        step = np.clip(sums / (curvature + 1.0), -self._max_step, self._max_step)
+        tree = grown.hypothesis(self._rate * step.T, self._weights)
+        self._move(tree.values, grown.leaf)
+        return tree
+
+    def _move(self, values: Floats, leaf: NDArray[np.int32]) -> None:
+        from palmette.boosting._votes import add_leaf_values
+
+        add_leaf_values(leaf, values, self._scores)
+
+    def replay(self, hypothesis: Any, samples: Any) -> None:
+        """Move on by a tree of an earlier fit, as `take` did when it was found."""
+        hypothesis.add_scores(samples, self._scores)
+
+
+class LeafSoftmax:
+    """Log-likelihood of a softmax over the labels.
+
+    Parameters
+    ----------
+    targets : int32 array of shape (n_samples,)
+        Label of every row.
+    weights : float array of shape (n_samples,)
+        Positive.
+    n_labels : int
+    """
+
+    def __init__(self, targets: NDArray[np.int32], weights: Sums, n_labels: int) -> None:
+        self.n_columns = n_labels
+        self._targets = targets
+        self._shares = np.bincount(targets, weights, minlength=n_labels) / weights.sum()
+        self._weights = weights.astype(np.float32)
+
+    def start(self) -> Floats:
+        """Return the logarithms of the labels' shares."""
+        return np.asarray(np.log(self._shares), dtype=np.float32)
+
+    def gradients(self, scores: Floats, out: Floats) -> float:
+        """Write the gradients; see `Loss`."""
+        from palmette.boosting._votes import softmax_gradients
+
+        return float(softmax_gradients(scores, self._targets, self._weights, out))
+
+
+class PathSoftmax:
+    """Log-likelihood of paths whose scores are sums of their nodes' scores.
+
+    Parameters
+    ----------
+    targets : int32 array of shape (n_samples,)
+        Label of every row, as a position in ``space.classes``.
+    weights : float array of shape (n_samples,)
+    space : LabelSpace
+        Its active nodes but the root are the columns.
+    """
+
+    def __init__(self, targets: NDArray[np.int32], weights: Sums, space: LabelSpace) -> None:
+        self.n_columns = space.n_active - 1
+        self._targets = (space.class_place[targets] - 1).astype(np.int32)
+        self._parents = (space.parent[1:] - 1).astype(np.int32)
+        self._ends = space.is_class[1:]
+        self._weights = weights.astype(np.float32)
+
+    def start(self) -> Floats:
+        """Return zeros: all paths alike."""
+        return np.zeros(self.n_columns, dtype=np.float32)
+
+    def gradients(self, scores: Floats, out: Floats) -> float:
+        """Write the gradients; see `Loss`."""
+        from palmette.boosting._votes import path_softmax_gradients
+
+        return float(
+            path_softmax_gradients(
+                scores, self._targets, self._weights, self._parents, self._ends, out
+            )
+        )
+
+
+class Logistic:
+    """Log-likelihood of independent columns, several of which may be true of a row.
+
+    Parameters
+    ----------
+    positives : sparse bool array of shape (n_samples, n_columns)
+    weights : float array of shape (n_samples,)
+    """
+
+    def __init__(self, positives: sparse.csr_array, weights: Sums) -> None:
+        self.n_columns = int(positives.shape[1])
+        self._starts = positives.indptr.astype(np.int64)
+        self._columns = positives.indices.astype(np.int32)
+        shares = weights @ positives.astype(np.float64) / weights.sum()
+        self._shares = np.clip(shares, _LEAST_SHARE, 1 - _LEAST_SHARE)
+        self._weights = weights.astype(np.float32)
+
+    def start(self) -> Floats:
+        """Return the log-odds of the columns' shares."""
+        return np.asarray(np.log(self._shares / (1 - self._shares)), dtype=np.float32)
+
+    def gradients(self, scores: Floats, out: Floats) -> float:
+        """Write the gradients; see `Loss`."""
+        from palmette.boosting._votes import logistic_gradients
+
+        return float(logistic_gradients(scores, self._starts, self._columns, self._weights, out))
+
+
+NO_EDGE = 1e-6  # an edge up to this is none: its coefficient would be rounding
+
+_SMALL_MASS = 1e-15
+_PRIOR_PAIRS = 3.0
+_TINY = np.finfo(np.float64).tiny
+
+
+class AdaBoostWeights:
+    """Weights ``w(i, j)`` of AdaBoost.MH, with the signs of the labels.
+
+    One float64 array of shape (n_samples, n_columns) is all that is kept; the labels are its signs.
+    It is not scaled to sum to one every round (eq. 10 divides by Z): edges are taken relative to
+    what it sums to, and that sum is the exponential loss.
+
+    Parameters
+    ----------
+    positives : sparse bool array of shape (n_samples, n_columns)
+        The columns that are true of every row.
+    weights : array of shape (n_samples,)
+        Of the rows.
+    costs : array of shape (n_columns,)
+        Initial weights of the columns (eq. 5), in any scale.
+    coefficient : "global" or "per_class"
+        One coefficient a round (eq. 8-9), or one for every column, whose weights then sum to its
+        cost again after every round.
+    votes : "sign" or "confidence"
+        Votes of one size, or half the log-odds of the weights in a leaf.
+    learning_rate : float
+    by_column : bool
+        Whether the weak learner looks at every column by itself, whatever its scale: it is then
+        shown the weights themselves, and no copy is made.
+    needs_edge : bool
+        Whether a hypothesis without an edge is refused, which ends the boosting; else it is taken,
+        with votes that are as good as none. Votes by sign need one.
+    """
+
+    def __init__(
+        self,
+        positives: sparse.csr_array,
+        weights: Sums,
+        costs: Sums,
+        *,
+        coefficient: str = "global",
+        votes: str = "sign",
+        learning_rate: float = 1.0,
+        by_column: bool = False,
+        needs_edge: bool = True,
+    ) -> None:
+        self._costs = costs / costs.sum()
+        self._row_weights = weights.astype(np.float32)
+        self._per_class = coefficient == "per_class"
+        self._votes = votes
+        self._rate = learning_rate
+        self._needs_edge = needs_edge
+        self.signed: Sums = np.multiply.outer(-weights / weights.sum(), self._costs)
+        rows, columns = positives.nonzero()
+        self.signed[rows, columns] *= -1.0
+        self._mass = self._costs.copy()
+        self._scale = np.ones(len(costs))  # of the columns: what is kept times this is the weight
+        dtype = working_dtype(self.signed.size)
+        self._buffer: NDArray[Any] | None = (
+            None if by_column else np.empty(self.signed.shape, dtype=dtype)
+        )
+        # a weight of k is k rows; weights of a small sum are no fewer rows than there are
+        self._n_rows = max(float(weights.sum()), float(len(weights)))
+        # eq. 8 is infinite for an edge of one
+        self._smoothing = 1.0 / (self._n_rows * len(costs))
+        self.edge = np.nan
+
+    @property
+    def loss(self) -> float:
+        """Weighted mean of ``exp(-y F)`` over all pairs, by the costs of the columns."""
+        return float(self._mass @ self._scale)
+
+    @property
+    def start(self) -> NDArray[np.float32]:
+        """Scores that rows begin with: zeros."""
+        return np.zeros(self.signed.shape[1], dtype=np.float32)
+
+    def gradients(self, turn_seed: int) -> NDArray[Any]:
+        """Return the signed weights, (n_samples, n_columns), in a scale of their own."""
+        if self._buffer is None:
+            return self.signed
+        if self._per_class:
+            scale = self._costs / np.maximum(self._mass, _TINY)
+        else:
+            scale = np.full(len(self._mass), 1.0 / self._mass.sum())
+        np.multiply(self.signed, scale, out=self._buffer, casting="same_kind")
+        return self._buffer
+
+    def take(self, grown: Any) -> Any:
+        """Give a hypothesis its coefficients, and move on by it; None where it has no edge."""
+        positive, negative = grown.sums(self.signed)
+        if self._votes == "confidence":
+            values = self._rate * self._log_odds(positive, negative)
+            self.edge = self._edge_of(np.abs(positive - negative).sum(axis=1))
+            if self._needs_edge and self.edge <= NO_EDGE:
+                return None
+        else:
+            signs = grown.signs(positive, negative)
+            edges = ((positive - negative) * signs).sum(axis=1)
+            self.edge = self._edge_of(edges)
+            coefficients = self._coefficients(edges)
+            if coefficients is None:
+                return None
+            values = coefficients[:, None] * signs
+        hypothesis = grown.hypothesis(values, self._row_weights, positive + negative)
+        # by the votes as they are kept, so that replaying them leads to the same weights
+        self._move(grown, hypothesis.table())
+        return hypothesis
+
+    def _move(self, grown: Any, values: Sums) -> None:
+        """Multiply the weights by what the votes cost (eq. 10)."""
+        grown.reweigh(self.signed, values, self._mass)
+        if self._mass.min() > _SMALL_MASS:
+            return
+        # long before float32, in which they may be summed, ends
+        shrunk = self._mass / self._costs if self._per_class else self._mass.sum()
+        shrunk = np.broadcast_to(np.maximum(shrunk, _TINY), self._mass.shape)
+        self.signed /= shrunk
+        self._mass /= shrunk
+        self._scale *= shrunk
+
+    def _edge_of(self, edges: Sums) -> float:
+        """Edge of all columns together (eq. 9), from sums over weights in the scale of `_mass`."""
+        if self._per_class:  # every column is taken to weigh its cost again
+            return float(self._costs @ (edges / np.maximum(self._mass, _TINY)))
+        return float(edges.sum() / self._mass.sum())
+
+    def _coefficients(self, edges: Sums) -> Sums | None:
+        """Coefficient of every column; None where no edge is left."""
+        if not self._per_class:
+            if self.edge <= NO_EDGE:
+                return None
+            alpha = coefficient_of(self.edge, self._smoothing)
+            return np.full(len(edges), self._rate * alpha)
+        relative = edges / np.maximum(self._mass, _TINY)
+        if relative.max() <= NO_EDGE:
+            return None
+        relative[relative <= NO_EDGE] = 0.0
+        return np.asarray(self._rate * coefficient_of(relative, self._smoothing))
+
+    def _log_odds(self, positive: Sums, negative: Sums) -> Sums:
+        # as if every leaf held a few more average pairs of either sign, so that pure ones stay
+        # bounded; how many hardly matters (by cross-validation)
+        extra = _PRIOR_PAIRS * self._mass[:, None] / self._n_rows
+        return np.asarray(0.5 * np.log((positive + extra) / (negative + extra)))
+
+    def replay(self, hypothesis: Any, samples: Any) -> None:
+        """Move on by a hypothesis of an earlier fit, as `take` did when it was found."""
+        self._move(regrow(hypothesis, samples), hypothesis.table())
+
+
+def coefficient_of(edge: Any, smoothing: float) -> Any:
+    """Half the log-odds of an edge (eq. 8), smoothed where the edge is one."""
+    return 0.5 * np.log((1.0 + edge + smoothing) / (1.0 - edge + smoothing))
+
+
+class ColouringWeights:
+    """Weights ``d(i, l)`` of confusing row i with the wrong label l.
+
+    Every round colours the labels -1 or +1 at random, half of them each. A row counts as much as
+    its confusions with labels of the other colour; the hypothesis tells the colours apart, and
+    votes for all labels of a colour at once.
+
+    Parameters
+    ----------
+    targets : int array of shape (n_samples,)
+        True label of every row.
+    weights : array of shape (n_samples,)
+    n_labels : int
+    learning_rate : float
+    """
+
+    def __init__(
+        self, targets: NDArray[np.int32], weights: Sums, n_labels: int, learning_rate: float = 1.0
+    ) -> None:
+        self._targets = targets
+        self._row_weights = weights.astype(np.float32)
+        self._rate = learning_rate
+        # a weight of k is k rows; weights of a small sum are no fewer rows than there are
+        self._n_rows = max(float(weights.sum()), float(len(weights)))
+        shares = weights / weights.sum() / max(n_labels - 1, 1)
+        self.confusions = np.repeat(shares[:, None], n_labels, axis=1)
+        self.confusions[np.arange(len(targets)), targets] = 0.0
+        self._code = np.empty(n_labels, dtype=np.int8)
+        self._signed = np.empty((len(targets), 1))
+        self.edge = np.nan
+        self.loss = 1.0
+
+    @property
+    def start(self) -> NDArray[np.float32]:
+        """Scores that rows begin with: zeros."""
+        return np.zeros(len(self._code), dtype=np.float32)
+
+    def gradients(self, turn_seed: int) -> NDArray[np.float32]:
+        """Colour the labels, and return the binary problem's signed weights: (n_samples, 1)."""
+        n_labels = len(self._code)
+        rng = np.random.default_rng([turn_seed, 1])
+        self._code = np.full(n_labels, -1, dtype=np.int8)
+        self._code[rng.permutation(n_labels)[: (n_labels + 1) // 2]] = 1
+        own = self._code[self._targets].astype(np.float64)
+        # weight of the labels of the other colour; not as a difference, in which it might drown
+        above, below = self.confusions @ (self._code > 0), self.confusions @ (self._code < 0)
+        apart = np.where(own > 0, below, above)
+        if not apart.any():  # all weights have become zero: rows count alike
+            apart = self._row_weights.astype(np.float64)
+        self._signed[:, 0] = own * apart / apart.sum()
+        return self._signed.astype(np.float32)
+
+    def take(self, grown: Any) -> Any:
+        """Give a hypothesis its votes, and move on by it; None where it has no edge."""
+        positive, negative = grown.sums(self._signed)
+        self.edge = float(np.abs(positive - negative).sum())
+        if self.edge <= NO_EDGE:
+            return None
+        extra = 0.5 / self._n_rows  # as if every leaf held an average row more
+        values = 0.5 * self._rate * np.log((positive + extra) / (negative + extra))
+        binary = grown.hypothesis(values, self._row_weights, positive + negative)
+        hypothesis = Coloured(binary, self._code)
+        self._move(grown.votes(binary.table())[:, 0], self._code)
+        return hypothesis
+
+    def _move(self, votes: Sums, code: NDArray[np.int8]) -> None:
+        """Multiply d(i, l) by ``exp(vote (code(l) - code(y)) / 2)``."""
+        own = code[self._targets]
+        # code(l) - code(y) is 0 within the row's own colour, and twice the other colour elsewhere
+        up = np.exp(-own * votes)
+        other = code[None, :] != own[:, None]
+        np.multiply(self.confusions, up[:, None], out=self.confusions, where=other)
+        total = self.confusions.sum()
+        self.confusions /= total
+        self.loss *= float(total)
+
+    def replay(self, hypothesis: Any, samples: Any) -> None:
+        """Move on by a hypothesis of an earlier fit, as `take` did when it was found."""
+        votes = regrow(hypothesis.binary, samples).votes(hypothesis.binary.table())
+        self._move(votes[:, 0], hypothesis.code)

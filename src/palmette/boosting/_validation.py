@@ -1,0 +1,233 @@
+"""Checks of the parameters that boosted classifiers share."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from palmette._arrays import count_rows, take_rows
+from palmette.boosting._hypotheses import Samples
+from palmette.decisions._rules import Marginal
+from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._space import LabelSpace
+
+__all__ = ["Validation", "check_boosting", "check_choice", "split_rows", "tune_marginal"]
+
+
+def check_boosting(estimator: Any, optional: tuple[str, ...] = ()) -> None:
+    """Refuse numbers that cannot be, naming the parameter and what was expected.
+
+    Parameters named in `optional` may be None.
+    """
+    params = estimator.get_params(deep=False)
+    checks = [
+        ("n_estimators", _is_count, "a positive integer"),
+        ("learning_rate", lambda v: _is_number(v) and v > 0, "a positive number"),
+        ("subsample", lambda v: _is_number(v) and 0 < v <= 1, "a share above 0 and up to 1"),
+        ("weight_trim", lambda v: _is_number(v) and 0 <= v < 1, "a share from 0 and below 1"),
+        ("n_iter_no_change", lambda v: v is None or _is_count(v), "a positive integer or None"),
+        (
+            "validation_fraction",
+            lambda v: _is_number(v) and 0 < v < 1,
+            "a share above 0 and below 1",
+        ),
+        ("tol", lambda v: _is_number(v) and v >= 0, "a number of at least 0"),
+    ]
+    for name, fine, wanted in checks:
+        if name not in params or (name in optional and params[name] is None):
+            continue
+        if not fine(params[name]):
+            raise PalmetteError(f"{name}={params[name]!r}: expected {wanted}.")
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a name that is none of some."""
+    if value not in choices:
+        wanted = ", ".join(repr(choice) for choice in choices)
+        raise PalmetteError(f"{name}={value!r}: expected one of {wanted}.")
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def split_rows(
+    targets: Any, fraction: float, seed: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Draw rows to be kept aside, leaving at least one row of every class to be learnt from.
+
+    Parameters
+    ----------
+    targets : int array of shape (n_samples,), or sparse bool array of shape (n_samples, n_columns)
+    fraction : float
+    seed : int
+
+    Returns
+    -------
+    kept, held : int arrays, ascending
+    """
+    if not sparse.issparse(targets):
+        n_classes = int(targets.max()) + 1
+        starts = np.arange(len(targets) + 1)
+        flags = np.ones(len(targets), dtype=bool)
+        targets = sparse.csr_array((flags, targets, starts), shape=(len(targets), n_classes))
+    n_samples = targets.shape[0]
+    left = np.bincount(targets.indices, minlength=targets.shape[1])
+    wanted = max(1, round(fraction * n_samples))
+    held: list[int] = []
+    for row in np.random.default_rng([seed, 5]).permutation(n_samples).tolist():
+        if len(held) == wanted:
+            break
+        columns = targets.indices[targets.indptr[row] : targets.indptr[row + 1]]
+        if (left[columns] > 1).all():
+            left[columns] -= 1
+            held.append(row)
+    if not held:
+        raise PalmetteError(
+            "early stopping needs rows to validate on, but every class has one row only. Give more "
+            "rows, or set n_iter_no_change=None."
+        )
+    aside = np.zeros(n_samples, dtype=bool)
+    aside[held] = True
+    return np.flatnonzero(~aside).astype(np.int32), np.flatnonzero(aside).astype(np.int32)
+
+
+class Validation:
+    """Losses on the rows kept aside.
+
+    Parameters
+    ----------
+    samples : Samples
+    loss : callable
+        Of scores of shape (n_samples, n_columns).
+    patience : int
+        Rounds without improvement after which it is over.
+    tol : float
+        Improvement that counts.
+    """
+
+    def __init__(
+        self,
+        samples: Samples,
+        loss: Callable[[NDArray[np.float64]], float],
+        patience: int,
+        tol: float,
+    ) -> None:
+        self._samples = samples
+        self._loss = loss
+        self._patience = patience
+        self._tol = tol
+        self.losses: list[float] = []
+
+    def begin(
+        self,
+        start: NDArray[np.float32],
+        rounds: Sequence[Any],
+        losses: NDArray[np.float64],
+    ) -> None:
+        """Begin with the rounds of an earlier fit and the losses after each of them."""
+        self._scores = np.tile(start.astype(np.float64), (len(self._samples.codes), 1))
+        for hypothesis in rounds:
+            hypothesis.add_scores(self._samples, self._scores)
+        self.losses = losses.tolist()
+        self._best_loss, self.best = np.inf, 0
+        for turn, loss in enumerate(self.losses, start=1):
+            self._note(turn, loss)
+
+    def see(self, hypothesis: Any) -> None:
+        """Score one more round."""
+        hypothesis.add_scores(self._samples, self._scores)
+        self.losses.append(self._loss(self._scores))
+        self._note(len(self.losses), self.losses[-1])
+
+    def _note(self, turn: int, loss: float) -> None:
+        if loss < self._best_loss - self._tol:
+            self._best_loss, self.best = loss, turn
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last rounds have brought nothing."""
+        return len(self.losses) - self.best >= self._patience
+
+
+_THRESHOLDS = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6)
+_TEMPERATURES = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+
+
+def tune_marginal(
+    rule: Marginal,
+    estimator: Any,
+    X: Any,
+    nodes: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    seed: int,
+) -> Marginal:
+    """Choose what a rule leaves open by the hierarchical F1 on rows that were not fitted on.
+
+    Parameters
+    ----------
+    rule : Marginal
+    estimator : classifier
+        Fitted as far as ``hierarchy_``; clones of it are fitted on the folds.
+    X : rows
+    nodes : int array of shape (n_samples,)
+        Label of every row, as a node of ``hierarchy_``.
+    weights : array of shape (n_samples,)
+    seed : int
+        Of the folds.
+
+    Returns
+    -------
+    Marginal
+        With a threshold and a temperature.
+    """
+    n_samples = count_rows(X)
+    if n_samples < 2 * rule.cv:
+        raise PalmetteError(
+            f"decoding={rule!r} is chosen by {rule.cv} folds, but there are {n_samples} rows. Give "
+            "its threshold and temperature."
+        )
+    hierarchy = estimator.hierarchy_
+    names = hierarchy.path_strings
+    # made anew rather than cloned: callbacks belong to the whole fit, not to the folds
+    parameters = {**estimator.get_params(deep=False), "hierarchy": hierarchy}
+    plain = type(estimator)(**{**parameters, "decoding": "best_path"})
+    held: list[tuple[Any, LabelSpace, Any, Any]] = []
+    for train, test in KFold(rule.cv, shuffle=True, random_state=seed).split(nodes):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a fold may lack classes; the whole fit says so
+            model = clone(plain).fit(take_rows(X, train), names[nodes[train]], weights[train])
+        proba = model._class_proba_of(take_rows(X, test))
+        held.append((proba, model.space_, nodes[test], weights[test]))
+    thresholds = _THRESHOLDS if rule.threshold is None else (rule.threshold,)
+    temperatures = _TEMPERATURES if rule.temperature is None else (rule.temperature,)
+    candidates = [
+        Marginal(threshold, temperature, rule.partial, rule.cv)
+        for temperature in temperatures
+        for threshold in thresholds
+    ]
+    return max(candidates, key=lambda candidate: _f1_of(candidate, held, hierarchy))
+
+
+def _f1_of(rule: Marginal, held: list[Any], hierarchy: Hierarchy) -> float:
+    """Hierarchical F1, micro-averaged over all folds."""
+    common, total = 0.0, 0.0
+    depth = hierarchy.depth
+    for proba, space, true, weights in held:
+        answer = rule.choose(proba, space)
+        common += weights @ depth[hierarchy.lca(answer, true)]
+        total += weights @ (depth[answer] + depth[true])
+    return 2 * common / total if total else 0.0

@@ -1,0 +1,424 @@
+"""Gradients of the log-likelihoods of scores, a row at a time: softmax, over paths, logistic."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = [
+    "add_class_gains",
+    "add_leaf_values",
+    "add_shared_gains",
+    "class_means",
+    "leaf_sums",
+    "logistic_gradients",
+    "newton_sums",
+    "path_softmax_gradients",
+    "reweigh",
+    "reweigh_shared",
+    "shared_leaf_sums",
+    "shared_means",
+    "softmax_gradients",
+]
+
+
+_LOWEST = np.finfo(np.float32).min  # not infinite: fast mathematics does not know infinity
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def softmax_gradients(
+    scores: NDArray[np.float32],
+    targets: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    gradients: NDArray[np.float32],
+) -> float:
+    """Gradients ``weight (y - p)`` of the log-likelihood by the scores; returns its negative.
+
+    Parameters
+    ----------
+    scores : float32 array of shape (n_samples, n_labels), IN
+    targets : int32 array of shape (n_samples,), IN
+        True label of every row.
+    weights : float32 array of shape (n_samples,), IN
+    gradients : float32 array of shape (n_samples, n_labels), OUT
+
+    Returns
+    -------
+    float
+        Weighted sum of ``-log p`` of the true labels.
+    """
+    n_samples, n_labels = scores.shape
+    loss = 0.0
+    for i in range(n_samples):
+        top = scores[i, 0]
+        for k in range(1, n_labels):
+            top = max(top, scores[i, k])
+        total = np.float32(0.0)
+        for k in range(n_labels):
+            gradients[i, k] = np.exp(scores[i, k] - top)
+            total += gradients[i, k]
+        loss -= weights[i] * (scores[i, targets[i]] - top - np.log(total))
+        share = weights[i] / total
+        for k in range(n_labels):
+            gradients[i, k] *= -share
+        gradients[i, targets[i]] += weights[i]
+    return loss
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def path_softmax_gradients(
+    scores: NDArray[np.float32],
+    targets: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    parents: NDArray[np.int32],
+    ends: NDArray[np.bool_],
+    gradients: NDArray[np.float32],
+) -> float:
+    """Gradients of the log-likelihood of paths, whose scores are sums over their nodes.
+
+    Parameters
+    ----------
+    scores : float32 array of shape (n_samples, n_columns), IN
+        Of the nodes.
+    targets : int32 array of shape (n_samples,), IN
+        Column at which the true path of every row ends.
+    weights : float32 array of shape (n_samples,), IN
+    parents : int32 array of shape (n_columns,), IN
+        Column of every node's parent, smaller than its own; -1 below the root.
+    ends : bool array of shape (n_columns,), IN
+        Whether a path may end at a node.
+    gradients : float32 array of shape (n_samples, n_columns), OUT
+
+    Returns
+    -------
+    float
+        Weighted sum of ``-log p`` of the true paths.
+    """
+    n_samples, n_columns = scores.shape
+    path = np.empty(n_columns, dtype=scores.dtype)
+    loss = 0.0
+    for i in range(n_samples):
+        top = _LOWEST
+        for k in range(n_columns):
+            path[k] = scores[i, k]
+            if parents[k] >= 0:
+                path[k] += path[parents[k]]
+            if ends[k]:
+                top = max(top, path[k])
+        total = np.float32(0.0)
+        for k in range(n_columns):
+            gradients[i, k] = np.exp(path[k] - top) if ends[k] else np.float32(0.0)
+            total += gradients[i, k]
+        loss -= weights[i] * (path[targets[i]] - top - np.log(total))
+        for k in range(n_columns - 1, -1, -1):
+            if parents[k] >= 0:
+                gradients[i, parents[k]] += gradients[i, k]
+        share = weights[i] / total
+        for k in range(n_columns):
+            gradients[i, k] *= -share
+        k = targets[i]
+        while k >= 0:
+            gradients[i, k] += weights[i]
+            k = parents[k]
+    return loss
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def logistic_gradients(
+    scores: NDArray[np.float32],
+    starts: NDArray[np.int64],
+    positives: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    gradients: NDArray[np.float32],
+) -> float:
+    """Gradients ``weight (y - p)`` of independent logistic columns; returns the loss.
+
+    Parameters
+    ----------
+    scores : float32 array of shape (n_samples, n_columns), IN
+    starts : int array of shape (n_samples + 1,), IN
+    positives : int array, IN
+        Columns true of row ``i`` are ``positives[starts[i]:starts[i + 1]]``.
+    weights : float32 array of shape (n_samples,), IN
+    gradients : float32 array of shape (n_samples, n_columns), OUT
+
+    Returns
+    -------
+    float
+        Weighted sum of ``-log p`` of the truth, over all cells.
+    """
+    n_samples, n_columns = scores.shape
+    one = np.float32(1.0)
+    loss = 0.0
+    for i in range(n_samples):
+        row_loss = 0.0
+        for k in range(n_columns):
+            small = np.exp(-abs(scores[i, k]))
+            share = one / (one + small)
+            row_loss += np.log1p(small) + max(scores[i, k], np.float32(0.0))
+            gradients[i, k] = -weights[i] * (share if scores[i, k] > 0 else small * share)
+        for place in range(starts[i], starts[i + 1]):
+            k = positives[place]
+            row_loss -= scores[i, k]
+            gradients[i, k] += weights[i]
+        loss += weights[i] * row_loss
+    return loss
+
+
+Codes: TypeAlias = NDArray[np.uint8]
+Floats: TypeAlias = NDArray[np.float32]
+Indices: TypeAlias = NDArray[np.int32]
+Sums: TypeAlias = NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def leaf_sums(signed: Floats | Sums, places: Codes, positive: Sums, negative: Sums) -> None:
+    """Sum the weights of positive and of negative rows at every place of every column's tree.
+
+    Parameters
+    ----------
+    signed : float32 or float64 array of shape (n_samples, n_columns), IN
+    places : uint8 array of shape (n_samples, n_columns), IN
+    positive, negative : float64 arrays of shape (n_columns, n_places), OUT
+    """
+    n_columns, n_places = positive.shape
+    # both sums of a place lie side by side: the sign is an index, not a branch
+    sums = np.zeros((n_columns, 2 * n_places))
+    for i in range(signed.shape[0]):
+        for k in range(n_columns):
+            value = signed[i, k]
+            sums[k, 2 * places[i, k] + (value > 0.0)] += abs(value)
+    for k in range(n_columns):
+        for place in range(n_places):
+            negative[k, place], positive[k, place] = sums[k, 2 * place], sums[k, 2 * place + 1]
+
+
+@njit(cache=True, nogil=True)
+def reweigh(signed: Sums, places: Codes, values: Sums, mass: Sums) -> None:
+    """Multiply weights by ``exp(-y v)``, y being the sign of the cell and v its leaf's value.
+
+    Parameters
+    ----------
+    signed : float64 array of shape (n_samples, n_columns), IN and OUT
+    places : uint8 array of shape (n_samples, n_columns), IN
+    values : float64 array of shape (n_columns, n_places), IN
+    mass : float64 array of shape (n_columns,), OUT
+        Sums of the weights afterwards.
+    """
+    n_columns, n_places = values.shape
+    factors = np.empty((n_columns, 2 * n_places))
+    for k in range(n_columns):
+        for place in range(n_places):
+            factors[k, 2 * place] = np.exp(values[k, place])
+            factors[k, 2 * place + 1] = np.exp(-values[k, place])
+    mass[:] = 0.0
+    for i in range(signed.shape[0]):
+        for k in range(n_columns):
+            value = signed[i, k]
+            signed[i, k] = value * factors[k, 2 * places[i, k] + (value > 0.0)]
+        for k in range(n_columns):
+            mass[k] += abs(signed[i, k])
+
+
+@njit(cache=True, nogil=True)
+def shared_leaf_sums(signed: Sums, leaf: Indices, positive: Sums, negative: Sums) -> None:
+    """Sum the weights of positive and of negative rows of every column in every leaf.
+
+    Parameters
+    ----------
+    signed : float64 array of shape (n_samples, n_columns), IN
+    leaf : int32 array of shape (n_samples,), IN
+    positive, negative : float64 arrays of shape (n_leaves, n_columns), OUT
+    """
+    positive[:] = 0.0
+    negative[:] = 0.0
+    for i in range(signed.shape[0]):
+        above, below = positive[leaf[i]], negative[leaf[i]]
+        for k in range(signed.shape[1]):
+            value, size = signed[i, k], abs(signed[i, k])
+            above[k] += 0.5 * (size + value)  # exactly the value or nothing
+            below[k] += 0.5 * (size - value)
+
+
+@njit(cache=True, nogil=True)
+def reweigh_shared(signed: Sums, leaf: Indices, values: Sums, mass: Sums) -> None:
+    """Multiply weights by ``exp(-y v)``, as `reweigh` does, where all columns share one tree.
+
+    Parameters
+    ----------
+    signed : float64 array of shape (n_samples, n_columns), IN and OUT
+    leaf : int32 array of shape (n_samples,), IN
+    values : float64 array of shape (n_leaves, n_columns), IN
+    mass : float64 array of shape (n_columns,), OUT
+        Sums of the weights afterwards.
+    """
+    down, up = np.exp(-values), np.exp(values)
+    mass[:] = 0.0
+    for i in range(signed.shape[0]):
+        if_positive, if_negative = down[leaf[i]], up[leaf[i]]
+        for k in range(signed.shape[1]):
+            value, one, other = signed[i, k], if_positive[k], if_negative[k]
+            value = value * one if value > 0.0 else value * other
+            signed[i, k] = value
+            mass[k] += abs(value)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def newton_sums(
+    gradients: Floats, weights: Floats, leaf: Indices, sums: Sums, curvature: Sums
+) -> None:
+    """Sum gradients, and the curvature that they imply, over the rows of every leaf.
+
+    For a probability p the gradient is ``y - p`` and the curvature ``p (1 - p)``, which is
+    ``|g| (1 - |g|)`` whether y is 0 or 1: it need not be kept.
+
+    Parameters
+    ----------
+    gradients : float32 array of shape (n_samples, n_labels), IN
+    weights : float32 array of shape (n_samples,), IN
+    leaf : int32 array of shape (n_samples,), IN
+    sums, curvature : float64 arrays of shape (n_leaves, n_labels), IN and OUT
+    """
+    for row in range(len(leaf)):
+        weight, at = weights[row], leaf[row]
+        for k in range(gradients.shape[1]):
+            g = gradients[row, k]
+            size = abs(g)
+            sums[at, k] += g
+            curvature[at, k] += size * (np.float32(1.0) - size / weight)
+
+
+@njit(cache=True, nogil=True)
+def add_leaf_values(leaf: Indices, values: Floats, scores: Floats) -> None:
+    """Add the values of leaves, (n_leaves, n_labels), to scores, (n_samples, n_labels).
+
+    `leaf` (n_samples,) names the leaf of every row.
+    """
+    for row in range(len(leaf)):
+        at = leaf[row]
+        for k in range(scores.shape[1]):
+            scores[row, k] += values[at, k]
+
+
+# -------------------------------------------------------------- means of votes, and gains of splits
+
+
+@njit(cache=True, nogil=True)
+def _right_share(left: float, right: float) -> float:
+    """Share of the right side; half where there is nothing on either."""
+    return right / (left + right) if left + right > 0.0 else 0.5
+
+
+@njit(cache=True, nogil=True)
+def shared_means(
+    features: Indices, leaf_at: Indices, votes: Sums, cover: Sums
+) -> tuple[Sums, Sums]:
+    """Weight and mean votes at every place of a tree that all columns share.
+
+    Parameters
+    ----------
+    features : int32 array of shape (n_places,), IN
+    leaf_at : int32 array of shape (n_places,), IN
+        Row of `votes` for leaves, -1 elsewhere.
+    votes : float64 array of shape (n_leaves, n_columns), IN
+    cover : float64 array of shape (n_leaves,), IN
+        Weight of the training rows in each leaf.
+
+    Returns
+    -------
+    mass : float64 array of shape (n_places,)
+    means : float64 array of shape (n_places, n_columns)
+    """
+    n_places, n_columns = len(features), votes.shape[1]
+    mass, means = np.zeros(n_places), np.zeros((n_places, n_columns))
+    for place in range(n_places - 1, 0, -1):
+        if features[place] >= 0:
+            left, right = 2 * place, 2 * place + 1
+            share = _right_share(mass[left], mass[right])
+            mass[place] = mass[left] + mass[right]
+            for k in range(n_columns):
+                # written so that the mean of equal votes is that vote, without rounding
+                means[place, k] = means[left, k] + share * (means[right, k] - means[left, k])
+        elif leaf_at[place] >= 0:
+            mass[place] = cover[leaf_at[place]]
+            means[place] = votes[leaf_at[place]]
+    return mass, means
+
+
+@njit(cache=True, nogil=True)
+def class_means(features: Indices, votes: Sums, cover: Sums) -> tuple[Sums, Sums]:
+    """Weight and mean vote at every place of the tree of every column.
+
+    Place 0, where masked rows stand, is in no tree: it keeps its weight and vote.
+
+    Parameters
+    ----------
+    features : int32 array of shape (n_columns, n_places), IN
+    votes, cover : float64 arrays of shape (n_columns, n_places), IN
+
+    Returns
+    -------
+    mass, means : float64 arrays of shape (n_columns, n_places)
+    """
+    mass, means = cover.copy(), votes.copy()
+    for k in range(features.shape[0]):
+        for place in range(features.shape[1] - 1, 0, -1):
+            if features[k, place] >= 0:
+                left, right = 2 * place, 2 * place + 1
+                share = _right_share(mass[k, left], mass[k, right])
+                mass[k, place] = mass[k, left] + mass[k, right]
+                means[k, place] = means[k, left] + share * (means[k, right] - means[k, left])
+    return mass, means
+
+
+@njit(cache=True, nogil=True)
+def add_shared_gains(features: Indices, mass: Sums, means: Sums, gains: Sums) -> None:
+    """Add what every split takes off the weighted variance of the votes to its feature.
+
+    With the weights a and b and the means x and y of the two sides that is
+    ``a b / (a + b) (x - y)**2``.
+
+    Parameters
+    ----------
+    features : int32 array of shape (n_places,), IN
+    mass, means : float64 arrays of shape (n_places,) and (n_places, n_columns), IN
+        As from `shared_means`.
+    gains : float64 array of shape (n_features, n_columns), IN and OUT
+    """
+    for place in range(1, len(features)):
+        if features[place] < 0:
+            continue
+        left, right = 2 * place, 2 * place + 1
+        weight = mass[left] * _right_share(mass[left], mass[right])
+        to = gains[features[place]]
+        for k in range(means.shape[1]):
+            apart = means[left, k] - means[right, k]
+            to[k] += weight * apart * apart
+
+
+@njit(cache=True, nogil=True)
+def add_class_gains(
+    features: Indices, mass: Sums, means: Sums, columns: Indices, gains: Sums
+) -> None:
+    """Do as `add_shared_gains`, where every column has a tree of its own.
+
+    Parameters
+    ----------
+    features : int32 array of shape (n_trees, n_places), IN
+    mass, means : float64 arrays of shape (n_trees, n_places), IN
+        As from `class_means`.
+    columns : int32 array of shape (n_trees,), IN
+        Column of `gains` for every tree.
+    gains : float64 array of shape (n_features, n_columns), IN and OUT
+    """
+    for k in range(features.shape[0]):
+        for place in range(1, features.shape[1]):
+            if features[k, place] < 0:
+                continue
+            left, right = 2 * place, 2 * place + 1
+            weight = mass[k, left] * _right_share(mass[k, left], mass[k, right])
+            apart = means[k, left] - means[k, right]
+            gains[features[k, place], columns[k]] += weight * apart * apart

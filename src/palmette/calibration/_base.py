@@ -1,0 +1,314 @@
+"""Which rows a model learns from, and which it is judged on."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_consistent_length, check_random_state, get_tags
+
+from palmette._arrays import seed_each, take_rows
+from palmette.base._adapters import final_step
+from palmette.base._answers import lists_as_matrix
+from palmette.base._classifier import HierarchicalClassifier
+from palmette.base._fitting import check_target, used_rows, weight_keyword
+from palmette.base._multilabel import MultilabelClassifier
+from palmette.base._wrapping import WrappedClassifier, check_wrapped, learns_its_tree
+from palmette.exceptions import LabelError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
+
+__all__ = [
+    "Fold",
+    "WrappingClassifier",
+    "check_folds",
+    "held_out_part",
+    "random_folds",
+    "stratified_folds",
+    "take_labels",
+    "used_part",
+]
+
+
+IntArray = NDArray[np.int32]
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows to learn from, rows to judge on
+
+
+def check_folds(cv: Any) -> None:
+    """Refuse numbers of folds that are none."""
+    if isinstance(cv, Integral) and (isinstance(cv, bool) or cv < 2):
+        raise PalmetteError(f"cv={cv!r}: expected at least 2 folds.")
+
+
+def stratified_folds(
+    cv: Any, labels: NodeLabels, random_state: Any, used: NDArray[np.bool_] | None = None
+) -> list[Fold]:
+    """Folds that hold every label, or set of labels, in nearly the same shares.
+
+    Parameters
+    ----------
+    cv : int, splitter or iterable of (train, test)
+        Splits that are given number all rows, those that are not used too.
+    labels : NodeLabels
+        Of the used rows.
+    random_state : int, RandomState or None
+    used : bool array of shape (n_all,), optional
+        Which of all rows are used; all by default.
+
+    Returns
+    -------
+    list of (train, test)
+        Positions among the used rows, each of which is tested once.
+    """
+    if not isinstance(cv, Integral):
+        everything = np.ones(labels.n_samples, dtype=bool)
+        return _given_folds(cv, labels, everything if used is None else used)
+    kinds = _kinds_of_rows(labels)
+    shuffled = check_random_state(random_state).permutation(len(kinds))
+    order = shuffled[np.argsort(kinds[shuffled], kind="stable")]
+    return _deal(order, int(cv))
+
+
+def random_folds(cv: int, n_rows: int, random_state: Any) -> list[Fold]:
+    """Folds of rows drawn without a look at their labels, so that rows stay exchangeable."""
+    return _deal(check_random_state(random_state).permutation(n_rows), int(cv))
+
+
+def held_out_part(size: Any, n_rows: int, random_state: Any) -> Fold:
+    """Rows to learn from and rows to calibrate on, drawn without a look at their labels.
+
+    Parameters
+    ----------
+    size : float or int
+        Share or number of the rows to calibrate on.
+    n_rows : int
+    random_state : int, RandomState or None
+    """
+    is_number = isinstance(size, Real) and not isinstance(size, bool)
+    count = size if isinstance(size, Integral) else round(size * n_rows) if is_number else -1
+    if not is_number or (not isinstance(size, Integral) and not 0 < size < 1) or count < 0:
+        raise PalmetteError(
+            f"calibration_size={size!r}: expected a share between 0 and 1, or a number of rows."
+        )
+    count = max(int(count), 1)
+    if count >= n_rows:
+        raise PalmetteError(
+            f"calibration_size={size!r} leaves none of the n_samples={n_rows} rows to learn from. "
+            "Give more rows, or a smaller size."
+        )
+    order = check_random_state(random_state).permutation(n_rows)
+    return np.sort(order[count:]), np.sort(order[:count])
+
+
+def take_labels(labels: NodeLabels, rows: NDArray[Any]) -> NodeLabels:
+    """Return the labels of some rows."""
+    return NodeLabels(labels.hierarchy, labels.given[rows], labels.form)
+
+
+# ---------------------------------------------------------------------- steps
+
+
+def _deal(order: NDArray[np.intp], n_folds: int) -> list[Fold]:
+    """Deal rows out to folds, one to each in turn."""
+    n_rows = len(order)
+    if n_rows < n_folds:
+        raise PalmetteError(
+            f"cv={n_folds} folds, but n_samples={n_rows} rows with a weight: expected as many at "
+            "least. Use fewer folds."
+        )
+    fold = np.empty(n_rows, dtype=np.intp)
+    fold[order] = np.arange(n_rows) % n_folds
+    return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(n_folds)]
+
+
+def _kinds_of_rows(labels: NodeLabels) -> NDArray[np.intp]:
+    """Number for every distinct set of labels, in the order in which they first occur.
+
+    So it does not depend on how the hierarchy numbers its nodes.
+    """
+    sets = labels.closed
+    random = np.random.default_rng(0).integers(2**62, size=sets.shape[1])  # a sum tells sets apart
+    sums = np.zeros(sets.shape[0], dtype=np.int64)
+    rows = np.repeat(np.arange(sets.shape[0]), np.diff(sets.indptr))
+    np.add.at(sums, rows, random[sets.indices])
+    _, first, kinds = np.unique(sums, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[kinds]
+
+
+def _given_folds(cv: Any, labels: NodeLabels, used: NDArray[np.bool_]) -> list[Fold]:
+    kinds = np.zeros(len(used), dtype=np.intp)
+    kinds[used] = _kinds_of_rows(labels)
+    folds = list(check_cv(cv).split(np.zeros((len(used), 1)), kinds))
+    tested = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(used))
+    wrong = np.flatnonzero(used & (tested[: len(used)] != 1))
+    if wrong.size or len(tested) > len(used):
+        row = int(wrong[0]) if wrong.size else len(tested) - 1
+        raise PalmetteError(
+            f"cv tests row {row} {tested[row]} times, of {len(used)} rows: expected splits that "
+            "test every row once."
+        )
+    place = np.cumsum(used) - 1
+    return [
+        (place[train[used[train]]], place[test[used[test]]])
+        for train, test in ((np.asarray(a), np.asarray(b)) for a, b in folds)
+    ]
+
+
+FloatArray = NDArray[np.float64]
+
+
+class WrappingClassifier(HierarchicalClassifier):
+    """Base of classifiers around another one, ours or any of scikit-learn's interface.
+
+    A subclass sets the parameters ``estimator``, ``hierarchy``, ``decoding`` and
+    ``random_state``.
+    """
+
+    def _base(self) -> Any:
+        """Return the estimator that is wrapped; a flat logistic regression by default."""
+        return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+
+    def _unfitted(self, count: int, *, learns_tree: bool = False) -> list[WrappedClassifier]:
+        """Copies of the estimator, each with a seed of its own where there is a `random_state`."""
+        models = [clone(self._base()) for _ in range(count)]
+        if self.random_state is not None:
+            seed_each(models, self.random_state)
+        return [WrappedClassifier(model, learns_tree=learns_tree) for model in models]
+
+    # ------------------------------------------------------------------ labels
+
+    def _hierarchy_setting(self) -> Any:
+        if self.hierarchy is not None:
+            return self.hierarchy
+        setting = getattr(final_step(self._base()), "_hierarchy_setting", None)
+        found = None if setting is None else setting()
+        return None if hasattr(found, "fit") else found  # the estimator learns it
+
+    def _dag_rule(self) -> str:
+        return getattr(final_step(self._base()), "dag_rule", "all")
+
+    def _check_base(self) -> None:
+        check_wrapped(self._base())
+        if self.hierarchy is not None and learns_its_tree(self._base(), from_names=False):
+            raise PalmetteError(
+                f"hierarchy={self.hierarchy!r} is given, but the estimator learns one of its own: "
+                "expected one of both. Leave hierarchy at None, or give it to the estimator."
+            )
+
+    def _learns_tree(self, y: Any) -> bool:
+        """Whether the estimator has to be fitted before the hierarchy is known."""
+        if self.hierarchy is not None or isinstance(y, NodeLabels):
+            return False
+        return learns_its_tree(self._base(), from_names=_holds_names(y))
+
+    def _read_labelled(
+        self, X: Any, y: Any, weights: FloatArray | None, along: Hierarchy | None = None
+    ) -> NodeLabels:
+        """Read y, set what follows from it, and return the labels of the used rows.
+
+        Parameters
+        ----------
+        X : rows
+        y : labels of n_samples rows
+        weights : array of shape (n_samples,), optional
+        along : Hierarchy, optional
+            One that was found elsewhere, in a fitted estimator, say.
+        """
+        if along is not None and not isinstance(y, NodeLabels):
+            y = NodeLabels.encode(check_target(lists_as_matrix(y, along)), along)
+        by_node = isinstance(final_step(self._base()), MultilabelClassifier)
+        targets = self._learn_target(X, y, weights, by_node=by_node)
+        if self._answers.by_node:
+            given = self._answers.columns.sets_of_nodes(targets)
+            labels = NodeLabels(self.hierarchy_, given, self.label_form_)
+            self._check_several(labels)
+            return labels
+        if by_node:  # the last of a path's nodes, in preorder, is the deepest
+            terminals = self.nodes_[targets.indices[targets.indptr[1:] - 1]]
+        else:
+            terminals = self.space_.classes[targets]
+        return NodeLabels.from_terminals(terminals, self.hierarchy_, self.label_form_)
+
+    def _check_several(self, labels: NodeLabels) -> None:
+        """Refuse several paths, and DAGs, for those of ours who cannot take them."""
+        last = final_step(self._base())
+        if isinstance(last, HierarchicalClassifier) and not last._takes_several_paths:
+            self.hierarchy_.require_tree(type(self).__name__)
+            _ = labels.terminals  # says which row has several paths
+
+    def _add_known(self, model: WrappedClassifier) -> None:
+        """Add what a fitted model tells apart to what y holds: it may answer with it."""
+        known = model.known_nodes()
+        inner = getattr(final_step(model.estimator), "_answers", None)
+        listed = inner.class_nodes if inner is not None and inner.by_node else known
+        self._set_answers(self._answers.with_nodes(known, listed))
+
+    def _adopt(self, fitted: Any) -> WrappedClassifier:
+        """Wrap an estimator that has been fitted already, once y has been read."""
+        model = WrappedClassifier(fitted).adopt(self.hierarchy_, several=self.several_paths_)
+        self._add_known(model)
+        return model
+
+    def _fit_tree_learner(
+        self, X: Any, y: Any, weights: FloatArray | None, *, is_weighted: bool = True
+    ) -> Any:
+        """Fit an estimator that learns its hierarchy, on labels as they are; X has been checked.
+
+        Rows of weight 0 are left out; the estimator gets the weights if they are more than that.
+        """
+        if not _holds_names(y):
+            raise LabelError(
+                "the estimator learns a hierarchy over labels, but y holds paths or sets. Give one "
+                "label a row."
+            )
+        names = np.asarray(y)
+        check_consistent_length(X, names)
+        used = used_rows(weights)
+        if used is not None:
+            y = names[used]
+        X, weights = used_part(X, weights)
+        estimator = self._unfitted(1)[0].estimator
+        hands_on = weights is not None and is_weighted
+        keywords = {weight_keyword(estimator): weights} if hands_on else {}
+        return estimator.fit(X, y, **keywords)
+
+    # ------------------------------------------------------------------ tags
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        base = self._base()
+        if not hasattr(base, "fit"):
+            return tags  # refused when it is fitted
+        inner = get_tags(base)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        last = final_step(base)
+        is_ours = hasattr(last, "_hierarchy_setting")
+        tags.classifier_tags.multi_label = (
+            inner.classifier_tags.multi_label if is_ours else hasattr(base, "predict_proba")
+        )
+        return tags
+
+
+def used_part(X: Any, weights: FloatArray | None) -> tuple[Any, FloatArray | None]:
+    """Rows that have a weight, and their weights."""
+    used = used_rows(weights)
+    if weights is None or used is None:
+        return X, weights
+    return take_rows(X, np.flatnonzero(used)), weights[used]
+
+
+def _holds_names(y: Any) -> bool:
+    """Whether y is one plain label a row."""
+    try:
+        labels = np.asarray(y)
+    except ValueError:  # paths of unequal length
+        return False
+    return labels.ndim == 1 and not (
+        len(labels) and isinstance(labels[0], tuple | list | set | frozenset)
+    )

@@ -1,0 +1,340 @@
+"""The power that makes shares as sure as they should be: one over a temperature."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit, softmax
+from sklearn.isotonic import isotonic_regression
+
+__all__ = [
+    "CURVES",
+    "Answers",
+    "CurveTable",
+    "FamilyScores",
+    "fit_isotonic",
+    "fit_power",
+    "fit_sigmoid",
+    "isotonic_at",
+    "not_zero",
+    "sigmoid_at",
+]
+
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+_EVEN_SHARE = 1e-3  # of all options together: a model's zero is never quite impossible
+_NO_OPTION = -1e9  # logarithm of the share of what is no option
+_LOWEST, _HIGHEST, _HALVINGS = 0.1, 10.0, 40
+
+
+class FamilyScores(NamedTuple):
+    """Shares that a model gave the options of a family, for rows that truly came there.
+
+    Parameters
+    ----------
+    share : float array of shape (n_rows, n_options)
+    chosen : int array of shape (n_rows,)
+        Option that is true.
+    weight : array of shape (n_rows,)
+    """
+
+    share: NDArray[np.floating]
+    chosen: IntArray
+    weight: FloatArray
+
+
+def not_zero(share: FloatArray) -> FloatArray:
+    """Give a little to every option, so that what was thought impossible has finite odds.
+
+    Parameters
+    ----------
+    share : array of shape (n_rows, n_options)
+
+    Returns
+    -------
+    array of shape (n_rows, n_options)
+    """
+    return (1 - _EVEN_SHARE) * share + _EVEN_SHARE / share.shape[1]
+
+
+def fit_power(families: Iterable[FamilyScores]) -> float:
+    """Power of shares, scaled to sum to one again, that makes the true options most likely.
+
+    The truth is held to be any option with the probability that one more row would have, as in
+    Platt's targets: where no row is wrong, there is still a limit to how sure one may be.
+
+    Parameters
+    ----------
+    families : iterable of FamilyScores
+        All to have the same power.
+
+    Returns
+    -------
+    float
+        From 0.1 to 10.
+
+    Examples
+    --------
+    >>> nine_of_ten = FamilyScores(np.tile([0.6, 0.4], (1000, 1)), np.arange(1000) % 10 // 9,
+    ...     np.ones(1000))
+    >>> odds = (0.6 / 0.4) ** fit_power([nine_of_ten])
+    >>> round(odds / (1 + odds), 2)
+    0.9
+    """
+    blocks = _blocks_of_like_width(families)
+    if not blocks:
+        return 1.0
+    any_option = 1 / (sum(float(block.weight.sum()) for block in blocks) + 2)
+
+    def slope(power: float) -> float:
+        """Slope of the likelihood, which falls as the power rises."""
+        total = 0.0
+        for block in blocks:
+            expected = (softmax(power * block.log, axis=1) * block.log).sum(axis=1)
+            target = (1 - any_option) * block.own + any_option * block.mean
+            total += float(block.weight @ (target - expected))
+        return total
+
+    low, high = np.log(_LOWEST), np.log(_HIGHEST)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        if slope(float(np.exp(middle))) > 0:
+            low = middle
+        else:
+            high = middle
+    return float(np.exp(0.5 * (low + high)))
+
+
+class _Block(NamedTuple):
+    """Logarithms of shares of several families, side by side."""
+
+    log: FloatArray  # (n_rows, width)
+    own: FloatArray  # of the true option, (n_rows,)
+    mean: FloatArray  # over the options, (n_rows,)
+    weight: FloatArray
+
+
+def _blocks_of_like_width(families: Iterable[FamilyScores]) -> list[_Block]:
+    """Families of up to 2, 4, 8, ... options together: few arrays, and little filling."""
+    by_width = defaultdict(list)
+    for family in families:
+        width = 1 << (family.share.shape[1] - 1).bit_length()
+        log = np.log(not_zero(family.share.astype(np.float64)))
+        own = log[np.arange(len(log)), family.chosen]
+        filled = np.pad(log, ((0, 0), (0, width - log.shape[1])), constant_values=_NO_OPTION)
+        by_width[width].append(_Block(filled, own, log.mean(axis=1), family.weight))
+    return [
+        _Block(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
+        for _, blocks in sorted(by_width.items())
+    ]
+
+
+_LEAST_SCORE = 1e-4  # and one less it: log-odds of zero and one, which forests give, are infinite
+_NEWTON_STEPS, _CLOSE, _RIDGE = 50, 1e-7, 1e-9
+
+
+class Answers(NamedTuple):
+    """Scores of one node and what came true, for some rows: arrays of shape (n_rows,)."""
+
+    score: FloatArray
+    truth: FloatArray
+    weight: FloatArray
+
+    @property
+    def evidence(self) -> float:
+        """Weight of the rarer outcome: how much there is to learn a curve from."""
+        positive = float(self.weight @ self.truth)
+        return max(min(positive, float(self.weight.sum()) - positive), 0.0)
+
+
+# ---------------------------------------------------------------------- one curve
+
+
+def fit_sigmoid(answers: Answers) -> FloatArray:
+    """Fit Platt's curve: log-odds times a slope, plus a shift.
+
+    Targets are those of Platt, a little inside of 0 and 1, so that scores that separate do not lead
+    to certainty.
+
+    Returns
+    -------
+    array of shape (2,)
+        Slope and shift.
+
+    Examples
+    --------
+    >>> score = np.repeat([0.2, 0.8], 100)
+    >>> truth = np.r_[np.repeat([0.0, 1.0], [60, 40]), np.repeat([1.0, 0.0], [60, 40])]
+    >>> curve = fit_sigmoid(Answers(score, truth, np.ones(200)))
+    >>> sigmoid_at(curve, np.array([0.2, 0.8])).round(2)
+    array([0.4, 0.6])
+    """
+    n_true = float(answers.weight @ answers.truth)
+    n_false = float(answers.weight.sum()) - n_true
+    target = np.where(answers.truth > 0, (n_true + 1) / (n_true + 2), 1 / (n_false + 2))
+    odds = _log_odds(answers.score)
+    curve = _logistic_fit(np.column_stack([odds, np.ones(len(odds))]), target, answers.weight)
+    return np.array([max(curve[0], 0.0), curve[1]])  # a higher score is never worth less
+
+
+def sigmoid_at(curve: FloatArray, score: FloatArray) -> FloatArray:
+    """Probabilities of shape (n_rows,) by `fit_sigmoid`."""
+    return np.asarray(expit(curve[0] * _log_odds(score) + curve[1]))
+
+
+def fit_isotonic(answers: Answers) -> FloatArray:
+    """Fit the best curve that never falls, linear between its knots.
+
+    It stays inside of 0 and 1 by what one more row of either kind would change.
+
+    Returns
+    -------
+    array of shape (2 * n_knots,)
+        Knots, then their values.
+
+    Examples
+    --------
+    >>> answers = Answers(np.array([0.1, 0.4, 0.6, 0.9]), np.array([0.0, 1, 0, 1]), np.ones(4))
+    >>> isotonic_at(fit_isotonic(answers), np.array([0.1, 0.5, 0.9])).round(2)
+    array([0.17, 0.5 , 0.83])
+    """
+    score, place = np.unique(answers.score, return_inverse=True)
+    weight = np.bincount(place, answers.weight)
+    share = np.bincount(place, answers.weight * answers.truth) / weight
+    margin = 1 / (float(weight.sum()) + 2)
+    value = isotonic_regression(share, sample_weight=weight, y_min=margin, y_max=1 - margin)
+    kept = np.ones(len(value), dtype=bool)  # the inside of a step tells nothing
+    kept[1:-1] = (value[1:-1] != value[:-2]) | (value[1:-1] != value[2:])
+    return np.concatenate([score[kept], value[kept]])
+
+
+def isotonic_at(curve: FloatArray, score: FloatArray) -> FloatArray:
+    """Probabilities of shape (n_rows,) by `fit_isotonic`."""
+    knots, values = curve.reshape(2, -1)
+    return np.interp(score, knots, values)
+
+
+def _logistic_fit(design: FloatArray, target: FloatArray, weight: FloatArray) -> FloatArray:
+    """Coefficients, (n_columns,), of least log loss, by Newton steps that never go up."""
+
+    def loss(params: FloatArray) -> float:
+        margin = design @ params
+        return float(weight @ (np.logaddexp(0.0, margin) - target * margin))
+
+    params = np.zeros(design.shape[1])
+    value = loss(params)
+    for _ in range(_NEWTON_STEPS):
+        chance = expit(design @ params)
+        gradient = design.T @ (weight * (chance - target))
+        bend = design.T @ (design * (weight * chance * (1 - chance))[:, None])
+        bend[np.diag_indices(len(params))] += _RIDGE * (1 + np.diag(bend))
+        step = np.linalg.solve(bend, gradient)
+        while (lower := loss(params - step)) > value and np.abs(step).max() > _CLOSE:
+            step = step / 2
+        params, value = params - step, lower
+        if np.abs(step).max() <= _CLOSE:
+            break
+    return params
+
+
+def _log_odds(score: FloatArray) -> FloatArray:
+    return np.asarray(logit(np.clip(score, _LEAST_SCORE, 1 - _LEAST_SCORE)))
+
+
+CURVES: dict[
+    str, tuple[Callable[[Answers], FloatArray], Callable[[FloatArray, FloatArray], FloatArray]]
+] = {"isotonic": (fit_isotonic, isotonic_at), "sigmoid": (fit_sigmoid, sigmoid_at)}
+
+
+# ---------------------------------------------------------------------- many curves
+
+
+class CurveTable:
+    """A curve for every place, each mixed with the curve of its group by how much it was seen.
+
+    A place that was seen little gets its group's curve, one that was seen much its own, whose share
+    is m / (m + prior), m being the weight of the rarer outcome.
+
+    Parameters
+    ----------
+    method : {"isotonic", "sigmoid"}
+    numbers : array of shape (n_numbers,)
+        All curves, one after the other: those of the groups, then those of the places.
+    starts : int array of shape (n_groups + n_places + 1,)
+        Where each curve begins.
+    group : int array of shape (n_places,)
+        Group of every place, -1 for places that were never seen, whose scores stay as they are.
+    share : array of shape (n_places,)
+        Share of the place's own curve.
+    """
+
+    def __init__(
+        self,
+        method: str,
+        numbers: FloatArray,
+        starts: NDArray[np.int64],
+        group: IntArray,
+        share: FloatArray,
+    ) -> None:
+        self.method = method
+        self.numbers = numbers
+        self.starts = starts
+        self.group = group
+        self.share = share
+
+    @classmethod
+    def fit(
+        cls,
+        method: str,
+        groups: Iterable[list[tuple[int, Answers]]],
+        n_places: int,
+        prior: float,
+    ) -> CurveTable:
+        """Fit all curves.
+
+        Parameters
+        ----------
+        method : {"isotonic", "sigmoid"}
+        groups : iterable of lists of (place, Answers)
+            Places that share a group, for every group.
+        n_places : int
+        prior : float
+            Evidence at which a place's own curve and that of its group weigh the same.
+        """
+        fit_curve, _ = CURVES[method]
+        group, share = np.full(n_places, -1, dtype=np.int32), np.zeros(n_places)
+        shared, own = [], {}
+        for number, members in enumerate(groups):
+            columns = zip(*(answers for _, answers in members), strict=True)
+            shared.append(fit_curve(Answers(*(np.concatenate(column) for column in columns))))
+            for place, answers in members:
+                group[place], evidence = number, answers.evidence
+                if evidence > 0:
+                    share[place] = evidence / (evidence + prior)
+                    own[place] = fit_curve(answers)
+        none = np.empty(0)
+        curves = [*shared, *(own.get(place, none) for place in range(n_places))]
+        starts = np.concatenate([[0], np.cumsum([len(curve) for curve in curves])])
+        return cls(method, np.concatenate([none, *curves]), starts, group, share)
+
+    def at(self, place: int, score: FloatArray) -> FloatArray:
+        """Probabilities of one place for some rows, of shape (n_rows,)."""
+        group, share = int(self.group[place]), float(self.share[place])
+        if group < 0:
+            return score
+        _, curve_at = CURVES[self.method]
+        chance = curve_at(self._curve(group), score)
+        if share > 0:
+            n_groups = len(self.starts) - 1 - len(self.group)
+            own = curve_at(self._curve(n_groups + place), score)
+            chance = share * own + (1 - share) * chance
+        return chance
+
+    def _curve(self, number: int) -> FloatArray:
+        return self.numbers[self.starts[number] : self.starts[number + 1]]

@@ -1,0 +1,236 @@
+"""How strange every label looks to a model, given a row: what conformal answers are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from palmette.labels._space import LabelSpace
+
+__all__ = [
+    "LABEL_SCORES",
+    "Chains",
+    "cover_of_sets",
+    "cumulative_score",
+    "least_likely_score",
+    "strange_labels",
+    "strange_sets",
+]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+BoolArray = NDArray[np.bool_]
+
+
+# ---------------------------------------------------------------------- sets of labels
+
+
+def least_likely_score(proba: FloatArray) -> FloatArray:
+    """One less the probability of every label: leads to the smallest sets on average.
+
+    Parameters
+    ----------
+    proba : array of shape (n_samples, n_classes)
+
+    Returns
+    -------
+    array of shape (n_samples, n_classes)
+    """
+    return 1.0 - proba
+
+
+def cumulative_score(proba: FloatArray) -> FloatArray:
+    """Probability of every label together with all that are more probable.
+
+    Not randomised: sets are somewhat larger than they need be, and adapt to how hard a row is. Of
+    equally probable labels the first count as more probable.
+
+    Parameters
+    ----------
+    proba : array of shape (n_samples, n_classes)
+
+    Returns
+    -------
+    array of shape (n_samples, n_classes)
+
+    Examples
+    --------
+    >>> cumulative_score(np.array([[0.25, 0.5, 0.25]]))
+    array([[0.75, 0.5 , 1.  ]])
+    """
+    order = np.argsort(-proba, axis=1, kind="stable")
+    sums = np.cumsum(np.take_along_axis(proba, order, axis=1), axis=1)
+    scores = np.empty_like(proba)
+    np.put_along_axis(scores, order, sums, axis=1)
+    return scores
+
+
+LABEL_SCORES = {"lac": least_likely_score, "aps": cumulative_score}
+
+
+# ---------------------------------------------------------------------- single nodes
+
+
+class Chains:
+    """For every row the nodes from the root down to the most probable label.
+
+    A label looks as strange as the first node of the chain that does not hold it is probable. So
+    the labels that look no stranger than some threshold are those below a node of the chain: the
+    deepest one that is more probable than the threshold.
+
+    Parameters
+    ----------
+    proba : array of shape (n_samples, n_classes)
+    space : LabelSpace
+
+    Attributes
+    ----------
+    places : int array of shape (n_samples, n_levels)
+        Places of the chain's nodes in the space, the root first; the last one is repeated where
+        the chain is shorter.
+    values : array of shape (n_samples, n_levels)
+        Their probabilities; 0 where the chain has ended.
+
+    Examples
+    --------
+    >>> from palmette.hierarchy._hierarchy import Hierarchy
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> chains = Chains(np.array([[0.5, 0.3, 0.2]]), LabelSpace(h, h.leaves))
+    >>> chains.scores().tolist()  # of cat, dog and oak
+    [[0.0, 0.5, 0.8]]
+    >>> [h.names[chains.space.nodes[chains.deepest_above(t)]].item() for t in (0.4, 0.6, 0.9)]
+    ['cat', 'animal', 'root']
+    """
+
+    def __init__(self, proba: FloatArray, space: LabelSpace) -> None:
+        marginals = space.marginals(proba)
+        rows, best = np.arange(len(proba)), proba.argmax(axis=1)
+        self.space = space
+        self.places = _paths_of_classes(space)[best]
+        self.values = marginals[self.places, rows[:, None]]
+        ended = np.arange(self.places.shape[1]) > space.depth[space.class_place[best]][:, None]
+        self.values[ended] = 0.0
+
+    def deepest_above(self, threshold: float) -> IntArray:
+        """Places of the deepest nodes that are more probable than a threshold, (n_samples,)."""
+        sure = self.values > threshold
+        sure[:, 0] = True
+        depth = sure.sum(axis=1) - 1  # probabilities fall along a chain
+        return self.places[np.arange(len(depth)), depth]
+
+    def scores_of(self, codes: IntArray) -> FloatArray:
+        """How strange one label a row looks, (n_samples,); codes are positions of classes."""
+        bounds = self.space.class_range[self.places]
+        holds = (codes[:, None] >= bounds[..., 0]) & (codes[:, None] < bounds[..., 1])
+        return np.where(holds, 0.0, self.values).max(axis=1)
+
+    def scores(self) -> FloatArray:
+        """How strange every label looks: shape (n_samples, n_classes)."""
+        n_levels = self.places.shape[1]
+        codes = np.arange(self.space.n_classes)
+        scores = np.zeros((len(self.places), len(codes)))
+        for level in range(n_levels - 1, 0, -1):
+            bounds = self.space.class_range[self.places[:, level]]
+            outside = (codes < bounds[:, :1]) | (codes >= bounds[:, 1:])
+            np.maximum(
+                scores, np.where(outside, self.values[:, level : level + 1], 0.0), out=scores
+            )
+        return scores
+
+
+def _paths_of_classes(space: LabelSpace) -> IntArray:
+    """Places from the root down to every class, the last one repeated: (n_classes, n_levels)."""
+    place = space.class_place.copy()
+    paths = np.repeat(place[:, None], len(space.levels), axis=1)
+    for level in range(len(space.levels) - 1, 0, -1):
+        deep = space.depth[place] == level
+        place[deep] = space.parent[place[deep]]
+        paths[deep, level - 1] = place[deep]
+    return paths
+
+
+# ---------------------------------------------------------------------- the truth
+
+
+def strange_labels(
+    proba: FloatArray, terminals: IntArray, space: LabelSpace, set_score: str
+) -> dict[str, FloatArray]:
+    """How strange the true label of every row looks, by either kind of answer.
+
+    Parameters
+    ----------
+    proba : array of shape (n_samples, n_classes)
+    terminals : int array of shape (n_samples,)
+        True nodes, classes of the space.
+    space : LabelSpace
+    set_score : {"lac", "aps"}
+
+    Returns
+    -------
+    dict with "node" and "set"
+        Arrays of shape (n_samples,).
+    """
+    codes = np.searchsorted(space.classes, terminals).astype(np.int32)
+    in_sets = LABEL_SCORES[set_score](proba)[np.arange(len(codes)), codes]
+    return {"node": Chains(proba, space).scores_of(codes), "set": in_sets}
+
+
+def strange_sets(proba: FloatArray, truth: sparse.csr_array) -> dict[str, FloatArray]:
+    """How strange the least probable true node of every row looks, and all true nodes' values.
+
+    Parameters
+    ----------
+    proba : array of shape (n_samples, n_columns)
+    truth : sparse bool array of shape (n_samples, n_columns)
+
+    Returns
+    -------
+    dict with "set" and "label"
+        Arrays of shape (n_samples,) and (n_true,), the latter row by row.
+    """
+    rows = np.repeat(np.arange(len(proba)), np.diff(truth.indptr))
+    values = proba[rows, truth.indices]
+    least = np.ones(len(proba))  # a row without labels is held by any set
+    np.minimum.at(least, rows, values)
+    return {"set": 1.0 - least, "label": values}
+
+
+# ---------------------------------------------------------------------- compact sets
+
+
+def cover_of_sets(members: BoolArray, space: LabelSpace) -> BoolArray:
+    """Fewest nodes, none above another, with every label of a set at or below one of them.
+
+    Where all labels at or below a node are in the set, the node stands for them. An inner label
+    whose descendants are not all in the set still stands for itself, and so holds more.
+
+    Parameters
+    ----------
+    members : bool array of shape (n_samples, n_classes)
+    space : LabelSpace
+
+    Returns
+    -------
+    bool array of shape (n_samples, n_active)
+        Places of the nodes.
+
+    Examples
+    --------
+    >>> from palmette.hierarchy._hierarchy import Hierarchy
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant", "oak")])
+    >>> space = LabelSpace(h, h.leaves)
+    >>> cover = cover_of_sets(np.array([[True, True, False], [True, False, True]]), space)
+    >>> [h.names[space.nodes[row]].tolist() for row in cover]
+    [['animal'], ['cat', 'plant']]
+    """
+    first, stop = space.class_range.T
+    sums = np.zeros((len(members), space.n_classes + 1), dtype=np.int64)
+    np.cumsum(members, axis=1, out=sums[:, 1:])
+    stands = sums[:, stop] - sums[:, first] == stop - first
+    stands[:, space.class_place] |= members
+    covered = np.zeros_like(stands)  # by a node above
+    for level in space.levels[1:]:
+        above = space.parent[level]
+        covered[:, level] = covered[:, above] | stands[:, above]
+    return stands & ~covered

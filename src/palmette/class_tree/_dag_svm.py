@@ -1,0 +1,186 @@
+"""DAGSVMClassifier: classes struck out one after the other, by classifiers of two."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array, check_random_state
+
+from palmette._arrays import count_rows, take_rows
+from palmette.base._classifier import HierarchicalClassifier
+from palmette.base._fitting import Threads, check_weights
+from palmette.class_tree._linear import LinearRouter
+from palmette.class_tree._linear_routes import check_routes
+from palmette.class_tree._routing import OptionTable, RoutingProblem
+from palmette.class_tree._search import best_labels
+
+__all__ = ["DAGSVMClassifier"]
+
+IntArray = NDArray[np.int32]
+
+
+class DAGSVMClassifier(HierarchicalClassifier):
+    """Tell every two classes apart by a linear classifier, and strike out one class at a time.
+
+    The classes stand in a list. The first is put against the last, the one that loses is struck
+    out, and so on until one is left: of the c (c - 1) / 2 classifiers a row meets c - 1. There are
+    no probabilities, since classes that were struck out have no score.
+
+    Parameters
+    ----------
+    loss, C, prune, tol, max_iter
+        Of the classifiers; see `palmette.routing.LinearRouter`.
+    hierarchy : Hierarchy, learner of one, or None
+        In which y is read; nothing else depends on it.
+    n_jobs : int, optional
+        Threads; the answers do not depend on it.
+    random_state : int, RandomState or None
+        Seeds the order in which rows are visited in training.
+
+    Attributes
+    ----------
+    hierarchy_ : Hierarchy
+    classes_ : array of shape (n_classes,)
+    options_ : OptionTable
+        The decision DAG.
+    routes_ : LinearRoutes
+        The classifiers, held sparse; none where there is one class only.
+    n_iter_ : int
+        Most passes over the rows that a classifier took.
+
+    Notes
+    -----
+    A classifier holds no more weights than features of its two classes. There are half a million
+    for 1,000 classes: beyond that use a tree.
+
+    References
+    ----------
+    J. Platt, N. Cristianini, J. Shawe-Taylor (2000). Large margin DAGs for multiclass
+    classification. NIPS 12.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> DAGSVMClassifier().fit(X, y).predict(X[::50])
+    array([0, 1, 2])
+    """
+
+    _takes_several_paths: ClassVar[bool] = False
+    decoding = "best_path"  # what the DAG decides is final
+
+    def __init__(
+        self,
+        loss: str = "squared_hinge",
+        *,
+        C: float | str = "scale",
+        prune: float = 0.0,
+        tol: float = 0.01,
+        max_iter: int = 1000,
+        hierarchy: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.C = C
+        self.prune = prune
+        self.tol = tol
+        self.max_iter = max_iter
+        self.hierarchy = hierarchy
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DAGSVMClassifier:
+        """Train a classifier for every two classes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : labels of n_samples rows
+            In any form that `NodeLabels.encode` reads, one path a row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+        """
+        router = LinearRouter(
+            self.loss, C=self.C, prune=self.prune, tol=self.tol, max_iter=self.max_iter
+        )
+        X = _numbers(self._read_features(X, reset=True))
+        weights = check_weights(sample_weight, count_rows(X))
+        used = None if weights is None or weights.all() else weights > 0
+        codes = self._learn_target(X, y, used)
+        if weights is not None and used is not None:  # a weight of zero is no copy of a row
+            X, weights = take_rows(X, np.flatnonzero(used)), weights[used]
+        self.options_, pairs = _decision_dag(self.space_.n_classes)
+        seed = None
+        if self.random_state is not None:
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        with Threads(self.n_jobs) as threads:
+            problem = RoutingProblem(X, codes, self.options_, weights, seed, threads.map)
+            self.routes_ = router.train_pairs(problem, pairs)
+        self.n_iter_ = self.routes_.n_passes
+        return self
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        if hasattr(self, "routes_"):
+            check_routes(self.routes_, self.options_, self.n_features_in_)
+
+    def _gives_proba(self) -> bool:
+        return False
+
+    def _decide(self, X: Any) -> IntArray:
+        X = _numbers(X)
+
+        def follow(part: Any) -> IntArray:
+            rows = self.routes_.prepare(part)
+            return best_labels(self.options_, self.routes_, rows, count_rows(part), 1)[0][:, 0]
+
+        with Threads(self.n_jobs) as threads:
+            share = -(-count_rows(X) // threads.n_threads)
+            starts = range(0, count_rows(X), share)
+            found = threads.map(follow, [take_rows(X, slice(s, s + share)) for s in starts])
+        return self.space_.classes[np.concatenate(found)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _numbers(X: Any) -> Any:
+    return check_array(X, accept_sparse="csr", dtype=np.float64)
+
+
+def _decision_dag(n_classes: int) -> tuple[OptionTable, IntArray]:
+    """Nodes of all pairs of classes, widest first, and the two classes of each.
+
+    A node stands for the classes from its first to its second. Its first option strikes out the
+    second class, and the other way round. One class is a node with nothing to decide.
+    """
+    if n_classes == 1:
+        one, none = np.zeros(1, dtype=np.int32), np.empty((0, 2), dtype=np.int32)
+        only = sparse.csr_array((1, 1), dtype=bool)
+        return OptionTable(one, np.array([0, 1]), one - 1, one, only), none
+    # node i of level h, which h (h + 1) / 2 nodes precede, has the classes i and n - 1 - h + i
+    level = np.repeat(np.arange(n_classes - 1), np.arange(1, n_classes))
+    lower = np.arange(len(level)) - level * (level + 1) // 2
+    upper = n_classes - 1 - level + lower
+    last = level == n_classes - 2
+    below = (level + 1) * (level + 2) // 2 + lower
+    targets = np.column_stack([below, below + 1])
+    ends = np.column_stack([lower, upper])
+    table = OptionTable(
+        np.arange(len(level), dtype=np.int32),
+        2 * np.arange(len(level) + 1, dtype=np.int64),
+        np.where(last[:, None], -1, targets).ravel().astype(np.int32),
+        np.where(last[:, None], ends, -1).ravel().astype(np.int32),
+        sparse.csr_array((2 * len(level), n_classes), dtype=bool),
+    )
+    return table, ends.astype(np.int32)

@@ -1,0 +1,291 @@
+"""ClassTreeEnsemble: several class trees over the same classes, whose votes are averaged."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from palmette._arrays import count_rows, take_rows
+from palmette.base._answers import true_nodes
+from palmette.base._classifier import HierarchicalClassifier
+from palmette.base._fitting import check_weights
+from palmette.base._temperature import fit_exponent, held_out_third, raise_to
+from palmette.class_tree._classifier import ClassTreeClassifier
+from palmette.class_tree._learner import ClassTreeLearner
+from palmette.class_tree._simple import RandomTree, ShuffledTree
+from palmette.decisions._rules import resolve_decoding
+from palmette.exceptions import PalmetteError
+from palmette.labels._labels import NodeLabels
+
+__all__ = ["ClassTreeEnsemble"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+_HELD_OUT = 2**24  # probabilities, at most, by which calibration is found
+_TINY = np.finfo(np.float64).tiny
+
+
+class ClassTreeEnsemble(HierarchicalClassifier):
+    """Classify along several trees over the classes, and average what they say.
+
+    A tree errs where it parts classes that are alike too early; another tree parts them later. The
+    trees after the first differ from it by the seed of the learner, by the order in which it meets
+    the classes, and by the rows.
+
+    Parameters
+    ----------
+    tree : learner of a hierarchy, Hierarchy, or None
+        As of `ClassTreeClassifier`. None takes the hierarchy from the paths in y; where y holds
+        plain labels it is ``RandomTree(4)``, which gives trees that differ the most.
+    n_trees : int
+    router : "linear", "logistic", "adaboost", "spectral", Router, or scikit-learn classifier
+        What tells the options of a node apart.
+    decoding : "beam", "greedy", "exact", or a rule of `palmette.decoding`
+        How every tree is searched. With "beam" and "greedy" the labels that the trees find get
+        their shares as votes, and no other nodes are asked; else the mean of all probabilities
+        decides.
+    beam_width : int
+        Paths kept by "beam".
+    bootstrap : bool
+        Whether the trees after the first see rows that are drawn with replacement, as many from
+        every class as it has. It is what makes trees differ whose learner does not draw and does
+        not look at the order of the classes; the router must take weights.
+    calibration : None, float, or "out_of_fold"
+        Power to which mean probabilities are raised before they are scaled to sum to one, as of
+        `ClassTreeClassifier`. "out_of_fold" fits all trees a second time, on two thirds of the
+        rows.
+    n_jobs : int, optional
+        Threads; the answers do not depend on it.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    estimators_ : list of ClassTreeClassifier
+    hierarchy_ : Hierarchy
+        The first tree.
+    classes_ : array of shape (n_classes,)
+    exponent_ : float
+        The power that `calibration` came to.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> clf = ClassTreeEnsemble(random_state=0).fit(X[:1000] / 16, y[:1000])
+    >>> one = clf.estimators_[0]
+    >>> bool(clf.score(X[1000:] / 16, y[1000:]) > one.score(X[1000:] / 16, y[1000:]))
+    True
+    """
+
+    _takes_several_paths: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        tree: Any = None,
+        *,
+        n_trees: int = 5,
+        router: Any = "linear",
+        decoding: Any = "beam",
+        beam_width: int = 5,
+        bootstrap: bool = False,
+        calibration: float | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.tree = tree
+        self.n_trees = n_trees
+        self.router = router
+        self.decoding = decoding
+        self.beam_width = beam_width
+        self.bootstrap = bootstrap
+        self.calibration = calibration
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @property
+    def hierarchy(self) -> Any:
+        """The tree, under the name that other classifiers have for it."""
+        return self.tree
+
+    def _default_tree(self) -> Any:
+        """Learner of those who give none."""
+        return RandomTree(4)
+
+    def _tree_for(self, y: Any) -> Any:
+        """What the first tree is learnt by or taken from; None for the paths in y."""
+        plain = self.tree is None and y is not None and NodeLabels.encode(y).form.kind == "names"
+        return self._default_tree() if plain else self.tree
+
+    def _member(self, tree: Any) -> ClassTreeClassifier:
+        """Make an unfitted classifier along one tree."""
+        return ClassTreeClassifier(
+            tree,
+            router=self.router,
+            decoding=self.decoding,
+            beam_width=self.beam_width,
+            n_jobs=self.n_jobs,
+        )
+
+    # ------------------------------------------------------------------ fitting
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ClassTreeEnsemble:
+        """Learn the trees, if they are not given, and the classifiers of their nodes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : labels of n_samples rows
+            In any form that `NodeLabels.encode` reads, one path a row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Rows of weight 0 are left out.
+
+        Returns
+        -------
+        self
+        """
+        if not isinstance(self.n_trees, int | np.integer) or self.n_trees < 1:
+            raise PalmetteError(f"n_trees={self.n_trees!r}: expected a positive integer.")
+        X = self._read_features(X, reset=True)
+        weights = check_weights(sample_weight, count_rows(X))
+        rng = check_random_state(self.random_state)
+        seeds = rng.randint(2**31 - 1, size=self.n_trees + 1).tolist()
+        first = self._member(self._tree_for(y)).set_params(random_state=seeds[0])
+        first.set_params(calibration=self.calibration)._check_calibration()
+        if self.n_trees > 1:  # not each of them, but their mean
+            first.set_params(calibration=None)
+        self._take_labels(first.fit(X, y, weights))
+        self.estimators_ = [first, *self._more(first, X, y, weights, seeds[1:-1])]
+        self.exponent_ = first.exponent_
+        if self.n_trees > 1 and self.calibration == "out_of_fold":
+            self.exponent_ = self._find_exponent(X, y, weights, seeds[-1])
+        elif self.n_trees > 1 and self.calibration is not None:
+            self.exponent_ = float(self.calibration)
+        return self
+
+    def _take_labels(self, member: ClassTreeClassifier) -> None:
+        """Take over what a fitted member has read in y."""
+        self._set_answers(member._answers)
+        if hasattr(member, "hierarchy_learner_"):
+            self.hierarchy_learner_ = member.hierarchy_learner_
+
+    def _more(
+        self, first: ClassTreeClassifier, X: Any, y: Any, weights: Any, seeds: list[int]
+    ) -> list[ClassTreeClassifier]:
+        """Fit the members after the first."""
+        if not seeds:
+            return []
+        tree = getattr(first, "hierarchy_learner_", self.tree)
+        if isinstance(tree, ClassTreeLearner):
+            tree = ShuffledTree(clone(tree))
+        codes = self._codes_of(y, weights) if self.bootstrap else None
+        members = []
+        for seed in seeds:
+            member = self._member(tree).set_params(random_state=seed)
+            drawn = weights
+            if codes is not None:
+                times = _draw_within(codes, np.random.default_rng(seed))
+                drawn = times if weights is None else times * weights
+            members.append(member.fit(X, y, drawn))
+        return members
+
+    def _codes_of(self, y: Any, weights: FloatArray | None) -> IntArray:
+        """Class of every row as a position in ``space_.classes``; -1 for rows without weight."""
+        is_given = self._given_hierarchy() is not None
+        nodes = true_nodes(self.hierarchy_, self.label_form_, y, is_given)
+        codes = np.searchsorted(self.space_.classes, nodes).astype(np.int32)
+        if weights is not None:
+            codes[weights == 0] = -1
+        return codes
+
+    def _find_exponent(self, X: Any, y: Any, weights: FloatArray | None, seed: int) -> float:
+        """Power that makes a third of the rows most likely to trees of the other two thirds."""
+        codes = self._codes_of(y, weights)
+        weights = np.ones(len(codes)) if weights is None else weights
+        used = np.flatnonzero(codes >= 0)
+        held = used[held_out_third(codes[used], seed)]
+        if not held.size:  # no class has three rows
+            return 1.0
+        asked = held[:: max(1, len(held) * self.space_.n_classes // _HELD_OUT)]
+        seen = weights.copy()
+        seen[held] = 0.0
+        part = clone(self).set_params(calibration=None, random_state=seed).fit(X, y, seen)
+        proba = part._class_proba_of(take_rows(X, asked))[:, _matching(part, self)]
+        return fit_exponent(proba, codes[asked], weights[asked])
+
+    # ------------------------------------------------------------------ answering
+
+    # the rule may be changed after `fit`: it is that of the ensemble, not of its members
+    _width, _check_width = ClassTreeClassifier._width, ClassTreeClassifier._check_width
+
+    def _decide(self, X: Any) -> IntArray:
+        width = self._width()
+        if width:
+            return self.space_.classes[self._most_voted(X, width)]
+        if width is None:
+            rule: Any = resolve_decoding(self.decoding)
+            chosen = [
+                rule.choose(self._class_proba_of(each), self.space_) for each in self._parts(X)
+            ]
+            return np.concatenate(chosen)
+        order = self._answers.class_order  # of equal probabilities the first label wins
+        best = [self._class_proba_of(each)[:, order].argmax(axis=1) for each in self._parts(X)]
+        return self.space_.classes[order[np.concatenate(best)]]
+
+    def _most_voted(self, X: Any, width: int) -> IntArray:
+        """Class of the most votes for every row, of those that the trees find."""
+        first = self.estimators_[0]
+        if len(self.estimators_) == 1:
+            return first._search(X, width)[0][:, 0]
+        rows, classes, votes = [], [], []
+        for member in self.estimators_:
+            found, values = member._search(X, width)
+            shares = np.exp(values) if member.routes_.are_log_proba else softmax(values, axis=1)
+            row, place = np.nonzero(found >= 0)
+            rows.append(row)
+            classes.append(_matching(self, member)[found[row, place]])
+            votes.append(shares[row, place] + _TINY)
+        every = (np.concatenate(votes), (np.concatenate(rows), np.concatenate(classes)))
+        table = sparse.coo_array(every, (count_rows(X), self.space_.n_classes)).tocsr()
+        return np.asarray(table.argmax(axis=1)).astype(np.int32)
+
+    def _class_proba_of(self, X: Any) -> FloatArray:
+        return self._mean(member._class_proba_of(X) for member in self.estimators_)
+
+    def _mean(self, proba: Any) -> FloatArray:
+        """Calibrated mean of the members' probabilities, in the order of ``space_.classes``."""
+        if len(self.estimators_) == 1:
+            (only,) = proba
+            return np.asarray(only)
+        total: Any = 0.0
+        for member, own in zip(self.estimators_, proba, strict=True):
+            total = total + own[:, _matching(member, self)]
+        mean = total / len(self.estimators_)
+        return mean if self.exponent_ == 1.0 else raise_to(mean, self.exponent_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._member(self.tree).__sklearn_tags__().input_tags.sparse
+        return tags
+
+
+def _matching(owner: Any, asker: Any) -> NDArray[np.intp]:
+    """Class of one model, as a position in its space, for every class of another."""
+    order: NDArray[np.intp] = owner._answers.class_order
+    return order[np.argsort(asker._answers.class_order)]
+
+
+def _draw_within(codes: IntArray, rng: np.random.Generator) -> FloatArray:
+    """How often rows are drawn, with replacement, as many from every class as it has."""
+    order = np.argsort(codes, kind="stable")
+    order = order[codes[order] >= 0]
+    sizes = np.bincount(codes[order])
+    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    drawn = starts + (rng.random(len(order)) * np.repeat(sizes, sizes)).astype(np.int64)
+    return np.bincount(order[drawn], minlength=len(codes)).astype(np.float64)

@@ -1,0 +1,283 @@
+"""Binary AdaBoost of full trees: all rounds of a node in one call, and the votes of the trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from palmette._arrays import BinArray
+from palmette.boosting._weak_answers import CartPerClass
+from palmette.boosting._weak_base import TrainingRows
+from palmette.persistence.checks import numbers, require
+from palmette.trees._carts import Carts, draw_counts, find_leaves, grow_cart, round_weights
+
+__all__ = ["LEAST_ERROR", "NodeVotes", "add_cart_votes", "boost_carts", "boost_node"]
+
+
+Codes: TypeAlias = NDArray[np.uint8]
+Indices: TypeAlias = NDArray[np.int32]
+Offsets: TypeAlias = NDArray[np.int64]
+Signs: TypeAlias = NDArray[np.int8]
+Sums: TypeAlias = NDArray[np.float64]
+
+_BLOCK = 512  # rows that all trees are asked about before the next; their codes stay near
+
+
+@njit(cache=True, nogil=True)
+def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return an array of at least a size that begins with what is there."""
+    if len(array) >= size:
+        return array
+    longer = np.empty(2 * size, dtype=array.dtype)
+    for i in range(len(array)):  # a loop: it compiles faster than a slice assignment
+        longer[i] = array[i]
+    return longer
+
+
+@njit(cache=True, nogil=True)
+def _judge(
+    weights: Sums, says: Signs, leaves: Indices, n_positive: int, right: NDArray[np.uint8]
+) -> float:
+    """Note which rows a tree is right about; return their weight less that of the others."""
+    lead, total = 0.0, 0.0
+    for i in range(len(weights)):
+        agrees = (says[leaves[i]] > 0) == (i < n_positive)
+        right[i] = agrees
+        lead += weights[i] if agrees else -weights[i]
+        total += weights[i]
+    return lead / total
+
+
+@njit(cache=True, nogil=True)
+def _move(weights: Sums, right: NDArray[np.uint8], coefficient: float) -> None:
+    """Multiply the weights by what the votes cost, and scale them to sum to one."""
+    # looked up, not chosen: there is no branch to mispredict
+    factors, total = np.array([np.exp(coefficient), np.exp(-coefficient)]), 0.0
+    for i in range(len(weights)):
+        weights[i] *= factors[right[i]]
+        total += weights[i]
+    scale = 1.0 / total
+    for i in range(len(weights)):
+        weights[i] *= scale
+
+
+@njit(cache=True, nogil=True)
+def boost_carts(
+    codes: Codes,
+    codes_by_feature: Codes,
+    index: Indices,
+    n_positive: int,
+    weights: Sums,
+    n_draws: int,
+    n_tried: int,
+    max_depth: int,
+    least_error: float,
+    seeds: NDArray[np.uint64],
+) -> tuple[Offsets, Indices, Codes, Indices, Signs, Sums]:
+    """Tell positive rows from negative ones by AdaBoost.
+
+    The error of a tree counts as `least_error` at least, so that one without a mistake does not
+    end it all. A tree that is no better than chance gets no vote, and the next one draws anew.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n_samples, n_features), IN
+    codes_by_feature : uint8 array of shape (n_features, n_samples), IN
+    index : int32 array of shape (n_rows,), IN
+        The rows of the node: the positive ones first, copies of a row next to each other.
+    n_positive : int
+    weights : float64 array of shape (n_rows,), IN and OUT
+        Positive; afterwards those that the rounds have led to.
+    n_draws : int
+        Rows drawn by weight for every tree; 0 to take all, with their weights.
+    n_tried, max_depth : int
+        As of `grow_cart`.
+    least_error : float
+    seeds : uint64 array of shape (n_rounds,), IN
+
+    Returns
+    -------
+    starts : int64 array of shape (n_rounds + 1,)
+    features, cuts, left, says : arrays of shape (n_places,)
+        The trees, one after the other.
+    coefficients : float64 array of shape (n_rounds,)
+    """
+    n_rounds, n_rows = len(seeds), len(index)
+    starts, coefficients = np.zeros(n_rounds + 1, dtype=np.int64), np.zeros(n_rounds)
+    features, cuts = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.uint8)
+    left, says = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.int8)
+    leaves, right = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.uint8)
+    for turn in range(n_rounds):
+        seed = seeds[turn : turn + 1]
+        counts = draw_counts(weights, n_draws, seed) if n_draws > 0 else round_weights(weights)
+        seen = np.flatnonzero(counts)
+        drawn = (index[seen], counts[seen], seen < n_positive)
+        tree = grow_cart(codes_by_feature, *drawn, n_tried, max_depth, seed)
+        find_leaves(codes, index, tree[0], tree[1], tree[2], leaves)
+        edge = _judge(weights, tree[3], leaves, n_positive, right)
+        edge = min(edge, 1.0 - 2.0 * least_error)
+        if edge > 0.0:
+            coefficients[turn] = np.arctanh(edge)
+            _move(weights, right, coefficients[turn])
+        start, stop = starts[turn], starts[turn] + len(tree[0])
+        starts[turn + 1] = stop
+        features, cuts = _longer(features, stop), _longer(cuts, stop)
+        left, says = _longer(left, stop), _longer(says, stop)
+        for i in range(stop - start):
+            features[start + i], cuts[start + i] = tree[0][i], tree[1][i]
+            left[start + i], says[start + i] = tree[2][i], tree[3][i]
+    size = starts[-1]
+    return (
+        starts,
+        features[:size].copy(),
+        cuts[:size].copy(),
+        left[:size].copy(),
+        says[:size].copy(),
+        coefficients,
+    )
+
+
+@njit(cache=True, nogil=True)
+def add_cart_votes(
+    codes: Codes,
+    rows: Indices,
+    starts: Offsets,
+    features: Indices,
+    cuts: Codes,
+    left: Indices,
+    says: Signs,
+    coefficients: Sums,
+    scores: Sums,
+) -> None:
+    """Add what every tree says, times its coefficient, to the scores of rows.
+
+    Parameters
+    ----------
+    codes, rows, starts, features, cuts, left, says
+        As of `ask_carts`, IN.
+    coefficients : float64 array of shape (n_trees,), IN
+    scores : float64 array of shape (n_rows,), IN and OUT
+    """
+    leaves = np.empty(_BLOCK, dtype=np.int32)
+    for first in range(0, len(rows), _BLOCK):
+        block = rows[first : first + _BLOCK]
+        for t in range(len(starts) - 1):
+            own = slice(starts[t], starts[t + 1])
+            find_leaves(codes, block, features[own], cuts[own], left[own], leaves)
+            for i in range(len(block)):
+                scores[first + i] += coefficients[t] * says[starts[t] + leaves[i]]
+
+
+LEAST_ERROR = 1e-3  # a tree without a mistake would have an infinite coefficient, and end it all
+
+_TINY = np.finfo(np.float64).tiny
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class NodeVotes:
+    """The trees of a node and their coefficients.
+
+    Parameters
+    ----------
+    carts : Carts
+        A tree for every round.
+    coefficients : float64 array of shape (n_rounds,)
+        0 for a tree that was no better than chance.
+    """
+
+    carts: Carts
+    coefficients: FloatArray
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        require(isinstance(self.carts, Carts), "the trees of a node are no Carts")
+        n_trees = len(numbers(self.coefficients, np.float64, 1, "coefficients"))
+        require(n_trees == len(self.carts.starts) - 1, "trees and coefficients do not fit together")
+
+    def scores(self, codes: BinArray, rows: IntArray | None = None) -> FloatArray:
+        """Mean vote of the trees, by their coefficients, from -1 to +1: shape (n_rows,)."""
+        asked = np.arange(len(codes), dtype=np.int32) if rows is None else rows
+        sums = np.zeros(len(asked))
+        self._add(slice(0, len(self.coefficients)), codes, asked, sums)
+        return np.asarray(sums / max(self._totals[-1], _TINY))
+
+    def staged_scores(self, codes: BinArray) -> Iterator[FloatArray]:
+        """Yield what `scores` gives after each round."""
+        asked, sums = np.arange(len(codes), dtype=np.int32), np.zeros(len(codes))
+        for turn, total in enumerate(self._totals.tolist()):
+            self._add(slice(turn, turn + 1), codes, asked, sums)
+            yield sums / max(total, _TINY)
+
+    @property
+    def _totals(self) -> FloatArray:
+        # added up in the order of the rounds, so that the last stage is the whole, bit by bit
+        return np.cumsum(self.coefficients)
+
+    def _add(self, rounds: slice, codes: BinArray, rows: IntArray, sums: FloatArray) -> None:
+
+        starts = self.carts.starts[rounds.start : rounds.stop + 1]
+        own = slice(int(starts[0]), int(starts[-1]))
+        carts = self.carts
+        trees = (carts.features[own], carts.cuts[own], carts.left[own], carts.says[own])
+        add_cart_votes(codes, rows, starts - starts[0], *trees, self.coefficients[rounds], sums)
+
+
+def boost_node(
+    table: TrainingRows,
+    index: IntArray,
+    positive: NDArray[np.bool_],
+    learner: CartPerClass,
+    seeds: NDArray[np.uint64],
+) -> NodeVotes:
+    """Tell two groups of rows apart by AdaBoost.
+
+    Parameters
+    ----------
+    table : TrainingRows
+        Shared by all nodes.
+    index : int32 array of shape (n_rows,)
+        The rows of the node.
+    positive : bool array of shape (n_rows,)
+        Which of them are of the first group.
+    learner : CartPerClass
+    seeds : uint64 array of shape (n_rounds,)
+
+    Returns
+    -------
+    NodeVotes
+        Where all rows are of one group, that is what they say.
+
+    Examples
+    --------
+    >>> codes = np.arange(8, dtype=np.uint8)[:, None]
+    >>> table = TrainingRows(codes, np.array([8]), np.ones(8, dtype=np.float32))
+    >>> index = np.arange(8, dtype=np.int32)
+    >>> seeds = np.arange(20, dtype=np.uint64)
+    >>> votes = boost_node(table, index, index < 4, CartPerClass(), seeds)
+    >>> np.sign(votes.scores(codes)).astype(int).tolist()
+    [1, 1, 1, 1, -1, -1, -1, -1]
+    """
+
+    order = np.lexsort((table.content_rank[index], ~positive))
+    index = index[order]
+    weights = table.weights[index].astype(np.float64)
+    starts, features, cuts, left, says, coefficients = boost_carts(
+        table.codes,
+        table.by_feature,
+        index,
+        int(positive.sum()),
+        weights / weights.sum(),
+        learner.n_draws(weights),
+        *learner.growth(table.n_features),
+        LEAST_ERROR,
+        seeds,
+    )
+    return NodeVotes(Carts(starts, features, cuts, left, says), coefficients)

@@ -1,0 +1,221 @@
+"""EstimatorRouter: any scikit-learn classifier at every node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from palmette._arrays import seed_each, take_rows
+from palmette.base._class_moments import Matrix
+from palmette.base._statistics import ClassStatistics
+from palmette.class_tree._linear_routes import LinearRoutes
+from palmette.class_tree._routing import OptionTable, Router, Routes, RoutingProblem
+from palmette.exceptions import PalmetteError
+
+__all__ = ["EstimatorRouter", "EstimatorRoutes", "SpectralRouter"]
+
+
+FloatArray = NDArray[np.float64]
+
+
+class EstimatorRouter(Router):
+    """Tell the options of every node apart by a clone of one classifier.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+        Options score the logarithms of its probabilities; where it has none, but margins, an
+        option scores ``-max(0, 1 - margin)^2``. A row whose class several options reach, as in a
+        DAG, is shown once for each.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> EstimatorRouter(GaussianNB())
+    EstimatorRouter(estimator=GaussianNB())
+    """
+
+    takes_any_rows = True
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    @property
+    def takes_sparse(self) -> bool:  # type: ignore[override]
+        """Whether the estimator takes sparse matrices."""
+        return bool(get_tags(self.estimator).input_tags.sparse)
+
+    def train(self, problem: RoutingProblem) -> EstimatorRoutes:
+        """Train a clone at every node of several options; see `Router.train`."""
+        table = problem.table
+        asked = [node for node in range(table.n_nodes) if table.sizes[node] > 1]
+        if problem.weights is not None and not has_fit_parameter(self.estimator, "sample_weight"):
+            raise PalmetteError(
+                f"sample_weight was given, but {type(self.estimator).__name__}.fit does not take "
+                "it. Use a classifier that does, or leave the weights out."
+            )
+        clones = [clone(self.estimator) for _ in asked]
+        if problem.seed is not None:
+            seed_each(clones, problem.seed)
+        fitted = problem.run(lambda job: _fit(problem, *job), list(zip(asked, clones, strict=True)))
+        return EstimatorRoutes(dict(zip(asked, fitted, strict=True)))
+
+
+def _fit(problem: RoutingProblem, node: int, estimator: Any) -> Any:
+    classes, within = problem.table.family(node)
+    rows, member = problem.rows_of(classes)
+    reached = within.T.tocsr()  # options by class
+    reached.sort_indices()
+    counts = np.diff(reached.indptr)[member]
+    copies = np.repeat(np.arange(len(rows)), counts)
+    within_row = np.arange(len(copies)) - np.repeat(np.cumsum(counts) - counts, counts)
+    options = reached.indices[reached.indptr[member][copies] + within_row].astype(np.int32)
+    seen = rows[copies]
+    order = np.argsort(seen, kind="stable")  # as the rows came
+    seen, options = seen[order], options[order]
+    weights = {} if problem.weights is None else {"sample_weight": problem.weights[seen]}
+    return estimator.fit(take_rows(problem.X, seen), options, **weights)
+
+
+class EstimatorRoutes(Routes):
+    """Fitted classifiers by node.
+
+    Parameters
+    ----------
+    estimators : dict of int to estimator
+        Classes are the places of the options within the node; nodes of one option need none.
+    """
+
+    def __init__(self, estimators: dict[int, Any]) -> None:
+        self.estimators = estimators
+
+    @property
+    def are_log_proba(self) -> bool:  # type: ignore[override]
+        """Whether the classifiers give probabilities."""
+        return not any(_gives_margins(each) for each in self.estimators.values())
+
+    def score(
+        self, X: Any, rows: NDArray[np.int64], nodes: NDArray[np.int32], starts: NDArray[np.int64]
+    ) -> FloatArray:
+        """Score the options of a node for every pair of a row and a node; see `Routes.score`."""
+        scores = np.zeros(int(starts[-1]))
+        first = np.flatnonzero(np.diff(nodes, prepend=-1))
+        for begin, end in zip(first, np.append(first[1:], len(nodes)), strict=True):
+            estimator = self.estimators.get(int(nodes[begin]))
+            if estimator is not None:
+                answers = _scores_of(estimator, take_rows(X, rows[begin:end]))
+                scores[starts[begin] : starts[end]] = answers.ravel()
+        return scores
+
+
+def _gives_margins(estimator: Any) -> bool:
+    return not hasattr(estimator, "predict_proba") and hasattr(estimator, "decision_function")
+
+
+def _scores_of(estimator: Any, X: Any) -> FloatArray:
+    """Scores of shape (n_rows, n_options)."""
+    if _gives_margins(estimator):
+        margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
+        if margins.ndim == 1:
+            margins = np.column_stack([-margins, margins])
+        return -(np.maximum(0.0, 1.0 - margins) ** 2)
+    if hasattr(estimator, "predict_proba"):
+        shares = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+    else:
+        shares = np.asarray(estimator.predict(X))[:, None] == np.asarray(estimator.classes_)
+    with np.errstate(divide="ignore"):
+        return np.log(shares)
+
+
+_NOTHING = 1e-10  # eigenvalues of as small a share of the first are zero but for rounding
+_DENSE_CLASSES = 512  # up to as many, all eigenvectors are as quick as a few
+
+
+class SpectralRouter(Router):
+    """Send a row to the option of the largest projection on the spectrum of class similarity.
+
+    At a node, D holds the inner products of the sums of its classes after centring all rows, and
+    an option has one of its leading eigenvectors: the one with the greatest entries at its classes.
+    The projections of a row x are G'Sx, with class sums S and eigenvectors G, so that nothing is
+    trained. It is kept to reproduce the paper: it errs at every level and depends on the signs of
+    eigenvectors, and `LinearRouter` is far better.
+
+    Parameters
+    ----------
+    one_hot : bool
+        Whether to replace the eigenvectors by the options' own classes, as the paper's problem had
+        them before it was relaxed.
+
+    References
+    ----------
+    Liu, Tan, Liu, MF-Tree: matrix factorization tree for large multi-class learning, CIKM 2015.
+
+    Examples
+    --------
+    >>> SpectralRouter(one_hot=True)
+    SpectralRouter(one_hot=True)
+    """
+
+    def __init__(self, *, one_hot: bool = False) -> None:
+        self.one_hot = one_hot
+
+    def train(self, problem: RoutingProblem) -> LinearRoutes:
+        """Project the classes of every node; see `Router.train`."""
+        table = problem.table
+        statistics = ClassStatistics.gather(
+            problem.X, problem.codes, table.n_classes, problem.weights, "mean"
+        )
+        sums = statistics.sum
+        weight = np.asarray(statistics.weight, dtype=np.float64)
+        mean = np.asarray(sums.sum(axis=0)).ravel() / weight.sum()
+        blocks = [self._project(table, node, sums, weight, mean) for node in range(table.n_nodes)]
+        return LinearRoutes(table, blocks, sums.shape[1], "softmax")
+
+    def _project(
+        self, table: OptionTable, node: int, sums: Matrix, weight: FloatArray, mean: FloatArray
+    ) -> tuple[sparse.csr_array, FloatArray]:
+        n_options = int(table.sizes[node])
+        if n_options == 1:
+            return sparse.csr_array((len(mean), 0)), np.empty(0)
+        classes, within = table.family(node)
+        here, sizes = sums[classes], weight[classes]
+        grouped = within.toarray().T.astype(np.float64)
+        G = grouped if self.one_hot else _spectrum(here, sizes, mean, grouped)
+        vectors = np.asarray(here.T @ G) - np.outer(mean, sizes @ G)
+        return sparse.csr_array(vectors), np.zeros(n_options)
+
+
+def _spectrum(sums: Matrix, sizes: FloatArray, mean: FloatArray, grouped: FloatArray) -> FloatArray:
+    """Leading eigenvectors of the centred class similarity, one an option, in their order."""
+    n_classes, n_options = grouped.shape
+
+    def similar(G: FloatArray) -> FloatArray:
+        centred = sums.T @ G - np.multiply.outer(mean, sizes @ G)
+        product: FloatArray = sums @ centred - np.multiply.outer(sizes, mean @ centred)
+        return product
+
+    if n_classes <= max(_DENSE_CLASSES, n_options + 1):
+        D = similar(np.eye(n_classes))
+        values, vectors = np.linalg.eigh((D + D.T) / 2)
+        values, vectors = values[::-1][:n_options], vectors[:, ::-1][:, :n_options]
+    else:
+        operator = LinearOperator(
+            (n_classes, n_classes), matvec=lambda v: similar(v.ravel()), dtype=float
+        )
+        start = np.random.default_rng(0).normal(size=n_classes)
+        values, vectors = eigsh(operator, k=n_options, v0=start)
+        values, vectors = values[::-1], vectors[:, ::-1]
+    # nothing projects on vectors of no similarity: rounding alone chooses among them
+    vectors = np.where(values > _NOTHING * max(values[0], 0.0), vectors, 0.0)
+    top = np.abs(vectors).argmax(axis=0)
+    vectors = vectors * np.where(vectors[top, np.arange(n_options)] < 0, -1.0, 1.0)
+    _, order = linear_sum_assignment(-(grouped.T @ np.abs(vectors)))
+    return vectors[:, order]

@@ -1,0 +1,275 @@
+"""OptionTable: the choices that lead from the root to the classes, as flat arrays."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from palmette._arrays import take_rows
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.persistence.checks import (
+    check_starts,
+    integers,
+    numbers,
+    require,
+    same_shapes,
+    within,
+)
+
+__all__ = ["OptionTable", "Router", "Routes", "RoutingProblem"]
+
+
+IntArray = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class OptionTable:
+    """Nodes with choices below them, and the options of each; trees and DAGs alike.
+
+    A node here is one that has a class below it. An option leads to another node, or ends at a
+    class: at a leaf, or at the node itself where that is a label.
+
+    Parameters
+    ----------
+    nodes : int array of shape (n_nodes,)
+        Numbers in the hierarchy, parents before children; the root first.
+    first : int64 array of shape (n_nodes + 1,)
+        Options of node ``i`` are ``first[i]:first[i + 1]``.
+    targets : int array of shape (n_options,)
+        Node that an option leads to, as a position in `nodes`; -1 where it ends.
+    ends : int array of shape (n_options,)
+        Class at which an option ends; -1 where it leads on.
+    below : sparse bool array of shape (n_options, n_classes)
+        Classes that can be reached by every option.
+
+    Examples
+    --------
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant",)])
+    >>> table = OptionTable.of(h, h.leaves)
+    >>> table.first.tolist(), table.targets.tolist(), table.ends.tolist()
+    ([0, 2, 4], [1, -1, -1, -1], [-1, 2, 0, 1])
+    """
+
+    nodes: IntArray
+    first: NDArray[np.int64]
+    targets: IntArray
+    ends: IntArray
+    below: sparse.csr_array
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        targets = numbers(self.targets, np.int32, 1, "targets")
+        ends = numbers(self.ends, np.int32, 1, "ends")
+        same_shapes(targets, ends)
+        numbers(self.first, np.int64, 1, "first")
+        sizes = check_starts(self.first, len(integers(self.nodes, "nodes")), len(targets), "first")
+        require(sizes > 0, "a node has no options")
+        require(sparse.issparse(self.below), "the classes below options are no sparse array")
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        leads_on = (targets > owner) & (targets < len(sizes)) & (ends == -1)
+        stops = (targets == -1) & within(ends, self.n_classes)
+        require(leads_on | stops, "an option leads to a node or class that does not exist")
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy, classes: IntArray) -> OptionTable:
+        """Make the table of a hierarchy.
+
+        Parameters
+        ----------
+        hierarchy : Hierarchy
+        classes : int array of shape (n_classes,)
+            Nodes that are labels, ascending.
+        """
+        reached = sparse.csr_array(hierarchy.closure[classes])  # ancestors of every class
+        active = np.zeros(hierarchy.n_nodes, dtype=bool)
+        active[reached.indices] = True
+        edges = hierarchy.edges[active[hierarchy.edges[:, 1]]]
+        nodes = np.unique(np.append(edges[:, 0], 0)).astype(np.int32)
+        place = np.full(hierarchy.n_nodes, -1, dtype=np.int32)
+        place[nodes] = np.arange(len(nodes), dtype=np.int32)
+        code = np.full(hierarchy.n_nodes, -1, dtype=np.int32)
+        code[classes] = np.arange(len(classes), dtype=np.int32)
+        here = nodes[code[nodes] >= 0]  # nodes at which a path may end
+        parents = np.concatenate([here, edges[:, 0]])
+        children = np.concatenate([here, edges[:, 1]])
+        order = np.lexsort((children, parents))
+        parents, children = parents[order], children[order]
+        stops = (parents == children) | (place[children] < 0)
+        below = sparse.csr_array(reached.T)[children]
+        if here.size:
+            below = _only_itself(below, parents == children, code[children])
+        return cls(
+            nodes,
+            np.concatenate([[0], np.cumsum(np.bincount(place[parents], minlength=len(nodes)))]),
+            np.where(stops, -1, place[children]).astype(np.int32),
+            np.where(stops, code[children], -1).astype(np.int32),
+            below,
+        )
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes with options."""
+        return len(self.nodes)
+
+    @property
+    def n_options(self) -> int:
+        """Number of options of all nodes."""
+        return len(self.targets)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return int(self.below.shape[1])
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of options of every node."""
+        return np.diff(self.first)
+
+    def family(self, node: int) -> tuple[IntArray, sparse.csr_array]:
+        """Classes below a node, ascending, and which of them each of its options reaches."""
+        options = self.below[self.first[node] : self.first[node + 1]]
+        classes, members = np.unique(options.indices, return_inverse=True)
+        shape = (options.shape[0], len(classes))
+        within = sparse.csr_array((options.data, members, options.indptr), shape=shape)
+        return classes.astype(np.int32), within
+
+
+def _only_itself(below: sparse.csr_array, ends: NDArray[np.bool_], codes: IntArray) -> Any:
+    """Let options that end at an inner node reach that label alone."""
+    option = np.repeat(np.arange(below.shape[0]), np.diff(below.indptr))
+    kept = ~ends[option] | (below.indices == codes[option])
+    indptr = np.concatenate([[0], np.cumsum(kept)])[below.indptr]
+    return sparse.csr_array((below.data[kept], below.indices[kept], indptr), shape=below.shape)
+
+
+FloatArray = NDArray[np.float64]
+Run = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
+
+
+def _one_by_one(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    return [function(item) for item in items]
+
+
+class RoutingProblem:
+    """Rows, their classes, and the options that lead to them.
+
+    Parameters
+    ----------
+    X : rows
+        Whatever the router takes: it is never copied per node.
+    codes : int array of shape (n_samples,)
+        Class of every row; every class has a row.
+    table : OptionTable
+    weights : array of shape (n_samples,), optional
+    seed : int or None
+        None leaves the seeds of estimators alone.
+    run : callable, optional
+        Applies a function to items and gives the answers in order: in threads, say.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        codes: NDArray[np.int32],
+        table: OptionTable,
+        weights: FloatArray | None = None,
+        seed: int | None = None,
+        run: Run = _one_by_one,
+    ) -> None:
+        self.X = X
+        self.codes = codes
+        self.table = table
+        self.weights = weights
+        self.seed = seed
+        self.run = run
+
+    def restrict(self, rows: NDArray[np.int64]) -> RoutingProblem:
+        """Return the problem of some rows, one of every class among them."""
+        weights = None if self.weights is None else self.weights[rows]
+        X, codes = take_rows(self.X, rows), self.codes[rows]
+        return RoutingProblem(X, codes, self.table, weights, self.seed, self.run)
+
+    @cached_property
+    def _rows_by_class(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        order = np.argsort(self.codes, kind="stable").astype(np.int64)
+        counts = np.bincount(self.codes, minlength=self.table.n_classes)
+        return order, np.concatenate([[0], np.cumsum(counts)])
+
+    def rows_of(self, classes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Rows of some classes, in their order, and the position in `classes` of each row."""
+        order, starts = self._rows_by_class
+        sizes = starts[classes + 1] - starts[classes]
+        member = np.repeat(np.arange(len(classes), dtype=np.int32), sizes)
+        within = np.arange(len(member)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return order[starts[classes][member] + within], member
+
+
+class Routes(ABC):
+    """Fitted classifiers of all nodes: they score the options of a node.
+
+    Scores add up along a path, and the path of the greatest sum is the best.
+    """
+
+    are_log_proba = True  # whether scores are logarithms of shares that sum to one at every node
+
+    def prepare(self, X: Any) -> Any:
+        """Read rows once, in the form that `score` takes."""
+        return X
+
+    @abstractmethod
+    def score(
+        self, X: Any, rows: NDArray[np.int64], nodes: NDArray[np.int32], starts: NDArray[np.int64]
+    ) -> FloatArray:
+        """Score the options of a node for every pair of a row and a node.
+
+        Parameters
+        ----------
+        X : object
+            What `prepare` returned.
+        rows, nodes : int arrays of shape (n_pairs,)
+            Ordered by node.
+        starts : int array of shape (n_pairs + 1,)
+            Scores of pair ``p`` are to stand at ``starts[p]:starts[p + 1]``.
+
+        Returns
+        -------
+        array of shape (starts[-1],)
+        """
+
+    def score_all(self, X: Any) -> FloatArray | None:
+        """Score the options of all nodes for every row, where that is quicker than node by node.
+
+        Parameters
+        ----------
+        X : object
+            What `prepare` returned.
+
+        Returns
+        -------
+        array of shape (n_samples, n_options), or None
+        """
+        return None
+
+
+class Router(BaseEstimator, ABC):  # type: ignore[misc]
+    """A rule that trains the classifiers of the nodes of a class tree.
+
+    A router is a scikit-learn estimator without `fit`: parameters are set in ``__init__`` and
+    nothing else is kept on it. What it learns it returns from `train`.
+    """
+
+    takes_any_rows = False  # whether rows may be tables or texts, not only numbers
+    takes_sparse = True  # whether rows may be a sparse matrix
+
+    @abstractmethod
+    def train(self, problem: RoutingProblem) -> Routes:
+        """Train the classifiers of all nodes."""

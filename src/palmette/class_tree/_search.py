@@ -1,0 +1,87 @@
+"""Ways through an option table: the best few paths, or the best path to every class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palmette.class_tree._routing import OptionTable, Routes
+
+__all__ = ["best_labels", "class_scores"]
+
+IntArray = NDArray[np.int32]
+FloatArray = NDArray[np.float64]
+
+
+def best_labels(
+    table: OptionTable, routes: Routes, X: Any, n_samples: int, width: int
+) -> tuple[IntArray, FloatArray]:
+    """Follow the `width` best paths of every row from the root down.
+
+    Only the nodes on these paths are asked. A width of 1 is greedy.
+
+    Parameters
+    ----------
+    table : OptionTable
+    routes : Routes
+    X : object
+        What ``routes.prepare`` returned.
+    n_samples : int
+    width : int
+
+    Returns
+    -------
+    labels : int array of shape (n_samples, width)
+        Classes, best first; -1 where there were fewer paths.
+    values : array of shape (n_samples, width)
+        Sums of scores along the paths; -inf where there are none.
+    """
+    from palmette.class_tree._route_kernel import keep_best
+
+    nodes = np.full((n_samples, width), -1, dtype=np.int32)
+    labels = np.full_like(nodes, -1)
+    values = np.full((n_samples, width), -np.inf)
+    nodes[:, 0], values[:, 0] = 0, 0.0
+    places = np.zeros((n_samples, width), dtype=np.int64)
+    unfinished = n_samples
+    while unfinished:
+        waiting = np.flatnonzero(nodes.ravel() >= 0)
+        waiting = waiting[np.argsort(nodes.ravel()[waiting], kind="stable")]
+        asked = nodes.ravel()[waiting]
+        starts = np.concatenate([[0], np.cumsum(table.sizes[asked])])
+        scores = routes.score(X, waiting // width, asked, starts)
+        places.ravel()[waiting] = starts[:-1]
+        new = np.empty_like(nodes), np.empty_like(labels), np.empty_like(values)
+        unfinished = keep_best(
+            nodes, labels, values, places, scores, table.first, table.targets, table.ends, *new
+        )
+        nodes, labels, values = new
+    return labels, values
+
+
+def class_scores(table: OptionTable, routes: Routes, X: Any, n_samples: int) -> FloatArray:
+    """Score every class by the best path to it, asking all nodes.
+
+    Returns
+    -------
+    array of shape (n_samples, n_classes)
+    """
+    reach = np.full((table.n_nodes, n_samples), -np.inf)
+    reach[0] = 0.0
+    best = np.full((table.n_classes, n_samples), -np.inf)
+    rows = np.arange(n_samples, dtype=np.int64)
+    known = routes.score_all(X)
+    for node, size in enumerate(table.sizes.tolist()):
+        options = slice(table.first[node], table.first[node + 1])
+        if known is not None:
+            scores = known[:, options].T + reach[node]
+        else:
+            starts = np.arange(n_samples + 1, dtype=np.int64) * size
+            asked = np.full(n_samples, node, dtype=np.int32)
+            scores = routes.score(X, rows, asked, starts).reshape(n_samples, size).T + reach[node]
+        for found, into in ((table.targets[options], reach), (table.ends[options], best)):
+            at = found >= 0
+            into[found[at]] = np.maximum(into[found[at]], scores[at])
+    return best.T

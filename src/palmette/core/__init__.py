@@ -1,1 +1,0 @@
-"""Hierarchies, labels, class statistics, tasks, and the rules that decode scores."""

@@ -1,0 +1,1 @@
+"""Decisions: from scores to answers, by decoding rules, thresholds and coherence."""

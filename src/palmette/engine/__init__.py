@@ -1,1 +1,0 @@
-"""The loops that all methods share."""

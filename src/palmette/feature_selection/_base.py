@@ -1,0 +1,268 @@
+"""What a score of features sees, and what it gives: a number for every feature at every node."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.parallel import Parallel, delayed
+
+from palmette._arrays import take_rows
+from palmette.labels._space import LabelSpace, TaskRows, TaskTable
+
+__all__ = [
+    "FeatureScore",
+    "NodeData",
+    "NodeScores",
+    "NodeTask",
+    "ScoringProblem",
+    "each_node",
+    "node_data",
+]
+
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTask:
+    """The local problem of one node: to tell its options apart.
+
+    Parameters
+    ----------
+    node : int
+        In the hierarchy.
+    rows : int array of shape (n_rows,)
+        Rows below the node, ascending.
+    codes : int array of shape (n_rows,)
+        Option of each, from 0 to ``n_options - 1``.
+    options : int array of shape (n_options,)
+        Node that each option stands for, ascending; the node itself where paths end at it.
+    """
+
+    node: int
+    rows: IntArray
+    codes: IntArray
+    options: IntArray
+
+    @property
+    def n_options(self) -> int:
+        """Number of options."""
+        return len(self.options)
+
+
+class ScoringProblem:
+    """Rows, and the local problems of the nodes that have two options at least.
+
+    Parameters
+    ----------
+    X : float64 array or CSR array of shape (n_samples, n_features)
+    space : LabelSpace
+    classes : int array of shape (n_samples,)
+        Class of every row, as a position in ``space.classes``.
+    weights : array of shape (n_samples,), optional
+    n_jobs : int, optional
+    seed : int
+    n_wanted : int, optional
+        How many features will be chosen at a node, at most; unknown if None. For scores that put
+        features in order one after another, and may stop there.
+
+    Examples
+    --------
+    >>> from palmette.hierarchy._hierarchy import Hierarchy
+    >>> h = Hierarchy.from_paths([("a", "x"), ("a", "y"), ("b",)])
+    >>> space = LabelSpace(h, h.leaves)
+    >>> problem = ScoringProblem(np.zeros((4, 2)), space, np.array([0, 1, 2, 2], dtype=np.int32))
+    >>> [(task.node, task.codes.tolist()) for task in problem.tasks()]
+    [(0, [0, 0, 1, 1]), (1, [0, 1])]
+    >>> problem.parents.tolist()
+    [-1, 0]
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        space: LabelSpace,
+        classes: IntArray,
+        weights: FloatArray | None = None,
+        n_jobs: int | None = None,
+        seed: int = 0,
+        n_wanted: int | None = None,
+    ) -> None:
+        self.X = X
+        self.space = space
+        self.classes = classes
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.seed = seed
+        self.n_wanted = n_wanted
+        self._table = TaskTable.per_parent(space)
+        self._rows = TaskRows(classes, space.n_classes)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    @cached_property
+    def nodes(self) -> IntArray:
+        """Nodes with a task, in preorder: of shape (n_tasks,)."""
+        return np.array([task.key for task in self._table.tasks], dtype=np.int32)
+
+    @cached_property
+    def parents(self) -> IntArray:
+        """Task of the nearest ancestor that has one, of shape (n_tasks,); -1 where there is none.
+
+        Nodes of one option have no task: what lies below such a node is next to what lies above.
+        """
+        place = {int(node): t for t, node in enumerate(self.nodes)}
+        above = self.space.hierarchy.parents
+        found = np.full(len(self.nodes), -1, dtype=np.int32)
+        for t, node in enumerate(self.nodes.tolist()):
+            parent = int(above[node])
+            while parent >= 0 and parent not in place:
+                parent = int(above[parent])
+            found[t] = place.get(parent, -1)
+        return found
+
+    def task(self, t: int) -> NodeTask:
+        """Return the local problem of a task."""
+        task = self._table.tasks[t]
+        rows, options = self._rows.select(task)
+        codes = np.searchsorted(task.options, options).astype(np.int32)
+        return NodeTask(task.key, rows, codes, task.options)
+
+    def tasks(self) -> Iterator[NodeTask]:
+        """Yield the local problems in the order of `nodes`."""
+        return (self.task(t) for t in range(len(self.nodes)))
+
+
+@dataclass
+class NodeScores:
+    """Scores of features at nodes.
+
+    Parameters
+    ----------
+    values : iterator or sequence of arrays of shape (n_features,)
+        A row for every task, in the order of ``ScoringProblem.nodes``; larger is better, finite,
+        at least 0. May be made one at a time. Or a CSR array of shape (n_tasks, n_features).
+    facts : dict
+        What else was found: attributes of the fitted selector by their names, such as
+        ``objective_`` or ``dual_gap_``.
+    sparse_is_final : bool
+        Whether a feature of score 0 is no feature to choose, as in sparse models: fewer than asked
+        for are chosen then.
+    """
+
+    values: Any
+    facts: dict[str, Any]
+    sparse_is_final: bool = False
+
+    def rows(self) -> Iterator[FloatArray]:
+        """Yield the scores of one task after another."""
+        if sparse.issparse(self.values):
+            matrix = sparse.csr_array(self.values)
+            for t in range(matrix.shape[0]):
+                yield matrix[[t]].toarray()[0]
+        else:
+            yield from self.values
+
+
+class FeatureScore(BaseEstimator, ABC):  # type: ignore[misc]
+    """A rule that scores the features of every node.
+
+    A score is a scikit-learn estimator without `fit`: parameters are set in ``__init__`` and
+    nothing else is kept on it. What it finds it returns from `score`.
+    """
+
+    takes_sparse = True  # whether X may be sparse; it is refused by name otherwise
+
+    @abstractmethod
+    def score(self, problem: ScoringProblem) -> NodeScores:
+        """Score all features at all nodes."""
+
+
+class NodeData:
+    """The rows of one node's local problem.
+
+    Parameters
+    ----------
+    X : float64 array or CSR array of shape (n_rows, n_features)
+    codes : int array of shape (n_rows,)
+        Option of each row.
+    n_options : int
+    weights : array of shape (n_rows,), optional
+    seed : int
+        For this node; it does not depend on the order in which nodes are scored.
+    n_wanted : int
+        How many features will be chosen, at most.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        codes: NDArray[np.int32],
+        n_options: int,
+        weights: FloatArray | None = None,
+        seed: int = 0,
+        n_wanted: int | None = None,
+    ) -> None:
+        self.X = X
+        self.codes = codes
+        self.n_options = n_options
+        self.weights = weights
+        self.seed = seed
+        self.n_wanted = X.shape[1] if n_wanted is None else min(n_wanted, X.shape[1])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    def row_weights(self) -> FloatArray:
+        """Return the weights, ones where there are none: of shape (n_rows,)."""
+        return np.ones(self.n_rows) if self.weights is None else self.weights
+
+
+def node_data(problem: ScoringProblem, task: NodeTask) -> NodeData:
+    """Cut out the rows of a node; the data themselves where it has all of them."""
+    X, weights = problem.X, problem.weights
+    if len(task.rows) < X.shape[0]:
+        X = take_rows(X, task.rows)
+        weights = None if weights is None else weights[task.rows]
+    # a seed of its own for every node, however many jobs share the work
+    seed = int(np.random.default_rng([problem.seed, task.node]).integers(2**31 - 1))
+    return NodeData(X, task.codes, task.n_options, weights, seed, problem.n_wanted)
+
+
+def each_node(problem: ScoringProblem, rule: Callable[[NodeData], Any]) -> Iterator[Any]:
+    """Yield what a rule gives for every task, in the order of ``problem.nodes``.
+
+    Parameters
+    ----------
+    problem : ScoringProblem
+        Its ``n_jobs`` tasks are scored at a time, in threads.
+    rule : callable
+        Takes `NodeData`.
+    """
+    if effective_n_jobs(problem.n_jobs) == 1 or len(problem.nodes) == 1:
+        return (rule(node_data(problem, task)) for task in problem.tasks())
+    parallel = Parallel(n_jobs=problem.n_jobs, prefer="threads", return_as="generator")
+    answers: Iterator[Any] = parallel(
+        delayed(rule)(node_data(problem, task)) for task in problem.tasks()
+    )
+    return answers

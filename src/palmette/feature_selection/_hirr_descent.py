@@ -1,0 +1,307 @@
+"""Block coordinate descent for row-sparse least squares: one row of weights after the other.
+
+The problem is to minimise ``quadratic(W) + lam * sum_j ||W_j||``, with `W` of shape (n_features,
+n_targets). For one row, others held, the minimiser is known: with the gradient ``C`` of minus half
+the quadratic and its curvature ``h``, it is ``C_j + h_j W_j`` made shorter by ``lam / 2``, over
+``h_j``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = [
+    "ROUNDING",
+    "descend",
+    "duality_gap",
+    "objective_and_gap",
+    "pass_over_columns",
+    "pass_over_gram",
+    "reach_of",
+    "row_norms",
+]
+
+
+@njit(cache=True, nogil=True)
+def _step(
+    gradient: NDArray[np.float64],
+    curvature: float,
+    lam: float,
+    weights: NDArray[np.float64],
+    step: NDArray[np.float64],
+) -> bool:
+    """Move one row of weights to its minimiser; fill `step` and say if it is not 0.
+
+    Parameters
+    ----------
+    gradient : float64 array of shape (n_targets,), IN
+    curvature, lam : float
+    weights : float64 array of shape (n_targets,), IN and OUT
+    step : float64 array of shape (n_targets,), OUT
+    """
+    if curvature <= 0.0:  # a feature that says nothing
+        return False
+    n_targets = len(weights)
+    length = 0.0
+    for k in range(n_targets):
+        step[k] = gradient[k] + curvature * weights[k]
+        length += step[k] * step[k]
+    length = np.sqrt(length)
+    shrink = 0.0
+    if 2.0 * length > lam:
+        shrink = (1.0 - 0.5 * lam / length) / curvature
+    moved = False
+    for k in range(n_targets):
+        new = shrink * step[k]
+        step[k] = new - weights[k]
+        weights[k] = new
+        moved = moved or step[k] != 0.0
+    return moved
+
+
+@njit(cache=True, nogil=True)
+def pass_over_gram(
+    quadratic: NDArray[np.float64],
+    lam: float,
+    weights: NDArray[np.float64],
+    gradient: NDArray[np.float64],
+) -> None:
+    """Move every row once, with the whole matrix of the quadratic at hand.
+
+    Parameters
+    ----------
+    quadratic : float64 array of shape (n_active, n_active), IN
+        Symmetric.
+    lam : float
+    weights : float64 array of shape (n_active, n_targets), IN and OUT
+    gradient : float64 array of shape (n_active, n_targets), IN and OUT
+        Of minus half the quadratic at `weights`.
+    """
+    n_active, n_targets = weights.shape
+    step = np.empty(n_targets)
+    for a in range(n_active):
+        if not _step(gradient[a], quadratic[a, a], lam, weights[a], step):
+            continue
+        for b in range(n_active):
+            along = quadratic[a, b]
+            for k in range(n_targets):
+                gradient[b, k] -= along * step[k]
+
+
+@njit(cache=True, nogil=True)
+def pass_over_columns(
+    values: NDArray[np.float64],
+    rows: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    means: NDArray[np.float64],
+    scales: NDArray[np.float64],
+    unit: NDArray[np.float64],
+    curvature: NDArray[np.float64],
+    ridge: float,
+    pull: NDArray[np.float64],
+    factor: NDArray[np.float64],
+    lam: float,
+    weights: NDArray[np.float64],
+    residual: NDArray[np.float64],
+    along: NDArray[np.float64],
+) -> None:
+    """Move every row once, over sparse columns that are centred and scaled by algebra alone.
+
+    Column ``j`` of the design is ``(x_j - means[j] * unit) / scales[j]``. The quadratic is the sum
+    of squares of the residual, of `along` and of the weights times `ridge`, less twice the product
+    of the weights with `pull`.
+
+    Parameters
+    ----------
+    values, rows, starts : arrays, IN
+        Of the matrix of active features, by columns.
+    means, scales : float64 arrays of shape (n_active,), IN
+        A mean is that of its column in the rows, or all are 0: then `unit` drops out.
+    unit : float64 array of shape (n_rows,), IN
+        The constant column; roots of the weights of rows.
+    curvature : float64 array of shape (n_active,), IN
+    ridge : float
+    pull : float64 array of shape (n_active, n_targets), IN
+    factor : float64 array of shape (n_active, n_along), IN
+    lam : float
+    weights : float64 array of shape (n_active, n_targets), IN and OUT
+    residual : float64 array of shape (n_rows, n_targets), IN and OUT
+        Of the targets, up to a multiple of `unit` for each.
+    along : float64 array of shape (n_along, n_targets), IN and OUT
+        ``factor.T @ weights``
+    """
+    n_active, n_targets = weights.shape
+    n_along = along.shape[0]
+    mass = np.sum(unit * unit)
+    total = unit @ residual
+    step, gradient = np.empty(n_targets), np.empty(n_targets)
+    for a in range(n_active):
+        mean, scale = means[a], 1.0 / scales[a]
+        for k in range(n_targets):
+            gradient[k] = -mean * total[k]
+        for e in range(starts[a], starts[a + 1]):
+            for k in range(n_targets):
+                gradient[k] += values[e] * residual[rows[e], k]
+        for k in range(n_targets):
+            gradient[k] = gradient[k] * scale + pull[a, k] - ridge * weights[a, k]
+        for v in range(n_along):
+            for k in range(n_targets):
+                gradient[k] -= factor[a, v] * along[v, k]
+        if not _step(gradient, curvature[a], lam, weights[a], step):
+            continue
+        for v in range(n_along):
+            for k in range(n_targets):
+                along[v, k] += factor[a, v] * step[k]
+        for k in range(n_targets):
+            step[k] *= scale
+            total[k] -= mean * mass * step[k]
+        for e in range(starts[a], starts[a + 1]):
+            for k in range(n_targets):
+                residual[rows[e], k] -= values[e] * step[k]
+
+
+FloatArray = NDArray[np.float64]
+
+ROUNDING = 1e-13  # of the objective of no weights: a smaller gap is not to be had in float64
+
+
+def row_norms(values: FloatArray) -> FloatArray:
+    """Length of every row."""
+    squares: FloatArray = np.einsum("jk,jk->j", values, values)
+    return np.sqrt(squares)
+
+
+def reach_of(gradient: FloatArray, lam: float) -> float:
+    """The factor, at most 1, that makes a residual with this gradient feasible for the dual."""
+    longest = 2.0 * float(np.max(row_norms(gradient), initial=0.0))
+    return 1.0 if longest <= lam else lam / longest
+
+
+def duality_gap(square: float, norms: float, slack: float, reach: float) -> float:
+    """Primal less dual objective, written so that no digits cancel.
+
+    Parameters
+    ----------
+    square : float
+        All squares of the primal objective.
+    norms : float
+        ``lam |W|_{2,1}``
+    slack : float
+        Product of the weights with minus half the gradient of the squares.
+    reach : float
+        See `reach_of`.
+
+    Examples
+    --------
+    >>> duality_gap(10.0, 0.0, 0.0, 1.0)  # no weights, and nothing asks for any
+    0.0
+    """
+    return (1.0 - reach) ** 2 * square + norms - 2.0 * reach * slack
+
+
+def objective_and_gap(
+    square: float, lam: float, values: FloatArray, own_gradient: FloatArray, gradient: FloatArray
+) -> tuple[float, float]:
+    """Objective and duality gap of one node.
+
+    Parameters
+    ----------
+    square : float
+        All squares of the objective.
+    lam : float
+    values : array of shape (n_rows, n_targets)
+        Weights in some rows; the others are 0.
+    own_gradient : array of shape (n_rows, n_targets)
+        Minus half the gradient of the squares in these rows.
+    gradient : array of shape (n_features, n_targets)
+        The same in all rows.
+    """
+    norms, slack = lam * float(row_norms(values).sum()), float(np.sum(values * own_gradient))
+    return square + norms, duality_gap(square, norms, slack, reach_of(gradient, lam))
+
+
+State = tuple[FloatArray, ...]
+
+_MEMORY = 6  # passes that one extrapolation looks back on
+_PATIENCE = 60  # passes before the first long step
+_BETWEEN = 3  # passes from one long step to the next
+
+
+def descend(
+    one_pass: Callable[..., object],
+    measure: Callable[..., tuple[float, float]],
+    state: State,
+    enough: float,
+    max_passes: int,
+    long_step: Callable[..., object] | None = None,
+) -> None:
+    """Repeat passes until the duality gap is small.
+
+    Parameters
+    ----------
+    one_pass : callable
+        Takes the arrays of the state and moves them in place.
+    measure : callable
+        Takes the arrays of the state; returns the objective and the gap. An extrapolation is taken
+        only where the objective falls.
+    state : tuple of arrays, in and out
+        First the variables; the others are affine functions of them.
+    enough : float
+        A gap that is small enough.
+    max_passes : int
+    long_step : callable, optional
+        Like `one_pass`; costs more and goes further. It is called now and then where the end is not
+        reached soon.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 1.0])
+    >>> def one_pass(x):
+    ...     x *= [0.9, 0.99]
+    >>> descend(one_pass, lambda x: (x @ x, x @ x), (x,), 1e-6, 24)  # 0.99**24 is 0.8
+    >>> bool(x @ x < 1e-6)
+    True
+    """
+    past = [_copy(state)]
+    for n in range(max_passes):
+        if long_step is not None and n > _PATIENCE and n % _BETWEEN == 0:
+            long_step(*state)
+        else:
+            one_pass(*state)
+        past.append(_copy(state))
+        if len(past) > _MEMORY:
+            value, gap = measure(*state)
+            ahead = _extrapolate(past)
+            if ahead is not None:
+                value_ahead, gap_ahead = measure(*ahead)
+                if value_ahead < value:
+                    gap = gap_ahead
+                    for array, new in zip(state, ahead, strict=True):
+                        array[...] = new
+            if gap <= enough:
+                return
+            past = [_copy(state)]
+
+
+def _copy(state: State) -> State:
+    return tuple(array.copy() for array in state)
+
+
+def _extrapolate(past: list[State]) -> State | None:
+    """The affine combination of the past whose own change is the smallest; None where undefined."""
+    points = np.array([state[0].ravel() for state in past])
+    changes = np.diff(points, axis=0)
+    try:
+        shares = np.linalg.solve(changes @ changes.T, np.ones(len(changes)))
+    except np.linalg.LinAlgError:  # they have stopped to change
+        return None
+    if not np.isfinite(shares).all() or shares.sum() == 0:
+        return None
+    shares /= shares.sum()
+    return tuple(
+        np.tensordot(shares, np.stack(arrays[1:]), axes=1) for arrays in zip(*past, strict=True)
+    )

@@ -1,0 +1,329 @@
+"""The least-squares problem of one node, seen through its inner products.
+
+A *design* is the matrix of a node's rows with the indicator of its options as targets. Rows may be
+held dense or sparse, or be gone, with only their Gram matrix left; the solvers see no difference.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from palmette.feature_selection._hirr_descent import descend, objective_and_gap, row_norms
+
+__all__ = ["Coupling", "DenseDesign", "Design", "GramDesign", "SparseDesign"]
+
+FloatArray = NDArray[np.float64]
+IndexArray = NDArray[np.int64]
+
+FEW = 512  # features whose inner products take next to nothing
+MAX_PASSES = 1000  # over the active features, before the gradient of all is looked at again
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling:
+    """What other nodes add to the quadratic of one: ``ridge |W|^2 - 2 <pull, W> + |factor' W|^2``.
+
+    Parameters
+    ----------
+    ridge : float
+    pull : array of shape (n_features, n_targets)
+    factor : array of shape (n_features, n_along)
+    constant : float
+        What makes all of it a sum of squares.
+    """
+
+    ridge: float
+    pull: FloatArray
+    factor: FloatArray
+    constant: float
+
+    def value(self, rows: IndexArray, values: FloatArray) -> float:
+        """Return what it adds at weights that are 0 but in some rows."""
+        along = self.factor[rows].T @ values
+        apart = self.ridge * float(np.sum(values**2)) - 2.0 * float(
+            np.sum(self.pull[rows] * values)
+        )
+        return apart + float(np.sum(along**2)) + self.constant
+
+    def gradient(self, rows: IndexArray, values: FloatArray) -> FloatArray:
+        """Minus half its gradient at weights that are 0 but in some rows."""
+        gradient = self.pull - self.factor @ (self.factor[rows].T @ values)
+        gradient[rows] -= self.ridge * values
+        return gradient
+
+
+class Design(ABC):
+    """The loss ``|Z W - Y|^2`` of one node.
+
+    Attributes
+    ----------
+    cross : array of shape (n_features, n_targets)
+        ``Z' Y``.
+    energy : float
+        ``|Y|^2``, the loss of no weights.
+    squares : array of shape (n_features,)
+        Diagonal of ``Z' Z``.
+    """
+
+    cross: FloatArray
+    energy: float
+    squares: FloatArray
+
+    @property
+    def lambda_max(self) -> float:
+        """The smallest lambda at which no weights are the best, if nodes are not coupled."""
+        return 2.0 * float(np.sqrt(np.max(np.sum(self.cross**2, axis=1), initial=0.0)))
+
+    def loss(self, rows: IndexArray, values: FloatArray, gradient: FloatArray) -> float:
+        """``|Z W - Y|^2``, given `gradient` of the loss alone."""
+        return self.energy - float(np.sum((self.cross[rows] + gradient[rows]) * values))
+
+    @abstractmethod
+    def gradient(self, rows: IndexArray, values: FloatArray) -> FloatArray:
+        """``Z' (Y - Z W)`` for weights that are 0 but in `rows`: (n_features, n_targets)."""
+
+    @abstractmethod
+    def block(self, rows: IndexArray) -> FloatArray:
+        """``Z' Z`` among some features."""
+
+    def descend(
+        self,
+        active: IndexArray,
+        values: FloatArray,
+        gradient: FloatArray,
+        coupling: Coupling | None,
+        lam: float,
+        enough: float,
+    ) -> None:
+        """Descend over the rows `active` of the weights, in place.
+
+        Parameters
+        ----------
+        active : int array of shape (n_active,)
+        values : array of shape (n_active, n_targets), in and out
+        gradient : array of shape (n_active, n_targets), in
+            At `values`, couplings included.
+        coupling : Coupling or None
+        lam : float
+        enough : float
+            The duality gap among these rows that is small enough.
+        """
+        from palmette.feature_selection._hirr_descent import pass_over_gram
+
+        quadratic, constant = self.block(active), self.energy
+        if coupling is not None:
+            factor = coupling.factor[active]
+            quadratic = quadratic + factor @ factor.T
+            quadratic[np.diag_indices(len(active))] += coupling.ridge
+            constant += coupling.constant
+        linear = gradient + quadratic @ values
+
+        def one_pass(values: FloatArray, gradient: FloatArray) -> None:
+            pass_over_gram(quadratic, lam, values, gradient)
+
+        def long_step(values: FloatArray, gradient: FloatArray) -> None:
+            reweighted_step(quadratic, linear, lam, values, gradient)
+
+        def measure(values: FloatArray, gradient: FloatArray) -> tuple[float, float]:
+            square = constant - float(np.sum((linear + gradient) * values))
+            return objective_and_gap(square, lam, values, gradient, gradient)
+
+        descend(one_pass, measure, (values, gradient.copy()), enough, MAX_PASSES, long_step)
+
+
+class GramDesign(Design):
+    """A design of which only the Gram matrix is left.
+
+    Parameters
+    ----------
+    gram : array of shape (n_features, n_features)
+    cross : array of shape (n_features, n_targets)
+    energy : float
+    """
+
+    def __init__(self, gram: FloatArray, cross: FloatArray, energy: float) -> None:
+        self.gram, self.cross, self.energy = gram, cross, energy
+        self.squares = np.diag(gram).copy()
+
+    def gradient(self, rows: IndexArray, values: FloatArray) -> FloatArray:
+        if len(rows) == len(self.gram):
+            return self.cross - self.gram @ values
+        return self.cross - self.gram[rows].T @ values
+
+    def block(self, rows: IndexArray) -> FloatArray:
+        return self.gram if len(rows) == len(self.gram) else self.gram[np.ix_(rows, rows)]
+
+
+class DenseDesign(Design):
+    """A design with its rows; inner products of features are made when asked for, and kept.
+
+    Parameters
+    ----------
+    Z : array of shape (n_rows, n_features)
+    targets : array of shape (n_rows, n_targets)
+    """
+
+    def __init__(self, Z: FloatArray, targets: FloatArray) -> None:
+        self.Z, self.targets = Z, targets
+        self.cross = Z.T @ targets
+        self.energy = float(np.sum(targets**2))
+        self.squares = np.einsum("ij,ij->j", Z, Z)
+        self._place = np.full(Z.shape[1], -1, dtype=np.int64)
+        self._columns = np.empty((0, len(Z)))
+        self._gram = np.empty((0, 0))
+
+    def gradient(self, rows: IndexArray, values: FloatArray) -> FloatArray:
+        return self.Z.T @ (self.targets - self.Z[:, rows] @ values)
+
+    def block(self, rows: IndexArray) -> FloatArray:
+        new = rows[self._place[rows] < 0]
+        if len(new):
+            self._place[new] = len(self._columns) + np.arange(len(new))
+            columns = np.ascontiguousarray(self.Z[:, new].T)
+            beside = self._columns @ columns.T
+            self._gram = np.block([[self._gram, beside], [beside.T, columns @ columns.T]])
+            self._columns = np.concatenate([self._columns, columns])
+        places = self._place[rows]
+        return self._gram[np.ix_(places, places)]
+
+
+class SparseDesign(Design):
+    """A design of sparse rows that is never formed: ``Z = (X - unit means') / scales``.
+
+    Parameters
+    ----------
+    X : CSC array of shape (n_rows, n_features)
+    unit : array of shape (n_rows,)
+        The constant column: ones, or roots of the weights of rows.
+    targets : array of shape (n_rows, n_targets)
+    means, scales : arrays of shape (n_features,)
+        The means of the columns, or zeros.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        unit: FloatArray,
+        targets: FloatArray,
+        means: FloatArray,
+        scales: FloatArray,
+    ) -> None:
+        self.X, self.unit, self.targets, self.means, self.scales = X, unit, targets, means, scales
+        self.cross = self._transposed(targets)
+        self.energy = float(np.sum(targets**2))
+        mass = float(unit @ unit)
+        self.squares = (X.multiply(X).sum(axis=0) - mass * means**2) / scales**2
+
+    def _transposed(self, residual: FloatArray) -> FloatArray:
+        """``Z' residual``."""
+        product: FloatArray = self.X.T @ residual - np.outer(self.means, self.unit @ residual)
+        return product / self.scales[:, None]
+
+    def _residual(self, rows: IndexArray, values: FloatArray) -> FloatArray:
+        """Of the targets, up to a multiple of `unit` where columns are centred."""
+        fitted: FloatArray = self.X[:, rows] @ (values / self.scales[rows, None])
+        return self.targets - fitted
+
+    def gradient(self, rows: IndexArray, values: FloatArray) -> FloatArray:
+        return self._transposed(self._residual(rows, values))
+
+    def block(self, rows: IndexArray) -> FloatArray:
+        columns = self.X[:, rows]
+        inner: FloatArray = (columns.T @ columns).toarray()
+        inner -= float(self.unit @ self.unit) * np.outer(self.means[rows], self.means[rows])
+        return inner / np.outer(self.scales[rows], self.scales[rows])
+
+    def descend(
+        self,
+        active: IndexArray,
+        values: FloatArray,
+        gradient: FloatArray,
+        coupling: Coupling | None,
+        lam: float,
+        enough: float,
+    ) -> None:
+        from palmette.feature_selection._hirr_descent import pass_over_columns
+
+        columns = self.X[:, active]
+        # inner products are made where they are few, or where a pass over them reads less
+        if len(active) <= FEW or len(active) ** 2 <= 2 * columns.nnz:
+            super().descend(active, values, gradient, coupling, lam, enough)
+            return
+        curvature, constant = self.squares[active], 0.0
+        ridge, pull, factor = 0.0, np.zeros_like(values), np.empty((len(active), 0))
+        if coupling is not None:
+            ridge, pull, factor = coupling.ridge, coupling.pull[active], coupling.factor[active]
+            curvature = curvature + ridge + np.sum(factor**2, axis=1)
+            constant = coupling.constant
+        values_of, rows, starts = columns.data, columns.indices, columns.indptr.astype(np.int64)
+        means, scales = self.means[active], self.scales[active]
+
+        def one_pass(values: FloatArray, residual: FloatArray, along: FloatArray) -> None:
+            pass_over_columns(
+                values_of,
+                rows,
+                starts,
+                means,
+                scales,
+                self.unit,
+                curvature,
+                ridge,
+                pull,
+                factor,
+                lam,
+                values,
+                residual,
+                along,
+            )
+
+        def measure(
+            values: FloatArray, residual: FloatArray, along: FloatArray
+        ) -> tuple[float, float]:
+            tied = ridge * float(np.sum(values**2)) - 2.0 * float(np.sum(pull * values))
+            square = self._square(residual) + float(np.sum(along**2)) + tied + constant
+            product = columns.T @ residual - np.outer(means, self.unit @ residual)
+            gradient = product / scales[:, None] + pull - ridge * values - factor @ along
+            return objective_and_gap(square, lam, values, gradient, gradient)
+
+        state = (values, self._residual(active, values), factor.T @ values)
+        descend(one_pass, measure, state, enough, MAX_PASSES)
+
+    def _square(self, residual: FloatArray) -> float:
+        """Loss, of a residual up to a multiple of `unit` where columns are centred."""
+        square = float(np.sum(residual**2))
+        if self.means.any():
+            square -= float(np.sum((self.unit @ residual) ** 2)) / float(self.unit @ self.unit)
+        return square
+
+
+def reweighted_step(
+    quadratic: FloatArray,
+    linear: FloatArray,
+    lam: float,
+    values: FloatArray,
+    gradient: FloatArray,
+) -> None:
+    """One step of IRLS over the rows in use, in place: coordinate descent is slow if they are many.
+
+    Parameters
+    ----------
+    quadratic : array of shape (n_active, n_active), in
+    linear : array of shape (n_active, n_targets), in
+    lam : float
+    values : array of shape (n_active, n_targets), in and out
+    gradient : array of shape (n_active, n_targets), out
+        ``linear - quadratic @ values``
+    """
+    norms = row_norms(values)
+    used = np.flatnonzero(norms > 0)
+    matrix = quadratic[np.ix_(used, used)]
+    matrix[np.diag_indices(len(used))] += 0.5 * lam / norms[used]
+    factors = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    values[used] = cho_solve(factors, linear[used], check_finite=False)
+    gradient[...] = linear - quadratic[:, used] @ values[used]

@@ -1,0 +1,209 @@
+"""FisherScore: spread of the options' means over the spread within options (HierFisher)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from palmette.base._statistics import ClassStatistics
+from palmette.exceptions import PalmetteError
+from palmette.feature_selection._base import (
+    FeatureScore,
+    NodeData,
+    NodeScores,
+    ScoringProblem,
+    each_node,
+)
+
+__all__ = ["FisherScore", "UnivariateScore"]
+
+
+FloatArray = NDArray[np.float64]
+
+_LARGEST = 1e12  # score of a feature that is the same in all rows of an option, but for rounding
+
+
+class FisherScore(FeatureScore):
+    """Fisher score of every feature at every node: HierFisher.
+
+    At a node it is the sum over options of ``n_c (mean_c - mean)^2`` divided by the sum of
+    ``n_c variance_c``, with sample weights for counts. It does not depend on the scale of features,
+    nor on other features. A constant feature has score 0; one that is constant within every option,
+    but not over all, has score 1e12, the largest there is.
+
+    References
+    ----------
+    Duda, Hart and Stork, "Pattern classification" (2001). Gu, Li and Han, "Generalized Fisher score
+    for feature selection", UAI (2011).
+
+    Examples
+    --------
+    >>> from palmette.hierarchy._hierarchy import Hierarchy
+    >>> from palmette.labels._space import LabelSpace
+    >>> h = Hierarchy.star("ab")
+    >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 1.0], [6.0, 1.0]])
+    >>> codes = np.array([0, 0, 1, 1], dtype=np.int32)
+    >>> problem = ScoringProblem(X, LabelSpace(h, h.leaves), codes)
+    >>> [row.tolist() for row in FisherScore().score(problem).rows()]
+    [[4.0, 0.0]]
+    """
+
+    def score(self, problem: ScoringProblem) -> NodeScores:
+        """Score all features at all nodes."""
+        return NodeScores(each_node(problem, _fisher_score), {})
+
+
+def _fisher_score(node: NodeData) -> FloatArray:
+    stats = ClassStatistics.gather(node.X, node.codes, node.n_options, node.weights, "diagonal")
+    between, within = _between(stats), _column_sums(stats.scatter)
+    # of a constant feature the means differ by rounding alone, which is nothing beside its size
+    size = within + between + stats.weight.sum() * _grand_mean(stats) ** 2
+    between = np.where(between <= 1e-24 * size, 0.0, between)
+    floor = np.where(between > 0.0, between / _LARGEST, 1.0)
+    return np.asarray(between / np.maximum(within, floor))
+
+
+def _grand_mean(stats: ClassStatistics) -> FloatArray:
+    return np.asarray(_column_sums(stats.sum) / stats.weight.sum())
+
+
+def _between(stats: ClassStatistics) -> FloatArray:
+    """Weighted squares of the options' means less the mean of all, of shape (n_features,)."""
+    centre, means, weight = _grand_mean(stats), stats.mean, stats.weight
+    if not sparse.issparse(means):
+        return np.asarray(weight @ (means - centre) ** 2)
+    # options without a feature have the mean 0 there: only the others are visited
+    means = sparse.csr_array(means)
+    of_option = np.repeat(weight, np.diff(means.indptr))
+    n_features, total = means.shape[1], weight.sum()
+    terms = of_option * (means.data - centre[means.indices]) ** 2
+    visited = np.bincount(means.indices, of_option, minlength=n_features)
+    others = np.where(visited >= (1.0 - 1e-12) * total, 0.0, total - visited)
+    return np.bincount(means.indices, terms, minlength=n_features) + others * centre**2
+
+
+def _column_sums(matrix: Any) -> FloatArray:
+    return np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()
+
+
+_NAMES = ("f_classif", "chi2", "mutual_info_classif")
+
+
+class UnivariateScore(FeatureScore):
+    """A score function of scikit-learn, applied to the rows and the options of every node.
+
+    Parameters
+    ----------
+    function : callable or str
+        Takes X and y and gives scores, or scores and p-values, of shape (n_features,):
+        ``f_classif``, ``chi2``, ``mutual_info_classif`` of `sklearn.feature_selection`, by name, or
+        any function like them. It gets ``sample_weight`` and ``random_state`` if it takes them;
+        weights that it does not take are an error. It sees no features that are constant at the
+        node: they have score 0. Other scores count as 0 if they are negative or NaN, and as the
+        largest of the node if infinite.
+    options : dict, optional
+        Further arguments by name, such as ``{"n_neighbors": 5}``.
+
+    Examples
+    --------
+    >>> from palmette.hierarchy._hierarchy import Hierarchy
+    >>> from palmette.labels._space import LabelSpace
+    >>> h = Hierarchy.star("ab")
+    >>> X = np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 1.0], [6.0, 1.0]])
+    >>> codes = np.array([0, 0, 1, 1], dtype=np.int32)
+    >>> problem = ScoringProblem(X, LabelSpace(h, h.leaves), codes)
+    >>> [row.tolist() for row in UnivariateScore("f_classif").score(problem).rows()]
+    [[8.0, 0.0]]
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any] | str = "f_classif",
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.function = function
+        self.options = options
+
+    def score(self, problem: ScoringProblem) -> NodeScores:
+        """Score all features at all nodes."""
+        function = _resolve(self.function)
+        if problem.weights is not None and not _takes(function, "sample_weight"):
+            raise PalmetteError(
+                f"sample_weight was given, but the score function {_name(function)} does not take "
+                "it. Leave the weights out, or choose a score that takes them, such as 'fisher', "
+                "'hirr' or 'mrmr'."
+            )
+        rule = partial(_univariate_score, function, dict(self.options or {}))
+        return NodeScores(each_node(problem, rule), {})
+
+
+def _univariate_score(
+    function: Callable[..., Any], options: dict[str, Any], node: NodeData
+) -> FloatArray:
+    given: dict[str, Any] = {}
+    if node.weights is not None:
+        given["sample_weight"] = node.weights
+    if _takes(function, "random_state"):
+        given["random_state"] = node.seed
+    varies = _varies(node.X)
+    if not varies.any():
+        return np.zeros(node.n_features)
+    X = node.X if varies.all() else node.X[:, np.flatnonzero(varies)]
+    # score functions written before sparse arrays expect matrices
+    X = sparse.csr_matrix(X) if sparse.issparse(X) else X
+    with np.errstate(invalid="ignore", divide="ignore"):  # what is not finite is dealt with below
+        answer = function(X, node.codes, **{**given, **options})
+    found = np.asarray(answer[0] if isinstance(answer, tuple) else answer, dtype=np.float64)
+    if found.shape != (X.shape[1],):
+        raise PalmetteError(
+            f"the score function {_name(function)} gave scores of shape {found.shape}: expected "
+            f"({X.shape[1]},), one a feature."
+        )
+    scores = np.zeros(node.n_features)
+    scores[varies] = _finite(found)
+    return scores
+
+
+def _varies(X: Any) -> NDArray[np.bool_]:
+    """Whether each feature has more than one value: constant ones tell nothing apart."""
+    if sparse.issparse(X):
+        highest, lowest = X.max(axis=0), X.min(axis=0)
+        return np.asarray((highest - lowest).toarray()).ravel() > 0
+    return np.asarray(X.max(axis=0) > X.min(axis=0))
+
+
+def _finite(scores: FloatArray) -> FloatArray:
+    finite = np.where(np.isfinite(scores), scores, 0.0)
+    best = max(float(finite.max(initial=0.0)), 1.0)
+    return np.maximum(np.where(np.isposinf(scores), best, finite), 0.0)
+
+
+def _resolve(function: Any) -> Callable[..., Any]:
+    if callable(function):
+        return function  # type: ignore[no-any-return]
+    from sklearn import feature_selection
+
+    if function in _NAMES:
+        return getattr(feature_selection, function)  # type: ignore[no-any-return]
+    raise PalmetteError(
+        f"function={function!r} is unknown: expected a callable f(X, y), or one of "
+        f"{', '.join(map(repr, _NAMES))}."
+    )
+
+
+def _takes(function: Callable[..., Any], name: str) -> bool:
+    try:
+        parameters = signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(p.name == name or p.kind is Parameter.VAR_KEYWORD for p in parameters)
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__name__", repr(function))

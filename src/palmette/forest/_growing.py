@@ -1,0 +1,232 @@
+"""Growing a forest of structured trees: what each tree is given, and what its leaves say."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from scipy import sparse
+
+from palmette.forest._oblique_trees import GrownTree, ObliqueTrees, kernel_rows
+from palmette.forest._rows import DistinctRows
+
+__all__ = ["ForestGrower", "TreeDraws", "part_of"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class TreeDraws:
+    """How much of the data a tree is given: shares above 0 and up to 1, or numbers.
+
+    Parameters
+    ----------
+    rows : float or int
+        Of the copies of rows.
+    features : float, int or "sqrt"
+    labels : float or int
+        Of those that vary.
+    bootstrap : bool
+        Whether copies of rows are drawn with replacement.
+    """
+
+    rows: float
+    features: float | str
+    labels: float
+    bootstrap: bool = False
+
+
+def part_of(value: Any, total: int) -> int:
+    """Return how many a share, a number or "sqrt" comes to, at least one.
+
+    Examples
+    --------
+    >>> part_of(0.75, 8), part_of(3, 8), part_of("sqrt", 9), part_of(20, 8)
+    (6, 3, 3, 8)
+    """
+    if isinstance(value, str):
+        number = np.rint(np.sqrt(total))
+    else:
+        number = value if isinstance(value, Integral) else np.rint(value * total)
+    return int(np.clip(number, 1, total))
+
+
+class _Draw(NamedTuple):
+    """What a tree is given: how often each distinct row, and which features and labels."""
+
+    times: NDArray[np.int64]
+    features: IntArray
+    labels: IntArray
+    seed: int
+
+
+class ForestGrower:
+    """Trees of one forest, each by its number alone: in any order, on any thread.
+
+    Parameters
+    ----------
+    X : float32 array or CSR array of shape (n_distinct, n_features)
+    Y : sparse bool array of shape (n_distinct, n_columns)
+    rows : DistinctRows
+    draws : TreeDraws
+    settings : mapping
+        Of the kernel, by name.
+    seed : int
+
+    Attributes
+    ----------
+    label_shares : array of shape (n_columns,)
+        Share of the rows that have each label.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        Y: sparse.csr_array,
+        rows: DistinctRows,
+        draws: TreeDraws,
+        settings: Mapping[str, Any],
+        seed: int,
+    ) -> None:
+        from palmette.forest._tree_kernel import ROUTERS, TreeSettings
+
+        self._rows, self._draws, self._seed = rows, draws, seed
+        self._X, self._kernel_X, self._n_features = X, kernel_rows(X), X.shape[1]
+        self._Y = Y.astype(np.float64)
+        self._kernel_Y = (Y.indptr.astype(np.int64), Y.indices.astype(np.int32), Y.shape[1])
+        self._settings = TreeSettings(**{**settings, "router": ROUTERS[settings["router"]]})
+        weights = rows.copies * rows.unit
+        self.label_shares = (weights @ self._Y) / weights.sum()
+        varying = np.flatnonzero(self.label_shares < 1)
+        # where no label varies, trees are leaves whatever they are given
+        self._varying = varying if varying.size else np.arange(Y.shape[1])
+
+    # ------------------------------------------------------------------ drawing
+
+    def _draw(self, tree: int) -> _Draw:
+        rng, draws, varying = self._generator(tree), self._draws, self._varying
+        times = self._draw_rows(rng)  # first, so that they can be drawn again without the rest
+        features = _sorted_sample(rng, self._n_features, draws.features)
+        labels = varying[_sorted_sample(rng, len(varying), draws.labels)]
+        seed = int(rng.integers(2**63))
+        return _Draw(times, features, labels.astype(np.int32), seed)
+
+    def _generator(self, tree: int) -> np.random.Generator:
+        return np.random.default_rng((self._seed, tree))
+
+    def _draw_rows(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        copies = self._rows.copies
+        total = int(copies.sum())
+        n_drawn = part_of(self._draws.rows, total)
+        if self._draws.bootstrap:
+            return rng.multinomial(n_drawn, copies / total)
+        if n_drawn >= total:
+            return copies
+        if total == len(copies):
+            times = np.zeros(total, dtype=np.int64)
+            times[rng.permutation(total)[:n_drawn]] = 1
+            return times
+        return rng.multivariate_hypergeometric(copies, n_drawn)
+
+    # ------------------------------------------------------------------ growing
+
+    def grow(self, tree: int) -> GrownTree:
+        """Grow a tree by its number."""
+        from palmette.forest._tree_kernel import grow_tree
+
+        draw = self._draw(tree)
+        there = np.flatnonzero(draw.times)
+        # copies are rows of their own: a leaf needs so many of them, whatever they weigh
+        bag = np.repeat(there, draw.times[there]).astype(np.int32)
+        weights = self._rows.unit[bag]
+        grown = grow_tree(
+            self._kernel_X,
+            self._kernel_Y,
+            bag,
+            weights,
+            draw.features,
+            draw.labels,
+            self._settings,
+            draw.seed,
+        )
+        drawn = np.zeros(self._Y.shape[1], dtype=bool)
+        drawn[draw.labels] = True
+        shares, row_weight = self._shares(grown.leaf_of_row, bag, weights, len(grown.left))
+        return GrownTree(
+            grown.left,
+            grown.right,
+            grown.weight_starts,
+            grown.weight_features,
+            grown.weight_values,
+            grown.bias,
+            shares=shares,
+            row_weight=row_weight,
+            drawn=drawn,
+        )
+
+    def _shares(
+        self, leaf: IntArray, bag: IntArray, weights: FloatArray, n_nodes: int
+    ) -> tuple[sparse.csr_array, FloatArray]:
+        """Shares of the rows of each leaf that have each label, and the weight of these rows."""
+        total = np.asarray(np.bincount(leaf, weights, minlength=n_nodes), dtype=np.float64)
+        order = np.argsort(leaf, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=n_nodes))])
+        parts = weights[order] / total[leaf[order]]
+        members = sparse.csr_array((parts, bag[order], starts), shape=(n_nodes, len(self._rows[0])))
+        return (members @ self._Y).astype(np.float32), total
+
+    def grow_all(
+        self, first: int, stop: int, n_jobs: int | None = None
+    ) -> Generator[GrownTree, None, None]:
+        """Grow trees by their numbers, in their order, on several threads.
+
+        Trees are grown as they are asked for, no more ahead than keeps the threads busy.
+        """
+        numbers = iter(range(first, stop))
+        n_threads = effective_n_jobs(n_jobs)
+        if n_threads == 1:
+            yield from map(self.grow, numbers)
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            waiting = deque(pool.submit(self.grow, tree) for tree in islice(numbers, 2 * n_threads))
+            try:
+                while waiting:
+                    grown = waiting.popleft().result()
+                    waiting.extend(pool.submit(self.grow, tree) for tree in islice(numbers, 1))
+                    yield grown
+            finally:
+                for future in waiting:
+                    future.cancel()
+
+    # ------------------------------------------------------------------ out of bag
+
+    def out_of_bag(
+        self, trees: ObliqueTrees, label_vote: float, n_jobs: int | None = None
+    ) -> FloatArray:
+        """Probabilities of the training rows, of shape (n_samples, n_columns).
+
+        Each row is asked of the trees that left out a copy of it, or of all where none did.
+        """
+        asked = np.empty((len(self._rows.first), trees.n_trees), dtype=bool)
+        for tree in range(trees.n_trees):
+            asked[:, tree] = self._draw_rows(self._generator(tree)) < self._rows.copies
+        asked[~asked.any(axis=1)] = True
+        proba = trees.proba(self._X, self.label_shares, label_vote, n_jobs, asked)
+        return proba[self._rows.kind]
+
+
+def _sorted_sample(rng: np.random.Generator, n: int, part: Any) -> IntArray:
+    """Draw a part of n places without replacement, ascending."""
+    n_drawn = part_of(part, n)
+    if n_drawn >= n:
+        return np.arange(n, dtype=np.int32)
+    return np.sort(rng.permutation(n)[:n_drawn]).astype(np.int32)

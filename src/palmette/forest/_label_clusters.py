@@ -1,0 +1,353 @@
+"""The two clusters of a node's rows: 2-means of its distinct label sets, weighted by Eq. 1.
+
+Many rows share their label set, so a node clusters its distinct sets, counted. The labels of a
+tree are numbered from 0 within it; ``starts`` and ``labels`` are the label sets of its rows (CSR).
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from palmette.forest._settings import TreeSettings
+from palmette.trees._random import STRIDE, State, mix, next_below
+
+__all__ = [
+    "cluster_rows",
+    "cluster_sets",
+    "count_labels",
+    "distinct_sets",
+    "idf_weights",
+    "own_labels",
+]
+
+Flags: TypeAlias = NDArray[np.bool_]
+Indices: TypeAlias = NDArray[np.int32]
+Offsets: TypeAlias = NDArray[np.int64]
+Sums: TypeAlias = NDArray[np.float64]
+
+_FINE = 2**31 - 1  # steps of a draw between 0 and 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def own_labels(
+    indptr: Offsets, indices: Indices, rows: Indices, drawn: Indices, n_labels: int
+) -> tuple[Offsets, Indices]:
+    """Return the label sets of some rows with the labels drawn alone, numbered as drawn (CSR).
+
+    Parameters
+    ----------
+    indptr, indices : arrays, IN
+        The label matrix of all rows (CSR).
+    rows : int32 array of shape (n_rows,), IN
+    drawn : int32 array of shape (n_drawn,), IN
+    n_labels : int
+        The columns of the label matrix.
+    """
+    number = np.full(n_labels, -1, dtype=np.int32)
+    for j in range(len(drawn)):
+        number[drawn[j]] = j
+    starts = np.zeros(len(rows) + 1, dtype=np.int64)
+    for i in range(len(rows)):
+        n_own = 0
+        for k in range(indptr[rows[i]], indptr[rows[i] + 1]):
+            n_own += number[indices[k]] >= 0
+        starts[i + 1] = starts[i] + n_own
+    labels, place = np.empty(starts[-1], dtype=np.int32), 0
+    for row in rows:
+        for k in range(indptr[row], indptr[row + 1]):
+            if number[indices[k]] >= 0:
+                labels[place] = number[indices[k]]
+                place += 1
+    return starts, labels
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def distinct_sets(starts: Offsets, labels: Indices) -> tuple[Indices, Indices]:
+    """Number the distinct label sets, whatever the order in which a row names its labels.
+
+    Sets are compared by 64-bit sums of hashed labels: among a million sets, two different ones
+    are taken for the same with a chance below 1e-7.
+
+    Returns
+    -------
+    set_of : int32 array of shape (n_rows,)
+    row_of : int32 array of shape (n_sets,)
+        A row that has the set.
+    """
+    n_rows = len(starts) - 1
+    hashes = np.zeros(n_rows, dtype=np.uint64)
+    for i in range(n_rows):
+        for k in range(starts[i], starts[i + 1]):
+            hashes[i] += mix(np.uint64(labels[k]) + STRIDE)
+    order = np.argsort(hashes, kind="mergesort")
+    set_of, row_of, n_sets = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.int32), 0
+    for place in range(n_rows):
+        i = order[place]
+        if place == 0 or hashes[i] != hashes[order[place - 1]]:
+            row_of[n_sets] = i
+            n_sets += 1
+        set_of[i] = n_sets - 1
+    return set_of, row_of[:n_sets].copy()
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count_labels(
+    starts: Offsets, labels: Indices, rows: Indices, weights: Sums, n_labels: int
+) -> Sums:
+    """Return the weight of the rows that have each label."""
+    counts = np.zeros(n_labels)
+    for i in range(len(rows)):
+        for k in range(starts[rows[i]], starts[rows[i] + 1]):
+            counts[labels[k]] += weights[i]
+    return counts
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def idf_weights(counts: Sums, total: float) -> Sums:
+    """Return one half of Eq. 1: ``log(1 + total / count)``, relative to the largest.
+
+    A label without positives weighs as much as the largest, 1.
+    """
+    weights, largest = np.ones(len(counts)), 0.0
+    for j in range(len(counts)):
+        if counts[j] > 0.0:
+            weights[j] = np.log1p(total / counts[j])
+            largest = max(largest, weights[j])
+    for j in range(len(counts)):
+        weights[j] = weights[j] / largest if counts[j] > 0.0 else 1.0
+    return weights
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _draw(masses: Sums, state: State) -> int:
+    """Draw a place with the chances of its masses."""
+    total = 0.0
+    for mass in masses:
+        total += mass
+    point, reached = total * (next_below(state, _FINE) / _FINE), 0.0
+    for i in range(len(masses)):
+        reached += masses[i]
+        if reached > point:
+            return i
+    for i in range(len(masses) - 1, -1, -1):  # rounding: the last that weighs something
+        if masses[i] > 0.0:
+            return i
+    return 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _first_centres(
+    starts: Offsets,
+    labels: Indices,
+    rows: Indices,
+    masses: Sums,
+    weights: Sums,
+    norms: Sums,
+    state: State,
+    centres: Sums,
+) -> None:
+    """Draw two sets as centres (k-means++)."""
+    centres[:] = 0.0
+    first = _draw(masses, state)
+    for k in range(starts[rows[first]], starts[rows[first] + 1]):
+        centres[0, labels[k]] = weights[labels[k]]
+    far = np.empty(len(rows))
+    for s in range(len(rows)):
+        shared = 0.0
+        for k in range(starts[rows[s]], starts[rows[s] + 1]):
+            shared += weights[labels[k]] * centres[0, labels[k]]
+        far[s] = 0.0 if s == first else masses[s] * max(norms[s] + norms[first] - 2 * shared, 0.0)
+    second = _draw(far, state)
+    for k in range(starts[rows[second]], starts[rows[second] + 1]):
+        centres[1, labels[k]] = weights[labels[k]]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _assign(
+    starts: Offsets, labels: Indices, rows: Indices, weights: Sums, centres: Sums, second: Flags
+) -> int:
+    """Put every set to the nearer centre; return how many sets moved."""
+    apart, middle = np.empty(len(weights)), 0.0
+    for j in range(len(weights)):
+        apart[j] = weights[j] * (centres[1, j] - centres[0, j])
+        middle += 0.5 * (centres[1, j] ** 2 - centres[0, j] ** 2)
+    moved = 0
+    for s in range(len(rows)):
+        score = -middle
+        for k in range(starts[rows[s]], starts[rows[s] + 1]):
+            score += apart[labels[k]]
+        moved += second[s] != (score > 0.0)
+        second[s] = score > 0.0
+    return moved
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _move_centres(
+    starts: Offsets,
+    labels: Indices,
+    rows: Indices,
+    masses: Sums,
+    weights: Sums,
+    second: Flags,
+    centres: Sums,
+) -> float:
+    """Move the centres to the means; return what they explain, -1 where a cluster is empty."""
+    centres[:] = 0.0
+    total = np.zeros(2)
+    for s in range(len(rows)):
+        side = 1 if second[s] else 0
+        total[side] += masses[s]
+        for k in range(starts[rows[s]], starts[rows[s] + 1]):
+            centres[side, labels[k]] += masses[s]
+    if total[0] == 0.0 or total[1] == 0.0:
+        return -1.0
+    explained = 0.0
+    for side in range(2):
+        for j in range(len(weights)):
+            centres[side, j] *= weights[j] / total[side]
+            explained += total[side] * centres[side, j] ** 2
+    return explained
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def cluster_sets(
+    starts: Offsets,
+    labels: Indices,
+    rows: Indices,
+    masses: Sums,
+    weights: Sums,
+    n_starts: int,
+    max_iterations: int,
+    state: State,
+    second: Flags,
+) -> float:
+    """Split distinct label sets into two clusters by 2-means, the best of several starts.
+
+    Parameters
+    ----------
+    starts, labels : arrays, IN
+        Label sets (CSR).
+    rows : int32 array of shape (n_sets,), IN
+        A row of each distinct set.
+    masses : float64 array of shape (n_sets,), IN
+        How much each set counts.
+    weights : float64 array of shape (n_labels,), IN
+    n_starts, max_iterations : int
+    state : uint64 array of shape (1,), IN and OUT
+    second : bool array of shape (n_sets,), OUT
+        Whether a set is in the second cluster.
+
+    Returns
+    -------
+    float
+        The sum of squares that the centres explain: the larger, the tighter the clusters. -1 where
+        there are no two clusters.
+    """
+    n_sets = len(rows)
+    second[:] = False
+    if n_sets < 2:
+        return -1.0
+    norms = np.zeros(n_sets)
+    for s in range(n_sets):
+        for k in range(starts[rows[s]], starts[rows[s] + 1]):
+            norms[s] += weights[labels[k]] ** 2
+    centres, trial, best = np.empty((2, len(weights))), np.empty(n_sets, dtype=np.bool_), -1.0
+    for _ in range(n_starts if n_sets > 2 else 1):
+        _first_centres(starts, labels, rows, masses, weights, norms, state, centres)
+        trial[:] = False
+        explained = -1.0
+        for iteration in range(max_iterations):
+            moved = _assign(starts, labels, rows, weights, centres, trial)
+            if moved == 0 and iteration > 0:
+                break
+            explained = _move_centres(starts, labels, rows, masses, weights, trial, centres)
+            if explained < 0.0:
+                break
+        if explained > best:
+            best = explained
+            second[:] = trial
+    return best
+
+
+# ------------------------------------------------------------------------------- the rows of a node
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _drop_labels(share: float, state: State, weights: Sums) -> None:
+    """Let only a share of the labels weigh something."""
+    n_left = min(max(int(np.rint(share * len(weights))), 1), len(weights))
+    if n_left == len(weights):
+        return
+    for j in range(len(weights)):
+        if next_below(state, len(weights) - j) < n_left:
+            n_left -= 1
+        else:
+            weights[j] = 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def cluster_rows(
+    settings: TreeSettings,
+    starts: Offsets,
+    labels: Indices,
+    overall: Sums,
+    set_of: Indices,
+    row_of: Indices,
+    place_of_set: Indices,
+    rows: Indices,
+    weights: Sums,
+    state: State,
+    second: Flags,
+) -> bool:
+    """Write the cluster of every row of a node; return whether there are two.
+
+    Parameters
+    ----------
+    settings : TreeSettings
+    starts, labels : arrays, IN
+        Label sets of the tree's rows (CSR).
+    overall : float64 array of shape (n_labels,), IN
+        The global half of Eq. 1.
+    set_of, row_of : int32 arrays, IN
+        As of `distinct_sets`.
+    place_of_set : int32 array of shape (n_sets,), IN and OUT
+        -1 everywhere, before and after.
+    rows : int32 array of shape (n_rows,), IN
+        The node's, as places among the tree's rows.
+    weights : float64 array of shape (n_rows,), IN
+    state : uint64 array of shape (1,), IN and OUT
+    second : bool array of shape (n_rows,), OUT
+    """
+    n_sets, found, masses = 0, np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
+    for i in range(len(rows)):
+        own = set_of[rows[i]]
+        if place_of_set[own] < 0:
+            place_of_set[own] = n_sets
+            found[n_sets], masses[n_sets] = row_of[own], 0.0
+            n_sets += 1
+        masses[place_of_set[own]] += weights[i]
+    found, masses = found[:n_sets], masses[:n_sets]
+    of_set = np.empty(n_sets, dtype=np.bool_)
+    label_weights = np.ones(len(overall))
+    if n_sets > 1 and settings.idf:
+        counts = count_labels(starts, labels, found, masses, len(overall))
+        local = idf_weights(counts, masses.sum())
+        for j in range(len(overall)):
+            label_weights[j] = settings.beta * overall[j] + (1.0 - settings.beta) * local[j]
+    every = label_weights.copy()
+    _drop_labels(settings.label_share, state, label_weights)
+    n_starts, n_iterations, explained = settings.n_starts, settings.cluster_iterations, -1.0
+    for tried in (label_weights, every):
+        if explained < 0.0:
+            explained = cluster_sets(
+                starts, labels, found, masses, tried, n_starts, n_iterations, state, of_set
+            )
+    for i in range(len(rows)):
+        second[i] = of_set[place_of_set[set_of[rows[i]]]]
+    for row in found:
+        place_of_set[set_of[row]] = -1
+    return explained >= 0.0

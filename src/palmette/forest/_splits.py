@@ -1,0 +1,226 @@
+"""AxisSplit: a node of a structured tree splits rows by one feature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from palmette.exceptions import PalmetteError
+
+__all__ = ["AxisSplit", "Hellinger", "LogisticSplit"]
+
+
+class AxisSplit(BaseEstimator):  # type: ignore[misc]
+    """Tell two clusters of rows apart by the feature and the cut of the largest information gain.
+
+    It is what the published forest SF uses.
+
+    References
+    ----------
+    Dollár and Zitnick, Structured forests for fast edge detection, ICCV 2013.
+
+    Examples
+    --------
+    >>> AxisSplit()
+    AxisSplit()
+    """
+
+    def tree_settings(self) -> dict[str, Any]:
+        """Return what this says of a tree, by the names of the kernel's settings."""
+        return {"router": "axis"}
+
+
+class Hellinger(BaseEstimator):  # type: ignore[misc]
+    """Tell two clusters of rows apart by a sparse line, by their Hellinger distance.
+
+    With ``phi = (tanh(alpha X w) + 1) / 2`` as the soft side of each row (Eq. 3) the rates of rows
+    of the second and of the first cluster that go right are soft as well (Eq. 5). The line
+    minimises minus their squared Hellinger distance (Eq. 2 and 6) plus ``gamma |w|_1`` (Eq. 9),
+    starting at the least-squares solution; the bias is not penalised. The distance found without
+    the penalty gives its scale: ``gamma = rho distance / |w|_1`` (Eq. 10). The gradient is Eq. 7;
+    Eq. 8 is read as ``|w| + (2 / eta) log(1 + exp(-eta |w|))``.
+
+    Parameters
+    ----------
+    sparsity : "auto" or float
+        Rho of Eq. 10. "auto" is ``min(log(1 + features / rows), 0.4)`` of the node.
+    alpha, alpha_growth, alpha_max, alpha_every : float, float, float, int
+        Sharpness of the soft side: the first, what it is multiplied with after so many iterations,
+        and the last.
+    solver : {"owlqn", "adam"}
+        "owlqn": quasi-Newton steps that stop where a weight would change its sign, so that weights
+        become zero; "adam": as published, with the smooth norm of Eq. 8, where none does.
+    max_iter : int
+        Most iterations, of the stage without penalty ("adam") and of that with it.
+    scale_iter : int
+        Most iterations of the stage without penalty ("owlqn"), which only finds its scale.
+    start_iter : int
+        Steps of conjugate gradients towards the least-squares start.
+    tol : float
+        Where "owlqn" stops: what an iteration gains, relative to the loss.
+    learning_rate, batch_size, eta : float, int, float
+        Of "adam"; eta is the sharpness of the smooth norm.
+    prune : float
+        Weights below this part of the largest are dropped in the end ("owlqn"), which makes splits
+        of fewer features and, in measurements, somewhat better ones.
+    refit_bias : bool
+        Whether to move the bias in the end to where the true Hellinger distance is largest.
+
+    References
+    ----------
+    Daniels and Metaxas, Addressing imbalance in multi-label classification using structured
+    Hellinger forests, AAAI 2017.
+    Andrew and Gao, Scalable training of L1-regularized log-linear models, ICML 2007.
+
+    Examples
+    --------
+    >>> Hellinger(sparsity=0.2)
+    Hellinger(sparsity=0.2)
+    """
+
+    def __init__(
+        self,
+        sparsity: float | str = "auto",
+        *,
+        alpha: float = 1.0,
+        alpha_growth: float = 1.5,
+        alpha_max: float = 1.0,
+        alpha_every: int = 10,
+        solver: str = "owlqn",
+        max_iter: int = 8,
+        scale_iter: int = 2,
+        start_iter: int = 4,
+        tol: float = 1e-3,
+        learning_rate: float = 0.05,
+        batch_size: int = 1000,
+        eta: float = 1e6,
+        prune: float = 0.1,
+        refit_bias: bool = True,
+    ) -> None:
+        self.sparsity = sparsity
+        self.alpha = alpha
+        self.alpha_growth = alpha_growth
+        self.alpha_max = alpha_max
+        self.alpha_every = alpha_every
+        self.solver = solver
+        self.max_iter = max_iter
+        self.scale_iter = scale_iter
+        self.start_iter = start_iter
+        self.tol = tol
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.eta = eta
+        self.prune = prune
+        self.refit_bias = refit_bias
+
+    def tree_settings(self) -> dict[str, Any]:
+        """Return what this says of a tree, by the names of the kernel's settings."""
+        self._check()
+        return {
+            "router": f"hellinger-{self.solver}",
+            "rho": -1.0 if self.sparsity == "auto" else float(self.sparsity),
+            "alpha_first": float(self.alpha),
+            "alpha_factor": float(self.alpha_growth),
+            "alpha_last": float(self.alpha_max),
+            "alpha_stage": int(self.alpha_every),
+            "max_iterations": int(self.max_iter),
+            "scale_iterations": int(self.scale_iter),
+            "start_iterations": int(self.start_iter),
+            "tolerance": float(self.tol),
+            "learning_rate": float(self.learning_rate),
+            "batch_size": int(self.batch_size),
+            "eta": float(self.eta),
+            "prune": float(self.prune),
+            "refit_bias": bool(self.refit_bias),
+        }
+
+    def _check(self) -> None:
+        if self.solver not in ("owlqn", "adam"):
+            raise PalmetteError(f"solver={self.solver!r}: expected 'owlqn' or 'adam'.")
+        sparsity = self.sparsity
+        if sparsity != "auto" and (isinstance(sparsity, str) or not sparsity >= 0):
+            raise PalmetteError(
+                f"sparsity={sparsity!r}: expected 'auto' or a number of at least 0."
+            )
+        for name in ("alpha", "alpha_max", "learning_rate", "eta"):
+            if not getattr(self, name) > 0:
+                raise PalmetteError(f"{name}={getattr(self, name)!r}: expected a positive number.")
+        if not self.alpha_growth > 1:
+            raise PalmetteError(f"alpha_growth={self.alpha_growth!r}: expected more than 1.")
+        for name in ("alpha_every", "max_iter", "start_iter", "batch_size"):
+            if not getattr(self, name) >= 1:
+                raise PalmetteError(f"{name}={getattr(self, name)!r}: expected a positive integer.")
+        if not 0 <= self.prune < 1:
+            raise PalmetteError(f"prune={self.prune!r}: expected a share from 0 and below 1.")
+        for name in ("tol", "scale_iter"):
+            if not getattr(self, name) >= 0:
+                raise PalmetteError(
+                    f"{name}={getattr(self, name)!r}: expected a number of at least 0."
+                )
+
+
+class LogisticSplit(BaseEstimator):  # type: ignore[misc]
+    """Tell two clusters of rows apart by a line, by logistic regression.
+
+    The line minimises the mean of ``log(1 + exp(-y (x w + b)))`` over the rows, y being -1 or 1,
+    plus ``ridge / 2 |w|^2``. It is what the published forests SF-LR and SF-LR-CS use; larger
+    clusters count for more, and all features drawn have a weight.
+
+    Parameters
+    ----------
+    ridge : float
+        Keeps the weights finite where the clusters can be told apart completely.
+    max_iter : int
+        Most quasi-Newton iterations.
+    start_iter : int
+        Steps of conjugate gradients towards the least-squares start.
+    tol : float
+        Where to stop: what an iteration gains, relative to the loss.
+    refit_bias : bool
+        Whether to move the bias in the end to where the Hellinger distance is largest.
+
+    References
+    ----------
+    Daniels and Metaxas, Addressing imbalance in multi-label classification using structured
+    Hellinger forests, AAAI 2017.
+
+    Examples
+    --------
+    >>> LogisticSplit(ridge=0.01)
+    LogisticSplit(ridge=0.01)
+    """
+
+    def __init__(
+        self,
+        ridge: float = 1e-4,
+        *,
+        max_iter: int = 50,
+        start_iter: int = 5,
+        tol: float = 1e-4,
+        refit_bias: bool = False,
+    ) -> None:
+        self.ridge = ridge
+        self.max_iter = max_iter
+        self.start_iter = start_iter
+        self.tol = tol
+        self.refit_bias = refit_bias
+
+    def tree_settings(self) -> dict[str, Any]:
+        """Return what this says of a tree, by the names of the kernel's settings."""
+        for name in ("ridge", "tol"):
+            if not getattr(self, name) >= 0:
+                raise PalmetteError(
+                    f"{name}={getattr(self, name)!r}: expected a number of at least 0."
+                )
+        for name in ("max_iter", "start_iter"):
+            if not getattr(self, name) >= 1:
+                raise PalmetteError(f"{name}={getattr(self, name)!r}: expected a positive integer.")
+        return {
+            "router": "logistic",
+            "ridge": float(self.ridge),
+            "max_iterations": int(self.max_iter),
+            "start_iterations": int(self.start_iter),
+            "tolerance": float(self.tol),
+            "refit_bias": bool(self.refit_bias),
+        }

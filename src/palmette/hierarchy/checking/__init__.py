@@ -1,0 +1,133 @@
+"""Check a hierarchy file: list every fault with its line, not only the first."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable
+
+from palmette.exceptions import PalmetteError, ReadError
+from palmette.hierarchy._hierarchy import Hierarchy, assemble
+from palmette.hierarchy.checking._findings import (
+    Finding,
+    Findings,
+    HierarchyCheck,
+    note_shape,
+    statistics_of,
+)
+from palmette.hierarchy.checking._json import check_json
+from palmette.hierarchy.checking._lines import (
+    check_characters,
+    check_edges,
+    check_encoding,
+    check_indented,
+    check_paths,
+    report_stray_blanks,
+)
+from palmette.hierarchy.files._registry import Reader, detect, find_reader
+from palmette.hierarchy.files._source import Source
+
+__all__ = ["Finding", "HierarchyCheck", "check_hierarchy"]
+
+_BINARY = ("go-sqlite", "go-sqlite+part_of")
+
+
+def check_hierarchy(
+    path: str | os.PathLike[str], format: str | None = None, root: Hashable | None = None
+) -> HierarchyCheck:
+    """Read a hierarchy file and find all of its faults.
+
+    Files of paths or edges, indented text and JSON are checked completely; in other formats, only
+    the first fault is reported.
+
+    Parameters
+    ----------
+    path : path-like
+    format : str, optional
+        Detected by default; see `Hierarchy.read`.
+    root : hashable, optional
+        Name of a root above the nodes without a parent. By default, several of them are a fault.
+
+    Returns
+    -------
+    HierarchyCheck
+        A file without faults can be read.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "taxonomy.txt"
+    ...     _ = file.write_text("animal > cat\\nanimal >  > dog\\nplant\\nplant\\n")
+    ...     for fault in check_hierarchy(file).faults:
+    ...         print(fault)
+    line 2: a name is empty: expected names separated by '>'
+    line 4: 'plant' is declared twice, first in line 3. Delete or rename one: siblings need
+    different names
+    """
+    reader = None if format is None else find_reader(format)
+    source = Source(path)
+    source.data
+    found = Findings()
+    try:
+        reader = reader or detect(source)
+        if format is None and reader.name == "indented" and report_stray_blanks(source, found):
+            reader = find_reader("paths")
+    except ReadError as error:
+        found.error("format", error)
+        return _result(source, None, None, found)
+    _check_lines(source, reader.name, found, one_root=root is None)
+    hierarchy = _read(source, reader, root, found)
+    if hierarchy is not None and not found.has_faults:  # with faults, the shape is unreliable
+        note_shape(hierarchy, found)
+    return _result(source, reader, hierarchy, found)
+
+
+def _check_lines(source: Source, format: str, found: Findings, one_root: bool) -> None:
+    """Collect the faults of single lines."""
+    if format in _BINARY:
+        return
+    try:
+        check_encoding(source, found)
+        check_characters(source, found)
+        if format == "paths":
+            check_paths(source, found)
+        elif format == "edges":
+            check_edges(source, found, one_root)
+        elif format == "indented":
+            check_indented(source, found)
+        elif format == "json":
+            check_json(source, found, one_root)
+    except ReadError as error:  # the whole file is at fault: it is binary or too large
+        found.error("file", error)
+
+
+def _read(
+    source: Source, reader: Reader, root: Hashable | None, found: Findings
+) -> Hierarchy | None:
+    """Read the file; an error that only the reader detects is a fault too."""
+    try:
+        return assemble(reader.parse(source), root)
+    except ReadError as error:
+        if not found.has_faults:
+            found.error("content", error)
+    except PalmetteError as error:
+        if not found.has_faults:
+            found.fault("content", str(error))
+    return None
+
+
+def _result(
+    source: Source, reader: Reader | None, hierarchy: Hierarchy | None, found: Findings
+) -> HierarchyCheck:
+    def place(finding: Finding) -> int:
+        return 0 if finding.line is None else finding.line
+
+    ordered = sorted(found.found, key=place)
+    return HierarchyCheck(
+        os.fspath(source.path),
+        None if reader is None else reader.name,
+        hierarchy,
+        tuple(finding for finding in ordered if finding.is_fault),
+        tuple(finding for finding in ordered if not finding.is_fault),
+        {} if hierarchy is None else statistics_of(hierarchy),
+    )

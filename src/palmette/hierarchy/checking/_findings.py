@@ -1,0 +1,273 @@
+"""The result of checking a hierarchy file: faults, notes, and statistics of the hierarchy."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from palmette.exceptions import ReadError
+from palmette.hierarchy._drawing import summarize
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy.files._source import short
+
+__all__ = [
+    "Finding",
+    "Findings",
+    "HierarchyCheck",
+    "note_shape",
+    "shown_path",
+    "statistics_of",
+    "statistics_text",
+]
+
+
+def statistics_of(hierarchy: Hierarchy) -> dict[str, Any]:
+    """Count nodes, leaves, levels, children and names.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+
+    Returns
+    -------
+    dict
+        ``n_nodes``, ``n_leaves``, ``n_edges``, ``depth``, ``is_tree``; ``nodes_by_level`` and
+        ``leaves_by_level``, from the root; ``children_min``, ``children_mean``, ``children_max``
+        of internal nodes, and ``largest_family``, the path of the node with the most children;
+        ``n_only_children``; ``n_distinct_names``; ``n_several_parents``.
+
+    Examples
+    --------
+    >>> found = statistics_of(Hierarchy.from_paths([("a", "x"), ("a", "y"), ("b", "x")]))
+    >>> found["leaves_by_level"], found["children_mean"], found["n_only_children"]
+    ([0, 0, 3], 1.6666666666666667, 1)
+    """
+    n_children = np.bincount(hierarchy.edges[:, 0], minlength=hierarchy.n_nodes)
+    n_parents = np.bincount(hierarchy.edges[:, 1], minlength=hierarchy.n_nodes)
+    families = n_children[n_children > 0]
+    levels = len(hierarchy.level_sizes)
+    leaves = np.bincount(hierarchy.depth[hierarchy.leaves], minlength=levels)
+    return {
+        "n_nodes": hierarchy.n_nodes,
+        "n_leaves": hierarchy.n_leaves,
+        "n_edges": len(hierarchy.edges),
+        "depth": hierarchy.max_depth,
+        "is_tree": hierarchy.is_tree,
+        "nodes_by_level": hierarchy.level_sizes.tolist(),
+        "leaves_by_level": leaves.tolist(),
+        "children_min": int(families.min()) if families.size else 0,
+        "children_mean": float(families.mean()) if families.size else 0.0,
+        "children_max": int(families.max()) if families.size else 0,
+        "largest_family": str(hierarchy.path_strings[int(n_children.argmax())]),
+        "n_only_children": int((n_children == 1).sum()),
+        "n_distinct_names": len({repr(name) for name in hierarchy.names.tolist()}),
+        "n_several_parents": int((n_parents > 1).sum()),
+    }
+
+
+def statistics_text(hierarchy: Hierarchy, facts: dict[str, Any]) -> str:
+    """Return the statistics as a few lines of text."""
+    leaves = [
+        f"{count:,} at {level}" for level, count in enumerate(facts["leaves_by_level"]) if count
+    ]
+    lines = [
+        summarize(hierarchy),
+        f"  leaves by depth: {', '.join(leaves[:12])}{', ...' if len(leaves) > 12 else ''}",
+        f"  children per internal node: {facts['children_min']:,} to "
+        f"{facts['children_max']:,}, {facts['children_mean']:.1f} on average; most below "
+        f"{short(facts['largest_family'])}; nodes with one child: {facts['n_only_children']:,}",
+        f"  distinct names: {facts['n_distinct_names']:,} of {facts['n_nodes']:,}",
+    ]
+    if facts["n_several_parents"]:
+        lines.append(f"  nodes with several parents: {facts['n_several_parents']:,}")
+    return "\n".join(lines)
+
+
+def note_shape(hierarchy: Hierarchy, found: Findings) -> None:
+    """Note only children, siblings with nearly equal names, and nodes named like their parent."""
+    for node in range(hierarchy.n_nodes):
+        children = hierarchy.children(node).tolist()
+        if len(children) == 1 and node:
+            found.note(
+                "only child",
+                f"{short(hierarchy.path_strings[children[0]])} is the only child of its parent, so "
+                "there is no decision to learn",
+                _line_of(hierarchy, children[0], found),
+            )
+        _note_alike(hierarchy, node, children, found)
+
+
+def _note_alike(hierarchy: Hierarchy, node: int, children: list[int], found: Findings) -> None:
+    parent = str(hierarchy.names[node])
+    seen: dict[str, int] = {}
+    for child in children:
+        name = str(hierarchy.names[child])
+        if name == parent:
+            found.note(
+                "parent's name",
+                f"{short(hierarchy.path_strings[child])} has the same name as its parent",
+                _line_of(hierarchy, child, found),
+            )
+        plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+        if plain in seen:
+            found.note(
+                "similar siblings",
+                f"{short(name)} and {short(str(hierarchy.names[seen[plain]]))} below "
+                f"{short(parent)} differ only in case or spaces: are they the same class?",
+                _line_of(hierarchy, child, found),
+            )
+        seen.setdefault(plain, child)
+
+
+def _line_of(hierarchy: Hierarchy, node: int, found: Findings) -> int | None:
+    """Return the line of a node, found by its path with or without the root, or by its name."""
+    if not found.lines:
+        return None
+    if hierarchy.is_tree:
+        path = hierarchy.path(node)
+        for key in (path, (hierarchy.names[0], *path)):
+            if key in found.lines:
+                return found.lines[key]
+    return found.lines.get(hierarchy.names[node])
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One fault, or one note about something unusual.
+
+    Attributes
+    ----------
+    kind : str
+        A word or two, such as "cycle" or "only child".
+    message : str
+        What was found, and what to do about it.
+    line : int or None
+        Line of the file, from 1, if it is known.
+    is_fault : bool
+        Whether this is a fault; otherwise it is a note.
+    """
+
+    kind: str
+    message: str
+    line: int | None = None
+    is_fault: bool = True
+
+    def __str__(self) -> str:
+        return self.message if self.line is None else f"line {self.line}: {self.message}"
+
+
+@dataclass
+class Findings:
+    """Collects findings and the lines of nodes.
+
+    Attributes
+    ----------
+    found : list of Finding
+    lines : dict
+        Line of a node, by its path from the top (a tuple), or by its name in files of edges.
+    """
+
+    found: list[Finding] = field(default_factory=list)
+    lines: dict[Any, int] = field(default_factory=dict)
+
+    def fault(self, kind: str, message: str, line: int | None = None) -> None:
+        """Add a fault."""
+        self.found.append(Finding(kind, message, line))
+
+    def note(self, kind: str, message: str, line: int | None = None) -> None:
+        """Add a note."""
+        self.found.append(Finding(kind, message, line, is_fault=False))
+
+    def error(self, kind: str, error: ReadError) -> None:
+        """Add an error raised by a reader as a fault."""
+        self.fault(kind, error.message, error.line)
+
+    @property
+    def has_faults(self) -> bool:
+        """Whether any fault was found so far."""
+        return any(finding.is_fault for finding in self.found)
+
+
+@dataclass(frozen=True)
+class HierarchyCheck:
+    """A checked hierarchy file.
+
+    Attributes
+    ----------
+    path : str
+    format : str or None
+        Name of its format; None if it was not recognized.
+    hierarchy : Hierarchy or None
+        The hierarchy; None if the file cannot be read.
+    faults, notes : tuple of Finding
+        Sorted by line.
+    statistics : dict
+        Statistics of the hierarchy; empty if the file cannot be read.
+    """
+
+    path: str
+    format: str | None
+    hierarchy: Hierarchy | None
+    faults: tuple[Finding, ...]
+    notes: tuple[Finding, ...]
+    statistics: dict[str, Any]
+
+    def to_text(self, max_notes: int | None = 5) -> str:
+        """Return the statistics, all faults, and the notes as text.
+
+        Parameters
+        ----------
+        max_notes : int or None
+            Maximum number of notes listed per kind; the others are counted. None lists all.
+        """
+
+        parts = [f"{self.path}: format {self.format or 'unknown'}"]
+        if self.hierarchy is not None:
+            parts.append(statistics_text(self.hierarchy, self.statistics))
+        parts += _section("fault", self.faults, None)
+        parts += _section("note", self.notes, max_notes)
+        parts.append(self._verdict())
+        return "\n".join(parts)
+
+    def _verdict(self) -> str:
+        if not self.faults:
+            return "valid" if not self.notes else "valid, with notes"
+        kinds = Counter(finding.kind for finding in self.faults)
+        words = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+        unread = "" if self.hierarchy is not None else "; the file cannot be read until fixed"
+        return f"{_count(len(self.faults), 'fault')} ({words}){unread}"
+
+
+def _section(word: str, findings: tuple[Finding, ...], most: int | None) -> list[str]:
+    if not findings:
+        return []
+    parts = [f"\n{_count(len(findings), word)}"]
+    written: Counter[str] = Counter()
+    totals = Counter(finding.kind for finding in findings)
+    for finding in findings:
+        written[finding.kind] += 1
+        if most is None or written[finding.kind] <= most:
+            parts.append(f"  {finding}")
+        elif written[finding.kind] == totals[finding.kind]:
+            parts.append(f"  … {totals[finding.kind] - most:,} more: {finding.kind}")
+    return [*parts, ""]
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def shown_path(steps: Iterable[Any]) -> str:
+    """Format a path for a message.
+
+    Examples
+    --------
+    >>> shown_path(("a", "b"))
+    "'a' > 'b'"
+    """
+    return " > ".join(short(step) for step in steps)

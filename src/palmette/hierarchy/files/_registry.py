@@ -1,0 +1,177 @@
+"""The formats of hierarchy files: names, suffixes, and how to detect each by its content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from palmette.exceptions import PalmetteError, ReadError
+from palmette.hierarchy._pictures import to_page, to_svg
+from palmette.hierarchy.files import _newick as newick
+from palmette.hierarchy.files import _ontologies as obo
+from palmette.hierarchy.files import _text as indented
+from palmette.hierarchy.files._json import looks_like_json, parse_json, to_json
+from palmette.hierarchy.files._newick import to_dot
+from palmette.hierarchy.files._ontologies import (
+    looks_like_go_sqlite,
+    parse_go_sqlite,
+    parse_go_sqlite_with_parts,
+)
+from palmette.hierarchy.files._source import Rows, Source
+from palmette.hierarchy.files._tables import (
+    looks_like_clus_arff,
+    looks_like_codes,
+    parse_clus_arff,
+    parse_codes,
+)
+from palmette.hierarchy.files._text import (
+    has_header,
+    looks_like_edges,
+    looks_like_paths,
+    parse_edges,
+    parse_paths,
+    to_edges,
+)
+from palmette.hierarchy.files._xml import (
+    ICD10_ELEMENT,
+    MULAN_ELEMENT,
+    looks_like_icd10_codes,
+    looks_like_icd10_xml,
+    looks_like_mulan,
+    parse_icd10_codes,
+    parse_icd10_xml,
+    parse_mulan,
+    root_element,
+)
+
+if TYPE_CHECKING:
+    from palmette.hierarchy._hierarchy import Hierarchy
+
+__all__ = ["READERS", "WRITERS", "Reader", "Writer", "detect", "find_reader", "find_writer"]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A format that can be read.
+
+    Parameters
+    ----------
+    name : str
+    shows : str
+        A short description of such a file.
+    parse : callable
+        Returns rows, from which `Hierarchy.read` builds a hierarchy.
+    looks_like : callable or None
+        Whether the content of a file has this format; None if the format is never detected.
+    suffixes : tuple of str
+        Suffixes that only this format has.
+    """
+
+    name: str
+    shows: str
+    parse: Callable[[Source], Rows]
+    looks_like: Callable[[Source], bool] | None
+    suffixes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A format that can be written."""
+
+    name: str
+    to_string: Callable[[Hierarchy], str]
+    suffixes: tuple[str, ...]
+
+
+_PICTURES = ("dot", "svg", "html")  # formats that are only written
+_ELEMENTS = (MULAN_ELEMENT, ICD10_ELEMENT)
+
+# In the order of detection: specific formats first, formats that accept much last.
+READERS: dict[str, Reader] = {
+    reader.name: reader
+    for reader in (
+        Reader("go-sqlite", "the Gene Ontology as SQLite", parse_go_sqlite, looks_like_go_sqlite,
+               (".sqlite", ".sqlite3", ".db")),
+        Reader("go-sqlite+part_of", "the same with part of edges", parse_go_sqlite_with_parts,
+               None),
+        Reader("mulan", "XML of <labels>", parse_mulan, looks_like_mulan),
+        Reader("icd10-xml", "XML of ICD-10-CM", parse_icd10_xml, looks_like_icd10_xml),
+        Reader("arff", "the ARFF header of Clus-HMC", parse_clus_arff, looks_like_clus_arff,
+               (".arff", ".harff")),
+        Reader("obo", "an OBO ontology, is_a edges", obo.parse_obo, obo.looks_like_obo, (".obo",)),
+        Reader("obo+part_of", "the same with part_of edges", obo.parse_obo_with_parts, None),
+        Reader("json", "JSON: rows, nested nodes or objects", parse_json,
+               looks_like_json, (".json",)),
+        Reader("newick", "((b,c)a)root;", newick.parse_newick, newick.looks_like_newick,
+               (".nwk", ".newick", ".nhx", ".tree", ".tre")),
+        Reader("icd10-codes", "the list of codes of ICD-10-CM", parse_icd10_codes,
+               looks_like_icd10_codes),
+        Reader("indented", "names indented by spaces, tabs or dashes", indented.parse_indented,
+               indented.looks_indented),
+        Reader("paths", "A > B > C", parse_paths, looks_like_paths),
+        Reader("codes", "a table of code and title, nested by prefix", parse_codes,
+               looks_like_codes),
+        Reader("edges", "parent child", parse_edges, looks_like_edges,
+               (".taxonomy", ".edges")),
+    )
+}  # fmt: skip
+
+WRITERS: dict[str, Writer] = {
+    writer.name: writer
+    for writer in (
+        Writer("json", to_json, (".json",)),
+        Writer("newick", newick.to_newick, READERS["newick"].suffixes),
+        Writer("dot", to_dot, (".dot", ".gv")),
+        Writer("indented", indented.to_indented, (".txt",)),
+        Writer("edges", to_edges, (".edges", ".csv")),
+        Writer("svg", to_svg, (".svg",)),
+        Writer("html", to_page, (".html", ".htm")),
+    )
+}
+
+
+def find_reader(name: str) -> Reader:
+    """Return the reader of a format, or raise an error that lists the known formats."""
+    if name in READERS:
+        return READERS[name]
+    known = "\n".join(f"  {reader.name:18} {reader.shows}" for reader in READERS.values())
+    hint = f" {name.upper()} can only be written." if name in _PICTURES else ""
+    raise ReadError(f"format={name!r} is unknown.{hint} Known formats:\n{known}")
+
+
+def detect(source: Source) -> Reader:
+    """Detect the format of a file by its suffix, then by its content."""
+    for reader in READERS.values():
+        if source.suffix in reader.suffixes:
+            return reader
+    for name in _PICTURES:
+        if source.suffix in WRITERS[name].suffixes:
+            raise source.error(
+                f"{name.upper()} can only be written. Read JSON or another format instead"
+            )
+    element = root_element(source)
+    if source.head.startswith("<") and element not in _ELEMENTS:
+        raise source.error(
+            f"this looks like XML with the root element {element!r}: expected one of "
+            + ", ".join(_ELEMENTS)
+        )
+    if source.suffix == ".csv" and has_header(source):
+        return READERS["edges"]
+    for reader in READERS.values():
+        if reader.looks_like is not None and reader.looks_like(source):
+            return reader
+    raise source.error(
+        "the format cannot be detected from suffix or content. Give it, as in format='indented'; "
+        "for a plain list of names, use Hierarchy.star. Known formats: " + ", ".join(READERS)
+    )
+
+
+def find_writer(name: str | None, suffix: str) -> Writer:
+    """Return the writer of a format, or of a suffix if no format is given."""
+    for writer in WRITERS.values():
+        if name == writer.name or (name is None and suffix in writer.suffixes):
+            return writer
+    given = f"the suffix {suffix!r}" if name is None else f"format={name!r}"
+    known = ", ".join(f"{w.name} ({' '.join(w.suffixes)})" for w in WRITERS.values())
+    raise PalmetteError(f"{given} cannot be written. Known formats: {known}")

@@ -1,0 +1,482 @@
+"""Scores of a fitted estimator for the options of a task."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import get_tags
+from sklearn.utils.parallel import Parallel, delayed
+
+from palmette._arrays import count_rows, seed_each, take_cells, take_rows
+from palmette.base._classifier import HierarchicalClassifier
+from palmette.base._fitting import check_weights, used_rows, weight_keyword
+from palmette.decisions._decode import Route, normalize_rows, path_product
+from palmette.decisions._rules import Decoding, RoutedDecoding, TopDown
+from palmette.exceptions import HierarchyError, PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._labels import NodeLabels
+from palmette.labels._space import LabelSpace, Task, TaskRows, TaskTable
+from palmette.local._features import columns_of, fit_selector, hierarchy_setting
+
+__all__ = [
+    "BaseLocalClassifier",
+    "Estimators",
+    "Scores",
+    "TaskKey",
+    "estimator_chooser",
+    "fit_tasks",
+    "gives_proba",
+    "known_estimators",
+    "option_scores",
+]
+
+
+FloatArray = NDArray[np.float64]
+
+
+class Scores(NamedTuple):
+    """Scores of options: probabilities, or margins where the estimator has no probabilities.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples, n_options)
+    are_margins : bool
+    """
+
+    values: FloatArray
+    are_margins: bool
+
+    def shares(self) -> FloatArray:
+        """Numbers from 0 to 1 for every option, as the estimator has them; margins by softmax."""
+        return _softmax(self.values) if self.are_margins else self.values
+
+    def among(self, cells: Any) -> FloatArray:
+        """Shares of some options only, of the rows and columns `cells`, summing to one.
+
+        Margins are compared before they are squashed: far from the best option of all, their
+        exponentials would all be zero.
+        """
+        chosen = self.values[cells]
+        return _softmax(chosen) if self.are_margins else normalize_rows(chosen)
+
+
+def gives_proba(estimator: Any) -> bool:
+    """Whether an estimator can give probabilities."""
+    return hasattr(estimator, "predict_proba")
+
+
+def option_scores(estimator: Any, X: Any, options: NDArray[np.int32]) -> Scores:
+    """Scores of every option: probabilities, else margins, else bare predictions as 0 and 1.
+
+    Parameters
+    ----------
+    estimator : fitted scikit-learn classifier
+    X : rows
+    options : int array of shape (n_options,)
+        Node numbers, ascending. Those that the estimator does not know have no chance.
+
+    Returns
+    -------
+    Scores
+    """
+    known = np.asarray(estimator.classes_)
+    are_margins = False
+    if gives_proba(estimator):
+        values = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+    elif hasattr(estimator, "decision_function"):
+        values = _margins(estimator, X, len(known))
+        are_margins = True
+    else:
+        values = (np.asarray(estimator.predict(X))[:, None] == known).astype(np.float64)
+    if np.array_equal(known, options):
+        return Scores(values, are_margins)
+    aligned = np.full((len(values), len(options)), -np.inf if are_margins else 0.0)
+    aligned[:, np.searchsorted(options, known)] = values
+    return Scores(aligned, are_margins)
+
+
+def _margins(estimator: Any, X: Any, n_known: int) -> FloatArray:
+    margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
+    if margins.ndim == 1:  # of the second of two classes
+        return np.column_stack([np.zeros(len(margins)), margins])
+    if margins.shape[1] != n_known:
+        raise PalmetteError(
+            f"{type(estimator).__name__}.decision_function gave {margins.shape[1]} columns for "
+            f"{n_known} classes: expected one a class. Set decision_function_shape='ovr'."
+        )
+    return margins
+
+
+def _softmax(margins: FloatArray) -> FloatArray:
+    return np.asarray(softmax(margins, axis=1))
+
+
+Estimators = Any | dict[Any, Any] | Callable[[Any], Any] | None
+EstimatorFor = Callable[[Task], Any]
+ColumnsFor = Callable[[Task], NDArray[np.intp] | None]
+
+DEFAULT = "default"  # the key of a dict for all tasks that it does not name
+
+
+class BaseLocalClassifier(HierarchicalClassifier):
+    """Base of classifiers that fit scikit-learn estimators on a table of local tasks.
+
+    A subclass gives `_make_tasks` and `_route_of` or `_class_proba_of`.
+    """
+
+    _takes_several_paths: ClassVar[bool] = False
+    _tasks_are_nodes: ClassVar[bool] = True
+    _routes_cheaply: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        estimator: Estimators = None,
+        *,
+        hierarchy: Hierarchy | None = None,
+        feature_selector: Any = None,
+        decoding: str | Decoding | RoutedDecoding = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.hierarchy = hierarchy
+        self.feature_selector = feature_selector
+        self.decoding = decoding
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _make_tasks(self, space: LabelSpace) -> TaskTable:
+        raise NotImplementedError
+
+    def _feature_nodes(self, key: int, ends: bool) -> list[int] | None:
+        """Nodes whose features the estimator of a task sees; None for those of all nodes."""
+        return [key]
+
+    def _hierarchy_setting(self) -> Any:
+        if self.feature_selector is None:
+            return self.hierarchy
+        return hierarchy_setting(self.hierarchy, self.feature_selector)
+
+    # ------------------------------------------------------------------ fitting
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaseLocalClassifier:
+        """Fit an estimator on every local task.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, DataFrame or list of texts, of n_samples rows
+            Whatever the estimator takes.
+        y : labels of n_samples rows
+            In any form that `NodeLabels.encode` reads, one path a row.
+        sample_weight : array-like of shape (n_samples,), optional
+            Given to every estimator; an error where one does not take weights. Rows of weight 0
+            are left out.
+
+        Returns
+        -------
+        self
+        """
+        X = self._read_features(X, reset=True)
+        weights = check_weights(sample_weight, count_rows(X))
+        targets = self._learn_target(X, y, weights)
+        used = used_rows(weights)
+        if weights is not None and used is not None:  # a weight of zero is no copy of a row
+            X, weights = take_rows(X, np.flatnonzero(used).astype(np.int32)), weights[used]
+        choose = estimator_chooser(
+            self.estimator,
+            self.hierarchy_,
+            by_node=self._tasks_are_nodes,
+            is_given=self._given_hierarchy() is not None,
+        )
+        self._fit_tasks(X, targets, weights, choose)
+        return self
+
+    def _fit_tasks(
+        self,
+        X: Any,
+        codes: NDArray[np.int32],
+        weights: FloatArray | None,
+        choose: Callable[[TaskKey], Any],
+    ) -> None:
+        table = self._make_tasks(self.space_)
+        self._fit_selector(X, codes, weights)
+        fitted = fit_tasks(
+            table,
+            X,
+            codes,
+            lambda task: self._estimator_of(task, choose),
+            columns_for=lambda task: self._columns_of(task.key, task.ends),
+            sample_weight=weights,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        self._keep(table, fitted)
+
+    def _fit_selector(self, X: Any, codes: NDArray[np.int32], weights: FloatArray | None) -> None:
+        """Set ``feature_selector_``, fitted on the rows and weights of this fit."""
+        self.feature_selector_ = None
+        if self.feature_selector is None or self.space_.n_classes == 1:  # nothing to tell apart
+            return
+        terminals = self.space_.classes[codes]
+        self.feature_selector_ = fit_selector(
+            self.feature_selector,
+            X,
+            NodeLabels.from_terminals(terminals, self.hierarchy_, self.label_form_),
+            weights,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        )
+
+    def _columns_of(self, key: int, ends: bool = False) -> NDArray[np.intp] | None:
+        """Columns that the estimator of a task sees, None for all."""
+        if self.feature_selector_ is None:
+            return None
+        return columns_of(self.feature_selector_, self._feature_nodes(key, ends))
+
+    def _estimator_of(self, task: Task, choose: Callable[[TaskKey], Any]) -> Any:
+        columns = self._columns_of(task.key, task.ends)
+        if columns is not None and not len(columns):
+            return DummyClassifier(strategy="prior")  # without features the shares are all we know
+        return choose(self._task_key(task))
+
+    def _keep(self, table: TaskTable, fitted: list[Any]) -> None:
+        self.estimators_ = {task.key: est for task, est in zip(table.tasks, fitted, strict=True)}
+
+    def _task_key(self, task: Task) -> TaskKey:
+        """What a dict of estimators or a factory calls a task; by default that of a node."""
+        name, depth = self.hierarchy_.path_strings[task.key], self.hierarchy_.depth[task.key]
+        return TaskKey(name, int(depth), task.key)
+
+    def _fitted_estimators(self) -> list[Any]:
+        return list(self.estimators_.values())
+
+    # ------------------------------------------------------------------ answering
+
+    def _gives_proba(self) -> bool:
+        fitted = hasattr(self, "estimators_")
+        estimators = self._fitted_estimators() if fitted else known_estimators(self.estimator)
+        return all(gives_proba(estimator) for estimator in estimators)
+
+    def _decision_rule(self) -> Any:
+        if self.decoding == "auto" and not self._gives_proba():
+            return self._rule_for_margins()
+        return super()._decision_rule()
+
+    def _rule_for_margins(self) -> Any:
+        return TopDown()  # margins are no probabilities: their products along paths mean little
+
+    def _class_proba_of(self, X: Any) -> FloatArray:
+        return path_product(self.space_, self._route_of(X), count_rows(X))
+
+    def _route_of(self, X: Any) -> Route:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inputs = [get_tags(estimator).input_tags for estimator in known_estimators(self.estimator)]
+        if inputs:
+            tags.input_tags = replace(inputs[0], sparse=all(tag.sparse for tag in inputs))
+        # estimators that cannot stand NaN will say so: here it is refused if none of them can
+        takes_nan = any(tag.allow_nan for tag in inputs) or not inputs
+        tags.input_tags.allow_nan = takes_nan and self.feature_selector is None
+        return tags
+
+
+# ---------------------------------------------------------------------- choosing estimators
+
+
+@dataclass(frozen=True)
+class TaskKey:
+    """What a task is called by those who choose its estimator.
+
+    Parameters
+    ----------
+    name : str or int
+        What a factory is given: the path of a node, or a depth.
+    depth : int
+    node : int or None
+        Node number; None for a task of a whole level.
+    """
+
+    name: Any
+    depth: int
+    node: int | None
+
+
+def default_estimator() -> LogisticRegression:
+    """Return the estimator of those who give none."""
+    return LogisticRegression(max_iter=1000)
+
+
+def known_estimators(given: Any) -> list[Any]:
+    """Estimators that can be known before fitting: none where a factory makes them."""
+    if given is None:
+        return [default_estimator()]
+    if isinstance(given, dict):
+        return list(given.values())
+    return [given] if hasattr(given, "fit") and not inspect.isclass(given) else []
+
+
+def estimator_chooser(
+    given: Any, hierarchy: Hierarchy, *, by_node: bool, is_given: bool
+) -> Callable[[TaskKey], Any]:
+    """Return the function that gives a task's unfitted estimator.
+
+    Parameters
+    ----------
+    given : estimator, dict, callable or None
+        As the user passed it.
+    hierarchy : Hierarchy
+    by_node : bool
+        Whether tasks belong to nodes, so that the keys of a dict may name them.
+    is_given : bool
+        Whether the user gave the hierarchy, so that a key that is not in it must be a mistake.
+        A hierarchy taken from y may lack rare nodes, as in a fold of cross-validation.
+    """
+    if isinstance(given, dict):
+        return _dict_chooser(given, hierarchy, by_node, is_given)
+    if given is None:
+        given = default_estimator()
+    if inspect.isclass(given):
+        name = given.__name__
+        raise PalmetteError(f"estimator is the class {name}: expected an object, {name}().")
+    if hasattr(given, "fit"):
+        return lambda key: given
+    if callable(given):
+        return lambda key: _made_by(given, key)
+    raise PalmetteError(
+        f"estimator is a {type(given).__name__}: expected a scikit-learn classifier, a dict of "
+        "them by node or depth, or a function that makes one."
+    )
+
+
+def _made_by(factory: Callable[[Any], Any], key: TaskKey) -> Any:
+    estimator = factory(key.name)
+    if not hasattr(estimator, "fit") or inspect.isclass(estimator):
+        raise PalmetteError(
+            f"the estimator function gave {estimator!r} for {key.name!r}: expected a scikit-learn "
+            "classifier."
+        )
+    return estimator
+
+
+def _dict_chooser(
+    given: dict[Any, Any], hierarchy: Hierarchy, by_node: bool, is_given: bool
+) -> Callable[[TaskKey], Any]:
+    at_node: dict[int, Any] = {}
+    at_depth: dict[int, Any] = {}
+    for key, estimator in given.items():
+        if isinstance(key, Integral):
+            at_depth[int(key)] = estimator
+        elif by_node and key in hierarchy:
+            at_node[hierarchy.index(key)] = estimator
+        elif key != DEFAULT and (is_given or not by_node):
+            raise HierarchyError(_describe_key(key, hierarchy, by_node))
+
+    def choose(key: TaskKey) -> Any:
+        if key.node in at_node:
+            return at_node[key.node]
+        if key.depth in at_depth:
+            return at_depth[key.depth]
+        if DEFAULT in given:
+            return given[DEFAULT]
+        raise PalmetteError(
+            f"estimator has no entry for {key.name!r} (depth {key.depth}) among "
+            f"{sorted(map(str, given))}. Add it, or a {DEFAULT!r}."
+        )
+
+    return choose
+
+
+def _describe_key(key: Any, hierarchy: Hierarchy, by_node: bool) -> str:
+    if not by_node:
+        return (
+            f"estimator has the key {key!r}: expected depths, from 1 to {hierarchy.max_depth}, or "
+            f"{DEFAULT!r}."
+        )
+    return (
+        f"estimator has the key {key!r}, which is no node of the hierarchy (or a name that several "
+        f"nodes share). Expected a node's path, a depth as an int, or {DEFAULT!r}."
+    )
+
+
+# ---------------------------------------------------------------------- fitting tasks
+
+
+def fit_tasks(
+    table: TaskTable,
+    X: Any,
+    codes: NDArray[np.int32],
+    estimator_for: EstimatorFor,
+    *,
+    columns_for: ColumnsFor | None = None,
+    sample_weight: NDArray[np.float64] | None = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> list[Any]:
+    """Fit an estimator on the rows of every task; its targets are the options' node numbers.
+
+    Parameters
+    ----------
+    table : TaskTable
+    X : array, sparse matrix, DataFrame or list of n_samples rows
+    codes : int array of shape (n_samples,)
+        Class of every row.
+    estimator_for : callable
+        Gives the unfitted estimator of a task.
+    columns_for : callable, optional
+        Gives the columns of X that a task's estimator sees, None for all.
+    sample_weight : array of shape (n_samples,), optional
+    random_state : int, RandomState or None
+        If not None, every task's estimator gets a seed of its own, drawn before any is fitted, so
+        that the order in which tasks run changes nothing. None leaves the estimators' own.
+    n_jobs : int, optional
+        Tasks fitted at a time, in processes; -1 for all cores.
+    verbose : int
+        Passed to joblib.
+
+    Returns
+    -------
+    list of fitted estimators, one a task
+    """
+    rows = TaskRows(codes, table.n_classes)
+    estimators = [clone(estimator_for(task)) for task in table.tasks]
+    names = [] if sample_weight is None else [weight_keyword(est) for est in estimators]
+    if random_state is not None:
+        seed_each(estimators, random_state)
+
+    def jobs() -> Iterator[tuple[Any, Any, NDArray[np.int32], dict[str, Any]]]:
+        # rows are cut out here, one task ahead of the work: a worker gets no more than it needs
+        for t, task in enumerate(table.tasks):
+            seen, options = rows.select(task)
+            weights = {} if sample_weight is None else {names[t]: sample_weight[seen]}
+            columns = None if columns_for is None else columns_for(task)
+            yield estimators[t], take_cells(X, seen, columns), options, weights
+
+    if effective_n_jobs(n_jobs) == 1 or len(table) == 1:
+        return [_fit_one(*job) for job in jobs()]
+    fitted: list[Any] = Parallel(n_jobs=n_jobs, verbose=verbose)(
+        delayed(_fit_one)(*job) for job in jobs()
+    )
+    return fitted
+
+
+def _fit_one(
+    estimator: Any, X: Any, options: NDArray[np.int32], weights: dict[str, NDArray[np.float64]]
+) -> Any:
+    return estimator.fit(X, options, **weights)

@@ -1,0 +1,376 @@
+"""Rows whose columns are sorted once, for all trees that learn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import ndtri
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree._tree import NODE_DTYPE, Tree
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from palmette.base._fitting import check_weights
+from palmette.exceptions import PalmetteError
+from palmette.multilabel._c45_kernel import (
+    EntropyTree,
+    SortedColumns,
+    grow_entropy_tree,
+    take_sorted,
+)
+
+__all__ = ["C45Tree", "SortedRows", "grow_tree"]
+
+
+@dataclass(frozen=True, eq=False)
+class SortedRows:
+    """A table as `C45Tree` learns from it: of every column what is not zero, in ascending order.
+
+    Parameters
+    ----------
+    columns : SortedColumns
+    n_rows : int
+
+    Examples
+    --------
+    >>> rows = SortedRows.of(np.array([[3.0, 0.0], [1.0, 5.0]]))
+    >>> rows.columns.rows.tolist(), rows.columns.values.tolist()
+    ([1, 0, 1], [1.0, 3.0, 5.0])
+    >>> rows.take(np.array([0, 0])).columns.rows.tolist()
+    [0, 1]
+    """
+
+    columns: SortedColumns
+    n_rows: int
+
+    @classmethod
+    def of(cls, X: Any) -> SortedRows:
+        """Sort the columns of an array or a sparse matrix."""
+        if sparse.issparse(X):
+            return cls(_sort_sparse(X), X.shape[0])
+        X = np.asarray(X, dtype=np.float32).T
+        order = np.argsort(X, axis=1, kind="stable")
+        values = np.take_along_axis(X, order, axis=1)
+        there = values != 0.0
+        starts = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        columns = SortedColumns(starts, order[there].astype(np.uint32), values[there])
+        return cls(columns, X.shape[1])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.columns.starts) - 1
+
+    def take(self, rows: NDArray[np.intp]) -> SortedRows:
+        """Return some rows, in the order and as often as they are named."""
+        order = np.argsort(rows, kind="stable").astype(np.uint32)
+        counts = np.bincount(rows, minlength=self.n_rows)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        return SortedRows(take_sorted(self.columns, starts, order), len(rows))
+
+    def with_flags(self, flags: Sequence[NDArray[Any]]) -> SortedRows:
+        """Return the rows with more columns of zeros and ones, given by the rows of the ones."""
+        starts, rows, values = self.columns
+        ends = starts[-1] + np.cumsum([len(ones) for ones in flags], dtype=np.int64)
+        both = np.concatenate([rows, *flags]).astype(np.uint32)
+        ones = np.ones(len(both) - len(rows), dtype=np.float32)
+        columns = SortedColumns(
+            np.concatenate([starts, ends]), both, np.concatenate([values, ones])
+        )
+        return SortedRows(columns, self.n_rows)
+
+    def first_columns(self, n_columns: int) -> SortedRows:
+        """Return the rows with what they hold in the first columns; the others are zero."""
+        starts, rows, values = self.columns
+        end = starts[n_columns]
+        columns = SortedColumns(np.minimum(starts, end), rows[:end], values[:end])
+        return SortedRows(columns, self.n_rows)
+
+
+def _sort_sparse(X: Any) -> SortedColumns:
+    by_column = sparse.csc_array(X, dtype=np.float32, copy=True)
+    by_column.sum_duplicates()
+    by_column.eliminate_zeros()
+    starts = by_column.indptr.astype(np.int64)
+    column = np.repeat(np.arange(X.shape[1]), np.diff(starts))
+    order = np.lexsort((by_column.data, column))
+    return SortedColumns(starts, by_column.indices[order].astype(np.uint32), by_column.data[order])
+
+
+FloatArray = NDArray[np.float64]
+
+_MOST_LOGS = 2**24  # whole weights up to this sum have their logarithms looked up
+_UNDEFINED = -2  # what scikit-learn has for feature and cut of a leaf
+
+
+def grow_tree(
+    rows: SortedRows,
+    codes: NDArray[Any],
+    weights: FloatArray | None,
+    classes: NDArray[Any],
+    least: float,
+    seed: int,
+) -> DecisionTreeClassifier:
+    """Grow a tree by information gain until leaves are of one class or too light to split.
+
+    Parameters
+    ----------
+    rows : SortedRows
+    codes : int array of shape (n_rows,)
+        Places of the rows' classes.
+    weights : array of shape (n_rows,), optional
+        All positive.
+    classes : array of shape (n_classes,)
+    least : float
+        What a leaf weighs at least.
+    seed : int
+        Decides between equally good cuts.
+
+    Returns
+    -------
+    DecisionTreeClassifier, fitted
+    """
+    if weights is None:
+        amounts: NDArray[Any] = np.ones(len(codes), dtype=np.int64)
+    elif weights.sum() < _MOST_LOGS and np.array_equal(weights, np.rint(weights)):
+        amounts = weights.astype(np.int64)
+    else:
+        amounts = np.asarray(weights, dtype=np.float64)
+    logs = np.zeros(0)
+    if amounts.dtype == np.int64:
+        logs = np.arange(int(amounts.sum()) + 1, dtype=np.float64)
+        logs[1:] *= np.log(logs[1:])
+    starts, places, values = rows.columns
+    columns = type(rows.columns)(starts, places.copy(), values.copy())  # growing uses them up
+    grown = grow_entropy_tree(
+        columns, codes.astype(np.uint32), amounts, logs, len(classes), float(least), seed
+    )
+    return _as_classifier(grown, rows.shape[1], classes)
+
+
+def _as_classifier(
+    grown: EntropyTree, n_features: int, classes: NDArray[Any]
+) -> DecisionTreeClassifier:
+    """Fill a classifier with a tree, by the same door as unpickling does."""
+    nodes = np.zeros(len(grown.left), dtype=NODE_DTYPE)
+    inner, weights = grown.left >= 0, grown.masses.sum(axis=1).astype(np.float64)
+    shares = grown.masses / weights[:, None]
+    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    nodes["left_child"] = grown.left
+    nodes["right_child"] = np.where(inner, grown.left + 1, -1)
+    nodes["feature"] = np.where(inner, grown.features, _UNDEFINED)
+    nodes["threshold"] = np.where(inner, grown.cuts, _UNDEFINED)
+    nodes["impurity"] = -(shares * logs).sum(axis=1)
+    nodes["n_node_samples"] = grown.n_rows
+    nodes["weighted_n_node_samples"] = weights
+    tree = Tree(n_features, np.array([len(classes)], dtype=np.intp), 1)
+    state = {"max_depth": _depth(grown.left), "node_count": len(nodes), "nodes": nodes}
+    tree.__setstate__({**state, "values": np.ascontiguousarray(shares[:, None, :])})
+    model = DecisionTreeClassifier(criterion="entropy")
+    model.tree_, model.classes_, model.n_classes_ = tree, classes, np.int64(len(classes))
+    model.n_features_in_ = model.max_features_ = n_features
+    model.n_outputs_ = 1
+    return model
+
+
+def _depth(left: NDArray[np.int32]) -> int:
+    depth = [0] * len(left)
+    for node, child in enumerate(left.tolist()):  # children stand after their parents
+        if child >= 0:
+            depth[child] = depth[child + 1] = depth[node] + 1
+    return max(depth)
+
+
+_LEAF = -1  # what scikit-learn's trees have for the children of a leaf
+_SLACK = 0.1  # errors by which a leaf may be worse than what it replaces
+_ALMOST_ONE = 1.0 - 1e-9  # the sum of a leaf's weights may fall short by rounding
+
+
+class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Decision tree that stops and prunes as C4.5 does: the usual base of multi-label ensembles.
+
+    Splits are in two, by information gain, as of scikit-learn's trees with criterion "entropy", and
+    found several times faster: columns are sorted once for all nodes, and for all trees of an
+    ensemble.
+    A subtree becomes a leaf where the errors to be expected there are no more than those to be
+    expected of its leaves. With :math:`e` errors of weight :math:`n`, the expected rate is the
+    upper limit of a confidence interval of :math:`f = (e + 0.5) / n`,
+
+    .. math:: \\frac{f + z^2 / 2n + z \\sqrt{f / n - f^2 / n + z^2 / 4n^2}}{1 + z^2 / n}.
+
+    Parameters
+    ----------
+    confidence : float or None
+        Level of the pruning, up to .5; less prunes more. None leaves the tree as it was grown.
+    min_weight : float
+        Least weight of the rows of a leaf: without weights their number.
+    smoothing : float
+        Weight :math:`s` of the prior in a leaf: of its rows, of weight :math:`n`, the share
+        :math:`f` of a class counts as :math:`(n f + s \\, p) / (n + s)`, with :math:`p` that of all
+        rows. So rare classes keep an order where leaves are pure. With up to one the more frequent
+        of two classes stays so. C4.5 itself has none.
+    random_state : int, RandomState or None
+        Decides between equally good splits.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    tree_ : DecisionTreeClassifier
+
+    References
+    ----------
+    J. R. Quinlan: C4.5: Programs for Machine Learning. Morgan Kaufmann, 1993.
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]]
+    >>> C45Tree(random_state=0).fit(X, [0, 0, 0, 1, 1, 1]).predict([[1.5], [9.0]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        confidence: float | None = 0.25,
+        *,
+        min_weight: float = 2.0,
+        smoothing: float = 0.1,
+        random_state: Any = None,
+    ) -> None:
+        self.confidence = confidence
+        self.min_weight = min_weight
+        self.smoothing = smoothing
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> C45Tree:
+        """Grow and prune the tree.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        if self.confidence is not None and not 0.0 < self.confidence <= 0.5:
+            raise PalmetteError(
+                f"confidence={self.confidence!r}: expected a number above 0, up to .5, or None."
+            )
+        if not isinstance(self.min_weight, Real) or self.min_weight < 0:
+            raise PalmetteError(f"min_weight={self.min_weight!r}: expected a number of at least 0.")
+        if not isinstance(self.smoothing, Real) or self.smoothing < 0:
+            raise PalmetteError(f"smoothing={self.smoothing!r}: expected a number of at least 0.")
+        X, y = validate_data(
+            self, X, y, dtype=np.float32, accept_sparse="csc", accept_large_sparse=False
+        )
+        check_classification_targets(y)
+        weights = check_weights(sample_weight, X.shape[0])
+        return self._fit_sorted(SortedRows.of(X), y, weights)
+
+    def _fit_sorted(self, rows: SortedRows, y: Any, weights: FloatArray | None) -> C45Tree:
+        """Grow and prune the tree on rows that are known to be sound, with sorted columns."""
+        self.n_features_in_ = rows.shape[1]
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights)
+            rows, codes, weights = rows.take(kept), codes[kept], weights[kept]
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        least = self.min_weight * _ALMOST_ONE
+        self.tree_ = grow_tree(rows, codes, weights, self.classes_, least, seed)
+        if self.confidence is not None:
+            _prune(self.tree_.tree_, self.confidence)
+        if self.smoothing:
+            _smooth(self.tree_.tree_, self.smoothing)
+        return self
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Shares of the classes among the training rows of each row's leaf, with the prior.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        # scikit-learn's trees walk sparse rows whose places are numbered in 32 bits
+        X = validate_data(
+            self,
+            X,
+            dtype=np.float32,
+            accept_sparse="csr",
+            accept_large_sparse=False,
+            reset=False,
+        )
+        shares: FloatArray = self.tree_.predict_proba(X, check_input=False)
+        return shares
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the most frequent class of each row's leaf, of shape (n_samples,)."""
+        best = np.argmax(self.predict_proba(X), axis=1)
+        return np.asarray(self.classes_[best])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _prune(tree: Any, confidence: float) -> None:
+    """Make leaves of the nodes whose subtrees do not pay, from the deepest up; in place."""
+    weights = tree.weighted_n_node_samples
+    errors = weights * (1.0 - tree.value[:, 0, :].max(axis=1))
+    as_leaf = errors + _further_errors(weights, errors, confidence)
+    left, right = tree.children_left, tree.children_right
+    expected, bound = as_leaf.tolist(), (as_leaf - _SLACK).tolist()
+    first, second = left.tolist(), right.tolist()
+    pruned = []
+    for node in range(tree.node_count - 1, -1, -1):  # children stand after their parents
+        if first[node] == _LEAF:
+            continue
+        below = expected[first[node]] + expected[second[node]]
+        if bound[node] <= below:
+            pruned.append(node)
+        else:
+            expected[node] = below
+    left[pruned] = right[pruned] = _LEAF
+
+
+def _smooth(tree: Any, smoothing: float) -> None:
+    """Move the shares of classes in all nodes towards those of the root; in place."""
+    shares, weights = tree.value[:, 0, :], tree.weighted_n_node_samples[:, None]
+    shares[...] = (weights * shares + smoothing * shares[0]) / (weights + smoothing)
+
+
+def _further_errors(weights: FloatArray, errors: FloatArray, confidence: float) -> FloatArray:
+    """Errors to be expected on new rows beyond those that were made, of every node.
+
+    Below one error the normal distribution is no guide: the limit is exact at none, and goes in a
+    line from there to that of one error.
+    """
+    z = -float(ndtri(confidence))
+    at_none = weights * (1.0 - confidence ** (1.0 / weights))
+    at_one = _normal_limit(weights, np.ones_like(errors), z) - 1.0
+    few = at_none + errors * (at_one - at_none)
+    further = np.where(errors < 1.0, few, _normal_limit(weights, errors, z) - errors)
+    return np.where(errors + 0.5 >= weights, np.maximum(weights - errors, 0.0), further)
+
+
+def _normal_limit(weights: FloatArray, errors: FloatArray, z: float) -> FloatArray:
+    """Upper limit of the errors among rows of a weight, by the normal distribution."""
+    rate = np.minimum((errors + 0.5) / weights, 1.0)
+    spread = z * np.sqrt(rate / weights - rate**2 / weights + (z / weights) ** 2 / 4)
+    limit: FloatArray = (rate + z**2 / (2 * weights) + spread) / (1 + z**2 / weights)
+    return weights * limit

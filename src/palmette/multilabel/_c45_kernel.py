@@ -1,0 +1,422 @@
+"""Full decision trees by information gain, on columns that were sorted once.
+
+What is not zero in a column stands there in ascending order, and stays so in every node: a split
+parts the entries of each column as it parts the rows. Zeros are never listed. So a node costs one
+way through its entries, with no sorting, and sparse columns cost what they hold.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from palmette.trees._random import Word, draw_at
+
+__all__ = ["EntropyTree", "SortedColumns", "grow_entropy_tree", "take_sorted"]
+
+Flags: TypeAlias = NDArray[np.bool_]
+Indices: TypeAlias = NDArray[np.int32]
+Numbers: TypeAlias = NDArray[np.uint32]
+Offsets: TypeAlias = NDArray[np.int64]
+Reals: TypeAlias = NDArray[np.float32]
+Sums: TypeAlias = NDArray[Any]  # float64, or int64 where all weights are whole numbers
+
+_CLEARLY = 1e-9  # what a better cut must bring more, of the rows' weight: rounding decides no draw
+_NEAR = np.float32(1e-7)  # values no further apart are not parted, as in scikit-learn's trees
+
+
+class SortedColumns(NamedTuple):
+    """Entries of columns that are not zero.
+
+    Parameters
+    ----------
+    starts : int64 array of shape (n_features + 1,)
+    rows : uint32 array of shape (n_entries,)
+    values : float32 array of shape (n_entries,)
+        Ascending in a column.
+    """
+
+    starts: Offsets
+    rows: Numbers
+    values: Reals
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def take_sorted(columns: SortedColumns, starts: Offsets, order: Numbers) -> SortedColumns:
+    """Return the columns of some rows, which are numbered anew.
+
+    Parameters
+    ----------
+    columns : SortedColumns, IN
+    starts : int64 array of shape (n_rows + 1,), IN
+        Where in `order` the new numbers of a row begin: none, one or several.
+    order : uint32 array of shape (n_new_rows,), IN
+    """
+    n_columns, total = len(columns.starts) - 1, 0
+    for row in columns.rows:
+        total += starts[row + 1] - starts[row]
+    rows, values = np.empty(total, np.uint32), np.empty(total, np.float32)
+    begins, place = np.zeros(n_columns + 1, np.int64), 0
+    for j in range(n_columns):
+        for e in range(columns.starts[j], columns.starts[j + 1]):
+            row = columns.rows[e]
+            for k in range(starts[row], starts[row + 1]):
+                rows[place], values[place] = order[k], columns.values[e]
+                place += 1
+        begins[j + 1] = place
+    return SortedColumns(begins, rows, values)
+
+
+class EntropyTree(NamedTuple):
+    """A tree in arrays, children after their parents.
+
+    Parameters
+    ----------
+    features : int32 array of shape (n_places,)
+        -1 at leaves.
+    cuts : float64 array of shape (n_places,)
+        Values up to it go left.
+    left : int32 array of shape (n_places,)
+        Left child, after which the right one stands; -1 at leaves.
+    masses : array of shape (n_places, n_classes), of the type of the weights
+        Weights of the classes.
+    n_rows : int64 array of shape (n_places,)
+    """
+
+    features: Indices
+    cuts: Sums
+    left: Indices
+    masses: Sums
+    n_rows: Offsets
+
+
+class _Rows(NamedTuple):
+    """Classes and weights of all rows; `logs` holds x log x of whole numbers, or nothing."""
+
+    classes: Numbers
+    weights: Sums
+    logs: Sums
+
+
+class _Best(NamedTuple):
+    """The best cut so far; of those equally good the one of the highest rank."""
+
+    feature: int
+    cut: float
+    score: float
+    rank: Word
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _x_log_x(x: float, logs: Sums) -> float:
+    if len(logs):
+        return float(logs[np.uint64(x)])
+    return x * np.log(x) if x > 0 else 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _purity(masses: Sums, logs: Sums) -> tuple[float, float]:
+    """Return the sum of x log x of the classes, and that of x."""
+    score, total = 0.0, 0 * masses[0]
+    for k in range(len(masses)):
+        score += _x_log_x(masses[k], logs)
+        total += masses[k]
+    return score, total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _cut_between(low: float, high: float) -> float:
+    middle = low / 2.0 + high / 2.0
+    return low if middle == high else middle
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sum_zeros(
+    columns: SortedColumns, bounds: Indices, rows: _Rows, masses: Sums, zeros: Sums
+) -> None:
+    """Sum the weights, by class, of a node's rows that have no entry in a column."""
+    zeros[:] = masses
+    for place in range(np.uint64(bounds[0]), np.uint64(bounds[1])):
+        row = columns.rows[place]
+        zeros[rows.classes[row]] -= rows.weights[row]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _better(
+    best: _Best, j: int, low: Any, high: Any, score: float, clearly: float, key: Word
+) -> _Best:
+    """Return the better of two cuts; of those equally good each is taken as likely."""
+    cut = _cut_between(float(low), float(high))
+    place = np.int64(np.float32(cut) * np.float32(2.0**20))  # tells the cuts of a feature apart
+    rank = draw_at(draw_at(key, j), place)
+    if score > best.score + clearly or rank > best.rank:
+        return _Best(j, cut, score, rank)
+    return best
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _score_zeros(masses: Sums, zeros: Sums, logs: Sums) -> tuple[float, float]:
+    """Return the score of the cut between zeros and all others, and the weight of the zeros."""
+    score, weight, rest = 0.0, 0 * masses[0], 0 * masses[0]
+    for k in range(len(masses)):
+        score += _x_log_x(zeros[k], logs) + _x_log_x(masses[k] - zeros[k], logs)
+        weight += zeros[k]
+        rest += masses[k] - zeros[k]
+    return score - _x_log_x(weight, logs) - _x_log_x(rest, logs), weight
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _scan(
+    columns: SortedColumns,
+    j: int,
+    bounds: Indices,
+    rows: _Rows,
+    masses: Sums,
+    purity: tuple[float, float],
+    buffers: Sums,
+    least: float,
+    clearly: float,
+    best: _Best,
+    key: Word,
+) -> tuple[_Best, bool]:
+    """Try all cuts of a feature in a node; return whether any leaves both sides heavy enough.
+
+    Where none does, none will further down: the feature is done with.
+    """
+    classes, weights, logs = rows
+    left, right, zeros = buffers[0], buffers[1], buffers[2]
+    low_score, (high_score, total) = 0.0, purity
+    below, past_zeros = 0 * total, bounds[2] == 0
+    if not past_zeros:
+        _sum_zeros(columns, bounds, rows, masses, zeros)
+        value = columns.values[bounds[0]]
+        if value == columns.values[bounds[1] - 1]:  # two values, so one cut
+            score, below = _score_zeros(masses, zeros, logs)
+            allowed = min(below, total - below) >= least
+            if allowed and score > best.score - clearly:
+                low, high = min(value, np.float32(0.0)), max(value, np.float32(0.0))
+                best = _better(best, j, low, high, score, clearly, key)
+            return best, allowed
+    left[:] = 0
+    right[:] = masses
+    last, value, first, allowed = np.float32(0.0), np.float32(0.0), True, False
+    place, stop = np.uint64(bounds[0]), np.uint64(bounds[1])
+    while place < stop or not past_zeros:
+        at_zeros = not past_zeros and (place == stop or columns.values[place] > 0.0)
+        value = np.float32(0.0) if at_zeros else columns.values[place]
+        if value > last + _NEAR and not first and below >= least and total - below >= least:
+            allowed = True
+            score = low_score + high_score - _x_log_x(below, logs) - _x_log_x(total - below, logs)
+            if score > best.score - clearly:
+                best = _better(best, j, last, value, score, clearly, key)
+        last, first = value, False
+        if at_zeros:
+            for k in range(len(zeros)):
+                low_score += _x_log_x(left[k] + zeros[k], logs) - _x_log_x(left[k], logs)
+                high_score += _x_log_x(right[k] - zeros[k], logs) - _x_log_x(right[k], logs)
+                left[k] += zeros[k]
+                right[k] -= zeros[k]
+                below += zeros[k]
+            past_zeros = True
+            continue
+        row = columns.rows[place]
+        c, weight = classes[row], weights[row]
+        here, there = left[c], right[c]
+        low_score += _x_log_x(here + weight, logs) - _x_log_x(here, logs)
+        high_score += _x_log_x(there - weight, logs) - _x_log_x(there, logs)
+        left[c], right[c] = here + weight, there - weight
+        below += weight
+        place += np.uint64(1)
+    return best, allowed
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _is_even(columns: SortedColumns, bounds: Indices) -> bool:
+    """Whether a feature has one value in a node."""
+    start, stop = bounds[0], bounds[1]
+    if start == stop:
+        return True
+    low, high = columns.values[start], columns.values[stop - 1]
+    if bounds[2]:
+        low, high = min(low, np.float32(0.0)), max(high, np.float32(0.0))
+    return bool(high <= low + _NEAR)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _part(items: Numbers, start: int, stop: int, goes_left: Flags, buffer: Numbers) -> int:
+    """Put the rows that go left first, each side in its order; return where the right begins."""
+    middle, n_right, one = np.uint64(start), np.uint64(0), np.uint64(1)
+    for i in range(np.uint64(start), np.uint64(stop)):
+        row = items[i]
+        items[middle] = row
+        buffer[n_right] = row
+        stays = goes_left[row]
+        middle += np.uint64(stays)
+        n_right += one - np.uint64(stays)
+    for i in range(n_right):
+        items[middle + i] = buffer[i]
+    return int(np.int64(middle))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _part_entries(
+    columns: SortedColumns, start: int, stop: int, goes_left: Flags, ids: Numbers, held: Reals
+) -> int:
+    """Part the entries of a column as the rows are parted."""
+    rows, values = columns.rows, columns.values
+    middle, n_right, one = np.uint64(start), np.uint64(0), np.uint64(1)
+    for e in range(np.uint64(start), np.uint64(stop)):
+        row, value = rows[e], values[e]
+        rows[middle], values[middle] = row, value
+        ids[n_right], held[n_right] = row, value
+        stays = goes_left[row]
+        middle += np.uint64(stays)
+        n_right += one - np.uint64(stays)
+    for i in range(n_right):
+        rows[middle + i], values[middle + i] = ids[i], held[i]
+    return int(np.int64(middle))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _mark_left(
+    columns: SortedColumns, bounds: Indices, members: Numbers, cut: float, goes_left: Flags
+) -> None:
+    """Say which rows of a node go left."""
+    for row in members:
+        goes_left[row] = cut >= 0.0
+    for e in range(bounds[0], bounds[1]):
+        goes_left[columns.rows[e]] = columns.values[e] <= cut
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _choose(
+    columns: SortedColumns,
+    bounds: Indices,
+    features: Indices,
+    n_even: int,
+    rows: _Rows,
+    masses: Sums,
+    buffers: Sums,
+    least: float,
+    key: Word,
+) -> tuple[_Best, int]:
+    """Return a node's best cut, and how many features, the first, cannot split it."""
+    best = _Best(-1, 0.0, -np.inf, np.uint64(0))
+    purity = _purity(masses, rows.logs)
+    clearly = _CLEARLY * purity[1]
+    for i in range(n_even, len(features)):
+        j = int(np.int64(features[i]))
+        varies = not _is_even(columns, bounds[j])
+        if varies:
+            best, varies = _scan(
+                columns, j, bounds[j], rows, masses, purity, buffers, least, clearly, best, key
+            )
+        if not varies:
+            features[i], features[n_even] = features[n_even], features[i]
+            n_even += 1
+    return best, n_even
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _masses_of(members: Numbers, rows: _Rows, masses: Sums) -> bool:
+    """Sum the weights of a node by class; return whether there are several classes."""
+    masses[:] = 0.0
+    for row in members:
+        masses[rows.classes[row]] += rows.weights[row]
+    n_there = 0
+    for mass in masses:
+        n_there += 1 if mass > 0.0 else 0
+    return n_there > 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def grow_entropy_tree(
+    columns: SortedColumns,
+    classes: Numbers,
+    weights: Sums,
+    logs: Sums,
+    n_classes: int,
+    least: float,
+    seed: int,
+) -> EntropyTree:
+    """Grow a tree until leaves are of one class or too light to split.
+
+    Parameters
+    ----------
+    columns : SortedColumns, IN
+        Used up.
+    classes : uint32 array of shape (n_rows,), IN
+    weights : int64 or float64 array of shape (n_rows,), IN
+        All positive.
+    logs : float64 array, IN
+        Where the weights are whole numbers, x log x of 0, 1, ... up to their sum; else empty.
+    n_classes : int
+    least : float
+        What a leaf weighs at least.
+    seed : int
+        Decides between equally good cuts.
+
+    Returns
+    -------
+    EntropyTree
+    """
+    n_rows, n_features = len(classes), len(columns.starts) - 1
+    rows = _Rows(classes, weights, logs)
+    buffers = np.empty((3, n_classes), weights.dtype)
+    members, goes_left = np.arange(n_rows).astype(np.uint32), np.zeros(n_rows, np.bool_)
+    ids, held = np.empty(n_rows, np.uint32), np.empty(n_rows, np.float32)
+    features = np.arange(n_features).astype(np.int32)
+    most = 2 * n_rows - 1
+    split, cuts = np.full(most, -1, np.int32), np.zeros(most)
+    left, counts = np.full(most, -1, np.int32), np.zeros(most, np.int64)
+    masses, n_places = np.zeros((most, n_classes), weights.dtype), 1
+    # nodes that wait: place, first and last member, features that cannot split it, bounds of the
+    # columns (first and last entry, rows without one). The smaller child goes first: they are few.
+    depth = 2 + int(np.log2(n_rows + 1))
+    tasks, spans = np.zeros((depth, 4), np.int32), np.zeros((depth, n_features, 3), np.int32)
+    keys = np.zeros(depth, np.uint64)
+    tasks[0, 2], keys[0] = n_rows, draw_at(np.uint64(seed), 0)
+    for j in range(n_features):
+        spans[0, j, 0], spans[0, j, 1] = columns.starts[j], columns.starts[j + 1]
+        spans[0, j, 2] = n_rows - (columns.starts[j + 1] - columns.starts[j])
+    n_tasks = 1
+    bounds = np.empty((n_features, 3), np.int32)
+    while n_tasks:
+        n_tasks -= 1
+        node, start, stop, n_even = tasks[n_tasks]
+        bounds[:] = spans[n_tasks]
+        counts[node] = stop - start
+        several = _masses_of(members[start:stop], rows, masses[node])
+        if not several or masses[node].sum() < 2.0 * least:
+            continue
+        best, n_even = _choose(
+            columns, bounds, features, n_even, rows, masses[node], buffers, least, keys[n_tasks]
+        )
+        if best.feature < 0:
+            continue
+        _mark_left(columns, bounds[best.feature], members[start:stop], best.cut, goes_left)
+        middle = _part(members, start, stop, goes_left, ids)
+        split[node], cuts[node], left[node] = best.feature, best.cut, n_places
+        smaller_left = middle - start <= stop - middle
+        first, second = (1, 0) if smaller_left else (0, 1)  # where left and right wait
+        tasks[n_tasks + first, 0], tasks[n_tasks + second, 0] = n_places, n_places + 1
+        tasks[n_tasks + first, 1], tasks[n_tasks + first, 2] = start, middle
+        tasks[n_tasks + second, 1], tasks[n_tasks + second, 2] = middle, stop
+        for i in range(n_even, n_features):
+            j = features[i]
+            a, b = bounds[j, 0], bounds[j, 1]
+            between = _part_entries(columns, a, b, goes_left, ids, held)
+            here, there = spans[n_tasks + first, j], spans[n_tasks + second, j]
+            here[0], here[1], here[2] = a, between, middle - start - (between - a)
+            there[0], there[1], there[2] = between, b, stop - middle - (b - between)
+        tasks[n_tasks, 3] = tasks[n_tasks + 1, 3] = n_even
+        key = keys[n_tasks]
+        keys[n_tasks + first], keys[n_tasks + second] = draw_at(key, 0), draw_at(key, 1)
+        n_tasks += 2
+        n_places += 2
+    return EntropyTree(
+        split[:n_places], cuts[:n_places], left[:n_places], masses[:n_places], counts[:n_places]
+    )

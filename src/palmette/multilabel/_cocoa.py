@@ -1,0 +1,204 @@
+"""COCOA: labels coupled with others, learnt from balanced samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from palmette.base._multilabel import MultilabelClassifier
+from palmette.decisions._thresholds import TunedRule
+from palmette.exceptions import PalmetteError
+from palmette.multilabel._members import (
+    RowDraws,
+    ask_classes,
+    fit_member,
+    in_threads,
+    make_members,
+    part_to_fit,
+    rows_to_ask,
+    rows_to_share,
+)
+
+__all__ = ["COCOA"]
+
+FloatArray = NDArray[np.float64]
+
+
+class COCOA(MultilabelClassifier):
+    """Cross-coupling aggregation (COCOA), for labels that are rare.
+
+    Each label :math:`j` has one ensemble of two classes, and is coupled with K other labels drawn
+    at random, each by an ensemble of three: :math:`j` is true; only the other is; neither is. Its
+    score is the mean of the probabilities that :math:`j` is true,
+
+    .. math:: f_j(x) = \\frac 1 {K + 1} \\Bigl(P(j \\mid x) + \\sum_k P_k(j \\mid x)\\Bigr),
+
+    and its threshold the one with the best F of the scores of the training rows. Each member of an
+    ensemble sees a balanced sample: from every class as many rows, at most, as :math:`j` or its
+    opposite has, whichever has fewer.
+
+    Parameters
+    ----------
+    n_couplings : int
+        K, at most all other labels.
+    n_models : int
+        Members of an ensemble.
+    estimator : classifier, optional
+        Base of the ensembles; `C45Tree` by default.
+    hierarchy : Hierarchy, learner of one, or None
+        Labels are closed upwards, and answers coherent. None takes it from y.
+    decoding : "auto", number or decision rule
+        "auto" answers with labels above ``thresholds_``; a tuned rule tunes them otherwise.
+    n_jobs : int, optional
+        Ensembles at a time, in threads; -1 for all cores.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    hierarchy_ : Hierarchy
+    classes_ : array of shape (n_classes,)
+    nodes_ : int array of shape (n_columns,)
+    couplings_ : list of int arrays
+        For every column of ``nodes_`` those that it is coupled with.
+    ensembles_ : list of lists of lists of fitted classifiers
+        By column, then that of two classes and those of its couplings, then member.
+    thresholds_ : array of shape (n_classes,)
+
+    References
+    ----------
+    M.-L. Zhang, Y.-K. Li and X.-Y. Liu: Towards class-imbalance aware multi-label learning. IJCAI
+    2015.
+
+    Examples
+    --------
+    >>> X = [[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]]
+    >>> y = [{"a"}, {"a"}, {"a"}, {"b", "c"}, {"b", "c"}, {"b", "c"}]
+    >>> COCOA(random_state=0).fit(X, y).predict([[0.0], [1.3]]) == [{"a"}, {"b", "c"}]
+    True
+    """
+
+    _tunes_on_seen_rows = True  # as its paper does
+
+    def __init__(
+        self,
+        n_couplings: int = 10,
+        n_models: int = 10,
+        estimator: Any = None,
+        *,
+        hierarchy: Any = None,
+        decoding: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_couplings = n_couplings
+        self.n_models = n_models
+        self.estimator = estimator
+        self.hierarchy = hierarchy
+        self.decoding = decoding
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        for name, least in (("n_couplings", 0), ("n_models", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < least:
+                raise PalmetteError(f"{name}={value!r}: expected an integer of at least {least}.")
+
+    # ------------------------------------------------------------------ fitting
+
+    def _fit_nodes(
+        self, X: Any, Y: sparse.csr_array, weights: FloatArray | None
+    ) -> FloatArray | None:
+        rng, n_labels = check_random_state(self.random_state), Y.shape[1]
+        n_couplings = min(int(self.n_couplings), n_labels - 1)
+        self.couplings_ = [
+            np.delete(np.arange(n_labels), j)[rng.permutation(n_labels - 1)[:n_couplings]]
+            for j in range(n_labels)
+        ]
+        tuned = self.several_paths_ and isinstance(self._several_rule(), TunedRule)
+        asked = rows_to_ask(X, self.estimator) if tuned else None
+        shared = rows_to_share(X, self.estimator)
+        jobs = ((*job, shared, asked) for job in self._jobs(X, Y, weights, rng))
+        fitted = _grouped(in_threads(self._fit_ensemble, jobs, self.n_jobs), n_couplings + 1)
+        self.ensembles_ = [[models for models, _ in group] for group in fitted]
+        if not tuned:
+            return None
+        # as published, scores that a member gives to rows it saw are not left out
+        return np.column_stack([_mean([part for _, part in group]) for group in fitted])
+
+    def _jobs(
+        self, X: Any, Y: sparse.csr_array, weights: FloatArray | None, rng: np.random.RandomState
+    ) -> Iterator[tuple[list[Any], list[int], NDArray[np.int8], float, RowDraws]]:
+        """Members, seeds, classes of the rows and size of a class, ensemble by ensemble."""
+        draws, columns = RowDraws(X, weights), sparse.csc_array(Y)
+        own = np.ones(X.shape[0]) if weights is None else weights
+        for j, others in enumerate(self.couplings_):
+            label = _column(columns, j)
+            true = float(own[label == 1].sum())
+            size = min(true, float(own.sum()) - true)
+            # class 2 is the label, 1 the other alone, 0 neither
+            coupled = [np.maximum(2 * label, _column(columns, k)) for k in others.tolist()]
+            for codes in (2 * label, *coupled):
+                seeds = rng.randint(2**31 - 1, size=self.n_models).tolist()
+                yield make_members(self.estimator, self.n_models, rng), seeds, codes, size, draws
+
+    def _fit_ensemble(
+        self,
+        members: list[Any],
+        seeds: list[int],
+        codes: NDArray[np.int8],
+        size: float,
+        draws: RowDraws,
+        X: Any,
+        asked: Any,
+    ) -> tuple[list[Any], FloatArray | None]:
+        """Fit the members of an ensemble; return them and their scores of the rows asked for."""
+        models = []
+        for member, seed in zip(members, seeds, strict=True):
+            rows, weights = draws.balanced(seed, codes, size)
+            part = part_to_fit(X, self.estimator, rows)
+            models.append(fit_member(member, part, codes[rows], weights))
+        return models, None if asked is None else _ask_ensemble(models, asked)
+
+    def _tunes_itself(self) -> bool:
+        return True
+
+    # ------------------------------------------------------------------ answering
+
+    def _node_proba_of(self, X: Any) -> FloatArray:
+        X = rows_to_ask(X, self.estimator)
+        jobs = ((models, X) for group in self.ensembles_ for models in group)
+        answers = in_threads(_ask_ensemble, jobs, self.n_jobs)
+        groups = _grouped(answers, len(self.ensembles_[0]))
+        return np.column_stack([_mean(group) for group in groups])
+
+    def _numbers_over_nodes(self) -> int:
+        return len(self.nodes_) * (4 + len(self.couplings_[0]))
+
+
+def _grouped(items: list[Any], size: int) -> list[list[Any]]:
+    """Cut a list into parts of one size."""
+    return [items[start : start + size] for start in range(0, len(items), size)]
+
+
+def _column(Y: sparse.csc_array, j: int) -> NDArray[np.int8]:
+    return np.asarray(Y[:, [j]].toarray().ravel(), dtype=np.int8)
+
+
+def _ask_ensemble(models: list[Any], X: Any) -> FloatArray:
+    """Mean probability that the label is true, of shape (n_samples,)."""
+    return _mean([ask_classes(model, X, 3)[:, 2] for model in models])
+
+
+def _mean(parts: list[FloatArray]) -> FloatArray:
+    total = np.zeros_like(parts[0])
+    for part in parts:
+        total += part
+    mean: FloatArray = total / len(parts)
+    return mean

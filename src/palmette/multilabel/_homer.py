@@ -1,0 +1,404 @@
+"""HOMERTree: a hierarchy over labels that are true of the same rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+
+from palmette._arrays import take_rows
+from palmette.base._answers import labels_listed, lists_as_matrix
+from palmette.base._fitting import check_target, check_weights
+from palmette.base._grow import GrownTree, grow_class_tree
+from palmette.base._multilabel import MultilabelClassifier
+from palmette.exceptions import LabelError, PalmetteError
+from palmette.hierarchy._pictures import FittedHTML
+from palmette.labels._containers import row_index
+from palmette.labels._forms import node_csr
+from palmette.labels._labels import NodeLabels
+from palmette.multilabel._balanced_k_means import BalancedKMeans, LabelSetProblem
+from palmette.multilabel._members import (
+    ask_positive,
+    fit_member,
+    in_threads,
+    make_members,
+    part_to_fit,
+    rows_to_ask,
+    rows_to_share,
+)
+
+__all__ = ["HOMER", "HOMERTree"]
+
+
+class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
+    """Learn a hierarchy over labels by balanced k-means, again and again.
+
+    Labels that are true of the same rows come under one node. The features of the rows count for
+    nothing. A fitted one has a `Hierarchy`; an unfitted one stands in the place of a hierarchy in
+    every classifier that takes several paths a row: it is then learnt from the rows of each fit.
+
+    Parameters
+    ----------
+    branching : int
+        Clusters that a cluster is divided into; their sizes differ little. Clusters of up to as
+        many labels are not divided.
+    max_iter : int
+        Rounds of a k-means.
+    n_init : int
+        Starts of a k-means.
+    max_depth : int, optional
+        Clusters at this depth are not divided.
+    random_state : int, RandomState or None
+        For the starts.
+
+    Attributes
+    ----------
+    hierarchy_ : Hierarchy
+        Its leaves are the labels.
+    classes_ : array of shape (n_classes,)
+        The labels; every column of an indicator matrix.
+    tree_ : GrownTree
+        The clusters as they were made, of positions in ``classes_``.
+
+    References
+    ----------
+    G. Tsoumakas, I. Katakis and I. Vlahavas: Effective and efficient multilabel classification in
+    domains with large number of labels. ECML PKDD 2008 workshop on mining multidimensional data.
+
+    Examples
+    --------
+    >>> y = [{"cat", "fur"}, {"cat", "fur"}, {"oak", "leaf"}, {"oak", "leaf"}]
+    >>> tree = HOMERTree(branching=2, random_state=0).fit([[0.0]] * 4, y)
+    >>> print(tree.hierarchy_.draw())
+    root
+    ├─ group 1
+    │  ├─ cat
+    │  └─ fur
+    └─ group 2
+       ├─ leaf
+       └─ oak
+    """
+
+    learns_from_label_sets = True
+
+    def __init__(
+        self,
+        branching: int = 4,
+        *,
+        max_iter: int = 50,
+        n_init: int = 3,
+        max_depth: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.branching = branching
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.max_depth = max_depth
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HOMERTree:
+        """Learn the hierarchy.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Not used.
+        y : labels of n_samples rows
+            A 0/1 matrix, a list of sets, or one label a row.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        if y is None:
+            raise LabelError("HOMERTree requires y to be passed, but the target y is None.")
+        partition = BalancedKMeans(self.branching, max_iter=self.max_iter, n_init=self.n_init)
+        partition.check()
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        labels = _read_sets(y)
+        check_consistent_length(X, labels.given)
+        weights = check_weights(sample_weight, X.shape[0])
+        if weights is not None and not weights.all():
+            used = np.flatnonzero(weights)
+            labels, weights = _take(labels, used), weights[used]
+        if not labels.given.nnz:
+            raise LabelError(f"none of the {labels.n_samples} rows of y has a label.")
+        self.classes_, nodes = labels_listed(labels)
+        if len(nodes) == 1:
+            only = self.classes_.tolist()[0]
+            raise PalmetteError(
+                f"y has one class only, {only!r}: expected two or more to put in order."
+            )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.tree_ = grow_class_tree(
+            partition,
+            LabelSetProblem(labels.given[:, nodes], weights, seed),
+            leaf_size=self.branching,
+            max_depth=self.max_depth,
+        )
+        self.hierarchy_ = self.tree_.to_hierarchy(self.classes_)
+        return self
+
+    def encode(self, y: Any, *, skip_unknown: bool = False) -> NodeLabels:
+        """Read labels along ``hierarchy_``.
+
+        Parameters
+        ----------
+        y : labels of n_samples rows
+        skip_unknown : bool
+            Whether labels that the hierarchy was not learnt over are left out, or an error.
+
+        Returns
+        -------
+        NodeLabels
+            Columns of a matrix are the leaves of their labels, in whatever order those stand.
+        """
+        check_is_fitted(self)
+        labels, hierarchy = _read_sets(y), self.hierarchy_
+        leaves = {hierarchy.names[leaf]: int(leaf) for leaf in hierarchy.leaves}
+        names = labels.hierarchy.names.tolist()[1:]
+        unknown = [name for name in names if name not in leaves]
+        if unknown and not skip_unknown:
+            raise LabelError(
+                f"{len(unknown)} labels of y are none that the hierarchy was learnt over, e.g. "
+                f"{unknown[0]!r}."
+            )
+        nodes = np.array([0, *(leaves.get(name, -1) for name in names)], dtype=np.int32)
+        form, found = labels.form, nodes[labels.given.indices]
+        form = replace(
+            form,
+            # of sets too: clusters are no labels, and are not told
+            columns=nodes[nodes > 0] if form.columns is None else nodes[form.columns],
+            spelling={int(nodes[node]): name for node, name in form.spelling.items()},
+        )
+        starts = np.concatenate([[0], np.cumsum(found >= 0)])[labels.given.indptr]
+        along = node_csr(found[found >= 0], starts, hierarchy.n_nodes)
+        return NodeLabels(hierarchy, along, form, index=row_index(y))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _take(labels: NodeLabels, rows: NDArray[np.intp]) -> NodeLabels:
+    return NodeLabels(labels.hierarchy, labels.given[rows], labels.form)
+
+
+def _read_sets(y: Any) -> NodeLabels:
+    """Read labels that have no hierarchy yet."""
+    labels = NodeLabels.encode(check_target(lists_as_matrix(y, None)))
+    if labels.hierarchy.depth.max() > 1:
+        raise LabelError(
+            "y holds paths, which have a hierarchy of their own: expected label sets, a 0/1 "
+            "matrix, or one label a row."
+        )
+    return labels
+
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    """A cluster whose parts are told apart by a classifier each."""
+
+    cluster: int
+    children: list[int]  # clusters; empty where the labels themselves are told apart
+    labels: IntArray
+
+
+class HOMER(MultilabelClassifier):
+    """Hierarchy of multi-label classifiers (HOMER).
+
+    Labels are divided by balanced k-means into clusters of labels that go together, and those again
+    (see `HOMERTree`). A cluster is a meta-label, true of a row where one of its labels is. At each
+    cluster binary classifiers, trained on the rows that have one of its labels, tell which of its
+    parts are true; at the root on all rows. A label is true where all meta-labels above it are.
+
+    Parameters
+    ----------
+    branching : int
+        Clusters that a cluster is divided into.
+    estimator : classifier, optional
+        Base of the classifiers; `C45Tree` by default.
+    routing : {"soft", "hard"}
+        What becomes of the probabilities :math:`p_1, \\ldots, p_d` along the path to a label. With
+        "soft" its score is the least of them, above one half where all are. With "hard", as first
+        published, the answers are the same, but the score is :math:`p_d` where all before are above
+        one half, and else 0.
+    hierarchy : Hierarchy, learner of one, or None
+        Labels are closed upwards, and answers coherent; clusters then are of nodes. None takes it
+        from y.
+    decoding : "auto", number or decision rule
+        "auto" answers with labels above one half.
+    n_jobs : int, optional
+        Clusters at a time, in threads; -1 for all cores.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    hierarchy_ : Hierarchy
+        Of the labels as they are answered, not of the clusters.
+    classes_ : array of shape (n_classes,)
+    nodes_ : int array of shape (n_columns,)
+    tree_ : GrownTree
+        The clusters, of columns of ``nodes_``.
+    models_ : list of lists of fitted classifiers
+        For the parts of every cluster that has some.
+
+    References
+    ----------
+    G. Tsoumakas, I. Katakis and I. Vlahavas: Effective and efficient multilabel classification in
+    domains with large number of labels. ECML PKDD 2008 workshop on mining multidimensional data.
+
+    Examples
+    --------
+    >>> X = [[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]]
+    >>> y = [{"a"}, {"a"}, {"a"}, {"b", "c"}, {"b", "c"}, {"b", "c"}]
+    >>> HOMER(branching=2, random_state=0).fit(X, y).predict([[0.0], [1.3]]) == [{"a"}, {"b", "c"}]
+    True
+    """
+
+    def __init__(
+        self,
+        branching: int = 4,
+        estimator: Any = None,
+        *,
+        routing: Literal["soft", "hard"] = "soft",
+        hierarchy: Any = None,
+        decoding: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.branching = branching
+        self.estimator = estimator
+        self.routing = routing
+        self.hierarchy = hierarchy
+        self.decoding = decoding
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        self._partition().check()
+        if self.routing not in ("soft", "hard"):
+            raise PalmetteError(f"routing={self.routing!r}: expected 'soft' or 'hard'.")
+
+    def _partition(self) -> BalancedKMeans:
+        return BalancedKMeans(self.branching)
+
+    def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
+        rng = check_random_state(self.random_state)
+        problem = LabelSetProblem(Y, weights, int(rng.randint(2**31 - 1)))
+        self.tree_ = grow_class_tree(self._partition(), problem, leaf_size=self.branching)
+        self._choices = _choices_of(self.tree_)
+        jobs = [
+            (make_members(self.estimator, len(choice.children) or len(choice.labels), rng), choice)
+            for choice in self._choices
+        ]
+        columns, shared = sparse.csc_array(Y), rows_to_share(X, self.estimator)
+        self.models_ = in_threads(
+            self._fit_choice, ((*job, shared, columns, weights) for job in jobs), self.n_jobs
+        )
+
+    def _fit_choice(
+        self,
+        members: list[Any],
+        choice: _Choice,
+        X: Any,
+        Y: sparse.csc_array,
+        weights: FloatArray | None,
+    ) -> list[Any]:
+        """Fit the classifiers of the parts of a cluster."""
+        if choice.children:
+            targets = [_any_of(Y, self.tree_.groups[child]) for child in choice.children]
+        else:
+            targets = [_any_of(Y, np.array([label])) for label in choice.labels.tolist()]
+        rows = None
+        if choice.cluster > 0:
+            rows = np.flatnonzero(_any_of(Y, choice.labels))
+            targets = [target[rows] for target in targets]
+            weights = None if weights is None else weights[rows]
+        X = part_to_fit(X, self.estimator, rows)
+        pairs = zip(members, targets, strict=True)
+        return [fit_member(member, X, target, weights) for member, target in pairs]
+
+    # ------------------------------------------------------------------ answering
+
+    def _node_proba_of(self, X: Any) -> FloatArray:
+        X = rows_to_ask(X, self.estimator)
+        scores = np.zeros((X.shape[0], len(self.nodes_)))
+        reached = {0: np.ones(X.shape[0])}
+        for level in self._levels():
+            jobs = (
+                (self.models_[at], X, self._rows_at(reached[self._choices[at].cluster]))
+                for at in level
+            )
+            for at, found in zip(level, in_threads(_ask_some, jobs, self.n_jobs), strict=True):
+                choice = self._choices[at]
+                above = reached.pop(choice.cluster)[:, None]
+                if self.routing == "soft":
+                    found = np.minimum(found, above)
+                if not choice.children:
+                    scores[:, choice.labels] = found
+                for child, share in zip(choice.children, found.T, strict=False):
+                    group = self.tree_.groups[child]
+                    if len(group) == 1:  # a label that is a cluster of its own
+                        scores[:, group[0]] = share
+                    else:
+                        reached[child] = share
+        return scores
+
+    def _levels(self) -> list[list[int]]:
+        """Places of the choices, by their depth."""
+        depths = np.zeros(len(self.tree_.parents), dtype=np.int64)
+        for cluster, parent in enumerate(self.tree_.parents):
+            depths[cluster] = depths[parent] + 1 if parent >= 0 else 0
+        levels: dict[int, list[int]] = {}
+        for at, choice in enumerate(self._choices):
+            levels.setdefault(int(depths[choice.cluster]), []).append(at)
+        return [levels[depth] for depth in sorted(levels)]
+
+    def _rows_at(self, reached: FloatArray) -> NDArray[np.intp] | None:
+        """Rows that a cluster is asked for, None for all."""
+        return np.flatnonzero(reached > 0.5) if self.routing == "hard" else None
+
+
+def _choices_of(tree: GrownTree) -> list[_Choice]:
+    """Clusters that are told apart into several parts, or into labels; the root always."""
+    children: list[list[int]] = [[] for _ in tree.parents]
+    for cluster, parent in enumerate(tree.parents):
+        if parent >= 0:
+            children[parent].append(cluster)
+    return [
+        _Choice(cluster, children[cluster], group)
+        for cluster, group in enumerate(tree.groups)
+        if len(group) > 1 or cluster == 0
+    ]
+
+
+def _any_of(Y: sparse.csc_array, labels: IntArray) -> NDArray[np.bool_]:
+    """Whether a row has one of some labels, of shape (n_samples,)."""
+    has = np.zeros(Y.shape[0], dtype=bool)
+    has[Y[:, labels].indices] = True
+    return has
+
+
+def _ask_some(models: list[Any], X: Any, rows: NDArray[np.intp] | None) -> FloatArray:
+    """Probabilities of the parts of a cluster, 0 for rows that are not asked for."""
+    if rows is None:
+        return np.column_stack([ask_positive(model, X) for model in models])
+    found = np.zeros((X.shape[0], len(models)))
+    if len(rows):
+        part = take_rows(X, rows)
+        found[rows] = np.column_stack([ask_positive(model, part) for model in models])
+    return found

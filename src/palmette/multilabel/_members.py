@@ -1,0 +1,302 @@
+"""The small classifiers that multi-label methods are made of: making, fitting and asking them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import expit
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.tree import BaseDecisionTree
+from sklearn.utils.parallel import Parallel, delayed
+
+from palmette._arrays import row_chunks, seed_each, take_rows
+from palmette.base._fitting import weight_keyword
+from palmette.multilabel._c45 import C45Tree, SortedRows
+from palmette.trees._random import STRIDE, mix_array
+
+__all__ = [
+    "RowDraws",
+    "ask_classes",
+    "ask_positive",
+    "fit_member",
+    "half_suffices",
+    "hash_rows",
+    "in_threads",
+    "make_members",
+    "part_to_fit",
+    "part_to_share",
+    "rows_to_ask",
+    "rows_to_fit",
+    "rows_to_share",
+]
+
+
+FloatArray = NDArray[np.float64]
+
+
+def make_members(estimator: Any, count: int, rng: np.random.RandomState) -> list[Any]:
+    """Make unfitted copies of an estimator, each with a seed of its own; `C45Tree` where None."""
+    model = C45Tree() if estimator is None else estimator
+    members = [clone(model) for _ in range(count)]
+    seed_each(members, rng)
+    return members
+
+
+def in_threads(function: Callable[..., Any], jobs: Iterable[Any], n_jobs: int | None) -> list[Any]:
+    """Call a function with the arguments of every job; answers stand in their order."""
+    with config_context(assume_finite=True):  # X was checked at the door
+        answers: list[Any] = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(function)(*job) for job in jobs
+        )
+    return answers
+
+
+# ---------------------------------------------------------------------- rows
+
+
+def _is_tree(estimator: Any) -> bool:
+    return estimator is None or isinstance(estimator, C45Tree | BaseDecisionTree)
+
+
+def rows_to_fit(X: Any, estimator: Any) -> Any:
+    """Bring X to the type that the estimator would copy it to at every fit, once for all."""
+    if not _is_tree(estimator):
+        return _narrow(X)
+    if sparse.issparse(X):
+        return _narrow(sparse.csc_array(X, dtype=np.float32))
+    return np.asfortranarray(X, dtype=np.float32)
+
+
+def rows_to_share(X: Any, estimator: Any) -> Any:
+    """Do for X, once for all members, what each would else do for its part: `C45Tree` sorts it."""
+    return SortedRows.of(X) if estimator is None or isinstance(estimator, C45Tree) else X
+
+
+def part_to_share(X: Any, rows: NDArray[np.intp]) -> Any:
+    """Take some of the rows that `rows_to_share` made."""
+    return X.take(rows) if isinstance(X, SortedRows) else take_rows(X, rows)
+
+
+def part_to_fit(X: Any, estimator: Any, rows: NDArray[np.intp] | None = None) -> Any:
+    """Take rows that `rows_to_share` made, as members are fitted with them; None takes all."""
+    part = X if rows is None else part_to_share(X, rows)
+    return part if isinstance(part, SortedRows) else rows_to_fit(part, estimator)
+
+
+def rows_to_ask(X: Any, estimator: Any) -> Any:
+    """Bring X to the type that the estimator would copy it to at every answer."""
+    if not _is_tree(estimator):
+        return _narrow(X)
+    if sparse.issparse(X):
+        return _narrow(sparse.csr_array(X, dtype=np.float32))
+    return np.ascontiguousarray(X, dtype=np.float32)
+
+
+def _narrow(X: Any) -> Any:
+    """Number the places of a sparse matrix in 32 bits if it is small enough: trees ask for it."""
+    if sparse.issparse(X) and X.indices.dtype != np.int32 and X.nnz <= np.iinfo(np.int32).max:
+        places = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        return type(X)((X.data, *places), shape=X.shape)
+    return X
+
+
+# ---------------------------------------------------------------------- one member
+
+
+def fit_member(member: Any, X: Any, target: NDArray[Any], weights: FloatArray | None = None) -> Any:
+    """Fit a classifier; where the target has one value only, one that always gives that.
+
+    Parameters
+    ----------
+    member : unfitted classifier
+    X : array, sparse matrix or SortedRows of shape (n_rows, n_features)
+    target : int or bool array of shape (n_rows,)
+    weights : array of shape (n_rows,), optional
+
+    Returns
+    -------
+    fitted classifier
+    """
+    if (target == target[0]).all():
+        blank = np.broadcast_to(np.float32(0.0), X.shape) if isinstance(X, SortedRows) else X
+        return DummyClassifier(strategy="prior").fit(blank, target)
+    if isinstance(X, SortedRows):
+        return member._fit_sorted(X, target, weights)
+    keywords = {} if weights is None else {weight_keyword(member): weights}
+    return member.fit(X, target, **keywords)
+
+
+def ask_classes(model: Any, X: Any, n_classes: int) -> FloatArray:
+    """Shares of classes 0, 1, ...: probabilities where the model has them, else its one answer.
+
+    Returns
+    -------
+    array of shape (n_samples, n_classes)
+        Zero for classes that the model never saw.
+    """
+    shares = np.zeros((X.shape[0], n_classes))
+    if hasattr(model, "predict_proba"):
+        shares[:, np.asarray(model.classes_, dtype=np.intp)] = model.predict_proba(X)
+    else:
+        shares[np.arange(X.shape[0]), np.asarray(model.predict(X), dtype=np.intp)] = 1.0
+    return shares
+
+
+def ask_positive(model: Any, X: Any) -> FloatArray:
+    """Probability of class 1 of a model of classes 0 and 1, of shape (n_samples,).
+
+    Where a model has margins only, their logistic: on the same side of one half.
+    """
+    if hasattr(model, "predict_proba") or not hasattr(model, "decision_function"):
+        return ask_classes(model, X, 2)[:, 1]
+    margins: FloatArray = expit(model.decision_function(X))
+    return margins
+
+
+def half_suffices(votes: FloatArray) -> FloatArray:
+    """Raise shares of votes of just one half a little above it, as ties are decided in MULAN."""
+    return np.where(votes == 0.5, np.nextafter(0.5, 1.0), votes)
+
+
+Hashes = NDArray[np.uint64]
+IntArray = NDArray[np.intp]
+Drawn = tuple[IntArray, "FloatArray | None"]
+
+_MOST_DRAWS = 20  # of one unit in a bootstrap: more have a chance below 1e-18
+_MOST_UNITS = 64  # of one row, however much it weighs
+
+
+class RowDraws:
+    """Samples of weighted rows.
+
+    A row is drawn in units of weight one, and a last one of what is left of its weight.
+
+    Parameters
+    ----------
+    X : float array or CSR matrix of shape (n_samples, n_features)
+    weights : array of shape (n_samples,), optional
+        All positive.
+
+    Notes
+    -----
+    Each sample is a pair: the rows, and their weights or None. Without weights rows that were drawn
+    twice stand there twice, so that any estimator can learn from them.
+
+    Examples
+    --------
+    >>> draws = RowDraws(np.arange(8.0)[:, None])
+    >>> rows, weights = draws.subsample(seed=0, share=0.5)
+    >>> len(rows), weights
+    (4, None)
+    """
+
+    def __init__(self, X: Any, weights: FloatArray | None = None) -> None:
+        hashes = hash_rows(X)
+        self._weights = weights
+        if weights is None:
+            self._rows = np.arange(len(hashes))
+            self._sizes = np.ones(len(hashes))
+        else:
+            counts = np.minimum(np.ceil(weights - 1e-9), _MOST_UNITS).astype(np.int64).clip(min=1)
+            self._rows = np.repeat(np.arange(len(hashes)), counts)
+            self._sizes = np.ones(len(self._rows))
+            last = np.cumsum(counts) - 1
+            whole = np.minimum(weights, counts) - (counts - 1)  # what is left for the last unit
+            self._sizes[last] = whole
+            self._sizes *= (weights / np.minimum(weights, counts))[self._rows]
+        self._hashes = _mix(hashes[self._rows] + _earlier_equals(hashes[self._rows]))
+
+    def bootstrap(self, seed: int) -> Drawn:
+        """Draw as many units as there are, with replacement: each a number that is Poisson of 1."""
+        factorials = np.cumprod(np.r_[1.0, np.arange(1.0, _MOST_DRAWS)])
+        up_to = np.cumsum(np.exp(-1.0) / factorials)
+        return self._take(np.searchsorted(up_to, self._even(seed), side="right"))
+
+    def subsample(self, seed: int, share: float) -> Drawn:
+        """Draw units, without replacement, until they weigh a share of all; at least one."""
+        everything = np.zeros(len(self._weights) if self._weights is not None else len(self._rows))
+        return self.balanced(seed, everything.astype(np.int8), share * float(self._sizes.sum()))
+
+    def balanced(self, seed: int, codes: NDArray[np.int8], size: float) -> Drawn:
+        """Draw units of every class, without replacement, until they weigh `size` or are all.
+
+        Parameters
+        ----------
+        seed : int
+        codes : int array of shape (n_samples,)
+            Class of every row.
+        size : float
+        """
+        draws, of_units = self._even(seed), codes[self._rows]
+        counts = np.zeros(len(draws), dtype=np.int64)
+        for code in np.unique(codes).tolist():
+            units = np.flatnonzero(of_units == code)
+            units = units[np.argsort(draws[units], kind="stable")]
+            reached = np.cumsum(self._sizes[units])
+            counts[units[: int(np.searchsorted(reached, size * (1.0 - 1e-9))) + 1]] = 1
+        return self._take(counts)
+
+    def _even(self, seed: int) -> FloatArray:
+        """Draw a number from 0 to 1 for every unit."""
+        return _mix(self._hashes ^ _mix(np.array([seed], dtype=np.uint64))) / 2.0**64
+
+    def _take(self, counts: NDArray[np.int64]) -> Drawn:
+        """Make a sample of units; of all where none was drawn."""
+        if not counts.any():
+            counts = np.ones_like(counts)
+        if self._weights is None:
+            return np.repeat(self._rows, counts), None
+        sizes = counts * self._sizes
+        drawn = np.asarray(
+            np.bincount(self._rows, sizes, minlength=len(self._weights)), dtype=np.float64
+        )
+        rows = np.flatnonzero(drawn)
+        return rows, drawn[rows]
+
+
+def hash_rows(X: Any) -> Hashes:
+    """Return a number for every row that follows from its values, of shape (n_samples,).
+
+    Parameters
+    ----------
+    X : float array or CSR matrix of shape (n_samples, n_features)
+
+    Examples
+    --------
+    >>> a, b, c = hash_rows(np.array([[0.0, 2.0], [0.0, 2.0], [2.0, 0.0]]))
+    >>> bool(a == b), bool(a == c)
+    (True, False)
+    """
+    n_rows, n_columns = X.shape
+    hashes = np.empty(n_rows, dtype=np.uint64)
+    for rows in row_chunks(n_rows, n_columns, at_once=2**20):
+        part = sparse.csr_array(X[rows])
+        part.sum_duplicates()
+        part.eliminate_zeros()
+        bits = part.data.astype(np.float64).view(np.uint64)
+        mixed = _mix(bits ^ _mix(part.indices.astype(np.uint64)))
+        # sums modulo 2**64: differences of running sums are right whatever overflows
+        running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+        hashes[rows] = running[part.indptr[1:]] - running[part.indptr[:-1]]
+    return hashes
+
+
+def _earlier_equals(hashes: Hashes) -> Hashes:
+    """How many before each have the same number."""
+    order = np.argsort(hashes, kind="stable")
+    new = np.r_[True, np.diff(hashes[order]) != 0]
+    starts = np.flatnonzero(new)[np.cumsum(new) - 1]
+    earlier = np.empty(len(hashes), dtype=np.uint64)
+    earlier[order] = np.arange(len(hashes)) - starts
+    return earlier
+
+
+def _mix(values: Hashes) -> Hashes:
+    """Scramble 64-bit numbers one to one."""
+    return np.asarray(mix_array(values + STRIDE))

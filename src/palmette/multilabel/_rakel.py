@@ -1,0 +1,185 @@
+"""RAkEL: label powersets over small random sets of labels."""
+
+from __future__ import annotations
+
+from math import comb
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from palmette.base._multilabel import MultilabelClassifier
+from palmette.exceptions import PalmetteError
+from palmette.multilabel._members import (
+    ask_classes,
+    fit_member,
+    half_suffices,
+    in_threads,
+    make_members,
+    part_to_fit,
+    rows_to_ask,
+    rows_to_share,
+)
+
+__all__ = ["RAkEL"]
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+_MOST_LABELS = 62  # of a set: combinations are numbered in 64 bits
+_TRIES = 100  # draws, for each set that is wanted: where nearly all are taken some may stay out
+
+
+class RAkEL(MultilabelClassifier):
+    """Random k-labelsets.
+
+    Each model is a classifier whose classes are the combinations of k labels that occur (a label
+    powerset), for a random set of k labels. A label's score is the mean, over the models that have
+    it, of their votes for it. The first sets are a random partition of the labels, so that each is
+    in some set; further ones are drawn at random, all different.
+
+    Parameters
+    ----------
+    k : int
+        Labels of a set; at most as many as there are.
+    n_models : int, optional
+        Number of sets, at least as many as it takes to have every label; by default twice the
+        number of labels, but no more than there are sets. Only where sets overlap.
+    overlapping : bool
+        Whether sets may share labels. If not (RAkELd), they are the partition alone.
+    estimator : classifier, optional
+        Base of the models; `C45Tree` by default.
+    voting : {"soft", "hard"}
+        Whether models vote by the probabilities of the combinations, or for the most probable one,
+        as first published. Half of the hard votes suffice.
+    hierarchy : Hierarchy, learner of one, or None
+        Labels are closed upwards, and answers coherent. None takes it from y.
+    decoding : "auto", number or decision rule
+        "auto" answers with labels above one half.
+    n_jobs : int, optional
+        Models at a time, in threads; -1 for all cores.
+    random_state : int, RandomState or None
+
+    Attributes
+    ----------
+    hierarchy_ : Hierarchy
+    classes_ : array of shape (n_classes,)
+    nodes_ : int array of shape (n_columns,)
+    labelsets_ : list of int arrays
+        Columns of ``nodes_`` in each set, ascending.
+    combinations_ : list of bool arrays of shape (n_combinations, k)
+        Those of each set that occur: the classes of its model.
+    models_ : list of fitted classifiers
+
+    References
+    ----------
+    G. Tsoumakas and I. Vlahavas: Random k-labelsets: An ensemble method for multilabel
+    classification. ECML 2007.
+
+    G. Tsoumakas, I. Katakis and I. Vlahavas: Random k-labelsets for multilabel classification. IEEE
+    Transactions on Knowledge and Data Engineering 23(7), 2011.
+
+    Examples
+    --------
+    >>> X = [[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]]
+    >>> y = [{"a"}, {"a"}, {"a"}, {"b", "c"}, {"b", "c"}, {"b", "c"}]
+    >>> RAkEL(k=2, random_state=0).fit(X, y).predict([[0.0], [1.3]]) == [{"a"}, {"b", "c"}]
+    True
+    """
+
+    def __init__(
+        self,
+        k: int = 3,
+        n_models: int | None = None,
+        *,
+        overlapping: bool = True,
+        estimator: Any = None,
+        voting: Literal["soft", "hard"] = "soft",
+        hierarchy: Any = None,
+        decoding: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.k = k
+        self.n_models = n_models
+        self.overlapping = overlapping
+        self.estimator = estimator
+        self.voting = voting
+        self.hierarchy = hierarchy
+        self.decoding = decoding
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.k, Integral) or not 1 <= self.k <= _MOST_LABELS:
+            raise PalmetteError(f"k={self.k!r}: expected an integer from 1 to {_MOST_LABELS}.")
+        if self.n_models is not None and (
+            not isinstance(self.n_models, Integral) or self.n_models < 1
+        ):
+            raise PalmetteError(f"n_models={self.n_models!r}: expected a positive integer or None.")
+        if self.voting not in ("soft", "hard"):
+            raise PalmetteError(f"voting={self.voting!r}: expected 'soft' or 'hard'.")
+
+    def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
+        rng = check_random_state(self.random_state)
+        self.labelsets_ = self._draw_sets(Y.shape[1], rng)
+        members = make_members(self.estimator, len(self.labelsets_), rng)
+        rows, columns = rows_to_share(X, self.estimator), sparse.csc_array(Y)
+        rows = part_to_fit(rows, self.estimator)
+        self.combinations_, jobs = [], []
+        for member, labels in zip(members, self.labelsets_, strict=True):
+            combinations, codes = _combinations(columns[:, labels].toarray())
+            self.combinations_.append(combinations)
+            jobs.append((member, rows, codes, weights))
+        self.models_ = in_threads(fit_member, jobs, self.n_jobs)
+
+    def _draw_sets(self, n_labels: int, rng: np.random.RandomState) -> list[IntArray]:
+        k = min(int(self.k), n_labels)
+        order = rng.permutation(n_labels)
+        sets = [np.sort(order[start : start + k]) for start in range(0, n_labels, k)]
+        if not self.overlapping:
+            return sets
+        sets[-1] = np.sort(order[-k:])  # a full one
+        wanted = 2 * n_labels if self.n_models is None else int(self.n_models)
+        wanted = min(wanted, comb(n_labels, k))
+        seen = {tuple(labels.tolist()) for labels in sets}
+        for _ in range(_TRIES * wanted):
+            if len(sets) >= wanted:
+                break
+            labels = np.sort(rng.permutation(n_labels)[:k])
+            if tuple(labels.tolist()) not in seen:
+                seen.add(tuple(labels.tolist()))
+                sets.append(labels)
+        return sets
+
+    def _node_proba_of(self, X: Any) -> FloatArray:
+        X = rows_to_ask(X, self.estimator)
+        votes = np.zeros((X.shape[0], len(self.nodes_)))
+        asked = np.zeros(len(self.nodes_))
+        jobs = zip(self.models_, self.combinations_, strict=True)
+        answers = in_threads(self._ask, ((*job, X) for job in jobs), self.n_jobs)
+        for labels, found in zip(self.labelsets_, answers, strict=True):
+            votes[:, labels] += found
+            asked[labels] += 1
+        shares = np.clip(votes / asked, 0.0, 1.0)
+        return half_suffices(shares) if self.voting == "hard" else shares
+
+    def _ask(self, model: Any, combinations: NDArray[np.bool_], X: Any) -> FloatArray:
+        """Votes of a model for the labels of its set: float array of shape (n_samples, k)."""
+        shares = ask_classes(model, X, len(combinations))
+        if self.voting == "hard":
+            return np.asarray(combinations[np.argmax(shares, axis=1)], dtype=np.float64)
+        return np.asarray(shares @ combinations.astype(np.float64))
+
+    def _numbers_over_nodes(self) -> int:
+        return 4 * len(self.nodes_) + sum(map(len, self.labelsets_))
+
+
+def _combinations(flags: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Return the different rows of flags, and which of them each row is."""
+    numbers = flags.astype(np.int64) @ (1 << np.arange(flags.shape[1], dtype=np.int64))
+    _, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
+    return flags[first], codes

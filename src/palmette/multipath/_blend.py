@@ -1,0 +1,241 @@
+"""Several coherent classifiers as one: their probabilities, blended."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import _BaseComposition
+
+from palmette._arrays import count_rows, seed_each, take_rows
+from palmette.base._fitting import weight_keyword
+from palmette.decisions._thresholds import Threshold
+from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._containers import Container
+from palmette.labels._forms import LabelForm
+from palmette.labels._labels import NodeLabels
+from palmette.metrics._counts import average_precision_of_cells
+from palmette.multipath._base import CoherentClassifier
+from palmette.multipath._forest import CoherentForestClassifier
+from palmette.multipath._kernel import CoherentKernelClassifier
+from palmette.multipath._network import CoherentNetworkClassifier
+
+__all__ = ["CoherentBlendClassifier"]
+
+FloatArray = NDArray[np.float64]
+
+_STEP = 4  # weights are quarters
+_SETS = LabelForm("sets", Container("list"), row_type=frozenset)
+
+
+class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ignore[misc]
+    """A blend of classifiers over a hierarchy: a forest, kernel ridge regression and a network.
+
+    They err in different ways, and the weighted mean of their probabilities is better than each. A
+    mean of coherent probabilities is coherent.
+
+    Parameters
+    ----------
+    estimators : list of (str, estimator), optional
+        Any classifiers of this library that take several paths a row. By default a
+        `CoherentForestClassifier`, a `CoherentKernelClassifier` and a `CoherentNetworkClassifier`.
+    weights : "validation", "equal" or array of shape (n_estimators,)
+        "validation" holds some rows out, fits on the others, takes the weights in quarters that
+        give the held-out rows the best micro-averaged precision, and then fits on all rows: twice
+        the work.
+    validation_fraction : float
+        Share of the rows held out.
+    missing, hierarchy, decoding, dag_rule
+        As in `CoherentForestClassifier`; they hold for all members.
+    n_jobs : int, optional
+        For the members.
+    random_state : int, RandomState or None
+    verbose : int
+
+    Attributes
+    ----------
+    estimators_ : list of fitted classifiers
+    named_estimators_ : dict of str to fitted classifier
+    weights_ : array of shape (n_estimators,)
+        They sum to one; members of weight 0 are not fitted on all rows, and are None.
+    validation_scores_ : dict of str to float
+        Micro-averaged precision of each member and of the blend on the rows held out.
+
+    Examples
+    --------
+    >>> from palmette import CoherentBlendClassifier, CoherentForestClassifier
+    >>> from palmette import CoherentKernelClassifier
+    >>> X = [[0.0, 1], [0.1, 1], [1, 0.1], [1, 0.0]]
+    >>> y = [{"a/b"}, {"a/b"}, {"a/c", "d"}, {"a/c", "d"}]
+    >>> members = [
+    ...     ("forest", CoherentForestClassifier(10, min_samples_leaf=1)),
+    ...     ("kernel", CoherentKernelClassifier(ridge=0.1, gamma=1.0)),
+    ... ]
+    >>> blend = CoherentBlendClassifier(members, weights="equal", random_state=0)
+    >>> sorted(blend.fit(X, y).predict([[1, 0.05]])[0])
+    ['a/c', 'd']
+    """
+
+    def __init__(
+        self,
+        estimators: list[tuple[str, Any]] | None = None,
+        *,
+        weights: str | ArrayLike = "validation",
+        validation_fraction: float = 1 / 3,
+        missing: str = "mean",
+        hierarchy: Hierarchy | None = None,
+        decoding: str | float | Threshold = "auto",
+        dag_rule: str = "all",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimators = estimators
+        self.weights = weights
+        self.validation_fraction = validation_fraction
+        self.missing = missing
+        self.hierarchy = hierarchy
+        self.decoding = decoding
+        self.dag_rule = dag_rule
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ parameters
+
+    def _members(self) -> list[tuple[str, Any]]:
+        if self.estimators is not None:
+            return list(self.estimators)
+        return [
+            ("forest", CoherentForestClassifier()),
+            ("kernel", CoherentKernelClassifier()),
+            ("network", CoherentNetworkClassifier()),
+        ]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters, those of the members under ``name__parameter``."""
+        if self.estimators is None:
+            return dict(super(_BaseComposition, self).get_params(deep=deep))
+        return dict(self._get_params("estimators", deep=deep))
+
+    def set_params(self, **params: Any) -> CoherentBlendClassifier:
+        """Set parameters, those of the members under ``name__parameter``."""
+        if self.estimators is None and "estimators" not in params:
+            super(_BaseComposition, self).set_params(**params)
+        else:
+            self._set_params("estimators", **params)
+        return self
+
+    def _check_parameters(self) -> None:
+        members = self._members()
+        if not members:
+            raise PalmetteError("estimators is empty: expected at least one (name, classifier).")
+        self._validate_names([name for name, _ in members])
+        if not 0 < self.validation_fraction < 1:
+            raise PalmetteError(
+                f"validation_fraction={self.validation_fraction!r}: expected a number between "
+                "0 and 1."
+            )
+        if isinstance(self.weights, str):
+            if self.weights not in ("validation", "equal"):
+                raise PalmetteError(
+                    f"weights={self.weights!r}: expected 'validation', 'equal' or numbers."
+                )
+            return
+        values = np.asarray(self.weights, dtype=np.float64)
+        if values.shape != (len(members),) or not (values >= 0).all() or not values.any():
+            raise PalmetteError(
+                f"weights={self.weights!r}: expected {len(members)} numbers of at least 0, one for "
+                "each estimator, not all of them 0."
+            )
+
+    # ------------------------------------------------------------------ fitting
+
+    def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
+        rng = check_random_state(self.random_state)
+        members = self._members()
+        names = [name for name, _ in members]
+        prepared = {name: self._prepare(estimator) for name, estimator in members}
+        seed_each(list(prepared.values()), rng)
+        self.validation_scores_: dict[str, float] = {}
+        self.weights_ = self._blend_weights(prepared, X, Y, weights, rng)
+        self.estimators_ = [
+            self._fitted(estimator, X, Y, weights) if weight else None
+            for estimator, weight in zip(prepared.values(), self.weights_, strict=True)
+        ]
+        self.named_estimators_ = dict(zip(names, self.estimators_, strict=True))
+
+    def _prepare(self, estimator: Any) -> Any:
+        """Copy of a member that follows the blend's settings."""
+        member = clone(estimator)
+        known = member.get_params(deep=False)
+        settings = {
+            "hierarchy": self.hierarchy_,
+            "dag_rule": self.dag_rule,
+            "missing": self.missing,
+            "decoding": 0.5,
+            "n_jobs": self.n_jobs,
+        }
+        return member.set_params(**{k: v for k, v in settings.items() if k in known})
+
+    def _fitted(self, member: Any, X: Any, Y: sparse.csr_array, weights: Any) -> Any:
+        labels = NodeLabels(self.hierarchy_, self._answers.columns.sets_of_nodes(Y), _SETS)
+        given = {} if weights is None else {weight_keyword(member): weights}
+        return clone(member).fit(X, labels, **given)
+
+    def _blend_weights(
+        self, members: dict[str, Any], X: Any, Y: sparse.csr_array, weights: Any, rng: Any
+    ) -> FloatArray:
+        n_members = len(members)
+        if not isinstance(self.weights, str):
+            values = np.asarray(self.weights, dtype=np.float64)
+            return np.asarray(values / values.sum())
+        n_held = round(self.validation_fraction * Y.shape[0])
+        if self.weights == "equal" or n_members == 1 or not 1 <= n_held < Y.shape[0]:
+            return np.full(n_members, 1.0 / n_members)
+        order = rng.permutation(Y.shape[0])
+        held, kept = np.sort(order[:n_held]), np.sort(order[n_held:])
+        rest = None if weights is None else weights[kept]
+        rows = take_rows(X, held)
+        scores = [
+            self._proba_of_member(self._fitted(m, take_rows(X, kept), Y[kept], rest), rows)
+            for m in members.values()
+        ]
+        return self._best_weights(Y[held], scores, list(members))
+
+    def _best_weights(
+        self, truth: sparse.csr_array, scores: list[FloatArray], names: list[str]
+    ) -> FloatArray:
+        """Weights in quarters, of the best precision; of equally good ones the most even."""
+        parts = range(_STEP + 1)
+        grid = [w for w in itertools.product(parts, repeat=len(scores)) if sum(w) == _STEP]
+        grid.sort(key=lambda w: sum(x * x for x in w))
+        best, best_score = grid[0], -1.0
+        for candidate in grid:
+            blended = sum(x * s for x, s in zip(candidate, scores, strict=True) if x)
+            score = average_precision_of_cells(truth, np.asarray(blended))
+            if max(candidate) == _STEP:
+                self.validation_scores_[names[candidate.index(_STEP)]] = score
+            if score > best_score:
+                best, best_score = candidate, score
+        self.validation_scores_["blend"] = best_score
+        return np.asarray(best) / _STEP
+
+    # ------------------------------------------------------------------ answering
+
+    def _proba_of_member(self, member: Any, X: Any) -> FloatArray:
+        """Coherent probabilities of shape (n_samples, n_columns)."""
+        return np.asarray(member._proba_of_nodes(member._read_rows(X), self.nodes_))
+
+    def _node_proba_of(self, X: Any) -> FloatArray:
+        proba = np.zeros((count_rows(X), len(self.nodes_)))
+        for weight, member in zip(self.weights_, self.estimators_, strict=True):
+            if member is not None:
+                proba += weight * self._proba_of_member(member, X)
+        return np.minimum(proba, 1.0)

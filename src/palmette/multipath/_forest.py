@@ -1,0 +1,326 @@
+"""The leading directions of a matrix of labels: many nodes in few numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator, svds
+from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from palmette._arrays import count_rows, row_chunks, take_rows
+from palmette.decisions._thresholds import Threshold
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.multipath._base import CoherentClassifier
+
+__all__ = ["CoherentForestClassifier", "NodeExplanation", "leading_directions"]
+
+
+def leading_directions(
+    Y: sparse.csr_array,
+    n_directions: int,
+    weights: NDArray[np.float64] | None = None,
+    seed: int = 0,
+) -> NDArray[np.float64]:
+    """Project the centred rows of a label matrix on its leading right singular vectors.
+
+    Parameters
+    ----------
+    Y : sparse bool array of shape (n_samples, n_columns)
+    n_directions : int
+        All of them where there are no more.
+    weights : array of shape (n_samples,), optional
+        Of the rows, in the mean and in what counts as leading.
+    seed : int
+        Of the vector that the search starts with.
+
+    Returns
+    -------
+    array of shape (n_samples, n_kept)
+        Distances between rows are those between the label sets, as far as so many numbers can tell.
+    """
+    labels = Y.astype(np.float64)
+    root = np.ones(Y.shape[0]) if weights is None else np.sqrt(weights / weights.mean())
+    mean = np.asarray(labels.T @ (root**2)).ravel() / (root**2).sum()
+    smaller = min(Y.shape)
+    if n_directions >= smaller - 1 or smaller < 64:
+        centred = labels.toarray() - mean
+        right = np.linalg.svd(root[:, None] * centred, full_matrices=False)[2][:n_directions]
+        return np.asarray(centred @ right.T)
+
+    def times(v: Any) -> Any:
+        return root * (labels @ v.ravel() - mean @ v.ravel())
+
+    def transposed(u: Any) -> Any:
+        weighted = root * u.ravel()
+        return labels.T @ weighted - mean * weighted.sum()
+
+    centred = LinearOperator(Y.shape, times, rmatvec=transposed, dtype=np.float64)
+    start = np.random.default_rng(seed).normal(size=smaller)
+    right = svds(centred, k=n_directions, v0=start, return_singular_vectors="vh")[2][::-1]
+    return np.asarray(labels @ right.T - mean @ right.T)
+
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NodeExplanation:
+    """Why a node is thought true of a row: the training rows that share leaves with it.
+
+    Parameters
+    ----------
+    node : str
+        Path of the node.
+    probability : float
+        Share of all neighbours that have the node.
+    rows : int array of shape (n_neighbors,)
+        Training rows, the nearest first.
+    weights : array of shape (n_neighbors,)
+        How near each is: its part of the whole neighbourhood, which is 1.
+    has_node : bool array of shape (n_neighbors,)
+    labels : list of tuples of str
+        Most specific nodes of each row.
+    """
+
+    node: str
+    probability: float
+    rows: NDArray[np.int64]
+    weights: FloatArray
+    has_node: NDArray[np.bool_]
+    labels: list[tuple[str, ...]]
+
+    def __str__(self) -> str:
+        lines = [f"{self.node}: {self.probability:.3f}"]
+        parts = zip(self.rows, self.weights, self.has_node, self.labels, strict=True)
+        for row, weight, has, labels in parts:
+            mark = "+" if has else "-"
+            lines.append(f"  {mark} row {row} ({weight:.3f}): {', '.join(labels) or 'no label'}")
+        return "\n".join(lines)
+
+
+class CoherentForestClassifier(CoherentClassifier):
+    """Extremely randomised trees over a hierarchy, several paths a row, trees and DAGs.
+
+    Trees are grown on the leading directions of the closed label matrix, so their cost does not
+    grow with the nodes. Leaf values are thrown away: a row's neighbours are the training rows in
+    its leaves, each weighing 1 / (size of the leaf) a tree, and the probability of a node is the
+    weight of the neighbours that have it. So no child ever exceeds a parent, in trees and DAGs.
+
+    Parameters
+    ----------
+    n_estimators : int
+        Trees.
+    n_directions : int
+        Leading directions of the label matrix that the trees see.
+    min_samples_leaf : int or "auto"
+        "auto" is 1 where every row has one path, else 3.
+    max_features : float, int or "auto"
+        Features tried at a split; "auto" is half of them, where there are over 500 twice the root
+        of their number.
+    missing : {"mean", "error"}
+        What to do about NaN: take the training mean, or refuse.
+    hierarchy : Hierarchy, a learner of one, or None
+    decoding : "auto", float or rule
+        See `palmette.decoding`; "auto" names the nodes that are more likely true than not.
+    dag_rule : {"all", "any"}
+        Whether a node of a DAG asks for all of its parents or for one.
+    n_jobs : int, optional
+    random_state : int, RandomState or None
+    verbose : int
+
+    Attributes
+    ----------
+    forest_ : ExtraTreesRegressor
+    closed_labels_ : sparse bool array of shape (n_samples, n_columns)
+        Labels of the training rows with their ancestors; columns as in ``nodes_``.
+    feature_importances_ : array of shape (n_features,)
+
+    Examples
+    --------
+    >>> from palmette import CoherentForestClassifier
+    >>> X, y = [[0.0], [0.1], [1.0], [1.1]], [{"a/b"}, {"a/b"}, {"a/c", "d"}, {"a/c", "d"}]
+    >>> forest = CoherentForestClassifier(n_estimators=10, min_samples_leaf=1, random_state=0)
+    >>> sorted(forest.fit(X, y).predict([[1.05]])[0])
+    ['a/c', 'd']
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 150,
+        *,
+        n_directions: int = 100,
+        min_samples_leaf: int | str = "auto",
+        max_features: float | int | str = "auto",
+        missing: str = "mean",
+        hierarchy: Hierarchy | None = None,
+        decoding: str | float | Threshold = "auto",
+        dag_rule: str = "all",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.n_directions = n_directions
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.missing = missing
+        self.hierarchy = hierarchy
+        self.decoding = decoding
+        self.dag_rule = dag_rule
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ fitting
+
+    def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        X = self._scale(X, weights)
+        targets = leading_directions(Y, self.n_directions, weights, seed)
+        least, features = self.min_samples_leaf, self.max_features
+        if least == "auto":
+            least = 1 if self._one_path_a_row(Y) else 3
+        if features == "auto":
+            features = 2.0 / np.sqrt(X.shape[1]) if X.shape[1] > 500 else 0.5
+        self.forest_ = ExtraTreesRegressor(
+            self.n_estimators,
+            min_samples_leaf=least,
+            max_features=features,
+            n_jobs=self.n_jobs,
+            random_state=seed,
+            verbose=self.verbose,
+        ).fit(X, targets, sample_weight=weights)
+        self.closed_labels_ = Y
+        self._members = self._leaf_members(X, weights)
+
+    def _leaf_members(self, X: Any, weights: FloatArray | None) -> sparse.csr_array:
+        """Weights of the training rows in every leaf of every tree: (n_tree_nodes, n_samples).
+
+        A leaf's row sums to 1 / n_estimators.
+        """
+        leaves = self._leaf_numbers(X)
+        n_rows, n_trees = leaves.shape
+        each = np.ones(n_rows) if weights is None else weights
+        amounts = np.repeat(each[:, None], n_trees, axis=1)
+        shape = (self._tree_starts[-1], n_rows)
+        rows = np.repeat(np.arange(n_rows), n_trees)
+        members = sparse.csr_array((amounts.ravel(), (leaves.ravel(), rows)), shape=shape)
+        totals = np.asarray(members.sum(axis=1)).ravel() * n_trees
+        members.data /= np.repeat(totals, np.diff(members.indptr))
+        return members
+
+    @property
+    def _tree_starts(self) -> NDArray[np.int64]:
+        sizes = [tree.tree_.node_count for tree in self.forest_.estimators_]
+        return np.concatenate([[0], np.cumsum(sizes)])
+
+    def _leaf_numbers(self, X: Any) -> NDArray[np.int64]:
+        """Leaves of scaled rows, numbered through all trees: (n_samples, n_trees)."""
+        return np.asarray(self.forest_.apply(X) + self._tree_starts[:-1])
+
+    # ------------------------------------------------------------------ answering
+
+    def _neighbour_weights(self, X: Any) -> sparse.csr_array:
+        """Weights of the training rows for every row: (n_samples, n_training_rows)."""
+        leaves = self._leaf_numbers(self.scaling_.transform(X))
+        n_rows, n_trees = leaves.shape
+        starts = np.arange(0, leaves.size + 1, n_trees)
+        shape = (n_rows, self._members.shape[0])
+        reached = sparse.csr_array((np.ones(leaves.size), leaves.ravel(), starts), shape=shape)
+        return sparse.csr_array(reached @ self._members)
+
+    def _node_proba_of(self, X: Any) -> FloatArray:
+        proba: FloatArray = (self._neighbour_weights(X) @ self.closed_labels_).toarray()
+        return np.minimum(proba, 1.0)
+
+    def _numbers_over_nodes(self) -> int:
+        # neighbours of a row are leaves of a few rows a tree
+        return super()._numbers_over_nodes() + 8 * self.n_estimators
+
+    @property
+    def feature_importances_(self) -> FloatArray:
+        """How much of the spread of the label directions the splits on each feature explain."""
+        check_is_fitted(self)
+        return np.asarray(self.forest_.feature_importances_)
+
+    def neighbors(self, X: Any, n_neighbors: int = 5) -> tuple[NDArray[np.int64], FloatArray]:
+        """Training rows that share most leaves with each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        n_neighbors : int
+
+        Returns
+        -------
+        rows : int array of shape (n_samples, n_neighbors)
+            The nearest first; of those equally near the first. -1 where there are no more.
+        weights : array of shape (n_samples, n_neighbors)
+            Parts of the neighbourhood, which is 1 in all.
+        """
+        X = self._read_rows(X)
+        found, near = [], []
+        for chunk in row_chunks(count_rows(X), 16 * self.n_estimators):
+            weights = self._neighbour_weights(take_rows(X, chunk))
+            for start, stop in zip(weights.indptr[:-1], weights.indptr[1:], strict=True):
+                rows, values = weights.indices[start:stop], weights.data[start:stop]
+                order = np.lexsort((rows, -values))[:n_neighbors]
+                gap = (0, n_neighbors - len(order))
+                found.append(np.pad(rows[order], gap, constant_values=-1))
+                near.append(np.pad(values[order], gap))
+        return np.array(found, dtype=np.int64), np.array(near)
+
+    def explain(self, X: Any, node: Any, n_neighbors: int = 5) -> list[NodeExplanation]:
+        """Explain the probability of a node by the nearest training rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        node : name or path
+        n_neighbors : int
+
+        Returns
+        -------
+        list of NodeExplanation, one a row
+            `str` of one of them is readable text.
+        """
+        hierarchy = self.hierarchy_
+        number = int(hierarchy.index([node])[0])
+        proba = self.predict_node_proba(X, [node])[:, 0]
+        rows, weights = self.neighbors(X, n_neighbors)
+        sets = self._answers.columns.sets_of_nodes(self.closed_labels_)
+        has = np.asarray(sets[:, [number]].todense()).ravel().astype(bool)
+        specific = _most_specific(sets, hierarchy)
+        names = hierarchy.path_strings
+        explanations = []
+        for i in range(len(rows)):
+            there = rows[i] >= 0
+            mine = rows[i][there]
+            labels = [
+                tuple(str(names[k]) for k in specific.indices[a:b])
+                for a, b in zip(specific.indptr[mine], specific.indptr[mine + 1], strict=True)
+            ]
+            explanations.append(
+                NodeExplanation(
+                    str(names[number]), float(proba[i]), mine, weights[i][there], has[mine], labels
+                )
+            )
+        return explanations
+
+
+def _most_specific(sets: sparse.csr_array, hierarchy: Hierarchy) -> sparse.csr_array:
+    """Nodes of closed sets that have no true child."""
+    edges = hierarchy.edges
+    ones = np.ones(len(edges), dtype=np.int32)
+    up = sparse.csr_array((ones, (edges[:, 1], edges[:, 0])), shape=(hierarchy.n_nodes,) * 2)
+    has_child = (sets.astype(np.int32) @ up) > 0
+    kept = sets.astype(np.int8) - sets.astype(np.int8).multiply(has_child.astype(np.int8))
+    kept = sparse.csr_array(kept)
+    kept.eliminate_zeros()
+    return kept

@@ -1,0 +1,181 @@
+"""A small network that learns all nodes at once."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from palmette.decisions._thresholds import Threshold
+from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.multipath._base import CoherentClassifier
+from palmette.multipath._layers import (
+    NumpyNetwork,
+    first_weights,
+    has_torch_device,
+    learning_rates,
+    train_with_torch,
+)
+
+__all__ = ["CoherentNetworkClassifier"]
+
+FloatArray = NDArray[np.float64]
+
+_STEPS_WITH_ONE_PATH = 2_000  # fewer leave rows of many classes half learnt
+
+
+class CoherentNetworkClassifier(CoherentClassifier):
+    """A network over a hierarchy: rectified hidden layers and a sigmoid for every node.
+
+    The loss is the binary cross-entropy on closed labels; the output starts at the log-odds of the
+    nodes. Probabilities are made coherent when they are asked for.
+
+    Parameters
+    ----------
+    hidden : tuple of int
+        Units of the hidden layers.
+    n_epochs : int or "auto"
+        Times that all rows are gone through; "auto" is 25, and more where every row has one path
+        and the rows are few.
+    dropout : float or "auto"
+        Share of hidden units left out of a step; "auto" is .5, and .2 where every row has one path.
+    learning_rate : float
+        Of Adam; it falls to 0 along half a cosine.
+    batch_size : int
+    weight_decay : float
+    backend : {"auto", "numpy", "torch"}
+        "auto" is torch where it is installed and has a graphics card, else numpy.
+    missing, hierarchy, decoding, dag_rule
+        As in `CoherentForestClassifier`.
+    random_state : int, RandomState or None
+    verbose : int
+        Whether to print the loss of every epoch.
+
+    Attributes
+    ----------
+    loss_curve_ : list of float
+        Mean training loss of every epoch.
+    n_epochs_ : int
+    backend_ : str
+
+    Examples
+    --------
+    >>> from palmette import CoherentNetworkClassifier
+    >>> X = [[0.0, 1], [0.1, 1], [1, 0.1], [1, 0.0]]
+    >>> y = [{"a/b"}, {"a/b"}, {"a/c", "d"}, {"a/c", "d"}]
+    >>> network = CoherentNetworkClassifier((8,), n_epochs=200, dropout=0.0, random_state=0)
+    >>> sorted(network.fit(X, y).predict([[1, 0.05]])[0])
+    ['a/c', 'd']
+    """
+
+    def __init__(
+        self,
+        hidden: tuple[int, ...] = (500, 500),
+        *,
+        n_epochs: int | str = "auto",
+        dropout: float | str = "auto",
+        learning_rate: float = 1e-3,
+        batch_size: int = 64,
+        weight_decay: float = 1e-5,
+        backend: str = "auto",
+        missing: str = "mean",
+        hierarchy: Hierarchy | None = None,
+        decoding: str | float | Threshold = "auto",
+        dag_rule: str = "all",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.hidden = hidden
+        self.n_epochs = n_epochs
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.weight_decay = weight_decay
+        self.backend = backend
+        self.missing = missing
+        self.hierarchy = hierarchy
+        self.decoding = decoding
+        self.dag_rule = dag_rule
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        if self.n_epochs != "auto" and not (
+            isinstance(self.n_epochs, Integral) and self.n_epochs > 0
+        ):
+            raise PalmetteError(
+                f"n_epochs={self.n_epochs!r}: expected 'auto' or a positive integer."
+            )
+        dropout = self.dropout
+        if dropout != "auto" and (isinstance(dropout, str) or not 0 <= dropout < 1):
+            raise PalmetteError(
+                f"dropout={dropout!r}: expected 'auto' or a number of at least 0 below 1."
+            )
+        if self.backend not in ("auto", "numpy", "torch"):
+            raise PalmetteError(f"backend={self.backend!r}: expected 'auto', 'numpy' or 'torch'.")
+
+    # ------------------------------------------------------------------ fitting
+
+    def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        rng = np.random.default_rng(seed)
+        X = self._scale(X, weights)
+        n_rows = Y.shape[0]
+        weights = np.ones(n_rows) if weights is None else weights / weights.mean()
+        prior = np.asarray(Y.T @ weights) / n_rows
+        single = self._one_path_a_row(Y)
+        dropout = (0.2 if single else 0.5) if self.dropout == "auto" else float(self.dropout)
+        size = min(self.batch_size, n_rows)
+        n_batches = -(-n_rows // size)
+        self.n_epochs_ = self._epochs(single, n_batches)
+        rates = np.split(
+            learning_rates(self.learning_rate, self.n_epochs_ * n_batches), self.n_epochs_
+        )
+        self.loss_curve_: list[float] = []
+        parts = first_weights([X.shape[1], *self.hidden, Y.shape[1]], prior, rng)
+        self.backend_ = self._choose_backend()
+        order = np.random.default_rng([seed, 1])
+
+        def batches(epoch: int) -> list[NDArray[np.intp]]:
+            return np.array_split(order.permutation(n_rows), n_batches)
+
+        scale = weights.astype(np.float32)
+        if self.backend_ == "torch":
+            parts = train_with_torch(
+                *(parts, X, Y, scale, batches, rates, self._watch),
+                dropout=dropout,
+                decay=self.weight_decay,
+                seed=seed,
+            )
+            self._network = NumpyNetwork(parts, dropout, self.weight_decay)
+        else:
+            self._network = NumpyNetwork(parts, dropout, self.weight_decay)
+            self._network.train(X, Y, scale, batches, rates, rng, self._watch)
+
+    def _epochs(self, single: bool, n_batches: int) -> int:
+        if self.n_epochs != "auto":
+            return int(self.n_epochs)
+        return max(25, -(-_STEPS_WITH_ONE_PATH // n_batches)) if single else 25
+
+    def _choose_backend(self) -> str:
+        if self.backend == "auto":
+            return "torch" if has_torch_device() else "numpy"
+        return self.backend
+
+    def _watch(self, epoch: int, loss: float) -> None:
+        self.loss_curve_.append(loss)
+        if self.verbose:
+            print(f"epoch {epoch + 1} of {self.n_epochs_}: loss {loss:.5f}")
+
+    # ------------------------------------------------------------------ answering
+
+    def _node_proba_of(self, X: Any) -> FloatArray:
+        return self._network.proba(self.scaling_.transform(X))
+
+    def _numbers_over_nodes(self) -> int:
+        return super()._numbers_over_nodes() + 2 * sum(self.hidden)

@@ -1,0 +1,265 @@
+"""CoverageDisplay: how right the answers are that are sure enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from palmette.base._adapters import hierarchy_of, node_proba, truth_of
+from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.metrics._calibration import (
+    CoverageCurve,
+    ReliabilityCurve,
+    coverage_curve,
+    expected_calibration_error,
+    level_confidences,
+    reliability_curve,
+)
+from palmette.plotting._axes import COLOURS, INK, PALE, clean, take_axes
+
+__all__ = ["CoverageDisplay", "HierarchicalReliabilityDisplay"]
+
+
+class CoverageDisplay:
+    """Accuracy against the share of rows that are answered, as the stop of confidence varies.
+
+    Parameters
+    ----------
+    curves : dict of int to CoverageCurve
+        By level: the answers are the most probable nodes of that level.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Both there after `plot`.
+
+    Examples
+    --------
+    >>> h = Hierarchy.star(["a", "b"])
+    >>> proba = [[1.0, 0.9, 0.1], [1.0, 0.4, 0.6]]
+    >>> display = CoverageDisplay.from_predictions(["a", "a"], proba, h)
+    >>> display.curves[1].coverage.tolist(), display.curves[1].accuracy.tolist()
+    ([0.5, 1.0], [1.0, 0.5])
+    """
+
+    def __init__(self, curves: dict[int, CoverageCurve]) -> None:
+        self.curves = curves
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any = None, **options: Any
+    ) -> CoverageDisplay:
+        """Draw accuracy against coverage of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted classifier with `predict_node_proba`
+        X : rows
+        y : labels of n_samples rows
+        **options
+            For `plot`.
+
+        Returns
+        -------
+        CoverageDisplay
+        """
+        y = truth_of(estimator, X, y)
+        hierarchy = hierarchy_of(estimator)
+        proba = node_proba(estimator, X, hierarchy)
+        return cls.from_predictions(y, proba, hierarchy, **options)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, node_proba: Any, hierarchy: Hierarchy, **options: Any
+    ) -> CoverageDisplay:
+        """Draw accuracy against coverage of probabilities of nodes.
+
+        Parameters
+        ----------
+        y_true : labels of n_samples rows
+        node_proba : array of shape (n_samples, n_nodes)
+            As from `predict_node_proba`.
+        hierarchy : Hierarchy
+        **options
+            For `plot`.
+
+        Returns
+        -------
+        CoverageDisplay
+        """
+        found = level_confidences(y_true, node_proba, hierarchy=hierarchy)
+        curves = {level: coverage_curve(*answers) for level, answers in found.items()}
+        return cls(curves).plot(**options)
+
+    def plot(
+        self, ax: Any = None, *, stops: tuple[float, ...] = (0.5, 0.8, 0.95)
+    ) -> CoverageDisplay:
+        """Draw, with dots where the confidence has to be at least some values.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        stops : tuple of float
+            Confidences that are marked.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = take_axes(ax, 5.2, 3.8)
+        self.figure_ = self.ax_.figure
+        lowest = 1.0
+        for place, (level, curve) in enumerate(self.curves.items()):
+            colour = COLOURS[place % len(COLOURS)]
+            # a few sure answers say little: the line begins where there is a percent of all
+            shown = curve.coverage >= min(0.01, curve.coverage[-1])
+            lowest = min(lowest, float(curve.accuracy[shown].min()))
+            self.ax_.plot(
+                curve.coverage[shown], curve.accuracy[shown], color=colour, linewidth=1.4,
+                label=f"level {level}, area {curve.area:.3f}",
+            )  # fmt: skip
+            self._mark_stops(curve, stops, colour)
+        self.ax_.set(xlim=(0, 1.01), ylim=(max(0.0, lowest - 0.05), 1.04))
+        self.ax_.set_xlabel("coverage: share of rows that are answered", color=INK)
+        self.ax_.set_ylabel("accuracy of those", color=INK)
+        self.ax_.legend(fontsize=8, frameon=False, loc="lower left")
+        clean(self.ax_)
+        return self
+
+    def _mark_stops(self, curve: CoverageCurve, stops: tuple[float, ...], colour: str) -> None:
+        for stop in stops:
+            kept = np.flatnonzero(curve.threshold >= stop)
+            if not len(kept):
+                continue
+            at = (curve.coverage[kept[-1]], curve.accuracy[kept[-1]])
+            self.ax_.plot(*at, marker="o", markersize=4, color=colour)
+            self.ax_.annotate(
+                f"{stop:g}", at, xytext=(3, 4), textcoords="offset points", fontsize=7, color=colour
+            )
+
+
+class HierarchicalReliabilityDisplay:
+    """Share of right answers against their confidence, a curve for every level.
+
+    Parameters
+    ----------
+    curves : dict of int to ReliabilityCurve
+        By level.
+    errors : dict of int to float
+        Expected calibration error, by level.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Both there after `plot`.
+
+    Examples
+    --------
+    >>> h = Hierarchy.from_paths([("a", "x"), ("a", "y"), ("b",)])
+    >>> proba = [[1.0, 0.8, 0.6, 0.2, 0.2], [1.0, 0.8, 0.6, 0.2, 0.2]]
+    >>> display = HierarchicalReliabilityDisplay.from_predictions(["a/x", "a/y"], proba, h)
+    >>> {level: round(error, 2) for level, error in display.errors.items()}
+    {1: 0.2, 2: 0.1}
+    """
+
+    def __init__(self, curves: dict[int, ReliabilityCurve], errors: dict[int, float]) -> None:
+        self.curves = curves
+        self.errors = errors
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any = None, **options: Any
+    ) -> HierarchicalReliabilityDisplay:
+        """Draw the reliability of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted classifier with `predict_node_proba`
+        X : rows
+        y : labels of n_samples rows
+        **options
+            For `from_predictions`.
+
+        Returns
+        -------
+        HierarchicalReliabilityDisplay
+        """
+        y = truth_of(estimator, X, y)
+        hierarchy = hierarchy_of(estimator)
+        proba = node_proba(estimator, X, hierarchy)
+        return cls.from_predictions(y, proba, hierarchy, **options)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        node_proba: Any,
+        hierarchy: Hierarchy,
+        *,
+        levels: list[int] | None = None,
+        n_bins: int = 10,
+        strategy: str = "uniform",
+        **options: Any,
+    ) -> HierarchicalReliabilityDisplay:
+        """Draw the reliability of probabilities of nodes.
+
+        Parameters
+        ----------
+        y_true : labels of n_samples rows
+        node_proba : array of shape (n_samples, n_nodes)
+            As from `predict_node_proba`.
+        hierarchy : Hierarchy
+        levels : list of int, optional
+            All by default.
+        n_bins : int
+        strategy : {"uniform", "quantile"}
+            Bins of one width, or of as many rows.
+        **options
+            For `plot`.
+
+        Returns
+        -------
+        HierarchicalReliabilityDisplay
+        """
+        found = level_confidences(y_true, node_proba, hierarchy=hierarchy)
+        wanted = list(found) if levels is None else levels
+        missing = [level for level in wanted if level not in found]
+        if missing:
+            raise PalmetteError(
+                f"levels={levels!r}: expected depths from 1 to {hierarchy.max_depth}."
+            )
+        settings: dict[str, Any] = {"n_bins": n_bins, "strategy": strategy}
+        curves = {level: reliability_curve(*found[level], **settings) for level in wanted}
+        errors = {level: expected_calibration_error(*found[level], **settings) for level in wanted}
+        return cls(curves, errors).plot(**options)
+
+    def plot(self, ax: Any = None) -> HierarchicalReliabilityDisplay:
+        """Draw; the size of a dot tells how many answers are in its bin.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = take_axes(ax, 4.6, 4.2)
+        self.figure_ = self.ax_.figure
+        self.ax_.plot([0, 1], [0, 1], color=PALE, linewidth=1, linestyle="--", zorder=1)
+        for place, (level, curve) in enumerate(self.curves.items()):
+            colour = COLOURS[place % len(COLOURS)]
+            label = f"level {level}, error {self.errors[level]:.3f}"
+            self.ax_.plot(
+                curve.confidence, curve.accuracy, color=colour, linewidth=1.4, label=label
+            )
+            sizes = 8 + 90 * curve.weight / curve.weight.sum()
+            self.ax_.scatter(curve.confidence, curve.accuracy, s=sizes, color=colour, zorder=3)
+        self.ax_.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
+        self.ax_.set_xlabel("confidence", color=INK)
+        self.ax_.set_ylabel("share that came true", color=INK)
+        self.ax_.legend(fontsize=8, frameon=False, loc="upper left")
+        clean(self.ax_)
+        return self

@@ -1,0 +1,296 @@
+"""TrainingCurveDisplay: what became of a loss or a score, round by round."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from palmette.base._adapters import find_in_parts
+from palmette.exceptions import PalmetteError
+from palmette.metrics._comparison import DatasetComparison, compare_over_datasets
+from palmette.plotting._axes import COLOURS, INK, PALE, clean, take_axes
+
+__all__ = ["CriticalDifferenceDisplay", "TrainingCurveDisplay"]
+
+
+# attribute, what the curve is called, what the steps are
+_HISTORIES = (
+    ("train_loss_", "training loss", "round"),
+    ("validation_loss_", "validation loss", "round"),
+    ("train_score_", "training score", "round"),
+    ("validation_score_", "validation score", "round"),
+    ("loss_curve_", "training loss", "epoch"),
+    ("objective_", "objective", "sweep"),
+)
+
+
+class TrainingCurveDisplay:
+    """Curves of training: losses of boosting, epochs of a network, objectives of a selector.
+
+    Parameters
+    ----------
+    curves : dict of str to array-like of shape (n_steps,)
+        By name.
+    step : str
+        What a step is.
+    first : int
+        Number of the first step.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Both there after `plot`.
+
+    Examples
+    --------
+    >>> display = TrainingCurveDisplay({"training loss": [0.9, 0.5, 0.3]}).plot()
+    >>> [line.get_label() for line in display.ax_.lines]
+    ['training loss']
+    """
+
+    def __init__(
+        self, curves: dict[str, ArrayLike], step: str = "round", *, first: int = 1
+    ) -> None:
+        self.curves: dict[str, NDArray[np.float64]] = {
+            name: np.asarray(values, dtype=np.float64) for name, values in curves.items()
+        }
+        self.step = step
+        self.first = first
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any = None, y: Any = None, *, max_stages: int = 500, **options: Any
+    ) -> TrainingCurveDisplay:
+        """Draw what a fitted estimator remembers of its training.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            A pipeline or a search will do; so will a classifier with a ``feature_selector_``.
+        X, y : rows and their labels, optional
+            Adds the accuracy after every round on these, for estimators with `staged_score`.
+        max_stages : int
+            Rounds that are scored at most.
+        **options
+            For `plot`.
+
+        Returns
+        -------
+        TrainingCurveDisplay
+        """
+        curves, step = _histories(estimator)
+        if X is not None:
+            staged = find_in_parts(estimator, "staged_score")
+            if staged is None:
+                raise PalmetteError(
+                    f"{type(estimator).__name__} has no staged_score: leave out X and y."
+                )
+            curves["accuracy on these rows"] = np.fromiter(islice(staged(X, y), max_stages), float)
+        if not curves:
+            raise PalmetteError(
+                f"{type(estimator).__name__} remembers no curve of its training: expected one of "
+                f"{', '.join(name for name, _, _ in _HISTORIES)}."
+            )
+        # an objective is told before the first sweep, too
+        return cls(curves, step, first=0 if step == "sweep" else 1).plot(**options)
+
+    def plot(self, ax: Any = None, *, log: bool = False) -> TrainingCurveDisplay:
+        """Draw; accuracies and scores have an axis of their own beside losses.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        log : bool
+            Whether losses are drawn on a logarithmic scale.
+
+        Returns
+        -------
+        self
+        """
+        self.ax_ = take_axes(ax, 5.4, 3.6)
+        self.figure_ = self.ax_.figure
+        losses = [name for name in self.curves if "loss" in name or "objective" in name]
+        scores = [name for name in self.curves if name not in losses]
+        self._draw(self.ax_, losses or scores, 0)
+        if log:
+            self.ax_.set_yscale("log")
+        lines = list(self.ax_.lines)
+        clean(self.ax_)
+        if losses and scores:
+            twin = self.ax_.twinx()
+            self._draw(twin, scores, len(losses))
+            lines += list(twin.lines)
+            clean(twin)
+        self.ax_.set_xlabel(self.step, color=INK)
+        self.ax_.legend(
+            lines, [line.get_label() for line in lines], fontsize=8, frameon=False,
+            loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(lines),
+        )  # fmt: skip
+        return self
+
+    def _draw(self, ax: Any, names: list[str], first_colour: int) -> None:
+        for place, name in enumerate(names, start=first_colour):
+            values = self.curves[name]
+            steps = np.arange(self.first, self.first + len(values))
+            colour = COLOURS[place % len(COLOURS)]
+            ax.plot(steps, values, color=colour, linewidth=1.4, label=name)
+            if name == "validation loss" and len(values):
+                best = int(values.argmin())
+                ax.plot(steps[best], values[best], marker="o", markersize=4, color=colour)
+        words = names[0] if len(names) == 1 else names[0].rpartition(" ")[2]
+        ax.set_ylabel(words, color=INK)
+
+
+def _histories(estimator: Any) -> tuple[dict[str, ArrayLike], str]:
+    curves: dict[str, ArrayLike] = {}
+    step = "round"
+    for source in (estimator, find_in_parts(estimator, "feature_selector_")):
+        if curves or source is None:
+            continue
+        for attribute, name, what in _HISTORIES:
+            values = find_in_parts(source, attribute)
+            if values is not None and np.ndim(values) == 1 and len(values):
+                curves[name] = values
+                step = what
+    return curves, step
+
+
+_LINE = 0.24  # inches from one name to the next
+_LETTER = 0.075
+
+
+class CriticalDifferenceDisplay:
+    """A critical-difference diagram: bars join methods that no test tells apart.
+
+    Parameters
+    ----------
+    result : DatasetComparison
+        As `palmette.metrics.compare_over_datasets` gives it.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Both there after `plot`.
+
+    References
+    ----------
+    J. Demsar (2006). Statistical comparisons of classifiers over multiple data sets.
+
+    Examples
+    --------
+    >>> scores = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.7, 0.8, 0.5], [0.9, 0.8, 0.6]]
+    >>> display = CriticalDifferenceDisplay.from_scores(scores, methods=["a", "b", "c"])
+    >>> display.result.groups
+    [('a', 'b'), ('b', 'c')]
+    """
+
+    def __init__(self, result: DatasetComparison) -> None:
+        self.result = result
+
+    @classmethod
+    def from_scores(cls, scores: Any, ax: Any = None, **options: Any) -> CriticalDifferenceDisplay:
+        """Compare methods over data sets, and draw what was found.
+
+        Parameters
+        ----------
+        scores : DataFrame or array-like of shape (n_datasets, n_methods)
+        ax : matplotlib Axes, optional
+        **options
+            For `palmette.metrics.compare_over_datasets`.
+
+        Returns
+        -------
+        CriticalDifferenceDisplay
+        """
+        return cls(compare_over_datasets(scores, **options)).plot(ax)
+
+    def plot(self, ax: Any = None, *, title: str | None = None) -> CriticalDifferenceDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        title : str, optional
+
+        Returns
+        -------
+        self
+        """
+        result = self.result
+        n = len(result.methods)
+        n_left = (n + 1) // 2
+        bars = self._bars()
+        margin, top = self._margin, self._top
+        width, height = self.size
+        self.ax_ = take_axes(ax, width, height + (0.3 if title else 0.0))
+        self.figure_ = self.ax_.figure
+        self._draw_axis(n)
+        span = max(n - 1, 1) / (width - 2 * margin)  # ranks of an inch
+        for place, method in enumerate(result.order.tolist()):
+            on_left = place < n_left
+            line = place if on_left else n - 1 - place
+            self._draw_method(method, on_left, top + _LINE * line, margin * span * 0.15, n)
+        for line, (low, high) in enumerate(bars):
+            y = -(0.3 + 0.13 * line)
+            self.ax_.plot([low - 0.03, high + 0.03], [y, y], color=INK, linewidth=3.2,
+                          solid_capstyle="round")  # fmt: skip
+        self.ax_.set(
+            xlim=(1 - margin * span, n + margin * span),
+            ylim=(-(top + _LINE * n_left), 0.75),
+        )
+        self.ax_.set_axis_off()
+        if title:
+            self.ax_.set_title(title, fontsize=10, color=INK)
+        return self
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height in inches in which nothing overlaps."""
+        n = len(self.result.methods)
+        height = 0.75 + self._top + _LINE * ((n + 1) // 2)
+        return max(3.2, 0.7 * (n - 1)) + 2 * self._margin, height
+
+    @property
+    def _margin(self) -> float:
+        return _LETTER * (max(len(str(method)) for method in self.result.methods) + 6)
+
+    @property
+    def _top(self) -> float:
+        """Inches from the axis down to the first name."""
+        return 0.55 + 0.13 * len(self.result.groups)
+
+    def _bars(self) -> list[tuple[float, float]]:
+        """Ranks of the first and the last method of every group that does not differ."""
+        ranks = dict(zip(self.result.methods, self.result.average_ranks.tolist(), strict=True))
+        return [
+            (min(ranks[m] for m in group), max(ranks[m] for m in group))
+            for group in self.result.groups
+        ]
+
+    def _draw_axis(self, n: int) -> None:
+        ax, distance = self.ax_, self.result.critical_difference
+        ax.plot([1, n], [0, 0], color=INK, linewidth=1)
+        for rank in range(1, n + 1):
+            ax.plot([rank, rank], [0, 0.1], color=INK, linewidth=1)
+            ax.text(rank, 0.14, str(rank), ha="center", va="bottom", fontsize=8, color=INK)
+        if np.isfinite(distance) and distance <= n - 1:
+            ax.plot([1, 1 + distance], [0.5, 0.5], color=COLOURS[0], linewidth=1.6, marker="|")
+            ax.text(1 + distance / 2, 0.56, f"critical difference {distance:.2f}", ha="center",
+                    va="bottom", fontsize=8, color=COLOURS[0])  # fmt: skip
+
+    def _draw_method(self, method: int, on_left: bool, down: float, out: float, n: int) -> None:
+        rank = float(self.result.average_ranks[method])
+        end = 1 - out if on_left else n + out
+        self.ax_.plot([rank, rank, end], [0, -down, -down], color=PALE, linewidth=1, zorder=1)
+        self.ax_.plot(rank, 0, marker="o", markersize=3.5, color=INK, zorder=3)
+        name = str(self.result.methods[method]).replace("$", r"\$")
+        is_control = self.result.methods[method] == self.result.control
+        words = f"{name}  {rank:.2f}" if on_left else f"{rank:.2f}  {name}"
+        self.ax_.annotate(
+            words, (end, -down), xytext=(-3 if on_left else 3, 0), textcoords="offset points",
+            ha="right" if on_left else "left", va="center", fontsize=8.5,
+            color=COLOURS[1] if is_control else INK,
+        )  # fmt: skip

@@ -1,0 +1,334 @@
+"""Bootstrap over rows, cheaply: groups of like rows are drawn, nothing is predicted again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from palmette.exceptions import PalmetteError
+from palmette.metrics._counts import row_overlap
+from palmette.reporting._confidence import CellConfidence
+from palmette.reporting._evaluation import Evaluation
+from palmette.reporting._plain import plain_facts
+
+__all__ = ["CONFIDENCE", "Interval", "RowGroups", "bootstrap", "group_rows", "headline_facts"]
+
+
+FloatArray = NDArray[np.float64]
+CONFIDENCE = 0.95  # of the intervals
+_NUMBERS_AT_ONCE = 2**22  # drawn or summed at a time
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A figure of the sample, and the bounds between which most resamples have it."""
+
+    value: float
+    low: float
+    high: float
+
+
+def bootstrap(
+    figures: Callable[[NDArray[np.int64]], FloatArray],
+    sizes: NDArray[Any],
+    *,
+    n_resamples: int,
+    seed: int,
+    width: int = 1,
+) -> list[Interval]:
+    """Draw rows with replacement and give the percentile intervals of figures.
+
+    Rows that are alike in all that the figures look at form a group. The numbers of rows drawn from
+    the groups are then multinomial, so that a resample costs as much as there are groups.
+
+    Parameters
+    ----------
+    figures : callable
+        From numbers of rows of each group, of shape (n_draws, n_groups), to figures of shape
+        (n_draws, n_figures).
+    sizes : int array of shape (n_groups,)
+        Rows of each group.
+    n_resamples : int
+        None are drawn for 0: the bounds are then NaN.
+    seed : int
+    width : int
+        Numbers that `figures` makes of a draw, to bound memory.
+
+    Returns
+    -------
+    list of n_figures Intervals
+
+    Examples
+    --------
+    >>> share = lambda drawn: drawn[:, :1] / drawn.sum(axis=1, keepdims=True)
+    >>> [found] = bootstrap(share, np.array([80, 20]), n_resamples=1000, seed=0)
+    >>> found.value, round(found.low, 1), round(found.high, 1)
+    (0.8, 0.7, 0.9)
+    """
+    if not isinstance(n_resamples, int | np.integer) or n_resamples < 0:
+        raise PalmetteError(f"n_bootstrap={n_resamples!r}: expected a whole number, 0 for none.")
+    [values] = figures(np.asarray(sizes, dtype=np.int64)[None, :])
+    if not n_resamples:
+        return [Interval(float(value), float("nan"), float("nan")) for value in values]
+    draws = _draws(np.asarray(sizes), n_resamples, seed, width)
+    resampled = np.concatenate([figures(drawn) for drawn in draws])
+    tail = 50 * (1 - CONFIDENCE)
+    bounds = [_bounds(column, tail) for column in resampled.T]
+    return [Interval(float(v), *bound) for v, bound in zip(values, bounds, strict=True)]
+
+
+def _draws(
+    sizes: NDArray[Any], n_resamples: int, seed: int, width: int
+) -> Iterator[NDArray[np.int64]]:
+    rng = np.random.default_rng(seed)
+    step = max(1, _NUMBERS_AT_ONCE // max(len(sizes), width))
+    n_rows = int(sizes.sum())
+    for start in range(0, n_resamples, step):
+        yield rng.multinomial(n_rows, sizes / n_rows, size=min(step, n_resamples - start))
+
+
+def _bounds(column: FloatArray, tail: float) -> tuple[float, float]:
+    defined = column[np.isfinite(column)]
+    if not defined.size:
+        return float("nan"), float("nan")
+    low, high = np.percentile(defined, [tail, 100 - tail])
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """Groups of rows with the same truth and answer.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    first : int array of shape (n_groups,)
+        A row of each group.
+    sizes : int array of shape (n_groups,)
+    """
+
+    evaluation: Evaluation
+    first: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @cached_property
+    def overlap(self) -> NDArray[np.int64]:
+        """Nodes true, predicted, and both, of shape (n_groups, 3)."""
+        found = self.evaluation.overlap
+        return np.column_stack([side[self.first] for side in (found.true, found.pred, found.both)])
+
+    @cached_property
+    def is_right(self) -> NDArray[np.bool_]:
+        """Whether the answer of each group is right."""
+        return self.evaluation.is_right[self.first]
+
+    @cached_property
+    def level_flags(self) -> NDArray[np.int64]:
+        """Whether each level is right, then whether it is reached: (n_groups, 2 * max_depth)."""
+        right, reached = [], []
+        for level in range(1, self.evaluation.hierarchy.max_depth + 1):
+            found = row_overlap(self.evaluation.pair, level)
+            there = (found.true + found.pred > 0)[self.first]
+            reached.append(there)
+            right.append(there & (found.apart == 0)[self.first])
+        return np.column_stack([*right, *reached]).astype(np.int64)
+
+    @cached_property
+    def node_sides(self) -> list[sparse.csr_array]:
+        """Nodes below the root that each group has, is given, and both; those in use only."""
+        pair = self.evaluation.pair
+        true, pred = (side.closed[self.first][:, 1:] for side in (pair.true, pair.pred))
+        used = np.unique(np.concatenate([true.indices, pred.indices]))
+        true, pred = (sparse.csr_array(side[:, used], dtype=np.int64) for side in (true, pred))
+        return [true, pred, sparse.csr_array(true.multiply(pred))]
+
+
+def group_rows(evaluation: Evaluation) -> RowGroups:
+    """Group rows by truth and answer; with several paths a row every row stands alone."""
+    if evaluation.several:
+        rows = np.arange(evaluation.n_rows)
+        return RowGroups(evaluation, rows, np.ones(len(rows), dtype=np.int64))
+    true, pred = evaluation.pair.nodes
+    key = true.astype(np.int64) * evaluation.hierarchy.n_nodes + pred
+    _, first, sizes = np.unique(key, return_index=True, return_counts=True)
+    return RowGroups(evaluation, first, sizes)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A headline figure: its key, its title, what it says, and which way is better."""
+
+    name: str
+    title: str
+    words: str
+    higher_is_better: bool = True
+
+
+_ALWAYS = (
+    Figure(
+        "hierarchical_f1",
+        "Hierarchical F1",
+        "Harmonic mean of hierarchical precision and recall.",
+    ),
+    Figure(
+        "hierarchical_precision",
+        "Hierarchical precision",
+        "Share of the predicted nodes, ancestors among them, that are true.",
+    ),
+    Figure(
+        "hierarchical_recall",
+        "Hierarchical recall",
+        "Share of the true nodes, ancestors among them, that are predicted.",
+    ),
+    Figure("accuracy", "Accuracy", "Share of rows whose label is exactly right."),
+    Figure(
+        "tree_induced_error",
+        "Tree-induced error",
+        "Mean number of edges between the true and the predicted node.",
+        higher_is_better=False,
+    ),
+    Figure("macro_f1", "Macro F1", "Mean F1 over the nodes, each counting alike."),
+)
+_AUPRC = Figure(
+    "micro_auprc",
+    "Micro AU(PRC)",
+    "Area under the precision-recall curve over all cells of rows and nodes.",
+)
+_WORDS_OF_SETS = {
+    "accuracy": "Share of rows whose labels are all exactly right.",
+    "tree_induced_error": "Mean number of nodes that only truth or answer has.",
+}
+
+
+def headline_facts(
+    evaluation: Evaluation,
+    cells: CellConfidence | None,
+    *,
+    n_bootstrap: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Compute the figures and their intervals.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    cells : CellConfidence, optional
+        Probabilities of nodes, for models of several paths.
+    n_bootstrap : int
+    seed : int
+
+    Returns
+    -------
+    dict
+        ``figures``, ``levels`` (accuracy at each) and ``bootstrap`` (how intervals were made).
+    """
+    groups = group_rows(evaluation)
+    curve = cells if cells is not None and cells.row_counts is not None else None
+
+    def figures(drawn: NDArray[np.int64]) -> FloatArray:
+        columns = [_figures_of_labels(groups, drawn), _levels(groups, drawn)]
+        if curve is not None:
+            columns.append(curve.average_precision(drawn)[:, None])
+        return np.column_stack(columns)
+
+    found = bootstrap(
+        figures,
+        groups.sizes,
+        n_resamples=n_bootstrap,
+        seed=seed,
+        width=3 * groups.node_sides[0].shape[1],
+    )
+    shown = [_fact(figure, each, evaluation) for figure, each in zip(_ALWAYS, found, strict=False)]
+    if cells is not None:
+        spread = found[-1] if curve is not None else Interval(np.nan, np.nan, np.nan)
+        area = Interval(cells.area(), spread.low, spread.high)
+        shown.append(_fact(_AUPRC, area, evaluation))
+    return plain_facts(
+        {
+            "figures": shown,
+            "levels": _level_facts(evaluation, groups, found[len(_ALWAYS) :]),
+            "bootstrap": {"resamples": n_bootstrap, "confidence": CONFIDENCE, "seed": seed},
+        }
+    )
+
+
+def _fact(figure: Figure, found: Interval, evaluation: Evaluation) -> dict[str, Any]:
+    words = figure.words
+    if evaluation.several:
+        words = _WORDS_OF_SETS.get(figure.name, words)
+    return {
+        "name": figure.name,
+        "title": figure.title,
+        "words": words,
+        "value": found.value,
+        "low": found.low,
+        "high": found.high,
+        "higher_is_better": figure.higher_is_better,
+    }
+
+
+def _figures_of_labels(groups: RowGroups, drawn: NDArray[np.int64]) -> FloatArray:
+    """Figures in the order of `_ALWAYS`, of shape (n_draws, 6)."""
+    n_rows = drawn.sum(axis=1)
+    true, pred, both = (drawn @ groups.overlap).T
+    return np.column_stack(
+        [
+            _share(2 * both, true + pred),
+            _share(both, pred),
+            _share(both, true),
+            drawn @ groups.is_right.astype(np.int64) / n_rows,
+            (true + pred - 2 * both) / n_rows,
+            _macro_f1(groups, drawn),
+        ]
+    )
+
+
+def _macro_f1(groups: RowGroups, drawn: NDArray[np.int64]) -> FloatArray:
+    """Mean over the nodes that a resample has or is given, of shape (n_draws,)."""
+    true, pred, both = (drawn @ side for side in groups.node_sides)
+    present = true + pred > 0
+    scores = np.divide(2.0 * both, true + pred, out=np.zeros(both.shape), where=present)
+    return _share(scores.sum(axis=1), present.sum(axis=1))
+
+
+def _levels(groups: RowGroups, drawn: NDArray[np.int64]) -> FloatArray:
+    right, reached = np.split(drawn @ groups.level_flags, 2, axis=1)
+    return np.divide(right, reached, out=np.full(right.shape, np.nan), where=reached > 0)
+
+
+def _level_facts(
+    evaluation: Evaluation, groups: RowGroups, found: list[Interval]
+) -> list[dict[str, Any]]:
+    sizes, counts = evaluation.hierarchy.level_sizes, evaluation.counts
+    reached = np.split(groups.sizes @ groups.level_flags, 2)[1]
+    facts = []
+    for level in range(1, len(sizes)):
+        nodes = counts.select(level)
+        tp, fp, fn = (side[nodes].sum() for side in (counts.tp, counts.fp, counts.fn))
+        facts.append(
+            {
+                "level": level,
+                "nodes": sizes[level],
+                "nodes_with_rows": np.count_nonzero(counts.support[nodes]),
+                "rows": reached[level - 1],
+                "accuracy": found[level - 1].value,
+                "low": found[level - 1].low,
+                "high": found[level - 1].high,
+                "precision": tp / (tp + fp) if tp + fp else None,
+                "recall": tp / (tp + fn) if tp + fn else None,
+                "f1": 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else None,
+            }
+        )
+    return facts
+
+
+def _share(top: NDArray[Any], bottom: NDArray[Any]) -> FloatArray:
+    """Quotients, 0 where there is nothing to divide by, as the metrics have it."""
+    share: FloatArray = np.divide(top, bottom, out=np.zeros(np.shape(top)), where=bottom > 0)
+    return share

@@ -1,0 +1,395 @@
+"""What the report is about: the model, its parameters, the rows and the versions."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from palmette._arrays import is_text
+from palmette.base._adapters import find_in_parts, model_parts, parts_with_rows
+from palmette.labels._labels import NodeLabels
+from palmette.metrics._counts import row_overlap
+from palmette.metrics._pairs import LabelPair
+from palmette.reporting._evaluation import Evaluation, places_of
+from palmette.reporting._headline import Interval, bootstrap
+from palmette.reporting._plain import cut, plain_facts
+
+__all__ = ["conformal_facts", "feature_facts", "feature_names", "setting_facts", "training_facts"]
+
+
+_PACKAGES = ("palmette", "scikit-learn", "numpy", "scipy", "skrub", "pandas")
+_LONGEST_VALUE = 160
+
+
+def setting_facts(
+    model: Any, X: Any, evaluation: Evaluation, n_left_out: int = 0
+) -> dict[str, Any]:
+    """Describe model and data.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    X : rows
+    evaluation : Evaluation
+    n_left_out : int
+        Rows of the table without a label to be judged by.
+
+    Returns
+    -------
+    dict
+        ``model``, ``wraps``, ``parameters`` (as texts), ``data``, ``hierarchy``, ``fitted`` (what a
+        model of tables remembers of its fit), ``versions``.
+    """
+    parts = [type(part).__name__ for part in model_parts(model)]
+    innermost = list(model_parts(model))[-1]
+    hierarchy = evaluation.hierarchy
+    return plain_facts(
+        {
+            "model": parts[0],
+            "wraps": parts[1:],
+            "parameters": _parameters(innermost),
+            "data": {
+                "rows": evaluation.n_rows,
+                "features": _n_features(model, X),
+                "labels": len(set(evaluation.pair.true.specific.indices.tolist())),
+                "rows_with_unseen_labels": evaluation.n_unseen,
+                "rows_left_out": n_left_out,
+                "several_paths": evaluation.several,
+            },
+            "hierarchy": {
+                "is_tree": hierarchy.is_tree,
+                "nodes": hierarchy.n_nodes - 1,
+                "leaves": hierarchy.n_leaves,
+                "depth": hierarchy.max_depth,
+                "by_level": hierarchy.level_sizes[1:],
+            },
+            "fitted": find_in_parts(model, "summary_"),
+            "versions": _versions(),
+        }
+    )
+
+
+def _parameters(model: Any) -> dict[str, str]:
+    if not hasattr(model, "get_params"):
+        return {}
+    found = model.get_params(deep=False)
+    return {name: cut(repr(value), _LONGEST_VALUE) for name, value in found.items()}
+
+
+def _n_features(model: Any, X: Any) -> int | None:
+    found = find_in_parts(model, "n_features_in_")
+    if found is not None:
+        return int(found)
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    return None if is_text(X) or len(shape) < 2 else int(shape[1])
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # not everything is needed
+            continue
+    return found
+
+
+_MOST_POINTS = 300
+# attributes of ours and of scikit-learn's estimators, with what they are
+_SERIES = (
+    ("train_loss_", "training loss"),
+    ("validation_loss_", "validation loss"),
+    ("train_score_", "training score"),
+    ("validation_score_", "validation score"),
+    ("loss_curve_", "training loss"),
+    ("validation_scores_", "validation score"),
+    ("objective_", "objective"),
+)
+
+
+def training_facts(model: Any) -> dict[str, Any] | None:
+    """Find the curve of a model, or of what it wraps or selects its features by.
+
+    Parameters
+    ----------
+    model : fitted classifier
+
+    Returns
+    -------
+    dict or None
+        ``n_rounds`` and ``series``, each with ``name``, ``rounds`` and ``values``; long ones are
+        thinned out, their ends kept.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> training_facts(SimpleNamespace(train_loss_=np.array([0.5, 0.25])))["series"]
+    [{'name': 'training loss', 'rounds': [1, 2], 'values': [0.5, 0.25]}]
+    """
+    for part in model_parts(model):
+        for source in (part, getattr(part, "feature_selector_", None)):
+            series = [_series(name, values) for name, values in _curves(source)]
+            if series:
+                n_rounds = max(each["rounds"][-1] for each in series)
+                return plain_facts({"n_rounds": n_rounds, "series": series})
+    return None
+
+
+def _curves(source: Any) -> list[tuple[str, NDArray[np.float64]]]:
+    found = []
+    for attribute, name in _SERIES:
+        values = getattr(source, attribute, None)
+        if values is None or isinstance(values, dict | str):
+            continue
+        curve = np.asarray(values)
+        if curve.ndim == 1 and curve.dtype.kind in "fiu" and len(curve) > 1:
+            found.append((name, curve.astype(np.float64)))
+    return found
+
+
+def _series(name: str, values: NDArray[np.float64]) -> dict[str, Any]:
+    kept = np.unique(np.linspace(0, len(values) - 1, _MOST_POINTS).round().astype(int))
+    return {"name": name, "rounds": (kept + 1).tolist(), "values": values[kept].tolist()}
+
+
+N_OVERALL = 30
+N_AT_NODE = 12
+_MOST_NUMBERS = 10_000_000  # importances of all nodes together
+
+FloatArray = NDArray[np.float64]
+
+
+def feature_names(model: Any) -> list[str] | None:
+    """Names of the features that the innermost classifier was fitted on, None where unknown."""
+    for part in model_parts(model):
+        maker: Any = getattr(part, "vectorizer_", None)
+        if maker is None and hasattr(part, "steps") and len(part.steps) > 1:
+            maker = part[:-1]
+        if hasattr(maker, "get_feature_names_out"):
+            try:
+                return [str(name) for name in maker.get_feature_names_out()]
+            except (AttributeError, ValueError):  # a step that cannot name its columns
+                return None
+    names = find_in_parts(model, "feature_names_in_")
+    return None if names is None else [str(name) for name in names]
+
+
+def feature_facts(
+    model: Any, evaluation: Evaluation, names: Sequence[str] | None
+) -> dict[str, Any] | None:
+    """Tell which features a model uses, overall and at its nodes.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    evaluation : Evaluation
+    names : sequence of str, optional
+        Names of the features; x0, x1, ... without.
+
+    Returns
+    -------
+    dict or None
+        ``kind`` is "selected" or "importance"; ``n_features``; ``overall`` and, for nodes,
+        ``nodes`` with ``node``, ``count`` and ``features``, the best first: [name, value].
+    """
+    selector = find_in_parts(model, "feature_selector_")
+    if selector is not None and hasattr(selector, "node_supports_"):
+        return plain_facts(_selected(selector, evaluation, names))
+    for part in model_parts(model):
+        values = getattr(part, "feature_importances_", None)
+        if values is not None and np.ndim(values) == 1:
+            return plain_facts(_importances(part, np.asarray(values), evaluation, names))
+    return None
+
+
+def _selected(selector: Any, evaluation: Evaluation, names: Sequence[str] | None) -> dict[str, Any]:
+    supports, scores = selector.node_supports_, selector.node_scores_
+    place = places_of(selector.hierarchy_, evaluation)
+    nodes = []
+    for node in np.flatnonzero(np.diff(supports.indptr)).tolist():
+        chosen = supports.indices[supports.indptr[node] : supports.indptr[node + 1]]
+        values = np.asarray(scores[[node]].toarray())[0, chosen]
+        nodes.append(_at_node(int(place[node]), chosen, values, names))
+    n_nodes = np.bincount(supports.indices, minlength=supports.shape[1])
+    return {
+        "kind": "selected",
+        "n_features": int(supports.shape[1]),
+        "n_chosen": int(np.count_nonzero(n_nodes)),
+        "overall": _ranked(np.arange(len(n_nodes)), n_nodes.astype(float), names, N_OVERALL),
+        "nodes": nodes,
+    }
+
+
+def _importances(
+    part: Any, values: FloatArray, evaluation: Evaluation, names: Sequence[str] | None
+) -> dict[str, Any]:
+    return {
+        "kind": "importance",
+        "n_features": len(values),
+        "n_chosen": int(np.count_nonzero(values)),
+        "overall": _ranked(np.arange(len(values)), values, names, N_OVERALL),
+        "nodes": _importances_of_nodes(part, len(values), evaluation, names),
+    }
+
+
+def _importances_of_nodes(
+    part: Any, n_features: int, evaluation: Evaluation, names: Sequence[str] | None
+) -> list[dict[str, Any]]:
+    """Importances at nodes, where the model tells them and they are not too many numbers."""
+    nodes = getattr(part, "nodes_", None)
+    if nodes is None or not hasattr(part, "feature_importances"):
+        return []
+    if len(nodes) * n_features > _MOST_NUMBERS:
+        return []
+    place = places_of(part.hierarchy_, evaluation)
+    table = part.feature_importances()
+    columns = np.arange(n_features)
+    return [
+        _at_node(int(place[node]), columns, row, names)
+        for node, row in zip(nodes.tolist(), table, strict=True)
+        if row.any()
+    ]
+
+
+def _at_node(
+    node: int, columns: NDArray[Any], values: FloatArray, names: Sequence[str] | None
+) -> dict[str, Any]:
+    best = _ranked(columns, values, names, N_AT_NODE)
+    return {"node": node, "count": int(np.count_nonzero(values)), "features": best}
+
+
+def _ranked(
+    columns: NDArray[Any], values: FloatArray, names: Sequence[str] | None, n: int
+) -> list[list[Any]]:
+    order = np.lexsort((columns, -values))[:n]
+    order = order[values[order] > 0]
+    return [[_name(names, int(columns[j])), float(f"{values[j]:.4g}")] for j in order]
+
+
+def _name(names: Sequence[str] | None, column: int) -> str:
+    return f"x{column}" if names is None or column >= len(names) else cut(str(names[column]), 80)
+
+
+_SIZES_APART = 8  # sizes of sets that are told one by one; larger ones by doubling
+
+
+def conformal_facts(
+    model: Any, X: Any, evaluation: Evaluation, *, n_bootstrap: int, seed: int
+) -> dict[str, Any] | None:
+    """Measure the coverage of conformal answers on the rows of the report.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        One with `predict_set_nodes`, or that wraps such a one.
+    X : rows
+    evaluation : Evaluation
+    n_bootstrap, seed : int
+        For the intervals.
+
+    Returns
+    -------
+    dict or None
+        ``answers``: the smallest set and, with one path a row, the deepest node, each with
+        ``target``, ``coverage`` and its interval, ``mean_size`` and ``mean_depth``; ``sizes`` of
+        the sets.
+    """
+    for part, rows in parts_with_rows(model, X):
+        if hasattr(part, "predict_set_nodes"):
+            answers = _Answers(part, rows(), evaluation, n_bootstrap, seed)
+            return plain_facts(answers.facts())
+    return None
+
+
+class _Answers:
+    """The answers of one conformal classifier to all rows, beside the truth."""
+
+    def __init__(
+        self, part: Any, rows: Any, evaluation: Evaluation, n_bootstrap: int, seed: int
+    ) -> None:
+        self._part = part
+        self._rows = rows
+        self._evaluation = evaluation
+        self._place = places_of(part.hierarchy_, evaluation)
+        self._draws = {"n_resamples": n_bootstrap, "seed": seed}
+
+    def facts(self) -> dict[str, Any]:
+        sets = self._sets()
+        sizes = np.diff(sets.indptr)
+        told = [self._answer("smallest set", self._held_by(sets), mean_size=float(sizes.mean()))]
+        if not self._evaluation.several:
+            nodes = self._place[self._part.predict_node_numbers(self._rows)]
+            depth = float(self._evaluation.hierarchy.depth[nodes].mean())
+            told.append(self._answer("deepest node", self._is_above(nodes), mean_depth=depth))
+        return {"answers": told, "sizes": _size_table(sizes)}
+
+    def _sets(self) -> sparse.csr_array:
+        """Nodes in the set of every row, on the hierarchy of the report."""
+        found = sparse.csr_array(self._part.predict_set_nodes(self._rows))
+        shape = (found.shape[0], self._evaluation.hierarchy.n_nodes)
+        return sparse.csr_array((found.data, self._place[found.indices], found.indptr), shape=shape)
+
+    def _held_by(self, sets: sparse.csr_array) -> NDArray[np.float64]:
+        """Share of a row's truth that its set holds: all or nothing, unless labels are promised."""
+        pair = self._evaluation.pair
+        if not self._evaluation.several:
+            rows = np.arange(sets.shape[0])
+            return np.asarray(sets[rows, pair.nodes[0]], dtype=np.float64).ravel()
+        true = sparse.csr_array(pair.true.closed[:, 1:])
+        n_true = np.diff(true.indptr)
+        n_held = np.asarray(true.multiply(sets[:, 1:]).sum(axis=1)).ravel()
+        share: NDArray[np.float64] = np.divide(
+            n_held, n_true, out=np.ones(len(n_true)), where=n_true > 0
+        )
+        return share if getattr(self._part, "control", "row") == "label" else np.floor(share)
+
+    def _is_above(self, nodes: NDArray[Any]) -> NDArray[np.float64]:
+        """Whether the truth is at a node or below it."""
+        pair = self._evaluation.pair
+        answers = NodeLabels.from_terminals(nodes, self._evaluation.hierarchy, pair.true.form)
+        overlap = row_overlap(LabelPair(pair.true, answers, pair.weight))
+        return np.asarray(overlap.both == overlap.pred, dtype=np.float64)
+
+    def _answer(
+        self,
+        title: str,
+        held: NDArray[np.float64],
+        mean_size: float | None = None,
+        mean_depth: float | None = None,
+    ) -> dict[str, Any]:
+        found = self._interval(held)
+        return {
+            "title": title,
+            "target": float(self._part.coverage),
+            "coverage": found.value,
+            "low": found.low,
+            "high": found.high,
+            "mean_size": mean_size,
+            "mean_depth": mean_depth,
+        }
+
+    def _interval(self, held: NDArray[np.float64]) -> Interval:
+        values, sizes = np.unique(held, return_counts=True)
+        [found] = bootstrap(
+            lambda drawn: (drawn @ values / drawn.sum(axis=1))[:, None], sizes, **self._draws
+        )
+        return found
+
+
+def _size_table(sizes: NDArray[Any]) -> list[dict[str, int]]:
+    """Count sets by size, every set once."""
+    table = []
+    low, high = int(sizes.min(initial=0)), 0
+    while low <= sizes.max(initial=-1):
+        high = low if low < _SIZES_APART else 2 * low - 1
+        rows = int(np.count_nonzero((sizes >= low) & (sizes <= high)))
+        if rows:
+            table.append({"low": low, "high": high, "rows": rows})
+        low = high + 1
+    return table

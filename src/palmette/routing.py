@@ -1,0 +1,19 @@
+"""How rows find their way down a class tree: objects that train the classifiers of its nodes."""
+
+from palmette.class_tree._linear import LinearRouter
+from palmette.class_tree._routers import EstimatorRouter, SpectralRouter
+from palmette.class_tree._routing import OptionTable, Router, Routes, RoutingProblem
+from palmette.forest._splits import AxisSplit, Hellinger, LogisticSplit
+
+__all__ = [
+    "AxisSplit",
+    "EstimatorRouter",
+    "Hellinger",
+    "LinearRouter",
+    "LogisticSplit",
+    "OptionTable",
+    "Router",
+    "Routes",
+    "RoutingProblem",
+    "SpectralRouter",
+]

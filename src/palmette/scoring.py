@@ -1,0 +1,20 @@
+"""Scores of features at the nodes of a hierarchy, as objects."""
+
+from palmette.feature_selection._base import FeatureScore, NodeScores, NodeTask, ScoringProblem
+from palmette.feature_selection._fsnm import FsnmScore
+from palmette.feature_selection._hirr import HirrScore, lambda_path
+from palmette.feature_selection._mrmr import MrmrScore
+from palmette.feature_selection._univariate import FisherScore, UnivariateScore
+
+__all__ = [
+    "FeatureScore",
+    "FisherScore",
+    "FsnmScore",
+    "HirrScore",
+    "MrmrScore",
+    "NodeScores",
+    "NodeTask",
+    "ScoringProblem",
+    "UnivariateScore",
+    "lambda_path",
+]

@@ -1,0 +1,1 @@
+"""What several methods share about decision trees: bins, random numbers, histograms, growing."""

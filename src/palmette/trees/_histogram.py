@@ -1,0 +1,426 @@
+"""Several numbers at a time, as vectors of the processor: lanes of sixteen columns, and pairs.
+
+Numba cannot be told that two arrays do not overlap. A loop over sixteen columns is therefore either
+left scalar or checked anew for every row, which costs as much as the sums themselves; here the
+vectors are spelled out, and LLVM cuts them to the registers that the machine has.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numba.core.cgutils
+import numba.extending
+import numpy as np
+from llvmlite import ir
+from numba import njit
+from numpy.typing import NDArray
+
+__all__ = [
+    "BINS",
+    "CLEARLY",
+    "GROUP",
+    "LANES",
+    "add_lanes",
+    "add_pairs",
+    "aligned_floats",
+    "best_stumps",
+    "column_totals",
+    "copy_lanes",
+    "exact_stump_edges",
+    "lead_lanes",
+    "pack_columns",
+    "pick_stumps",
+    "stump_edges",
+    "sum_bins",
+]
+
+
+LANES = 16
+
+# what writes code for the compiler has types of its own, which Python's do not describe
+cgutils: Any = numba.core.cgutils
+intrinsic: Any = numba.extending.intrinsic
+types: Any = numba.types
+
+_FLOATS = ir.VectorType(ir.FloatType(), LANES)
+_INTS = ir.VectorType(ir.IntType(32), LANES)
+_PAIR = ir.VectorType(ir.DoubleType(), 2)
+_MAGNITUDE = 0x7FFFFFFF  # all bits of a float but its sign
+
+
+@njit(cache=True, nogil=True)
+def aligned_floats(n: int) -> NDArray[np.float32]:
+    """Return n float32 zeros that begin at a cache line."""
+    room = np.zeros(n + LANES, dtype=np.float32)
+    start = (-(room.ctypes.data >> 2)) % LANES
+    return room[start : start + n]
+
+
+def _every(kind: ir.VectorType, value: float) -> ir.Constant:
+    return ir.Constant(kind, [value] * LANES)
+
+
+def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: Any, vector: Any) -> Any:
+    """Return the address of element `at` of an array, as that of a vector."""
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
+
+
+def _build_adding(vector: Any, n_places: int) -> Any:
+    """Return the code that adds one vector to several."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds, align = signature.args, signature.args[0].dtype.bitwidth // 8
+        source = _pointer(context, builder, kinds[1], arguments[1], arguments[2], vector)
+        added = builder.load(source, align=align)
+        for q in range(n_places):
+            place = builder.extract_value(arguments[3], q)
+            target = _pointer(context, builder, kinds[0], arguments[0], place, vector)
+            moved = builder.fadd(builder.load(target, align=align), added)
+            builder.store(moved, target, align=align)
+        return context.get_dummy_value()
+
+    return build
+
+
+def _signature_of_adding(sums: Any, values: Any, places: Any) -> Any:
+    return types.void(sums, values, types.intp, types.UniTuple(types.intp, len(places)))
+
+
+@intrinsic
+def add_lanes(_: Any, sums: Any, values: Any, start: Any, places: Any) -> Any:
+    """Add the lanes of `values` from `start` on to those of `sums` from every one of `places` on.
+
+    ``add_lanes(sums, values, start, places)``, with contiguous float32 arrays `sums` (in and out)
+    and `values`, an index, and a tuple of indices. The values are read once.
+    """
+    return _signature_of_adding(sums, values, places), _build_adding(_FLOATS, len(places))
+
+
+@intrinsic
+def add_pairs(_: Any, sums: Any, values: Any, start: Any, places: Any) -> Any:
+    """Do as `add_lanes` with float64 arrays, two numbers at a time."""
+    return _signature_of_adding(sums, values, places), _build_adding(_PAIR, len(places))
+
+
+@intrinsic
+def copy_lanes(_: Any, target: Any, place: Any, values: Any, start: Any) -> Any:
+    """Copy the lanes of `values` from `start` on to `target` from `place` on, as float32.
+
+    ``copy_lanes(target, place, values, start)``, with a contiguous float32 array `target` (out),
+    and an array `values` of floats in C order, whose elements `start` counts row after row.
+    """
+    if values.layout != "C":
+        raise numba.TypingError(f"an array in order {values.layout}: expected C order")
+    signature = types.void(target, types.intp, values, types.intp)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds, number = signature.args, context.get_value_type(values.dtype)
+        vector = ir.VectorType(number, LANES)
+        source = _pointer(context, builder, kinds[2], arguments[2], arguments[3], vector)
+        copied = builder.load(source, align=4)
+        if number != ir.FloatType():
+            copied = builder.fptrunc(copied, _FLOATS)
+        goal = _pointer(context, builder, kinds[0], arguments[0], arguments[1], _FLOATS)
+        builder.store(copied, goal, align=4)
+        return context.get_dummy_value()
+
+    return signature, build
+
+
+@intrinsic
+def lead_lanes(
+    _: Any,
+    bins: Any,
+    start: Any,
+    low: Any,
+    high: Any,
+    halves: Any,
+    clearly: Any,
+    edges: Any,
+    cuts: Any,
+) -> Any:
+    """Find the cut of largest ``|sum up to the cut - half|`` in every lane, and clear the bins.
+
+    ``lead_lanes(bins, start, low, high, halves, clearly, edges, cuts)``: `bins` (float32, in and
+    out) holds lanes for bin after bin from `start` on. Bins from `low` on, and before `high`, are
+    summed up, and after each a cut is tried. It takes the lead where its edge exceeds the leader's
+    by the factor `clearly`. All bins up to `high` are set to zero.
+
+    `halves` (float32 lanes, in), `edges` (float32 lanes, out; times `clearly`), `cuts` (int32
+    lanes, out).
+    """
+    index = types.intp
+    signature = types.void(bins, index, index, index, halves, types.float32, edges, cuts)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        zero = ir.Constant(ir.IntType(64), 0)
+
+        def lanes(argument: int, at: Any, vector: Any) -> Any:
+            kind, array = signature.args[argument], arguments[argument]
+            return _pointer(context, builder, kind, array, at, vector)
+
+        def in_all(value: Any, kind: Any) -> Any:
+            undefined = ir.Constant(kind, ir.Undefined)
+            first = builder.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
+            return builder.shuffle_vector(first, undefined, _every(_INTS, 0))
+
+        rows = lanes(0, arguments[1], _FLOATS)
+        half = builder.load(lanes(4, zero, _FLOATS), align=4)
+        factor = in_all(arguments[5], _FLOATS)
+        sums = cgutils.alloca_once_value(builder, _every(_FLOATS, 0.0))
+        lead = cgutils.alloca_once_value(builder, _every(_FLOATS, 0.0))
+        leader = cgutils.alloca_once_value(builder, _every(_INTS, 0))
+        one = ir.Constant(arguments[2].type, 1)
+        with cgutils.for_range_slice(builder, arguments[2], arguments[3], one) as (cut, _):
+            row = builder.gep(rows, [cut])
+            left = builder.fadd(builder.load(sums), builder.load(row, align=4))
+            builder.store(left, sums)
+            builder.store(_every(_FLOATS, 0.0), row, align=4)
+            bits = builder.bitcast(builder.fsub(left, half), _INTS)
+            edge = builder.bitcast(builder.and_(bits, _every(_INTS, _MAGNITUDE)), _FLOATS)
+            better = builder.fcmp_ordered(">", edge, builder.load(lead))
+            demand = builder.fmul(edge, factor)
+            builder.store(builder.select(better, demand, builder.load(lead)), lead)
+            here = in_all(builder.trunc(cut, ir.IntType(32)), _INTS)
+            builder.store(builder.select(better, here, builder.load(leader)), leader)
+        builder.store(_every(_FLOATS, 0.0), builder.gep(rows, [arguments[3]]), align=4)
+        builder.store(builder.load(lead), lanes(6, zero, _FLOATS), align=4)
+        builder.store(builder.load(leader), lanes(7, zero, _INTS), align=4)
+        return context.get_dummy_value()
+
+    return signature, build
+
+
+Codes: TypeAlias = NDArray[np.uint8]
+Floats: TypeAlias = NDArray[np.float32]
+Columns: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int32]
+Sums: TypeAlias = NDArray[np.float64]
+
+CLEARLY = np.float32(1.00001)
+_CLEARLY_EXACT = 1.00001
+
+GROUP = 4  # features whose sums are taken in one pass over the rows: 64 KiB of bins
+BINS = 256 * LANES  # room for the bins of one feature
+
+
+@njit(cache=True, nogil=True)
+def column_totals(signed: Columns) -> Sums:
+    """Sum every column of an array of shape (n_samples, n_columns), in float64."""
+    totals = np.zeros(signed.shape[1])
+    for i in range(signed.shape[0]):
+        for k in range(signed.shape[1]):
+            totals[k] += signed[i, k]
+    return totals
+
+
+@njit(cache=True, nogil=True)
+def pack_columns(columns: Columns, rows: Indices | None, first: int, packed: Floats) -> None:
+    """Copy the columns from `first` on, as many as there are lanes, side by side.
+
+    Lanes without a column are zero. With `rows`, only those rows, in their order.
+    """
+    n_columns = columns.shape[1]
+    n_here = min(LANES, n_columns - first)
+    for i in range(len(packed) // LANES):
+        row = i if rows is None else rows[i]
+        if n_here == LANES:
+            copy_lanes(packed, i * LANES, columns, row * n_columns + first)
+            continue
+        for k in range(LANES):
+            packed[i * LANES + k] = columns[row, first + k] if k < n_here else 0.0
+
+
+@njit(cache=True, nogil=True)
+def sum_bins(codes: Codes, members: Indices, packed: Floats, bins: Floats) -> None:
+    """Add packed rows to the bins of up to four features, each of which has room for 256.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n_features, n_rows), IN
+    members : int32 array, IN
+        The features; four of them share one pass, and what is read of the rows.
+    packed : float32 array of shape (n_rows * LANES,), IN
+    bins : float32 array of shape (GROUP * BINS,), IN and OUT
+    """
+    if len(members) == GROUP:
+        a, b, c, d = codes[members[0]], codes[members[1]], codes[members[2]], codes[members[3]]
+        for i in range(codes.shape[1]):
+            places = (
+                a[i] * LANES,
+                b[i] * LANES + BINS,
+                c[i] * LANES + 2 * BINS,
+                d[i] * LANES + 3 * BINS,
+            )
+            add_lanes(bins, packed, i * LANES, places)
+        return
+    for g in range(len(members)):
+        a = codes[members[g]]
+        for i in range(codes.shape[1]):
+            add_lanes(bins, packed, i * LANES, (a[i] * LANES + g * BINS,))
+
+
+@njit(cache=True, nogil=True)
+def _range(codes: Codes) -> tuple[int, int]:
+    """Return the lowest and the highest code."""
+    low = high = codes[0]
+    for code in codes:
+        low, high = min(low, code), max(high, code)
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def stump_edges(
+    codes_by_feature: Codes,
+    signed: Columns,
+    totals: Sums,
+    features: Indices,
+    out_cuts: Codes,
+    out_edges: Floats,
+) -> None:
+    """Find the best cut of every feature for every column.
+
+    The edge of a cut is ``|2 L - T|``: L is the sum of the column over the rows whose code is at
+    most the cut, T its total. Cuts compete in ascending order, see above. What is found for one
+    feature does not depend on the others, so threads may share them out.
+
+    Parameters
+    ----------
+    codes_by_feature : uint8 array of shape (n_features, n_samples), IN
+    signed : float32 or float64 array of shape (n_samples, n_columns), IN
+        In C order. Summed in float32, whatever it is.
+    totals : float64 array of shape (n_columns,), IN
+        From `column_totals`.
+    features : int32 array of shape (n_candidates,), IN
+    out_cuts : uint8 array of shape (n_candidates, n_columns), OUT
+    out_edges : float32 array of shape (n_candidates, n_columns), OUT
+        0 where a feature does not vary.
+    """
+    n_samples, n_columns = signed.shape
+    packed = aligned_floats(n_samples * LANES)
+    bins = aligned_floats(GROUP * BINS)
+    halves, edges = aligned_floats(LANES), aligned_floats(LANES)
+    cuts = np.zeros(LANES, dtype=np.int32)
+    out_cuts[:] = 0
+    out_edges[:] = 0.0
+    if n_samples == 0:
+        return
+    for first in range(0, n_columns, LANES):
+        n_here = min(LANES, n_columns - first)
+        pack_columns(signed, None, first, packed)
+        for k in range(n_here):
+            halves[k] = 0.5 * totals[first + k]
+        for start in range(0, len(features), GROUP):
+            members = features[start : start + GROUP]
+            sum_bins(codes_by_feature, members, packed, bins)
+            for g in range(len(members)):
+                low, high = _range(codes_by_feature[members[g]])
+                lead_lanes(bins, g * BINS, low, high, halves, CLEARLY, edges, cuts)
+                for k in range(n_here):
+                    out_cuts[start + g, first + k] = cuts[k]
+                    out_edges[start + g, first + k] = 2.0 * edges[k] / CLEARLY
+
+
+@njit(cache=True, nogil=True)
+def exact_stump_edges(
+    codes_by_feature: NDArray[np.uint8],
+    signed: NDArray[np.float64],
+    totals: NDArray[np.float64],
+    features: NDArray[np.int32],
+    out_cuts: NDArray[np.uint8],
+    out_edges: NDArray[np.float64],
+) -> None:
+    """Find the best cut of every feature for every column; as `stump_edges`, in float64.
+
+    Where a column's weights almost cancel, sums in float32 would leave a choice between equal
+    candidates to rounding.
+    """
+    n_samples, n_columns = signed.shape
+    for q in range(len(features)):
+        codes = codes_by_feature[features[q]]
+        bins = np.zeros((256, n_columns))
+        seen = np.zeros(256, dtype=np.bool_)
+        for i in range(n_samples):
+            seen[codes[i]] = True
+            for k in range(n_columns):
+                bins[codes[i], k] += signed[i, k]
+        last = 255
+        while last > 0 and not seen[last]:
+            last -= 1
+        for k in range(n_columns):
+            left, best, best_cut = 0.0, 0.0, 0
+            for cut in range(last):
+                if seen[cut]:
+                    left += bins[cut, k]
+                    edge = abs(2 * left - totals[k])
+                    if edge > best * _CLEARLY_EXACT:
+                        best, best_cut = edge, cut
+            out_cuts[q, k] = best_cut
+            out_edges[q, k] = best
+
+
+@njit(cache=True, nogil=True)
+def pick_stumps(
+    features: Indices, cuts: Codes, edges: Floats, totals: Sums
+) -> tuple[Indices, Codes, Floats]:
+    """Choose for every column among the best cuts of the features, and no split at all.
+
+    Features compete in the order given, see above; not to split, which has the edge ``|T|``, comes
+    first.
+
+    Parameters
+    ----------
+    features : int32 array of shape (n_candidates,), IN
+    cuts, edges : uint8 and float32 arrays of shape (n_candidates, n_columns), IN
+        From `stump_edges`.
+    totals : float64 array of shape (n_columns,), IN
+
+    Returns
+    -------
+    feature : int32 array of shape (n_columns,)
+        -1 where no split is better.
+    cut : uint8 array of shape (n_columns,)
+    edge : float32 array of shape (n_columns,)
+    """
+    n_columns = len(totals)
+    feature = np.full(n_columns, -1, dtype=np.int32)
+    cut = np.zeros(n_columns, dtype=np.uint8)
+    edge = np.abs(totals).astype(np.float32)
+    for q in range(len(features)):
+        for k in range(n_columns):
+            if edges[q, k] > edge[k] * CLEARLY:
+                feature[k], cut[k], edge[k] = features[q], cuts[q, k], edges[q, k]
+    return feature, cut, edge
+
+
+def best_stumps(
+    codes_by_feature: Codes, signed: Columns, features: Indices
+) -> tuple[Indices, Codes, Floats]:
+    """Find the stump of largest edge for every column: `stump_edges`, then `pick_stumps`.
+
+    Parameters
+    ----------
+    codes_by_feature : uint8 array of shape (n_features, n_samples), IN
+    signed : float32 or float64 array of shape (n_samples, n_columns), IN
+    features : int32 array of shape (n_candidates,), IN
+
+    Returns
+    -------
+    feature, cut, edge : arrays of shape (n_columns,)
+        As of `pick_stumps`.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 1, 1, 2]], dtype=np.uint8)
+    >>> signed = np.array([[-0.1, 0.1], [-0.2, 0.2], [-0.3, 0.3], [0.4, 0.4]])
+    >>> feature, cut, edge = best_stumps(codes, signed, np.array([0], dtype=np.int32))
+    >>> feature.tolist(), cut.tolist(), edge.round(3).tolist()
+    ([0, -1], [1, 0], [1.0, 1.0])
+    """
+    totals = column_totals(signed)
+    cuts = np.empty((len(features), signed.shape[1]), dtype=np.uint8)
+    edges = np.empty((len(features), signed.shape[1]), dtype=np.float32)
+    stump_edges(codes_by_feature, signed, totals, features, cuts, edges)
+    return pick_stumps(features, cuts, edges, totals)

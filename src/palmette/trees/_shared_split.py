@@ -1,0 +1,382 @@
+"""Splits of a node that serve all columns together: random ones, and the best ones.
+
+A split is a feature and a cut; a code up to the cut goes left. It takes the lead only where it is
+better than the leader by a factor: sums agree to six digits or so, and which of two equally good
+splits wins must not depend on rounding.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from palmette.trees._histogram import (
+    BINS,
+    CLEARLY,
+    GROUP,
+    LANES,
+    add_lanes,
+    aligned_floats,
+    pack_columns,
+    sum_bins,
+)
+from palmette.trees._random import State, next_below
+
+__all__ = ["best_shared_split", "draw_features", "random_shared_split"]
+
+Codes: TypeAlias = NDArray[np.uint8]
+Counts: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int32]
+Sums: TypeAlias = NDArray[np.float64]
+
+_CLEARLY = 1.00001  # the factor where sums are in float64; histogram.CLEARLY is for float32
+
+_MISSING = 255  # code of missing values, which lie above all others
+
+
+# ------------------------------------------------------------------------------ random cuts
+
+
+@njit(cache=True, nogil=True)
+def _draw_split(
+    codes: Codes, rows: Indices, perm: Indices, n_left: int, state: State
+) -> tuple[int, int, int]:
+    """Draw a feature that varies among the rows, and one of its cuts, evenly from their range.
+
+    Returns (feature, cut, how many features are left to draw from); feature -1 when none varies.
+    """
+    while n_left > 0:
+        place = next_below(state, n_left)
+        feature = perm[place]
+        n_left -= 1
+        perm[place] = perm[n_left]
+        perm[n_left] = feature
+        low = codes[rows[0], feature]
+        high = low
+        for row in rows[1:]:
+            code = codes[row, feature]
+            low = min(low, code)
+            high = max(high, code)
+        if low < high == _MISSING:
+            # counts as the next to the largest, or most cuts would only part missing values
+            high = low + 1
+            for row in rows:
+                code = codes[row, feature]
+                high = max(high, code + 1 if code < _MISSING else 0)
+        if low < high:
+            return feature, low + next_below(state, high - low), n_left
+    return -1, 0, 0
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _best_random_split(
+    codes: Codes,
+    gradients: Floats,
+    weights: Floats,
+    rows: Indices,
+    features: Indices,
+    cuts: Codes,
+    absolute: bool,
+    room: Floats,
+) -> tuple[int, int]:
+    """Return the split with the largest sums of gradients on its sides, and its left size.
+
+    Sums count by their squares over the weight of the side, or by their absolute values. `room` is
+    that of `random_shared_split`.
+    """
+    n_drawn, n_labels = len(features), gradients.shape[1]
+    total, left = room[n_drawn], room[:n_drawn]
+    room[: n_drawn + 1] = 0.0
+    size_left = np.zeros(n_drawn, dtype=np.int64)
+    weight_left = np.zeros(n_drawn, dtype=np.float64)
+    weight = 0.0
+    for row in rows:
+        weight += weights[row]
+        for k in range(n_labels):
+            total[k] += gradients[row, k]
+        for q in range(n_drawn):
+            if codes[row, features[q]] <= cuts[q]:
+                size_left[q] += 1
+                weight_left[q] += weights[row]
+                for k in range(n_labels):
+                    left[q, k] += gradients[row, k]
+    best, best_gain = 0, 0.0
+    for q in range(n_drawn):
+        gain_left, gain_right = 0.0, 0.0
+        if absolute:
+            for k in range(n_labels):
+                gain_left += abs(left[q, k])
+                gain_right += abs(total[k] - left[q, k])
+            gain = gain_left + gain_right
+        else:
+            for k in range(n_labels):
+                gain_left += left[q, k] * left[q, k]
+                gain_right += (total[k] - left[q, k]) * (total[k] - left[q, k])
+            gain = gain_left / weight_left[q] + gain_right / (weight - weight_left[q])
+        # two features may part the rows alike: the first one drawn wins, whatever rounding says
+        if gain > best_gain * _CLEARLY:
+            best, best_gain = q, gain
+    return best, size_left[best]
+
+
+@njit(cache=True, nogil=True)
+def random_shared_split(
+    codes: Codes,
+    gradients: Floats,
+    weights: Floats,
+    rows: Indices,
+    candidates: Indices,
+    n_draws: int,
+    absolute: bool,
+    min_leaf: int,
+    state: State,
+    room: Floats,
+) -> tuple[int, int]:
+    """Draw features that vary among the rows, a cut of each, and return the best of these splits.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n_samples, n_features), IN
+    gradients, weights, candidates, n_draws, absolute, min_leaf
+        As of `grow_heap_tree`, IN.
+    rows : int32 array of shape (n_rows,), IN
+        The rows of the node.
+    state : uint64 array of shape (1,), IN and OUT
+    room : float array of shape (n_draws + 1, n_columns)
+        Of the type of the gradients; for its own use.
+
+    Returns
+    -------
+    feature : int
+        -1 where the node is not split.
+    cut : int
+    """
+    drawn_features = np.zeros(n_draws, dtype=np.int32)
+    drawn_cuts = np.zeros(n_draws, dtype=np.uint8)
+    perm = candidates.copy()
+    n_drawn, n_left = 0, len(candidates)
+    while n_drawn < n_draws and n_left > 0:
+        feature, cut, n_left = _draw_split(codes, rows, perm, n_left, state)
+        if feature >= 0:
+            drawn_features[n_drawn] = feature
+            drawn_cuts[n_drawn] = cut
+            n_drawn += 1
+    if n_drawn == 0:
+        return -1, 0
+    features, cuts = drawn_features[:n_drawn], drawn_cuts[:n_drawn]
+    best, size = _best_random_split(codes, gradients, weights, rows, features, cuts, absolute, room)
+    if size < min_leaf or len(rows) - size < min_leaf:
+        return -1, 0
+    return drawn_features[best], drawn_cuts[best]
+
+
+# -------------------------------------------------------------------------------- best cuts
+
+
+@njit(cache=True, nogil=True)
+def draw_features(
+    codes: Codes, rows: Indices, candidates: Indices, n_draws: int, state: State
+) -> Indices:
+    """Draw some of the features that vary among the rows, and return them ascending.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n_features, n_samples), IN
+    rows : int32 array of shape (n_rows,), IN
+    candidates : int32 array, IN
+        Features that may be drawn.
+    n_draws : int
+    state : uint64 array of shape (1,), IN and OUT
+    """
+    perm = candidates.copy()
+    drawn = np.empty(n_draws, dtype=np.int32)
+    n_drawn, n_left = 0, len(candidates)
+    while n_drawn < n_draws and n_left > 0:
+        place = next_below(state, n_left)
+        feature = perm[place]
+        n_left -= 1
+        perm[place] = perm[n_left]
+        first = codes[feature, rows[0]]
+        for row in rows[1:]:
+            if codes[feature, row] != first:
+                drawn[n_drawn] = feature
+                n_drawn += 1
+                break
+    return np.sort(drawn[:n_drawn])
+
+
+@njit(cache=True, nogil=True)
+def _gather_codes(
+    codes_by_feature: Codes, weights: Floats, rows: Indices, features: Indices
+) -> tuple[Codes, Codes, Counts, Counts, Sums]:
+    """Number the codes that occur among some rows, so that there are no empty bins.
+
+    Returns
+    -------
+    ranks : uint8 array of shape (n_candidates, n_rows)
+        Place of every row's code among those that occur.
+    present : uint8 array of shape (n_candidates, 256)
+        The codes that occur, ascending.
+    n_present : int64 array of shape (n_candidates,)
+        How many they are.
+    sizes : int64 array of shape (n_candidates, 256)
+        Rows with each of them.
+    masses : float64 array of shape (n_candidates, 256)
+        Their weights.
+    """
+    ranks = np.empty((len(features), len(rows)), dtype=np.uint8)
+    present = np.zeros((len(features), 256), dtype=np.uint8)
+    sizes = np.zeros((len(features), 256), dtype=np.int64)
+    masses = np.zeros((len(features), 256))
+    n_present = np.zeros(len(features), dtype=np.int64)
+    rank = np.zeros(256, dtype=np.uint8)
+    for q in range(len(features)):
+        codes = codes_by_feature[features[q]]
+        rank[:] = 0
+        for row in rows:
+            rank[codes[row]] = 1
+        for code in range(256):
+            if rank[code]:
+                present[q, n_present[q]] = code
+                rank[code] = n_present[q]
+                n_present[q] += 1
+        for i in range(len(rows)):
+            here = rank[codes[rows[i]]]
+            ranks[q, i] = here
+            sizes[q, here] += 1
+            masses[q, here] += weights[rows[i]]
+    return ranks, present, n_present, sizes, masses
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _add_gains(bins: Floats, absolute: bool, left_gains: Sums, right_gains: Sums) -> None:
+    """Add what the lanes say for every cut, and clear the bins.
+
+    Parameters
+    ----------
+    bins : float32 array of shape (n_bins * LANES,), IN and OUT
+    absolute : bool
+        Whether sums count by their absolute values, or by their squares.
+    left_gains, right_gains : float64 arrays of shape (n_bins,), IN and OUT
+        For the cut after every bin.
+    """
+    n_bins = len(left_gains)
+    for at in range(LANES, n_bins * LANES, LANES):
+        add_lanes(bins, bins, at - LANES, (at,))
+    totals = bins[(n_bins - 1) * LANES :]
+    for cut in range(n_bins - 1):
+        sums = bins[cut * LANES : (cut + 1) * LANES]
+        left, right = np.float32(0.0), np.float32(0.0)
+        if absolute:
+            for k in range(LANES):
+                left += abs(sums[k])
+                right += abs(totals[k] - sums[k])
+        else:
+            for k in range(LANES):
+                left += sums[k] * sums[k]
+                right += (totals[k] - sums[k]) * (totals[k] - sums[k])
+        left_gains[cut] += left
+        right_gains[cut] += right
+    bins[:] = 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _lead(
+    sizes: Counts,
+    masses: Sums,
+    left_gains: Sums,
+    right_gains: Sums,
+    absolute: bool,
+    min_leaf: int,
+) -> tuple[int, float, int]:
+    """Return the bin after which a feature is best cut, the gain, and how many rows go left."""
+    best, best_gain, best_size = -1, 0.0, 0
+    n_rows, mass = sizes.sum(), masses.sum()
+    size_left, mass_left = 0, 0.0
+    for cut in range(len(sizes) - 1):
+        size_left += sizes[cut]
+        mass_left += masses[cut]
+        if size_left < min_leaf or n_rows - size_left < min_leaf:
+            continue
+        gain = left_gains[cut] + right_gains[cut]
+        if not absolute:
+            gain = left_gains[cut] / mass_left + right_gains[cut] / (mass - mass_left)
+        if best < 0 or gain > best_gain * CLEARLY:
+            best, best_gain, best_size = cut, gain, size_left
+    return best, best_gain, best_size
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def best_shared_split(
+    codes_by_feature: Codes,
+    gradients: Floats,
+    weights: Floats,
+    rows: Indices,
+    features: Indices,
+    criterion: int,
+    min_leaf: int,
+) -> tuple[int, int, float, int]:
+    """Find the split that parts the gradients of all columns best.
+
+    Parameters
+    ----------
+    codes_by_feature : uint8 array of shape (n_features, n_samples), IN
+    gradients : float32 array of shape (n_samples, n_columns), IN
+        In C order. Multiplied by the weights of their rows.
+    weights : float32 array of shape (n_samples,), IN
+        Above zero.
+    rows : int32 array of shape (n_rows,), IN
+        The rows to split.
+    features : int32 array of shape (n_candidates,), IN
+    criterion : 0 or 1
+        With G the sum of a column on a side and W the weight there, a split is worth the sum over
+        columns and sides of ``G**2 / W`` (0) or of ``|G|`` (1).
+    min_leaf : int
+        Minimum number of rows on a side.
+
+    Returns
+    -------
+    feature : int
+        -1 where no split is allowed.
+    cut : int
+    gain : float
+    size_left : int
+        Rows that go left.
+    """
+    n_features, n_rows = len(features), len(rows)
+    ranks, present, n_bins, sizes, masses = _gather_codes(codes_by_feature, weights, rows, features)
+    left_gains, right_gains = np.zeros((n_features, 256)), np.zeros((n_features, 256))
+    packed, bins = aligned_floats(n_rows * LANES), aligned_floats(GROUP * BINS)
+    order = np.arange(n_features, dtype=np.int32)
+    for first in range(0, gradients.shape[1], LANES):
+        pack_columns(gradients, rows, first, packed)
+        for start in range(0, n_features, GROUP):
+            members = order[start : start + GROUP]
+            sum_bins(ranks, members, packed, bins)
+            for g in range(len(members)):
+                q, base = members[g], g * BINS
+                n_here = n_bins[q]
+                _add_gains(
+                    bins[base : base + n_here * LANES],
+                    criterion == 1,
+                    left_gains[q, :n_here],
+                    right_gains[q, :n_here],
+                )
+    best_feature, best_cut, best_gain, best_size = -1, 0, 0.0, 0
+    for q in range(n_features):
+        rank, gain, size = _lead(
+            sizes[q, : n_bins[q]],
+            masses[q],
+            left_gains[q],
+            right_gains[q],
+            criterion == 1,
+            min_leaf,
+        )
+        if rank >= 0 and (best_feature < 0 or gain > best_gain * CLEARLY):
+            best_feature, best_cut = features[q], present[q, rank]
+            best_gain, best_size = gain, size
+    return best_feature, best_cut, best_gain, best_size

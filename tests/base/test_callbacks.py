@@ -1,0 +1,455 @@
+"""Laws of rounds as tasks: callbacks hear of every one, and without any nothing is paid."""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import inspect
+import pickle
+import sys
+from contextlib import suppress
+from types import ModuleType
+
+import numpy as np
+import pytest
+import sklearn.callback
+from sklearn.base import BaseEstimator, clone
+from sklearn.callback import ProgressBar, ScoringMonitor
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import has_fit_parameter
+from tests.iterative import SampledCentroids
+
+from palmette.base import _callbacks as callbacks
+from palmette.base._callbacks import (
+    IterativeFitMixin,
+    callbacks_of,
+    monitored_fit,
+    monitored_rounds,
+    state_of,
+)
+
+Y = np.arange(60) % 3
+X = np.random.default_rng(0).normal(size=(60, 4)) + Y[:, None]
+
+
+class Recorder:
+    """Writes down every call; asks to stop after some round, or fails at it."""
+
+    def __init__(self, stop_after=None, fail_at=None):
+        self.seen = []
+        self.stop_after = stop_after
+        self.fail_at = fail_at
+
+    def setup(self, estimator, context):
+        self.seen.append("setup")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.seen.append(f"begin {context.task_name} {context.task_id}")
+
+    def on_fit_task_end(self, estimator, context):
+        self.seen.append(f"end {context.task_name} {context.task_id}")
+        is_round = context.task_name == "round"
+        if is_round and context.task_id == self.fail_at:
+            raise ZeroDivisionError
+        return is_round and context.task_id == self.stop_after
+
+    def teardown(self, estimator, context):
+        self.seen.append("teardown")
+
+
+class ModelKeeper(Recorder):
+    """Asks for all that a hook can have, and keeps it."""
+
+    def __init__(self):
+        super().__init__()
+        self.begun, self.ended = [], []
+
+    def on_fit_task_begin(self, estimator, context, *, fitted_estimator=None):
+        if context.task_name == "round":
+            self.begun.append(fitted_estimator)
+
+    def on_fit_task_end(
+        self, estimator, context, *, X=None, y=None, metadata=None, fitted_estimator=None
+    ):
+        self.ended.append((context.task_name, X, y, metadata, fitted_estimator))
+
+
+def rounds_seen(first, stop):
+    return [f"{hook} round {turn}" for turn in range(first, stop) for hook in ("begin", "end")]
+
+
+def fit(*given, **parameters):
+    return SampledCentroids(random_state=0, **parameters).set_callbacks(*given).fit(X, Y)
+
+
+# ---------------------------------------------------------------------- without callbacks
+
+
+def test_without_callbacks_rounds_are_a_plain_range():
+    rounds = monitored_rounds(SampledCentroids(), 2, 5, X=X, y=Y)
+    assert type(rounds) is type(iter(range(3)))
+    assert list(rounds) == [2, 3, 4]
+
+
+def test_without_callbacks_fit_is_called_as_it_is_and_needs_no_decorator():
+    class Plain(IterativeFitMixin, BaseEstimator):
+        def fit(self, X, y=None):
+            return list(monitored_rounds(self, 0, 3))
+
+    assert Plain().fit(X) == [0, 1, 2]
+
+
+def test_the_decorator_keeps_the_signature():
+    assert list(inspect.signature(SampledCentroids.fit).parameters) == [
+        *("self", "X", "y", "sample_weight")
+    ]
+    assert has_fit_parameter(SampledCentroids(), "sample_weight")
+
+
+# ---------------------------------------------------------------------- what callbacks hear
+
+
+def test_callbacks_hear_of_the_fit_and_of_every_round():
+    recorder = Recorder()
+    fit(recorder, n_rounds=3)
+    assert recorder.seen == [
+        *("setup", "begin fit 0"),
+        *rounds_seen(0, 3),
+        *("end fit 0", "teardown"),
+    ]
+
+
+def test_a_fit_of_no_rounds_begins_and_ends():
+    recorder = Recorder()
+    fit(recorder, n_rounds=0)
+    assert recorder.seen == ["setup", "begin fit 0", "end fit 0", "teardown"]
+
+
+def test_a_loop_that_is_left_early_ends_its_round_and_the_fit():
+    recorder = Recorder()
+    model = fit(recorder, n_rounds=10, leave_at=1)
+    assert recorder.seen[2:] == [*rounds_seen(0, 2), "end fit 0", "teardown"]
+    assert model.n_rounds_ == 2
+
+
+def test_a_callback_can_stop_the_rounds():
+    recorder, other = Recorder(stop_after=2), Recorder()
+    model = fit(recorder, other, n_rounds=10)
+    assert model.n_rounds_ == 3
+    assert np.array_equal(model.centroids_, fit(n_rounds=3).centroids_)
+    assert recorder.seen == other.seen
+    assert recorder.seen[2:] == [*rounds_seen(0, 3), "end fit 0", "teardown"]
+
+
+def test_an_interrupted_fit_is_torn_down_but_has_no_end():
+    recorder = Recorder()
+    with pytest.raises(KeyboardInterrupt):
+        fit(recorder, interrupt_at=1)
+    assert recorder.seen[2:] == [*rounds_seen(0, 1), "begin round 1", "teardown"]
+
+
+def test_what_a_callback_raises_comes_out_of_fit():
+    recorder = Recorder(fail_at=1)
+    with pytest.raises(ZeroDivisionError):
+        fit(recorder)
+    assert recorder.seen[2:] == [*rounds_seen(0, 2), "teardown"]
+
+
+def test_bad_input_is_refused_before_callbacks_are_set_up():
+    recorder = Recorder()
+    with pytest.raises(ValueError, match="NaN"):
+        SampledCentroids().set_callbacks(recorder).fit(X * np.nan, Y)
+    assert recorder.seen == []
+
+
+@pytest.mark.parametrize("parameters", [{}, {"interrupt_at": 2}, {"leave_at": 2}])
+def test_nothing_is_left_behind(parameters):
+    model = SampledCentroids(random_state=0, **parameters).set_callbacks(Recorder())
+    with suppress(KeyboardInterrupt):
+        model.fit(X, Y)
+    assert callbacks._watches == {}
+    assert state_of(model) is None
+    plain = SampledCentroids(random_state=0).fit(X, Y)
+    assert vars(model).keys() - vars(plain).keys() == {"_skl_callbacks"}
+
+
+# ---------------------------------------------------------------------- models between rounds
+
+
+def test_models_between_rounds_are_those_of_shorter_fits():
+    keeper = ModelKeeper()
+    fit(keeper, n_rounds=4)
+    rounds = [each for each in keeper.ended if each[0] == "round"]
+    assert len(rounds) == 4
+    assert keeper.begun[0] is None  # before the first round there is none
+    for turn, (_, rows, labels, metadata, model) in enumerate(rounds):
+        expected = fit(n_rounds=turn + 1)
+        assert np.array_equal(model.predict_proba(X), expected.predict_proba(X))
+        assert rows is X
+        assert labels is Y
+        assert metadata is None
+        if turn < 3:
+            assert np.array_equal(keeper.begun[turn + 1].centroids_, expected.centroids_)
+
+
+def test_the_model_at_the_end_is_the_fitted_one():
+    for parameters in ({}, {"leave_at": 2}):
+        keeper = ModelKeeper()
+        model = fit(keeper, n_rounds=5, **parameters)
+        name, _, _, _, last = keeper.ended[-1]
+        assert name == "fit"
+        assert last is not model
+        assert np.array_equal(last.predict_proba(X), model.predict_proba(X))
+
+
+def test_weights_reach_the_callbacks():
+    keeper, weights = ModelKeeper(), np.arange(60.0)
+    SampledCentroids().set_callbacks(keeper).fit(X, Y, sample_weight=weights)
+    assert all(each[3] == {"sample_weight": weights} for each in keeper.ended)
+
+
+def test_no_model_is_made_for_callbacks_that_ask_for_none():
+    class Counting(IterativeFitMixin, BaseEstimator):
+        made = 0
+
+        def attributes(self):
+            Counting.made += 1
+            return {}
+
+        @monitored_fit
+        def fit(self, X, y=None):
+            for _ in monitored_rounds(self, 0, 5, fitted=self.attributes):
+                pass
+            return self
+
+    Counting().set_callbacks(Recorder()).fit(X)
+    assert Counting.made == 0
+    Counting().set_callbacks(ModelKeeper(), ModelKeeper()).fit(X)
+    assert Counting.made == 4 + 5  # as rounds begin, but for the first, and as they end
+
+
+# ---------------------------------------------------------------------- fits that go on
+
+
+class GoesOn(IterativeFitMixin, BaseEstimator):
+    """Twenty rounds, some of them done before."""
+
+    def __init__(self, first=8, fail=False):
+        self.first = first
+        self.fail = fail
+
+    @monitored_fit
+    def fit(self, X=None, y=None):
+        self.turns_ = []
+        for turn in monitored_rounds(self, self.first, 20):
+            if self.fail:
+                raise KeyboardInterrupt
+            self.turns_.append(turn)
+        return self
+
+
+def test_rounds_done_before_are_told_from_those_that_are_done():
+    recorder = Recorder()
+    model = GoesOn(first=18).set_callbacks(recorder).fit()
+    assert model.turns_ == [18, 19]
+    assert recorder.seen.count("begin round done before 17") == 1
+    assert [each for each in recorder.seen if "done before" not in each] == [
+        *("setup", "begin fit 0"),
+        *rounds_seen(18, 20),
+        *("end fit 0", "teardown"),
+    ]
+
+
+def test_a_callback_cannot_stop_rounds_that_were_done_before():
+    class Stopper(Recorder):
+        def on_fit_task_end(self, estimator, context):
+            return True
+
+    assert GoesOn(first=18).set_callbacks(Stopper()).fit().turns_ == [18]
+
+
+def test_a_fit_that_was_finished_before_has_nothing_left_to_do():
+    recorder = Recorder()
+    assert GoesOn(first=20).set_callbacks(recorder).fit().turns_ == []
+    assert recorder.seen[-2:] == ["end fit 0", "teardown"]
+
+
+def test_the_progress_bar_of_a_fit_that_goes_on_begins_where_that_was(capsys):
+    with pytest.raises(KeyboardInterrupt):
+        GoesOn(first=8, fail=True).set_callbacks(ProgressBar()).fit()
+    shown = capsys.readouterr().out
+    assert "GoesOn - fit" in shown
+    assert " 40%" in shown
+    assert "100%" not in shown
+    GoesOn(first=8).set_callbacks(ProgressBar()).fit()
+    assert "100%" in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------------- with scikit-learn's own
+
+
+def test_scores_are_monitored_round_by_round_under_our_names():
+    monitor = ScoringMonitor(scoring=["accuracy", "hierarchical_f1"])
+    fit(monitor, ProgressBar(), n_rounds=4)
+    rows = [row for row in monitor.get_logs().data if row["task_name"] == "round"]
+    assert [row["task_id"] for row in rows] == [0, 1, 2, 3]
+    expected = [fit(n_rounds=n).score(X, Y) for n in (1, 2, 3, 4)]
+    assert [row["accuracy"] for row in rows] == pytest.approx(expected)
+    assert [row["hierarchical_f1"] for row in rows] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_search_shows_and_monitors_the_rounds_of_all_its_fits(n_jobs, capsys):
+    monitor = ScoringMonitor(scoring="accuracy")
+    model = SampledCentroids(random_state=0, n_rounds=3).set_callbacks(monitor)
+    search = GridSearchCV(model, {"shrinkage": [0.2, 0.9]}, cv=2, n_jobs=n_jobs)
+    search.set_callbacks(ProgressBar(max_propagation_depth=None)).fit(X, Y)
+    rows = monitor.get_logs().data
+    assert sum(row["task_name"] == "round" for row in rows) == (2 * 2 + 1) * 3
+    assert "SampledCentroids - fit" in capsys.readouterr().out
+    plain = GridSearchCV(
+        SampledCentroids(random_state=0, n_rounds=3), {"shrinkage": [0.2, 0.9]}, cv=2
+    ).fit(X, Y)
+    assert search.best_params_ == plain.best_params_
+    assert np.array_equal(search.best_estimator_.centroids_, plain.best_estimator_.centroids_)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_cross_validation_keeps_the_callbacks_of_its_clones(n_jobs):
+    monitor = ScoringMonitor(scoring="accuracy")
+    model = SampledCentroids(random_state=0, n_rounds=3).set_callbacks(monitor)
+    scores = cross_validate(model, X, Y, cv=2, n_jobs=n_jobs, error_score="raise")
+    plain = cross_validate(SampledCentroids(random_state=0, n_rounds=3), X, Y, cv=2)
+    assert np.array_equal(scores["test_score"], plain["test_score"])
+    logs = monitor.get_logs(select="all")
+    assert [sum(row["task_name"] == "round" for row in log.data) for log in logs] == [3, 3]
+
+
+def test_a_pipeline_hands_its_progress_bar_down(capsys):
+    make_pipeline(StandardScaler(), SampledCentroids()).set_callbacks(ProgressBar()).fit(X, Y)
+    assert "SampledCentroids - fit" in capsys.readouterr().out
+
+
+def test_copies_keep_their_callbacks_and_fit_alike():
+    recorder = Recorder()
+    model = fit(recorder, n_rounds=3)
+    assert callbacks_of(clone(model)) == [recorder]
+    for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert len(callbacks_of(twin)) == 1
+        assert np.array_equal(twin.fit(X, Y).centroids_, model.centroids_)
+
+
+@parametrize_with_checks([SampledCentroids().set_callbacks(Recorder())])
+def test_scikit_learn_takes_it_for_its_own(estimator, check):
+    check(estimator)
+
+
+# ---------------------------------------------------------------------- rules for estimators
+
+
+def test_a_fit_that_calls_that_of_its_base_class_is_one_fit():
+    class Derived(SampledCentroids):
+        @monitored_fit
+        def fit(self, X, y):
+            super().fit(X, y)
+            self.extra_ = True
+            return self
+
+    recorder = Recorder()
+    Derived(n_rounds=2).set_callbacks(recorder).fit(X, Y)
+    assert recorder.seen == [
+        *("setup", "begin fit 0"),
+        *rounds_seen(0, 2),
+        *("end fit 0", "teardown"),
+    ]
+
+
+def test_a_fit_that_lacks_the_decorator_is_told_so():
+    class Undecorated(IterativeFitMixin, BaseEstimator):
+        def fit(self, X, y=None):
+            return list(monitored_rounds(self, 0, 3))
+
+    with pytest.raises(RuntimeError, match=r"Undecorated\.fit.*monitored_fit"):
+        Undecorated().set_callbacks(Recorder()).fit(X)
+
+
+def test_a_fit_has_one_loop_of_rounds():
+    class Twice(IterativeFitMixin, BaseEstimator):
+        @monitored_fit
+        def fit(self, X, y=None):
+            list(monitored_rounds(self, 0, 3))
+            list(monitored_rounds(self, 0, 3))
+
+    with pytest.raises(RuntimeError, match="no more than once"):
+        Twice().set_callbacks(Recorder()).fit(X)
+
+
+# ---------------------------------------------------------------------- another scikit-learn
+
+
+def copy_of_module(monkeypatch, **changes):
+    """Our module as it is where scikit-learn's callbacks are others."""
+    if changes.pop("gone", False):
+        other = None
+    else:
+        other = ModuleType("sklearn.callback")
+        other.__dict__.update({**vars(sklearn.callback), **changes})
+    monkeypatch.setitem(sys.modules, "sklearn.callback", other)
+    spec = importlib.util.spec_from_file_location("callbacks_elsewhere", callbacks.__file__)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class RenamedList(sklearn.callback.CallbackSupportMixin):
+    def set_callbacks(self, *given):
+        self.other_name = list(given)
+        return self
+
+
+class OtherArguments(sklearn.callback.CallbackSupportMixin):
+    def _init_callback_context(self, n_tasks=0):
+        raise AssertionError
+
+
+class SilentContexts(sklearn.callback.CallbackSupportMixin):
+    def _init_callback_context(self, max_subtasks=0):
+        context = super()._init_callback_context(max_subtasks=max_subtasks)
+        context._callbacks = []
+        return context
+
+
+def test_what_scikit_learn_has_today_is_usable(monkeypatch):
+    assert callbacks._unusable is None
+    assert copy_of_module(monkeypatch)._unusable is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"gone": True}, "sklearn.callback"),
+        ({"CallbackSupportMixin": RenamedList}, "are not to be found"),
+        ({"CallbackSupportMixin": OtherArguments}, "max_subtasks"),
+        ({"CallbackSupportMixin": SilentContexts}, "was expected"),
+        ({"with_callbacks": lambda method: method}, "was expected"),
+    ],
+)
+def test_where_callbacks_have_changed_fits_go_on_without(monkeypatch, changes, reason):
+    module = copy_of_module(monkeypatch, **changes)
+    assert reason in module._unusable
+
+    class Counter(module.IterativeFitMixin, BaseEstimator):
+        @module.monitored_fit
+        def fit(self, X, y=None):
+            self.turns_ = list(module.monitored_rounds(self, 1, 4, X=X, y=y))
+            return self
+
+    model = Counter().fit(X)
+    assert model.turns_ == [1, 2, 3]
+    assert not hasattr(model, "set_callbacks")  # as pipelines ask before they hand theirs down
+    with pytest.raises(AttributeError, match="set_callbacks") as caught:
+        model.set_callbacks(Recorder())
+    assert "install scikit-learn 1.9" in str(caught.value.__cause__)

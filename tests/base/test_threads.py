@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from joblib import Parallel, delayed, effective_n_jobs
+
+from palmette.base._fitting import Threads
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 4])
+def test_answers_come_in_the_order_of_the_items(n_jobs):
+    with Threads(n_jobs) as threads:
+        assert threads.n_threads == (n_jobs or 1)
+        # the first ones take longest
+        slow = lambda i: (time.sleep(0.002 * (5 - i)), i)[1]  # noqa: E731
+        assert threads.map(slow, range(5)) == list(range(5))
+        assert threads.map(abs, []) == []
+
+
+def test_one_thread_is_the_one_that_asks():
+    with Threads(1) as threads:
+        assert set(threads.map(lambda _: threading.get_ident(), range(3))) == {
+            threading.get_ident()
+        }
+
+
+def test_two_threads_work_at_once():
+    meet = threading.Barrier(2, timeout=10)
+    with Threads(2) as threads:
+        assert sorted(threads.map(lambda _: meet.wait(), range(2))) == [0, 1]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_errors_come_through(n_jobs):
+    with Threads(n_jobs) as threads, pytest.raises(ZeroDivisionError):
+        threads.map(lambda i: 1 / i, [1, 0, 2])
+
+
+def test_threads_end_with_the_fit():
+    before = threading.active_count()
+    with Threads(3) as threads:
+        threads.map(time.sleep, [0.01] * 3)
+        assert threading.active_count() > before
+    assert threading.active_count() == before
+
+
+def test_all_processors_by_a_negative_number():
+    with Threads(-1) as threads:
+        assert threads.n_threads == effective_n_jobs(-1)
+
+
+def test_inside_of_a_worker_of_joblib_there_are_no_more_than_it_allows():
+    def ask():
+        with Threads(8) as threads:
+            return threads.n_threads, threads.map(abs, [-1])
+
+    counts = Parallel(n_jobs=2, backend="threading")(delayed(ask)() for _ in range(2))
+    assert [answer for _, answer in counts] == [[1], [1]]
+    assert all(1 <= n <= 8 for n, _ in counts)

@@ -1,0 +1,100 @@
+"""Coordinate descent in the dual and Newton's method find the same minimum, that of scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.optimize import minimize
+
+from palmette.class_tree._dual_descent import compact_columns, logistic_lanes, squared_hinge_lanes
+from palmette.class_tree._newton import logistic_newton, squared_hinge_newton
+
+SOLVERS = {
+    "squared_hinge": (squared_hinge_lanes, squared_hinge_newton),
+    "logistic": (logistic_lanes, logistic_newton),
+}
+SIGNS = np.array([[1, -1], [-1, 1], [-1, -1], [1, 1]], dtype=np.int8)  # four groups, two lanes
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 9)) * (rng.random((50, 9)) < 0.5)
+    chosen = rng.choice(50, size=40, replace=False)
+    member = rng.integers(4, size=40).astype(np.int32)
+    return X, chosen, member, rng.gamma(2.0, size=40)
+
+
+def solve(descend, rows, *arguments):
+    X, chosen, member, costs = rows
+    flat = sparse.csr_array(X)
+    starts = flat.indptr.astype(np.int64)
+    lengths, columns = np.diff(starts), flat.indices.astype(np.int32)
+    used, local, local_starts = compact_columns(columns, starts[:-1], lengths, chosen, 9)
+    lines = np.zeros((len(used) + 1, 2))
+    taken = descend(
+        flat.data, starts[:-1], lengths, local, local_starts, chosen, member, SIGNS, costs,
+        *arguments, lines,
+    )  # fmt: skip
+    whole = np.zeros((10, 2))
+    whole[np.append(used, 9)] = lines
+    return whole, taken
+
+
+def least(loss, rows, lane):
+    """Minimum of the objective, literally."""
+    X, chosen, member, costs = rows
+    Z = np.column_stack([X[chosen], np.ones(len(chosen))])
+    signs = SIGNS[member, lane]
+
+    def objective(line):
+        margins = signs * (Z @ line)
+        if loss == "squared_hinge":
+            lost, slope = np.maximum(0, 1 - margins) ** 2, -2 * np.maximum(0, 1 - margins)
+        else:
+            lost, slope = np.logaddexp(0, -margins), -1 / (1 + np.exp(margins))
+        return line @ line / 2 + costs @ lost, line + Z.T @ (costs * slope * signs)
+
+    return minimize(objective, np.zeros(10), jac=True, method="BFGS", options={"gtol": 1e-9}).x
+
+
+@pytest.mark.parametrize("loss", SOLVERS)
+def test_both_methods_find_the_minimum(loss, rows):
+    descend, newton = SOLVERS[loss]
+    by_descent, passes = solve(descend, rows, 1e-9, 100_000, np.zeros(1, dtype=np.uint64))
+    by_newton, steps = solve(newton, rows, 100)
+    for lane in range(2):
+        expected = least(loss, rows, lane)
+        np.testing.assert_allclose(by_newton[:, lane], expected, atol=1e-6)
+        np.testing.assert_allclose(by_descent[:, lane], expected, atol=1e-6)
+    assert 1 < steps < 20
+    assert passes < 100_000
+
+
+@pytest.mark.parametrize("loss", SOLVERS)
+def test_says_when_it_did_not_settle(loss, rows):
+    descend, newton = SOLVERS[loss]
+    assert solve(descend, rows, 1e-12, 2, np.zeros(1, dtype=np.uint64))[1] == 2
+    assert solve(newton, rows, 1)[1] == 1
+
+
+@pytest.mark.parametrize("loss", SOLVERS)
+def test_the_order_of_visits_changes_little(loss, rows):
+    descend = SOLVERS[loss][0]
+    one, other = (
+        solve(descend, rows, 1e-6, 10_000, np.array([seed], dtype=np.uint64))[0] for seed in (0, 9)
+    )
+    assert not np.array_equal(one, other)
+    np.testing.assert_allclose(one, other, atol=1e-4)
+
+
+def test_columns_in_use_are_numbered_in_order():
+    X = sparse.csr_array(np.array([[0, 2, 0, 0, 5], [1, 0, 0, 0, 0], [0, 0, 0, 3, 4]], dtype=float))
+    starts = X.indptr.astype(np.int64)
+    used, local, local_starts = compact_columns(
+        X.indices.astype(np.int32), starts[:-1], np.diff(starts), np.array([2, 0]), 5
+    )
+    assert used.tolist() == [1, 3, 4]
+    assert local.tolist() == [1, 2, 0, 2]
+    assert local_starts.tolist() == [0, 2]

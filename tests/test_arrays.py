@@ -1,0 +1,107 @@
+"""Rows of every kind of X."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+from tests.strategies import quick
+
+from palmette import _arrays as module
+from palmette._arrays import count_rows, is_text, row_chunks, take_cells, take_rows
+
+TABLE = np.arange(12.0).reshape(6, 2)
+FORMS = {
+    "numpy": (TABLE, np.asarray),
+    "csr": (sparse.csr_array(TABLE), lambda X: X.toarray()),
+    "csr matrix": (sparse.csr_matrix(TABLE), lambda X: X.toarray()),
+    "pandas": (pd.DataFrame(TABLE, index=list("fedcba")), lambda X: X.to_numpy()),
+    "polars": (pl.DataFrame(TABLE), lambda X: X.to_numpy()),
+    "pyarrow": (
+        pa.table({"a": TABLE[:, 0], "b": TABLE[:, 1]}),
+        lambda X: np.column_stack([column.to_numpy() for column in X.columns]),
+    ),
+    "list": ([*map(list, TABLE)], np.array),
+    "tuple": (tuple(map(tuple, TABLE)), np.array),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rows_are_counted_and_taken(form):
+    X, plain = FORMS[form]
+    assert count_rows(X) == 6
+    rows = np.array([4, 0, 4], dtype=np.int32)
+    np.testing.assert_array_equal(plain(take_rows(X, rows)), TABLE[rows])
+    np.testing.assert_array_equal(plain(take_rows(X, slice(1, 3))), TABLE[1:3])
+    assert count_rows(take_rows(X, slice(0, 0))) == 0
+
+
+@quick
+@given(st.integers(0, 1000), st.integers(0, 100), st.integers(1, 500))
+def test_chunks_cover_all_rows_once_and_keep_to_their_size(n_rows, numbers_a_row, at_once):
+    chunks = list(row_chunks(n_rows, numbers_a_row, at_once))
+    assert [row for chunk in chunks for row in range(n_rows)[chunk]] == list(range(n_rows))
+    sizes = [chunk.stop - chunk.start for chunk in chunks]
+    assert all(size == 1 or size * numbers_a_row <= at_once for size in sizes)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        ["a", "b"],
+        ("a",),
+        np.array(["a", "b"]),
+        np.array(["a"], dtype=object),
+        pd.Series(["a", "b"], index=[5, 6]),
+        pl.Series(["a", "b"]),
+    ],
+)
+def test_texts(X):
+    assert is_text(X)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [],
+        [1.0],
+        [["a"]],
+        TABLE,
+        np.array([["a"]]),
+        np.array([1]),
+        pd.DataFrame({"a": ["x"]}),
+        pd.Series([1]),
+        pd.Series([], dtype=object),
+        pl.DataFrame({"a": ["x"]}),
+        sparse.csr_array(TABLE),
+        "a text",
+        None,
+    ],
+)
+def test_no_texts(X):
+    assert not is_text(X)
+
+
+@pytest.mark.parametrize("form", [name for name in FORMS if name not in ("list", "tuple")])
+def test_cells_are_taken_by_row_and_column(form):
+    X, plain = FORMS[form]
+    rows, columns = np.array([4, 0, 4], dtype=np.int32), np.array([1])
+    np.testing.assert_array_equal(plain(take_cells(X, rows, columns)), TABLE[rows][:, columns])
+    np.testing.assert_array_equal(plain(take_cells(X, columns=columns)), TABLE[:, columns])
+    np.testing.assert_array_equal(plain(take_cells(X, rows)), TABLE[rows])
+    assert take_cells(X) is X
+
+
+def test_sparse_cells_are_cut_block_by_block(monkeypatch):
+    monkeypatch.setattr(module, "_SPARSE_AT_ONCE", 7)
+    rng = np.random.default_rng(0)
+    dense = np.where(rng.random((40, 9)) < 0.6, 0.0, rng.normal(size=(40, 9)))
+    rows, columns = np.flatnonzero(rng.random(40) < 0.7).astype(np.int32), np.array([7, 0, 3])
+    cut = take_cells(sparse.csr_array(dense), rows, columns)
+    np.testing.assert_array_equal(cut.toarray(), dense[np.ix_(rows, columns)])
+    assert take_cells(sparse.csr_array(dense), rows[:0], columns).shape == (0, 3)
