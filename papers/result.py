@@ -146,7 +146,7 @@ class PublishedResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, None for what is no number."""
-        return _plain(
+        plain: dict[str, Any] = _plain(
             {
                 "name": self.name,
                 "reference": self.reference,
@@ -158,6 +158,7 @@ class PublishedResult:
                 "notes": self.notes,
             }
         )
+        return plain
 
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write ``tables.md``, ``results.json`` and the figures into a folder.
@@ -184,7 +185,7 @@ class PublishedResult:
         folder.mkdir(exist_ok=True)
         for name, content in contents.items():
             with atomic_write(folder / name, "wb") as stream:
-                stream.write(content)  # type: ignore[arg-type]
+                stream.write(content)
         return [folder / name for name in contents]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from palmette.compare import Problem
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -33,7 +33,10 @@ GLASS_KINDS = {
     "7": "headlamps",
 }
 WINDOWS = ("1", "2", "3", "4")
-_STARTS = {"eigenvector": "start from an eigenvector", "first_class": "start from the first class"}
+_STARTS: dict[Literal["eigenvector", "first_class"], str] = {
+    "eigenvector": "start from an eigenvector",
+    "first_class": "start from the first class",
+}
 
 
 def glass_facts(problem: Problem) -> Facts:
@@ -54,8 +57,8 @@ def glass_facts(problem: Problem) -> Facts:
 
     trees = []
     for start, words in _STARTS.items():
-        least = {"min_side": 0.0} if start == "first_class" else {}
-        learnt = BHCTree(start=start, **least).fit(problem.X_train, problem.y_train)
+        options: dict[str, Any] = {"min_side": 0.0} if start == "first_class" else {}
+        learnt = BHCTree(start=start, **options).fit(problem.X_train, problem.y_train)
         hierarchy = learnt.hierarchy_
         trees.append(
             {

@@ -222,7 +222,7 @@ def _over_a_tree(learner: Learner) -> Make:
     def make(rounds: int, seed: int, n_jobs: int | None) -> Any:
         from palmette.class_tree._adaboost_bhc import AdaBoostBHCClassifier
 
-        options = {"n_estimators": rounds, "random_state": seed, "n_jobs": n_jobs}
+        options: dict[str, Any] = {"n_estimators": rounds, "random_state": seed, "n_jobs": n_jobs}
         if learner.is_published:
             return AdaBoostBHCClassifier.preset("paper", **options)
         return AdaBoostBHCClassifier(**options)

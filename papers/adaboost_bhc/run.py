@@ -81,7 +81,12 @@ def reproduce(
     outcomes: list[Outcome] = []
     glass = None
     for problem in problems:
-        options = {"rounds": n_rounds, "protocol": protocol, "seed": seed, "n_jobs": n_jobs}
+        options: dict[str, Any] = {
+            "rounds": n_rounds,
+            "protocol": protocol,
+            "seed": seed,
+            "n_jobs": n_jobs,
+        }
         outcomes.append(find_outcome(problem, methods, cells, **options))
         if problem.name == _GLASS:
             glass = glass_facts(problem)

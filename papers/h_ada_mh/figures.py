@@ -377,6 +377,7 @@ def _draw_node(
     if number == 0:
         axes.scatter(*place, s=_SIZE / 3, color=INK, zorder=3)
         return
+    style: dict[str, Any]
     if number in said:
         colour = _RIGHT if number in truth else _WRONG
         style = {"facecolor": colour, "edgecolor": colour}
@@ -395,7 +396,7 @@ def _draw_node(
 def _explain(figure: Any) -> None:
     from matplotlib.lines import Line2D
 
-    styles = {
+    styles: dict[str, dict[str, Any]] = {
         "said, and true": {"markerfacecolor": _RIGHT, "markeredgecolor": _RIGHT},
         "said, and false": {"markerfacecolor": _WRONG, "markeredgecolor": _WRONG},
         "true, but not said": {"markerfacecolor": "white", "markeredgecolor": _WRONG},

@@ -128,7 +128,8 @@ class CollapsedSpace:
         array([0.5  , 0.5  , 0.167, 0.167, 0.167])
         """
         sizes = np.bincount(self.level)[1:]
-        return (1.0 / np.cumprod(sizes))[self.level - 1]
+        costs: NDArray[np.float64] = (1.0 / np.cumprod(sizes))[self.level - 1]
+        return costs
 
     def pick(self, scores: NDArray[np.float64], rule: str) -> NDArray[np.bool_]:
         """Choose one class on every level.
@@ -164,7 +165,7 @@ class CollapsedSpace:
         return [tuple(symbols[row]) for row in chosen]
 
 
-class EqualWidthBins(TransformerMixin, BaseEstimator):
+class EqualWidthBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Codes by thresholds at equal distances, in place of exact values.
 
     Parameters
@@ -322,7 +323,7 @@ class CollapsedAnswers(AnswerSpace):
 
     def hierarchical_f1(self, predicted: Flags) -> float:
         """H-F of the classes of a row, read as a path."""
-        return hierarchical_f1_score(self.paths, self.space.paths(predicted))
+        return float(hierarchical_f1_score(self.paths, self.space.paths(predicted)))
 
     def is_one_path(self, predicted: Flags) -> Flags:
         """Which rows have classes that are a path of the tree."""
@@ -357,23 +358,22 @@ class TreeAnswers(AnswerSpace):
     @cached_property
     def _above(self) -> NDArray[np.float32]:
         """Which class lies at or above which: (n_classes, n_classes), below by above."""
-        return self.hierarchy.closure[1:, 1:].toarray().astype(np.float32)
+        return np.asarray(self.hierarchy.closure[1:, 1:].toarray(), dtype=np.float32)
 
     def hierarchical_f1(self, predicted: Flags) -> float:
         """H-F of the nodes and all their ancestors."""
-        return hierarchical_f1_score(
-            self.truth.astype(np.uint8), predicted.astype(np.uint8), hierarchy=self.hierarchy
-        )
+        truth, answer = self.truth.astype(np.uint8), predicted.astype(np.uint8)
+        return float(hierarchical_f1_score(truth, answer, hierarchy=self.hierarchy))
 
     def is_one_path(self, predicted: Flags) -> Flags:
         """Which rows have some node, its ancestors, and nothing beside."""
         whole = (predicted @ self._above > 0).sum(axis=1) == predicted.sum(axis=1)
         deepest = (predicted * self.level).max(axis=1)
-        return whole & predicted.any(axis=1) & (deepest == predicted.sum(axis=1))
+        return np.asarray(whole & predicted.any(axis=1) & (deepest == predicted.sum(axis=1)))
 
     def hierarchical_errors(self, predicted: Flags) -> Flags:
         """Cells that are wrong, or below a wrong one (Eq. 3)."""
-        return (self.truth != predicted) @ self._above.T > 0
+        return np.asarray((self.truth != predicted) @ self._above.T > 0)
 
 
 def losses_of_signs(space: TreeAnswers, scores: NDArray[np.float64]) -> tuple[float, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -123,8 +124,8 @@ def _selectors(
 
 
 def _scores(truth: list[Any], answer: list[Any], problem: Problem) -> dict[str, float]:
-    tree = {"hierarchy": problem.hierarchy}
-    by_row = {**tree, "average": "samples"}
+    tree: dict[str, Any] = {"hierarchy": problem.hierarchy}
+    by_row: dict[str, Any] = {**tree, "average": "samples"}
     return {
         "f1": float(hierarchical_f1_score(truth, answer, include_root=True, **by_row)),
         "f1_rootless": float(hierarchical_f1_score(truth, answer, **by_row)),
@@ -241,7 +242,7 @@ def find_outcome(
         score = maker()
         found = cells.results(
             _cell(problem, key, score, grid, options.seed, data),
-            lambda score=score, grid=grid: work(score, problem, grid, options),
+            partial(work, score, problem, grid, options),
         )
         curves[key] = _answers(key, found)
         select_s[key], n_parts = found["select_s"], found["n_parts"]

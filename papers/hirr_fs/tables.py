@@ -146,8 +146,16 @@ def _parity(parity: ParityOutcome) -> Iterator[Table]:
         rows.append((method, *(_four_digits(value) for value in values), scores.tie))
         scaled = parity.standardised[method]
         rows[-1] += (_four_digits(scaled.f1), scaled.tie)
-    columns = ("selector", "TIE, Table 4", "printed", "F1, Table 5", "printed", "TIE a row")
-    columns += ("F1, standardised", "TIE a row, standardised")
+    columns = (
+        "selector",
+        "TIE, Table 4",
+        "printed",
+        "F1, Table 5",
+        "printed",
+        "TIE per row",
+        "F1, standardised",
+        "TIE per row, standardised",
+    )
     notes = [
         f"Features chosen on the training rows, {parity.k} per node; then 10-fold cross-validation "
         "among the test rows, raw values, libsvm. The TIE of Table 4 is the mean of the folds' "

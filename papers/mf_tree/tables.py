@@ -157,7 +157,8 @@ def _overview(outcomes: Sequence[Outcome]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for title in titles:
         found = [outcome.answers.get(title) for outcome in outcomes]
-        rows.append((title, *(one and f"{one.accuracy:.3f} ({one.dots:.0f})" for one in found)))
+        cells = (None if one is None else f"{one.accuracy:.3f} ({one.dots:.0f})" for one in found)
+        rows.append((title, *cells))
     columns = ("method", *(outcome.name for outcome in outcomes))
     return Table("Table 2 at a glance: accuracy (dot products per row)", columns, rows)
 

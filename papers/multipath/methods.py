@@ -66,7 +66,7 @@ DATASETS = tuple(PUBLISHED)
 # ---------------------------------------------------------------------- methods
 
 
-Make = Callable[[Hierarchy, int, int | None], Any]
+Make = Callable[[Hierarchy | None, int, int | None], Any]
 
 BLEND, EQUAL = "blend", "blend, equal"
 MEMBERS = ("forest", "kernel", "network")  # of the equal blend, which is fitted once for them all
@@ -88,7 +88,7 @@ class Method:
 
 
 def _blend(weights: str) -> Make:
-    def make(hierarchy: Hierarchy, seed: int, n_jobs: int | None) -> Any:
+    def make(hierarchy: Hierarchy | None, seed: int, n_jobs: int | None) -> Any:
         from palmette.multipath import CoherentBlendClassifier
 
         return CoherentBlendClassifier(
@@ -98,7 +98,7 @@ def _blend(weights: str) -> Make:
     return make
 
 
-def _boosting(hierarchy: Hierarchy, seed: int, n_jobs: int | None) -> Any:
+def _boosting(hierarchy: Hierarchy | None, seed: int, n_jobs: int | None) -> Any:
     from palmette.boosting import HierarchicalBoostingClassifier
 
     return HierarchicalBoostingClassifier(
@@ -106,7 +106,7 @@ def _boosting(hierarchy: Hierarchy, seed: int, n_jobs: int | None) -> Any:
     )
 
 
-def _structured_forest(hierarchy: Hierarchy, seed: int, n_jobs: int | None) -> Any:
+def _structured_forest(hierarchy: Hierarchy | None, seed: int, n_jobs: int | None) -> Any:
     from palmette.forest import StructuredForestClassifier
 
     return StructuredForestClassifier(
@@ -114,7 +114,7 @@ def _structured_forest(hierarchy: Hierarchy, seed: int, n_jobs: int | None) -> A
     )
 
 
-def _per_node(hierarchy: Hierarchy, seed: int, n_jobs: int | None) -> Any:
+def _per_node(hierarchy: Hierarchy | None, seed: int, n_jobs: int | None) -> Any:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler

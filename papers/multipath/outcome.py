@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -180,7 +181,7 @@ def find_outcome(
             "estimator": describe_estimator(method.make(None, seed, None)),
             "seed": seed,
         }
-        found = cells.results(cell, lambda method=method: work(method, data, seed, n_jobs))
+        found = cells.results(cell, partial(work, method, data, seed, n_jobs))
         outcome.scores.update(found["scores"])
         outcome.cost[method.name] = {
             key: found[key] for key in ("fit_s", "predict_s", "peak_mib", "weights")

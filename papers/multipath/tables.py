@@ -10,7 +10,7 @@ import numpy as np
 from papers.drawing import COLOURS, INK, clean, new_figure, png_of
 from papers.multipath.methods import BLEND, EQUAL, MEMBERS, PUBLISHED, RIVALS
 from papers.multipath.outcome import N_DRAWS, Outcome
-from papers.result import Claim, Table
+from papers.result import Cell, Claim, Table
 
 __all__ = ["all_tables", "draw_figures", "figure_facts", "judge"]
 
@@ -23,7 +23,7 @@ def all_tables(outcomes: Sequence[Outcome]) -> list[Table]:
 
 
 def _sets(outcomes: Sequence[Outcome]) -> Table:
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (o.name, o.n_train, o.n_test, o.n_features, o.n_nodes, ", ".join(o.left_out) or None)
         for o in outcomes
     ]
@@ -81,7 +81,7 @@ def _ranks(outcomes: Sequence[Outcome], names: list[str]) -> list[str]:
 
 
 def _cost(outcomes: Sequence[Outcome]) -> Table:
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (
             o.name,
             name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import methodcaller
 from typing import Any
 
 from papers.drawing import COLOURS, INK, PALE, clean, new_figure, png_of
@@ -51,7 +52,7 @@ def _ranks(
 ) -> Facts | None:
     panels = []
     for value, words in ((f, "macro-F"), ("auc", "macro-AUC")):
-        found = rank_methods(outcomes, methods, lambda a, v=value: a.mean(v), control)
+        found = rank_methods(outcomes, methods, methodcaller("mean", value), control)
         if found is None:
             return None
         panels.append(

@@ -390,8 +390,10 @@ def facts_of(problem: Problem) -> SetFacts:
     """
     Y = problem.y_train
     found = describe_labels(Y)
+    n_rows, n_features = problem.X_train.shape
     table = PaperSet(
-        *problem.X_train.shape,
+        n_rows,
+        n_features,
         found.n_labels,
         round(found.density, 2),
         round(proportion_of_distinct_label_sets(Y), 2),

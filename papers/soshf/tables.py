@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple
 
 from papers.result import Cell, Claim, Table
@@ -57,7 +57,7 @@ def all_tables(outcomes: Sequence[Outcome]) -> list[Table]:
     ]
 
 
-def paper_score(scores: dict[str, tuple[float, ...]], method: str, dataset: str) -> float | None:
+def paper_score(scores: Mapping[str, tuple[float, ...]], method: str, dataset: str) -> float | None:
     """Return a figure of Table 2; None where the paper has none."""
     if method not in scores or dataset not in COLUMNS:
         return None
@@ -164,9 +164,9 @@ def _rank_table(title: str, by_f: Ranking, by_auc: Ranking) -> Table:
             (
                 key,
                 _marked(by_f, key),
-                paper_f and _marked_paper(paper_f, key),
+                None if paper_f is None else _marked_paper(paper_f, key),
                 _marked(by_auc, key),
-                paper_auc and _marked_paper(paper_auc, key),
+                None if paper_auc is None else _marked_paper(paper_auc, key),
             )
         )
     words = (
@@ -381,7 +381,7 @@ def _beats_rival(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
 def _first(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
     """The default is first by mean rank."""
     for value, title in (("auc", "macro-AUC"), ("f_tuned", "macro-F, thresholds tuned")):
-        found = rank_methods(outcomes, tuple(METHODS), lambda a, v=value: a.mean(v), DEFAULT)
+        found = rank_methods(outcomes, tuple(METHODS), _mean_of(value), DEFAULT)
         if found is None:
             continue
         best = list(found.mean_ranks.items())[:3]
@@ -394,7 +394,7 @@ def _first(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
 def _order(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
     """Of the paper's methods the Hellinger forests rank first, as in the paper."""
     for value, title in (("f_own", "macro-F"), ("auc", "macro-AUC")):
-        found = rank_methods(outcomes, tuple(PAPER_F), lambda a, v=value: a.mean(v), _LITERAL)
+        found = rank_methods(outcomes, tuple(PAPER_F), _mean_of(value), _LITERAL)
         if found is None:
             continue
         order = list(found.mean_ranks)

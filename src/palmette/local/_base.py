@@ -145,7 +145,7 @@ class BaseLocalClassifier(HierarchicalClassifier):
         *,
         hierarchy: Hierarchy | None = None,
         feature_selector: Any = None,
-        decoding: str | Decoding | RoutedDecoding = "auto",
+        decoding: str | float | Decoding | RoutedDecoding = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,

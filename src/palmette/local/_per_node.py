@@ -198,7 +198,7 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
         dag_rule: str = "all",
         hierarchy: Hierarchy | None = None,
         feature_selector: Any = None,
-        decoding: str | Decoding | RoutedDecoding = "auto",
+        decoding: str | float | Decoding | RoutedDecoding = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,

@@ -366,7 +366,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 break
             columns = self._columns_of(grams.hashes)
             found, where = np.unique(columns, return_index=True)
-            new = (found >= 0) & (names[found] == None)
+            new = (found >= 0) & (names[found] == None)  # noqa: E711 (elementwise)
             for column, place in zip(found[new].tolist(), where[new].tolist(), strict=True):
                 names[column] = grams.read(place)
             missing -= int(new.sum())

@@ -357,7 +357,7 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return write_sets(node_sets(self.estimator_, X, self.hierarchy_), self.hierarchy_)
         return write_nodes(nodes_of(self.estimator_, X, self.hierarchy_), self.hierarchy_)
 
-    @available_if(_has_proba)  # type: ignore[untyped-decorator]
+    @available_if(_has_proba)
     def predict_proba(self, frame: Any) -> FloatArray:
         """Probabilities of the labels: (n_samples, n_classes), columns as in ``classes_``."""
         X = self.features(frame)
@@ -366,12 +366,12 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return full[:, self.hierarchy_.index(list(self.classes_))]
         return PathAnswers(self.estimator_, self.hierarchy_).class_proba(X)
 
-    @available_if(_has_proba)  # type: ignore[untyped-decorator]
+    @available_if(_has_proba)
     def predict_node_proba(self, frame: Any) -> FloatArray:
         """Probabilities of all nodes of ``hierarchy_``: (n_samples, n_nodes)."""
         return node_proba(self.estimator_, self.features(frame), self.hierarchy_)
 
-    @available_if(_has_sets)  # type: ignore[untyped-decorator]
+    @available_if(_has_sets)
     def predict_set(self, frame: Any) -> Any:
         """Sets of nodes with the chosen coverage; see `ConformalHierarchicalClassifier`."""
         return self.estimator_.predict_set(self.features(frame))
