@@ -169,7 +169,7 @@ class Preset:
     reference: str = ""
 
 
-def preset(cls: Any, name: str, **changes: Any) -> Any:
+def preset(cls: Any, /, name: str, **changes: Any) -> Any:
     """Make an estimator with settings by name.
 
     Parameters
@@ -196,7 +196,7 @@ def preset(cls: Any, name: str, **changes: Any) -> Any:
     return cls(**{**parts, **changes})
 
 
-def presets(cls: Any) -> dict[str, Preset]:
+def presets(cls: Any, /) -> dict[str, Preset]:
     """Return the presets by name, each with its parameters and reference."""
     return dict(cls._presets)
 
