@@ -212,7 +212,7 @@ def test_bad_labels_are_named(sampler):
         sampler.fit(X, None)
     with pytest.raises(LabelError, match="60 rows and y 59"):
         sampler.fit_resample(X, y[1:])
-    with pytest.raises(LabelError, match="holds 2"):
+    with pytest.raises(LabelError, match="contains 2"):
         sampler.fit_resample(X, sparse.csr_array(2 * y))
 
 

@@ -177,7 +177,7 @@ def test_bad_parameters_are_named(call, message: str) -> None:
     [
         (None, None, "y is None"),
         (np.zeros(3), ["a", "b"], "3 rows and y 2"),
-        (None, sparse.csr_array([[2, 0], [0, 1]]), "holds 2"),
+        (None, sparse.csr_array([[2, 0], [0, 1]]), "contains 2"),
     ],
 )
 def test_bad_labels_are_named(X, y, message: str) -> None:
