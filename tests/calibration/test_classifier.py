@@ -132,7 +132,7 @@ def test_a_learnt_hierarchy_is_kept():
         assert clf.hierarchy_ == clf.estimator_.hierarchy_
         assert clf.hierarchy_.n_nodes > 9  # more than a star
         assert clf.score(X, names) > 0.7
-    with pytest.raises(pm.LabelError, match="one label a row"):
+    with pytest.raises(pm.LabelError, match="one label per row"):
         Calibrated(pm.MFTreeClassifier()).fit(X, y)
     paths = Calibrated(pm.ClassTreeClassifier(router=GaussianNB()), cv=3).fit(X, y)
     assert paths.hierarchy_.path_strings.tolist() != clf.hierarchy_.path_strings.tolist()
@@ -189,7 +189,7 @@ def test_mistakes_are_named():
         (Calibrated(cv=1), "expected at least 2 folds"),
         (Calibrated(cv=200), "cv=200 folds, but n_samples=96 rows"),
         (Calibrated("svm"), "expected a classifier"),
-        (Calibrated(pm.MFTreeClassifier(), hierarchy=h), "expected one of both"),
+        (Calibrated(pm.MFTreeClassifier(), hierarchy=h), "expected only one of them"),
         (Calibrated(GaussianNB(), cv="prefit"), "GaussianNB has no classes_"),
     ]:
         with pytest.raises(pm.PalmetteError, match=message):

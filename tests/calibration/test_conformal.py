@@ -191,12 +191,12 @@ def test_a_learnt_hierarchy_is_that_of_the_rows_that_were_learnt():
 
 def test_too_few_rows_answer_with_everything_and_say_so():
     X, y = draw(8, np.random.default_rng(0))
-    with pytest.warns(UserWarning, match=r"8 calibration rows are too few for coverage=0.9: it"):
+    with pytest.warns(UserWarning, match=r"8 calibration rows are too few for coverage=0.9: "):
         clf = given(coverage=0.9).fit(X, y)
     assert clf.quantile_ == np.inf
     assert clf.predict_node(X).tolist() == ["root"] * 8
     assert clf.predict_set(X) == [set(LEAVES)] * 8
-    with pytest.warns(UserWarning, match=r"coverage=0.95: it takes 19 at least"):
+    with pytest.warns(UserWarning, match=r"coverage=0.95: expected at least 19"):
         clf.predict_set(X, 0.95)
     assert clf.predict_node(X, 0.5).tolist() != ["root"] * 8
 
@@ -219,7 +219,7 @@ def test_what_several_paths_do_not_have_is_refused():
     for answer in (clf.predict_node, clf.predict_cover):
         with pytest.raises(pm.PalmetteError, match="Use predict_set"):
             answer(X)
-    with pytest.raises(pm.PalmetteError, match="method='cross' is for one path a row"):
+    with pytest.raises(pm.PalmetteError, match="method='cross' is for one path per row"):
         clf.set_params(method="cross").fit(X, y)
 
 

@@ -415,7 +415,7 @@ class OverLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         nodes = np.asarray(self.estimator_.predict(X), dtype=np.int32)
         return self.label_form_.write_answers(nodes, self.hierarchy_, row_index(X))
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of labels, of shape (n_samples, n_classes), columns as in ``classes_``."""
         check_is_fitted(self)

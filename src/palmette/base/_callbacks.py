@@ -171,7 +171,7 @@ class _WithoutCallbacks:
     """Stands in for the mixin of scikit-learn where that is of no use."""
 
     # no method rather than one that fails: searches then leave the estimator alone
-    @available_if(_offered)  # type: ignore[untyped-decorator]
+    @available_if(_offered)
     def set_callbacks(self, *callbacks: Any) -> Any:
         """Set callbacks for the estimator."""
 

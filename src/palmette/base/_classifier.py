@@ -13,7 +13,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from palmette import metrics
+from palmette import metrics  # noqa: F401 (registers scoring="hierarchical_f1" with scikit-learn)
 from palmette._arrays import count_rows, is_text, row_chunks, take_rows
 from palmette.base._fitting import (
     closed_targets,
@@ -343,7 +343,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         chosen: IntArray = self._decide(self._read_rows(X))
         return chosen
 
-    @available_if(_may_answer_with_sets)  # type: ignore[untyped-decorator]
+    @available_if(_may_answer_with_sets)
     def predict_node_sets(self, X: Any) -> sparse.csr_array:
         """Predict the nodes of ``hierarchy_`` that are true of every row.
 
@@ -360,7 +360,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         rows = self._read_rows(X)
         return self._answers.node_sets(self._decide(rows))
 
-    @available_if(_has_proba)  # type: ignore[untyped-decorator]
+    @available_if(_has_proba)
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the labels.
 
@@ -378,7 +378,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         proba = self._filled(self._tables(rows), count_rows(rows), self._answers.label_proba)
         return self._answers.arrange(proba)
 
-    @available_if(_has_proba)  # type: ignore[untyped-decorator]
+    @available_if(_has_proba)
     def predict_node_proba(self, X: Any, nodes: Any = None) -> FloatArray:
         """Probabilities of nodes: a child never exceeds its parent, the root is certain.
 
@@ -421,7 +421,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             start += len(part)
         return filled
 
-    @available_if(_has_proba)  # type: ignore[untyped-decorator]
+    @available_if(_has_proba)
     def predict_top_k(self, X: Any, k: int = 5) -> tuple[list[Any], FloatArray]:
         """Return the `k` most probable labels of every row.
 

@@ -33,6 +33,7 @@ from palmette.labels._space import LabelSpace
 __all__ = [
     "LabelScorer",
     "WrappedClassifier",
+    "answers_by_node",
     "check_scores",
     "check_wrapped",
     "has_out_of_bag",
@@ -365,7 +366,7 @@ class WrappedClassifier:
         if self.class_nodes is not None:
             return self.class_nodes
         model = final_step(self.estimator)
-        nodes: IntArray = model.nodes_ if _answers_by_node(model) else model.space_.classes
+        nodes: IntArray = model.nodes_ if answers_by_node(model) else model.space_.classes
         return nodes
 
     # ------------------------------------------------------------------ answering
@@ -379,7 +380,7 @@ class WrappedClassifier:
             values = np.ones((count_rows(X), 1))
         elif isinstance(final_step(self.estimator), HierarchicalClassifier):
             X, model = to_last_step(self.estimator, X)
-            if _answers_by_node(model):
+            if answers_by_node(model):
                 below_root = self.node_proba(X, space.nodes[1:], is_ready=True)
                 return path_product(space, NodeRoute(below_root), count_rows(X))
             values = _own_class_proba(model, X)
@@ -421,7 +422,7 @@ class WrappedClassifier:
         model = final_step(self.estimator)
         if not is_ready:
             X, model = to_last_step(self.estimator, X)
-        if _answers_by_node(model):
+        if answers_by_node(model):
             return np.asarray(model._proba_of_nodes(model._read_rows(X), nodes))
         return np.asarray(model.predict_node_proba(X)[:, nodes])
 
@@ -450,8 +451,9 @@ def _shares(estimator: Any, X: Any) -> FloatArray:
     return np.asarray(softmax(margins, axis=1))
 
 
-def _answers_by_node(model: Any) -> bool:
-    return bool(getattr(model, "several_paths_", False))
+def answers_by_node(model: Any) -> bool:
+    """Return whether a fitted classifier decides every node separately."""
+    return getattr(getattr(model, "_answers", None), "by_node", False)
 
 
 def _weighted(estimator: Any, weights: FloatArray | None) -> dict[str, FloatArray]:

@@ -1,4 +1,4 @@
-"""Which rows a model learns from, and which it is judged on."""
+"""Base of classifiers around another one: folds, reading of labels, wrapped models."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ __all__ = [
 ]
 
 
-IntArray = NDArray[np.int32]
-Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows to learn from, rows to judge on
+FloatArray = NDArray[np.float64]
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows to fit on, rows to calibrate on
 
 
 def check_folds(cv: Any) -> None:
-    """Refuse numbers of folds that are none."""
+    """Raise an error unless there are at least two folds."""
     if isinstance(cv, Integral) and (isinstance(cv, bool) or cv < 2):
         raise PalmetteError(f"cv={cv!r}: expected at least 2 folds.")
 
@@ -48,12 +48,12 @@ def check_folds(cv: Any) -> None:
 def stratified_folds(
     cv: Any, labels: NodeLabels, random_state: Any, used: NDArray[np.bool_] | None = None
 ) -> list[Fold]:
-    """Folds that hold every label, or set of labels, in nearly the same shares.
+    """Return folds that are stratified by label, or by set of labels.
 
     Parameters
     ----------
     cv : int, splitter or iterable of (train, test)
-        Splits that are given number all rows, those that are not used too.
+        Given splits index all rows, including unused ones.
     labels : NodeLabels
         Of the used rows.
     random_state : int, RandomState or None
@@ -68,19 +68,19 @@ def stratified_folds(
     if not isinstance(cv, Integral):
         everything = np.ones(labels.n_samples, dtype=bool)
         return _given_folds(cv, labels, everything if used is None else used)
-    kinds = _kinds_of_rows(labels)
+    kinds = _strata(labels)
     shuffled = check_random_state(random_state).permutation(len(kinds))
     order = shuffled[np.argsort(kinds[shuffled], kind="stable")]
     return _deal(order, int(cv))
 
 
 def random_folds(cv: int, n_rows: int, random_state: Any) -> list[Fold]:
-    """Folds of rows drawn without a look at their labels, so that rows stay exchangeable."""
+    """Return folds drawn independently of the labels, so that rows stay exchangeable."""
     return _deal(check_random_state(random_state).permutation(n_rows), int(cv))
 
 
 def held_out_part(size: Any, n_rows: int, random_state: Any) -> Fold:
-    """Rows to learn from and rows to calibrate on, drawn without a look at their labels.
+    """Return rows to fit on and rows to calibrate on, drawn independently of the labels.
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ def held_out_part(size: Any, n_rows: int, random_state: Any) -> Fold:
     count = max(int(count), 1)
     if count >= n_rows:
         raise PalmetteError(
-            f"calibration_size={size!r} leaves none of the n_samples={n_rows} rows to learn from. "
-            "Give more rows, or a smaller size."
+            f"calibration_size={size!r} leaves none of the n_samples={n_rows} rows to fit on. "
+            "Pass more rows, or a smaller size."
         )
     order = check_random_state(random_state).permutation(n_rows)
     return np.sort(order[count:]), np.sort(order[:count])
@@ -110,29 +110,26 @@ def take_labels(labels: NodeLabels, rows: NDArray[Any]) -> NodeLabels:
     return NodeLabels(labels.hierarchy, labels.given[rows], labels.form)
 
 
-# ---------------------------------------------------------------------- steps
-
-
 def _deal(order: NDArray[np.intp], n_folds: int) -> list[Fold]:
-    """Deal rows out to folds, one to each in turn."""
+    """Assign rows to folds in turn."""
     n_rows = len(order)
     if n_rows < n_folds:
         raise PalmetteError(
-            f"cv={n_folds} folds, but n_samples={n_rows} rows with a weight: expected as many at "
-            "least. Use fewer folds."
+            f"cv={n_folds} folds, but n_samples={n_rows} rows of positive weight: expected at "
+            "least as many rows as folds. Use fewer folds."
         )
     fold = np.empty(n_rows, dtype=np.intp)
     fold[order] = np.arange(n_rows) % n_folds
     return [(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(n_folds)]
 
 
-def _kinds_of_rows(labels: NodeLabels) -> NDArray[np.intp]:
-    """Number for every distinct set of labels, in the order in which they first occur.
+def _strata(labels: NodeLabels) -> NDArray[np.intp]:
+    """Number the distinct sets of labels in the order in which they first occur.
 
-    So it does not depend on how the hierarchy numbers its nodes.
+    The numbers do not depend on how the hierarchy numbers its nodes.
     """
     sets = labels.closed
-    random = np.random.default_rng(0).integers(2**62, size=sets.shape[1])  # a sum tells sets apart
+    random = np.random.default_rng(0).integers(2**62, size=sets.shape[1])  # sums identify sets
     sums = np.zeros(sets.shape[0], dtype=np.int64)
     rows = np.repeat(np.arange(sets.shape[0]), np.diff(sets.indptr))
     np.add.at(sums, rows, random[sets.indices])
@@ -142,7 +139,7 @@ def _kinds_of_rows(labels: NodeLabels) -> NDArray[np.intp]:
 
 def _given_folds(cv: Any, labels: NodeLabels, used: NDArray[np.bool_]) -> list[Fold]:
     kinds = np.zeros(len(used), dtype=np.intp)
-    kinds[used] = _kinds_of_rows(labels)
+    kinds[used] = _strata(labels)
     folds = list(check_cv(cv).split(np.zeros((len(used), 1)), kinds))
     tested = np.bincount(np.concatenate([test for _, test in folds]), minlength=len(used))
     wrong = np.flatnonzero(used & (tested[: len(used)] != 1))
@@ -159,22 +156,19 @@ def _given_folds(cv: Any, labels: NodeLabels, used: NDArray[np.bool_]) -> list[F
     ]
 
 
-FloatArray = NDArray[np.float64]
-
-
 class WrappingClassifier(HierarchicalClassifier):
-    """Base of classifiers around another one, ours or any of scikit-learn's interface.
+    """Base of classifiers around another one, of Palmette or with scikit-learn's interface.
 
     A subclass sets the parameters ``estimator``, ``hierarchy``, ``decoding`` and
     ``random_state``.
     """
 
     def _base(self) -> Any:
-        """Return the estimator that is wrapped; a flat logistic regression by default."""
+        """Return the wrapped estimator; a flat logistic regression by default."""
         return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
 
     def _unfitted(self, count: int, *, learns_tree: bool = False) -> list[WrappedClassifier]:
-        """Copies of the estimator, each with a seed of its own where there is a `random_state`."""
+        """Return clones of the estimator, with different seeds where there is a `random_state`."""
         models = [clone(self._base()) for _ in range(count)]
         if self.random_state is not None:
             seed_each(models, self.random_state)
@@ -197,11 +191,11 @@ class WrappingClassifier(HierarchicalClassifier):
         if self.hierarchy is not None and learns_its_tree(self._base(), from_names=False):
             raise PalmetteError(
                 f"hierarchy={self.hierarchy!r} is given, but the estimator learns one of its own: "
-                "expected one of both. Leave hierarchy at None, or give it to the estimator."
+                "expected only one of them. Leave hierarchy at None, or pass it to the estimator."
             )
 
     def _learns_tree(self, y: Any) -> bool:
-        """Whether the estimator has to be fitted before the hierarchy is known."""
+        """Return whether the hierarchy is known only after the estimator has been fitted."""
         if self.hierarchy is not None or isinstance(y, NodeLabels):
             return False
         return learns_its_tree(self._base(), from_names=_holds_names(y))
@@ -209,7 +203,7 @@ class WrappingClassifier(HierarchicalClassifier):
     def _read_labelled(
         self, X: Any, y: Any, weights: FloatArray | None, along: Hierarchy | None = None
     ) -> NodeLabels:
-        """Read y, set what follows from it, and return the labels of the used rows.
+        """Read y, set the attributes that depend on it, and return the labels of the used rows.
 
         Parameters
         ----------
@@ -217,7 +211,7 @@ class WrappingClassifier(HierarchicalClassifier):
         y : labels of n_samples rows
         weights : array of shape (n_samples,), optional
         along : Hierarchy, optional
-            One that was found elsewhere, in a fitted estimator, say.
+            Hierarchy found elsewhere, such as in a fitted estimator.
         """
         if along is not None and not isinstance(y, NodeLabels):
             y = NodeLabels.encode(check_target(lists_as_matrix(y, along)), along)
@@ -228,43 +222,43 @@ class WrappingClassifier(HierarchicalClassifier):
             labels = NodeLabels(self.hierarchy_, given, self.label_form_)
             self._check_several(labels)
             return labels
-        if by_node:  # the last of a path's nodes, in preorder, is the deepest
+        if by_node:  # the last node of a path, in preorder, is the deepest
             terminals = self.nodes_[targets.indices[targets.indptr[1:] - 1]]
         else:
             terminals = self.space_.classes[targets]
         return NodeLabels.from_terminals(terminals, self.hierarchy_, self.label_form_)
 
     def _check_several(self, labels: NodeLabels) -> None:
-        """Refuse several paths, and DAGs, for those of ours who cannot take them."""
+        """Raise an error for several paths, or a DAG, where the estimator does not support them."""
         last = final_step(self._base())
         if isinstance(last, HierarchicalClassifier) and not last._takes_several_paths:
             self.hierarchy_.require_tree(type(self).__name__)
-            _ = labels.terminals  # says which row has several paths
+            _ = labels.terminals  # the error names a row with several paths
 
     def _add_known(self, model: WrappedClassifier) -> None:
-        """Add what a fitted model tells apart to what y holds: it may answer with it."""
+        """Add the classes of a fitted model to those of y: the model may predict them."""
         known = model.known_nodes()
         inner = getattr(final_step(model.estimator), "_answers", None)
         listed = inner.class_nodes if inner is not None and inner.by_node else known
         self._set_answers(self._answers.with_nodes(known, listed))
 
     def _adopt(self, fitted: Any) -> WrappedClassifier:
-        """Wrap an estimator that has been fitted already, once y has been read."""
-        model = WrappedClassifier(fitted).adopt(self.hierarchy_, several=self.several_paths_)
+        """Wrap an estimator that is fitted already, after y has been read."""
+        model = WrappedClassifier(fitted).adopt(self.hierarchy_, several=self._answers.by_node)
         self._add_known(model)
         return model
 
     def _fit_tree_learner(
         self, X: Any, y: Any, weights: FloatArray | None, *, is_weighted: bool = True
     ) -> Any:
-        """Fit an estimator that learns its hierarchy, on labels as they are; X has been checked.
+        """Fit an estimator that learns its hierarchy, on the labels themselves; X has been checked.
 
-        Rows of weight 0 are left out; the estimator gets the weights if they are more than that.
+        Rows of weight 0 are left out. The estimator gets the weights only if `is_weighted`.
         """
         if not _holds_names(y):
             raise LabelError(
-                "the estimator learns a hierarchy over labels, but y holds paths or sets. Give one "
-                "label a row."
+                "the estimator learns a hierarchy over labels, but y has paths or sets: expected "
+                "one label per row."
             )
         names = np.asarray(y)
         check_consistent_length(X, names)
@@ -283,20 +277,20 @@ class WrappingClassifier(HierarchicalClassifier):
         tags = super().__sklearn_tags__()
         base = self._base()
         if not hasattr(base, "fit"):
-            return tags  # refused when it is fitted
+            return tags  # fit raises an error
         inner = get_tags(base)
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         last = final_step(base)
-        is_ours = hasattr(last, "_hierarchy_setting")
+        takes_hierarchy = hasattr(last, "_hierarchy_setting")
         tags.classifier_tags.multi_label = (
-            inner.classifier_tags.multi_label if is_ours else hasattr(base, "predict_proba")
+            inner.classifier_tags.multi_label if takes_hierarchy else hasattr(base, "predict_proba")
         )
         return tags
 
 
 def used_part(X: Any, weights: FloatArray | None) -> tuple[Any, FloatArray | None]:
-    """Rows that have a weight, and their weights."""
+    """Return the rows of positive weight, and their weights."""
     used = used_rows(weights)
     if weights is None or used is None:
         return X, weights
@@ -304,7 +298,7 @@ def used_part(X: Any, weights: FloatArray | None) -> tuple[Any, FloatArray | Non
 
 
 def _holds_names(y: Any) -> bool:
-    """Whether y is one plain label a row."""
+    """Return whether y has one plain label per row."""
     try:
         labels = np.asarray(y)
     except ValueError:  # paths of unequal length

@@ -1,8 +1,8 @@
-"""CalibratedHierarchicalClassifier: probabilities of nodes that can be believed."""
+"""CalibratedHierarchicalClassifier: calibrated probabilities of nodes."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from palmette._arrays import count_rows, row_chunks, take_rows
 from palmette.base._adapters import fitted_hierarchy
+from palmette.base._answers import OnePath
 from palmette.base._fitting import check_weights, used_rows
 from palmette.base._wrapping import WrappedClassifier
 from palmette.calibration._base import (
@@ -39,57 +40,57 @@ __all__ = ["CalibratedHierarchicalClassifier"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
-FoldScores = dict[int, FamilyScores] | NDArray[np.float32]  # along true paths, or of all nodes
+FoldScores = dict[int, FamilyScores] | NDArray[np.float32]  # on true paths, or of all nodes
 
-_PRIOR = 50.0  # rows of a node at which its own curve weighs as much as that of its level
+_PRIOR = 50.0  # rows of a node at which its own curve and that of its level weigh the same
 _METHODS = ("isotonic", "sigmoid", "temperature")
 
 
 class CalibratedHierarchicalClassifier(WrappingClassifier):
-    """Calibrate the probabilities of nodes of any classifier, on rows that it did not see.
+    """Calibrate the node probabilities of any classifier on rows that it was not fitted on.
 
-    Scores of the training rows come from models of cross-validation; curves from scores to
-    probabilities are fitted on them, and the estimator then on all rows. With one path a row the
-    shares of every family's options are calibrated, given that a row comes to the family, and
-    multiplied along the paths: children sum to their parent as before. With several paths, or a
-    DAG, every node is calibrated by itself, and parents are raised to their children where needed.
+    The training rows are scored by cross-validation, curves from scores to probabilities are fitted
+    on these scores, and the estimator is then fitted on all rows. With one path per row the
+    conditional probabilities of the children of every node are calibrated and multiplied along the
+    paths: children still sum to their parent. With several paths, or a DAG, every node is
+    calibrated separately, and parents are raised to their children where needed.
 
     Parameters
     ----------
     estimator : classifier, optional
-        One of ours, for one path a row or several; or any other with `predict_proba` or
-        `decision_function`, which learns the labels as they are and whose probabilities are summed
-        up the hierarchy; or a pipeline that ends in either. Logistic regression by default.
+        A classifier of Palmette, for one path per row or several; or any other classifier with
+        `predict_proba` or `decision_function`, which is fitted on the labels and whose
+        probabilities are summed over the hierarchy; or a pipeline that ends in either. Logistic
+        regression by default.
     method : {"isotonic", "sigmoid", "temperature"}
-        A curve that never falls, or Platt's sigmoid, for every node; or a temperature for every
-        level, which changes no node's rank among its siblings. Curves of nodes with few rows lean
-        towards that of all nodes of their level.
+        A non-decreasing curve, or Platt's sigmoid, for every node; or a temperature for every
+        level, which keeps the order of siblings. Curves of nodes with few rows are shrunk towards
+        the curve of all nodes of their level.
     cv : int, splitter, iterable of (train, test) or "prefit"
-        Number of folds, which hold every label in nearly the same shares; or any splits that test
-        every row once. ``"prefit"``: the estimator is fitted already, and `fit` is given rows that
-        it has not seen.
+        Number of folds, stratified by label; or any splits that test every row once.
+        ``"prefit"``: the estimator is fitted already, and `fit` gets rows that it has not seen.
     hierarchy : Hierarchy, optional
-        By default that of the estimator, or what y holds.
+        By default that of the estimator, or the one that y contains.
     decoding : "auto", name or rule of `palmette.decoding`
         As in `LocalPerParentClassifier`; with several paths a threshold, one half by default.
     n_jobs : int, optional
-        Folds fitted at a time, in processes.
+        Number of folds fitted in parallel processes.
     random_state : int, RandomState or None
-        Of the folds. With a number every model, too, gets a seed of its own.
+        Seed of the folds. With an int every model also gets a seed of its own.
 
     Attributes
     ----------
     estimator_ : classifier
-        Fitted on all rows; None where there is but one label.
+        Fitted on all rows; None where there is only one label.
     calibration_ : FamilyCalibration or NodeCalibration
-        The curves.
+        The calibration curves.
     hierarchy_ : Hierarchy
     classes_ : array of shape (n_classes,)
 
     Notes
     -----
-    While it is fitted, memory holds the scores of the options along every row's true path, or of
-    all nodes where rows have several paths, in single precision.
+    `fit` keeps in memory, in single precision, the scores of the children of the nodes on the true
+    path of every row, or of all nodes where rows have several paths.
 
     Examples
     --------
@@ -128,7 +129,7 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
     # ------------------------------------------------------------------ fitting
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CalibratedHierarchicalClassifier:
-        """Fit the estimator, and the curves on scores of rows that it did not see.
+        """Fit the estimator, and the curves on scores of rows that it was not fitted on.
 
         Parameters
         ----------
@@ -137,7 +138,7 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
         y : labels of n_samples rows
             In any form that `NodeLabels.encode` reads.
         sample_weight : array-like of shape (n_samples,), optional
-            For the estimator and the curves. Rows of weight 0 are left out.
+            Weights for the estimator and the curves. Rows of weight 0 are left out.
 
         Returns
         -------
@@ -150,18 +151,21 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
         labels = self._read_labelled(X, y, weights, along=fitted_hierarchy(ready))
         used = used_rows(weights)
         X, weights = used_part(X, weights)
-        model = None if ready is None else self._adopt(ready)
+        model: WrappedClassifier | None
         if self._is_prefit():
-            scores = [self._judge(model, X, labels, weights)]
+            model = self._adopt(ready)
+            scores = [_held_out_scores(model, X, labels, weights, self._columns())]
             folds = [(np.arange(0), np.arange(count_rows(X)))]
         else:
+            model = None if ready is None else self._adopt(ready)
             folds = stratified_folds(self.cv, labels, self.random_state, used)
             first, *members = self._unfitted(1 + len(folds), learns_tree=ready is not None)
             scores = self._cross_scores(members, folds, X, labels, weights)
             if model is None:
-                model = first.fit(X, labels, weights, several=self.several_paths_)
-        self._model, self.estimator_ = model, model.estimator
-        self.calibration_ = self._fit_curves(scores, folds, labels, weights)
+                model = first.fit(X, labels, weights, several=self._answers.by_node)
+        self._model: WrappedClassifier = model
+        self.estimator_ = model.estimator
+        self.calibration_: Any = self._fit_curves(scores, folds, labels, weights)
         return self
 
     def _check_parameters(self) -> None:
@@ -176,19 +180,15 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
         return isinstance(self.cv, str) and self.cv == "prefit"
 
     def _ready_estimator(self, X: Any, y: Any, weights: FloatArray | None) -> Any:
-        """Estimator that has to be fitted before y is read, since it finds the hierarchy."""
+        """Return a fitted estimator where it finds the hierarchy, which reading y requires."""
         if self._is_prefit():
             return self._base()
         return self._fit_tree_learner(X, y, weights) if self._learns_tree(y) else None
 
-    def _asked(self) -> LabelSpace | IntArray:
-        """What models are asked about: classes, or nodes where rows have several paths."""
-        return self.nodes_ if self.several_paths_ else self.space_
-
-    def _judge(
-        self, model: WrappedClassifier, X: Any, labels: NodeLabels, weights: FloatArray | None
-    ) -> FoldScores:
-        return _scores_of(model, X, labels, weights, self._asked())
+    def _columns(self) -> LabelSpace | IntArray:
+        """Return what models score: classes, or nodes where rows have several paths."""
+        answers = self._answers
+        return answers.space if isinstance(answers, OnePath) else answers.nodes
 
     def _cross_scores(
         self,
@@ -198,7 +198,7 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
         labels: NodeLabels,
         weights: FloatArray | None,
     ) -> list[FoldScores]:
-        """Scores of every row by the model of the fold that left it out."""
+        """Return the scores of every row by the model of the fold that left it out."""
 
         def part(rows: NDArray[np.intp]) -> tuple[Any, NodeLabels, FloatArray | None]:
             share = None if weights is None else weights[rows]
@@ -206,7 +206,7 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
 
         return list(
             Parallel(n_jobs=self.n_jobs)(
-                delayed(_fit_and_judge)(member, part(train), part(test), self._asked())
+                delayed(_fit_and_score)(member, part(train), part(test), self._columns())
                 for member, (train, test) in zip(members, folds, strict=True)
             )
         )
@@ -218,14 +218,16 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
         labels: NodeLabels,
         weights: FloatArray | None,
     ) -> FamilyCalibration | NodeCalibration:
-        if not self.several_paths_:
-            return FamilyCalibration.fit(self.method, merge_scores(scores), self.space_, _PRIOR)
+        columns = self._columns()
+        if isinstance(columns, LabelSpace):
+            families = merge_scores(cast("list[dict[int, FamilyScores]]", scores))
+            return FamilyCalibration.fit(self.method, families, columns, _PRIOR)
         rows = np.concatenate([test for _, test in folds])
-        truth = sparse.csr_array(labels.closed[rows][:, self.nodes_])
+        truth = sparse.csr_array(labels.closed[rows][:, columns])
         weights = np.ones(len(rows)) if weights is None else weights[rows]
-        together = np.concatenate(scores)
+        merged = np.concatenate(cast("list[NDArray[np.float32]]", scores))
         return NodeCalibration.fit(
-            self.method, together, truth, self._answers.columns, weights, _PRIOR
+            self.method, merged, truth, self._answers.columns, weights, _PRIOR
         )
 
     # ------------------------------------------------------------------ answering
@@ -238,48 +240,50 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
         return path_product(self.space_, self._route_of(X), count_rows(X))
 
     def _node_proba_of(self, X: Any) -> FloatArray:
-        return self.calibration_.apply(self._model.node_proba(X, self.nodes_))
+        scores = self._model.node_proba(X, self.nodes_)
+        return np.asarray(self.calibration_.apply(scores))
 
 
 # ---------------------------------------------------------------------- one fold
 
 
-def _fit_and_judge(
-    member: WrappedClassifier, learnt: Any, held: Any, asked: LabelSpace | IntArray
+def _fit_and_score(
+    member: WrappedClassifier, train: Any, test: Any, columns: LabelSpace | IntArray
 ) -> FoldScores:
-    member.fit(*learnt, several=not isinstance(asked, LabelSpace))
-    return _scores_of(member, *held, asked)
+    member.fit(*train, several=not isinstance(columns, LabelSpace))
+    X, labels, weights = test
+    return _held_out_scores(member, X, labels, weights, columns)
 
 
-def _scores_of(
+def _held_out_scores(
     model: WrappedClassifier,
     X: Any,
     labels: NodeLabels,
     weights: FloatArray | None,
-    asked: LabelSpace | IntArray,
+    columns: LabelSpace | IntArray,
 ) -> FoldScores:
-    """Scores of rows that a model has not seen, some rows at a time.
+    """Return the scores of rows that a model was not fitted on, some rows at a time.
 
     Returns
     -------
     dict of int to FamilyScores, or float32 array of shape (n_samples, n_columns)
     """
     n_rows = count_rows(X)
-    if not isinstance(asked, LabelSpace):
-        scores = np.empty((n_rows, len(asked)), dtype=np.float32)
-        for chunk in row_chunks(n_rows, 4 * len(asked)):
-            scores[chunk] = model.node_proba(take_rows(X, chunk), asked)
+    if not isinstance(columns, LabelSpace):
+        scores = np.empty((n_rows, len(columns)), dtype=np.float32)
+        for chunk in row_chunks(n_rows, 4 * len(columns)):
+            scores[chunk] = model.node_proba(take_rows(X, chunk), columns)
         return scores
-    codes = np.searchsorted(asked.classes, labels.terminals).astype(np.int32)
+    codes = np.searchsorted(columns.classes, labels.terminals).astype(np.int32)
     weights = np.ones(n_rows) if weights is None else weights
     return merge_scores(
         [
             scores_on_true_paths(
-                asked,
-                model.class_proba(take_rows(X, chunk), asked),
+                columns,
+                model.class_proba(take_rows(X, chunk), columns),
                 codes[chunk],
                 weights[chunk],
             )
-            for chunk in row_chunks(n_rows, 2 * asked.n_active + asked.n_classes)
+            for chunk in row_chunks(n_rows, 2 * columns.n_active + columns.n_classes)
         ]
     )

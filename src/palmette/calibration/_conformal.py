@@ -1,18 +1,22 @@
-"""ConformalHierarchicalClassifier: answers that hold the truth with a chosen probability."""
+"""ConformalHierarchicalClassifier: answers that contain the truth with a chosen probability."""
 
 from __future__ import annotations
 
 import warnings
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import count_rows, take_rows
 from palmette.base._adapters import final_step, fitted_hierarchy
+from palmette.base._answers import OnePath
 from palmette.base._fitting import check_weights
-from palmette.base._wrapping import WrappedClassifier
+from palmette.base._wrapping import WrappedClassifier, answers_by_node
 from palmette.calibration._base import (
     Fold,
     WrappingClassifier,
@@ -24,15 +28,16 @@ from palmette.calibration._base import (
 )
 from palmette.calibration._conformal_answers import (
     CalibrationScores,
-    ConformalAnswers,
+    ConformalNodeSets,
+    ConformalPaths,
     MissedShares,
     check_coverage,
 )
-from palmette.calibration._nonconformity import LABEL_SCORES, strange_labels, strange_sets
-from palmette.decisions._coherence import make_coherent
+from palmette.calibration._nonconformity import LABEL_SCORES
 from palmette.decisions._rules import BestPath
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._containers import row_index
 from palmette.labels._labels import NodeLabels
 
 __all__ = ["ConformalHierarchicalClassifier"]
@@ -48,67 +53,69 @@ _CHOICES = {
 }
 
 
-class ConformalHierarchicalClassifier(ConformalAnswers, WrappingClassifier):
-    """Answer with the deepest node, or the smallest set, that holds the truth with a probability.
+class ConformalHierarchicalClassifier(WrappingClassifier):
+    """Predict the deepest node, or the smallest set, that contains the truth with a probability.
 
-    Rows that the model did not learn from tell how strange the truth looks to it. A new row's
-    label looks no stranger than a quantile of them with the chosen probability, whatever the model
-    and the data are, as long as rows are exchangeable. The probability is that over calibration
-    rows and new rows together; it does not hold for every label or node by itself.
+    The nonconformity of the true labels is computed for rows that the model was not fitted on. That
+    of a new row is at most a quantile of these scores with the chosen probability, whatever the
+    model and the distribution are, as long as rows are exchangeable. The probability is marginal,
+    over calibration rows and new rows; it is not guaranteed for each label or node.
 
     Parameters
     ----------
     estimator : classifier, optional
         As in `CalibratedHierarchicalClassifier`, which may be one.
     coverage : float
-        Probability with which an answer holds the truth. It may be changed after `fit`, and at
-        every answer.
+        Probability with which an answer contains the true label. It can be changed after `fit`,
+        and for each call of a predict method.
     answer : {"node", "set"}
-        What `predict_careful` answers with, and what ``quantile_`` is about.
+        What `predict_careful` returns, and which scores ``quantile_`` refers to.
     method : {"split", "cross", "prefit"}
-        ``"split"``: a part of the rows, drawn at random, is kept from the model: coverage is
-        guaranteed. ``"cross"``: the rows of every fold are judged by a model of the others, and a
-        new row by all of these models: every row is learnt from, and coverage is about the one
-        chosen, but guaranteed is one less twice the error, less a term that vanishes with more
-        rows. ``"prefit"``: the estimator is fitted already, and `fit` is given rows that it has
-        not seen: guaranteed as with ``"split"``.
+        ``"split"``: a random part of the rows is held out from the model: coverage is guaranteed.
+        ``"cross"``: the rows of every fold are scored by a model of the other folds, and a new row
+        by all of these models: every row is used for fitting, and coverage is close to the chosen
+        one, but the guarantee is only one minus twice the error rate, minus a term that vanishes
+        with more rows. ``"prefit"``: the estimator is fitted already, and `fit` gets rows that it
+        has not seen: guaranteed as with ``"split"``.
     set_score : {"lac", "aps"}
-        How sets are made: of the labels above one probability for all rows, which makes the
-        smallest sets on average; or of the most probable labels up to some sum, not randomised,
-        which makes sets that are larger where a row is hard. The most probable label is always in.
+        How sets are built: from all labels above one probability threshold for all rows, which
+        gives the smallest sets on average; or from the most probable labels up to a cumulative
+        probability, not randomised, which gives larger sets where a row is difficult. The most
+        probable label is always in the set.
     control : {"row", "label"}
-        What is held, where rows have several paths: all labels of a row with the probability, or
-        the share of labels in expectation.
+        What is guaranteed where rows have several paths: that a set contains all labels of a row
+        with probability `coverage`, or that the expected share of its labels in the set is at
+        least `coverage`.
     calibration_size : float or int
-        Share or number of rows that ``"split"`` keeps from the model.
+        Share or number of rows that ``"split"`` holds out.
     cv : int
-        Folds of ``"cross"``.
+        Number of folds of ``"cross"``.
     hierarchy, n_jobs, random_state
         As in `CalibratedHierarchicalClassifier`.
     decoding : "auto", name or rule of `palmette.decoding`
-        Of `predict`, which makes no promise: ``"auto"`` is the rule of the estimator.
+        Rule of `predict`, which has no coverage guarantee: ``"auto"`` is that of the estimator.
 
     Attributes
     ----------
     estimator_ : classifier
-        Fitted; with ``method="cross"`` the first of them.
+        Fitted; with ``method="cross"`` the first of ``estimators_``.
     estimators_ : list of classifiers
-        All models: one, or one a fold.
+        All models: one, or one per fold.
     calibration_scores_ : array of shape (n_calibration,)
-        How strange the truth of the calibration rows looked, for `answer`, ascending.
+        Nonconformity of the true labels of the calibration rows, for `answer`, ascending.
     quantile_ : float
-        Of these scores, at `coverage`; infinite where there are too few rows.
+        Quantile of these scores at `coverage`; infinite where there are too few rows.
     hierarchy_ : Hierarchy
     classes_ : array of shape (n_classes,)
 
     Notes
     -----
-    With sample weights coverage is that over rows drawn in proportion to their weights,
-    approximately. With several paths a row there are sets only, and not by ``method="cross"``.
+    With sample weights coverage refers, approximately, to rows drawn in proportion to their
+    weights. With several paths per row there are only sets, and ``method="cross"`` is not defined.
 
-    Coverage holds whatever the probabilities are, but good ones make small answers: forests, whose
-    zeros cannot be told apart, and margins, which are no probabilities, are better calibrated
-    before, by a `CalibratedHierarchicalClassifier` inside.
+    Coverage is guaranteed for any probabilities, but better ones lead to smaller answers. Wrap a
+    forest, which ties many labels at zero, or a classifier that has only margins in a
+    `CalibratedHierarchicalClassifier` first.
 
     References
     ----------
@@ -127,7 +134,7 @@ class ConformalHierarchicalClassifier(ConformalAnswers, WrappingClassifier):
     >>> clf = clf.fit(X, list(zip(kind.tolist(), name.tolist())))
     >>> clf.predict([[2.0, 0.1], [2.0, 4.0]])
     [('animal', 'big'), ('animal', 'big')]
-    >>> clf.predict_node([[2.0, 0.1], [2.0, 4.0]])  # whether it is big cannot be known
+    >>> clf.predict_node([[2.0, 0.1], [2.0, 4.0]])  # the first row may be big or small
     [('animal',), ('animal', 'big')]
     """
 
@@ -163,7 +170,7 @@ class ConformalHierarchicalClassifier(ConformalAnswers, WrappingClassifier):
     # ------------------------------------------------------------------ fitting
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ConformalHierarchicalClassifier:
-        """Fit the estimator on some rows, and see how strange the truth of the others looks to it.
+        """Fit the estimator, and compute calibration scores on rows that it was not fitted on.
 
         Parameters
         ----------
@@ -172,7 +179,7 @@ class ConformalHierarchicalClassifier(ConformalAnswers, WrappingClassifier):
         y : labels of n_samples rows
             In any form that `NodeLabels.encode` reads.
         sample_weight : array-like of shape (n_samples,), optional
-            For the estimator and the quantiles. Rows of weight 0 are left out.
+            Weights for the estimator and the quantiles. Rows of weight 0 are left out.
 
         Returns
         -------
@@ -185,19 +192,18 @@ class ConformalHierarchicalClassifier(ConformalAnswers, WrappingClassifier):
         folds = self._draw_folds(n_used)
         ready = self._ready_estimator(X, y, weights, folds)
         labels = self._read_labelled(X, y, weights, along=fitted_hierarchy(ready))
-        if self.several_paths_ and self.method == "cross":
-            raise PalmetteError(
-                "method='cross' is for one path a row, but y has several, or its hierarchy is a "
-                "DAG: expected 'split' or 'prefit'."
-            )
         X, weights = used_part(X, weights)
+        self._models: list[WrappedClassifier] = []
+        self._scores: dict[str, CalibrationScores] = {}
+        self._missed: MissedShares | None = None
+        self._conformal().check_method(self.method)
         if ready is not None:
             self._models = [self._adopt(ready)]
         else:
             self._models = self._fit_models(folds, X, labels, weights)
         self.estimators_ = [model.estimator for model in self._models]
         self.estimator_ = self.estimators_[0]
-        self._judge(folds, X, labels, weights)
+        self._calibrate(folds, X, labels, weights)
         self._warn_if_few(self.coverage)
         return self
 
@@ -213,7 +219,7 @@ class ConformalHierarchicalClassifier(ConformalAnswers, WrappingClassifier):
                 )
 
     def _draw_folds(self, n_rows: int) -> list[Fold]:
-        """Rows to learn from and rows to judge on, for every model."""
+        """Return rows to fit on and rows to calibrate on, for every model."""
         if self.method == "prefit":
             return [(np.arange(0), np.arange(n_rows))]
         if self.method == "cross":
@@ -223,7 +229,7 @@ class ConformalHierarchicalClassifier(ConformalAnswers, WrappingClassifier):
     def _ready_estimator(
         self, X: Any, y: Any, weights: FloatArray | None, folds: list[Fold]
     ) -> Any:
-        """Estimator that has to be fitted before y is read, since it finds the hierarchy."""
+        """Return a fitted estimator where it finds the hierarchy, which reading y requires."""
         if self.method == "prefit":
             return self._base()
         if not self._learns_tree(y):
@@ -231,9 +237,9 @@ class ConformalHierarchicalClassifier(ConformalAnswers, WrappingClassifier):
         if self.method == "cross":
             raise PalmetteError(
                 "method='cross' needs one hierarchy for all folds, but the estimator learns its "
-                "own. Use method='split', or learn the hierarchy before."
+                "own. Use method='split', or learn the hierarchy first."
             )
-        # rows that are judged must not be learnt from
+        # the estimator must not be fitted on calibration rows
         seen = np.ones(count_rows(X)) if weights is None else weights.copy()
         used = np.flatnonzero(seen)
         seen[used[folds[0][1]]] = 0.0
@@ -247,62 +253,229 @@ class ConformalHierarchicalClassifier(ConformalAnswers, WrappingClassifier):
                 share = None if weights is None else weights[train]
                 yield model, take_rows(X, train), take_labels(labels, train), share
 
-        several = self.several_paths_
+        several = self._answers.by_node
         return list(
             Parallel(n_jobs=self.n_jobs)(
                 delayed(_fit_model)(*job, several=several) for job in jobs()
             )
         )
 
-    def _judge(
+    def _calibrate(
         self, folds: list[Fold], X: Any, labels: NodeLabels, weights: FloatArray | None
     ) -> None:
-        """Set the calibration scores, by every model of the rows that it did not learn from."""
+        """Set the calibration scores: every model scores the rows that it was not fitted on."""
         held = np.concatenate([test for _, test in folds])
         scale = 1.0 if weights is None else float(weights[held].mean())
         shares = [
             np.ones(len(test)) if weights is None else weights[test] / scale for _, test in folds
         ]
+        conformal = self._conformal()
         parts = [
-            self._judge_rows(model, take_rows(X, test), take_labels(labels, test))
+            self._score_rows(conformal, model, take_rows(X, test), take_labels(labels, test))
             for model, (_, test) in zip(self._models, folds, strict=True)
         ]
         self._scores = {
             name: CalibrationScores([part[name] for part in parts], shares)
-            for name in (("set",) if self.several_paths_ else ("node", "set"))
+            for name in conformal.score_kinds
         }
-        self._missed = None
-        if self.several_paths_:
-            lengths = np.diff(labels.closed[held][:, self.nodes_].indptr)
-            self._missed = MissedShares(parts[0]["label"], lengths, shares[0])
+        self._missed = conformal.missed(parts, take_labels(labels, held), shares[0])
 
-    def _judge_rows(
-        self, model: WrappedClassifier, X: Any, labels: NodeLabels
+    def _score_rows(
+        self,
+        conformal: ConformalPaths | ConformalNodeSets,
+        model: WrappedClassifier,
+        X: Any,
+        labels: NodeLabels,
     ) -> dict[str, FloatArray]:
-        """How strange the truth looks, some rows at a time."""
+        """Return the nonconformity of true labels, computed for some rows at a time."""
         parts, start = [], 0
         for rows in self._parts(X):
             stop = start + count_rows(rows)
             true = take_labels(labels, np.arange(start, stop))
             start = stop
-            if self.several_paths_:
-                proba = model.node_proba(rows, self.nodes_)
-                proba = make_coherent(proba, self._answers.columns, self._dag_rule())
-                parts.append(strange_sets(proba, true.closed[:, self.nodes_]))
-            else:
-                proba = model.class_proba(rows, self.space_)
-                parts.append(strange_labels(proba, true.terminals, self.space_, self.set_score))
+            parts.append(conformal.nonconformity(model, rows, true))
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+    def _conformal(self) -> ConformalPaths | ConformalNodeSets:
+        """Return what computes calibration scores and answers for the kind of labels."""
+        answers = self._answers
+        if isinstance(answers, OnePath):
+            return ConformalPaths(answers, self._models, self.set_score, self._scores)
+        return ConformalNodeSets(
+            answers, self._models, self.control, self._dag_rule(), self._scores, self._missed
+        )
 
     def _warn_if_few(self, coverage: float) -> None:
         scores = self._scores["set"]
         if not scores.suffices(coverage):
             needed = int(np.ceil(coverage / (1 - coverage) - 1e-9))
             warnings.warn(
-                f"{scores.total:.0f} calibration rows are too few for coverage={coverage}: it "
-                f"takes {needed} at least. Nodes are the root and sets hold every label.",
+                f"{scores.total:.0f} calibration rows are too few for coverage={coverage}: "
+                f"expected at least {needed}. Nodes are the root and sets contain every label.",
                 stacklevel=3,
             )
+
+    @property
+    def calibration_scores_(self) -> FloatArray:
+        """Nonconformity of the true labels of the calibration rows, ascending."""
+        return self._fitted_scores().scores
+
+    @property
+    def quantile_(self) -> float:
+        """Quantile of the calibration scores at `coverage`."""
+        return self._fitted_scores().quantile(self.coverage)
+
+    def _fitted_scores(self) -> CalibrationScores:
+        if not self.__dict__.get("_scores"):
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet.")
+        return self._scores[self._conformal().kind_of(self.answer)]
+
+    # ------------------------------------------------------------------ conformal answers
+
+    def predict_careful(self, X: Any, coverage: float | None = None) -> Any:
+        """Predict as `predict_node` or `predict_set` does, as the parameter `answer` says.
+
+        With several paths per row the prediction is always that of `predict_set`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        coverage : float, optional
+            Replaces the parameter of the class.
+
+        Returns
+        -------
+        labels of n_samples rows, or list of n_samples sets
+        """
+        check_is_fitted(self)
+        if self._conformal().kind_of(self.answer) == "set":
+            return self.predict_set(X, coverage)
+        return self.predict_node(X, coverage)
+
+    def predict_node(self, X: Any, coverage: float | None = None) -> Any:
+        """Predict the deepest node that contains the true label with the chosen probability.
+
+        The true label is at the node or below it. A higher coverage moves the node up its path.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        coverage : float, optional
+            Replaces the parameter of the class.
+
+        Returns
+        -------
+        labels of n_samples rows
+            In the form of the `y` that the model was fitted on; the root where no other node is
+            probable enough.
+        """
+        return self._answers.write_nodes(self.predict_node_numbers(X, coverage), row_index(X))
+
+    def predict_node_numbers(self, X: Any, coverage: float | None = None) -> IntArray:
+        """Predict the nodes of `predict_node` as node numbers of ``hierarchy_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        coverage : float, optional
+            Replaces the parameter of the class.
+
+        Returns
+        -------
+        int array of shape (n_samples,)
+        """
+        coverage = self._coverage(coverage)
+        conformal = self._conformal().require_paths("predict_node")
+        X = self._read_features(X, reset=False)
+        return np.concatenate([conformal.nodes(part, coverage) for part in self._parts(X)])
+
+    def predict_set(self, X: Any, coverage: float | None = None) -> list[set[Any]]:
+        """Predict a set of labels that contains the true label with the chosen probability.
+
+        Sets grow with the coverage.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        coverage : float, optional
+            Replaces the parameter of the class.
+
+        Returns
+        -------
+        list of n_samples sets
+            Labels as in ``classes_``. With several paths per row they are nodes, with their
+            ancestors where `y` lists them, and a set contains all true labels of a row.
+        """
+        nodes = self.predict_set_nodes(X, coverage)
+        return self._label_sets(self._conformal().labels_in(nodes))
+
+    def predict_set_nodes(self, X: Any, coverage: float | None = None) -> sparse.csr_array:
+        """Predict the sets of `predict_set` as nodes of ``hierarchy_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        coverage : float, optional
+            Replaces the parameter of the class.
+
+        Returns
+        -------
+        sparse bool array of shape (n_samples, n_nodes)
+            With one path per row the nodes of the labels in the set; with several all nodes of
+            the set, without the root.
+        """
+        coverage = self._coverage(coverage)
+        X, conformal = self._read_features(X, reset=False), self._conformal()
+        return sparse.vstack([conformal.sets(part, coverage) for part in self._parts(X)], "csr")
+
+    def predict_cover(self, X: Any, coverage: float | None = None) -> list[set[Any]]:
+        """Predict the fewest nodes with every label of `predict_set` at or below one of them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        coverage : float, optional
+            Replaces the parameter of the class.
+
+        Returns
+        -------
+        list of n_samples sets
+            Nodes, written as labels are; none is an ancestor of another.
+        """
+        return self._label_sets(self.predict_cover_nodes(X, coverage))
+
+    def predict_cover_nodes(self, X: Any, coverage: float | None = None) -> sparse.csr_array:
+        """Predict the covers of `predict_cover` as nodes of ``hierarchy_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        coverage : float, optional
+            Replaces the parameter of the class.
+
+        Returns
+        -------
+        sparse bool array of shape (n_samples, n_nodes)
+        """
+        coverage = self._coverage(coverage)
+        conformal = self._conformal().require_paths("predict_cover")
+        X = self._read_features(X, reset=False)
+        return sparse.vstack([conformal.covers(part, coverage) for part in self._parts(X)], "csr")
+
+    def _coverage(self, coverage: float | None) -> float:
+        check_is_fitted(self)
+        if coverage is None:
+            return check_coverage(self.coverage)
+        self._warn_if_few(check_coverage(coverage))
+        return coverage
+
+    def _label_sets(self, nodes: sparse.csr_array) -> list[set[Any]]:
+        """Return sets of labels from sparse sets of nodes."""
+        form, hierarchy = self.label_form_, self.hierarchy_
+        used = np.unique(nodes.indices)
+        names = dict(zip(used.tolist(), form.class_labels(used, hierarchy).tolist(), strict=True))
+        members = [names[node] for node in nodes.indices.tolist()]
+        return [set(members[a:b]) for a, b in pairwise(nodes.indptr.tolist())]
 
     # ------------------------------------------------------------------ probabilities
 
@@ -318,13 +491,13 @@ class ConformalHierarchicalClassifier(ConformalAnswers, WrappingClassifier):
             return super()._decision_rule()
         last = final_step(self.estimator_)
         if not hasattr(last, "_decision_rule") or "tree" in last.get_params(deep=False):
-            return BestPath()  # what any classifier answers itself
+            return BestPath()  # as any classifier predicts
         return last._decision_rule()
 
     def _threshold_rule(self) -> Any:
         last = final_step(getattr(self, "estimator_", None))
         is_auto = isinstance(self.decoding, str) and self.decoding == "auto"
-        if is_auto and getattr(last, "several_paths_", False):
+        if is_auto and answers_by_node(last):
             return last._threshold_rule()
         return super()._threshold_rule()
 

@@ -1,32 +1,51 @@
-"""Calibration scores, and what they say of new ones: quantiles, and ranks among several models."""
+"""Conformal prediction: quantiles of calibration scores, and the answers that they allow.
+
+`ConformalPaths` answers where rows have one path, `ConformalNodeSets` where they have several. Both
+have the same methods, each for some rows at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
-from palmette.calibration._nonconformity import LABEL_SCORES, Chains, cover_of_sets
+from palmette.base._answers import NodeSets, OnePath
+from palmette.base._wrapping import WrappedClassifier
+from palmette.calibration._nonconformity import (
+    LABEL_SCORES,
+    Chains,
+    cover_of_sets,
+    label_nonconformity,
+    set_nonconformity,
+)
 from palmette.exceptions import PalmetteError
-from palmette.labels._containers import row_index
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._forms import node_csr
 from palmette.labels._labels import NodeLabels
+from palmette.labels._space import LabelSpace
 
-__all__ = ["CalibrationScores", "ConformalAnswers", "MissedShares", "check_coverage"]
+__all__ = [
+    "CalibrationScores",
+    "ConformalNodeSets",
+    "ConformalPaths",
+    "MissedShares",
+    "check_coverage",
+]
 
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+BoolArray = NDArray[np.bool_]
 
-_SLACK = 1e-9  # of weights: 0.9 * 10 is 9, whatever binary fractions say
+_TOLERANCE = 1e-9  # of sums of weights: 0.9 * 10 counts as 9 in spite of rounding
 
 
 def check_coverage(coverage: float) -> float:
-    """Refuse what is no probability strictly between 0 and 1."""
+    """Raise an error unless the coverage is strictly between 0 and 1."""
     if not 0 < coverage < 1:
         raise PalmetteError(
             f"coverage={coverage!r}: expected a probability between 0 and 1, such as 0.9."
@@ -34,8 +53,11 @@ def check_coverage(coverage: float) -> float:
     return float(coverage)
 
 
+# ---------------------------------------------------------------------- quantiles
+
+
 class CalibrationScores:
-    """How strange the truth looked to models that had not seen it: higher is stranger.
+    """Nonconformity of the true labels of calibration rows, under models that had not seen them.
 
     Parameters
     ----------
@@ -67,36 +89,37 @@ class CalibrationScores:
 
     @property
     def total(self) -> float:
-        """Weight of all rows, which is their number."""
+        """Total weight of the rows, which equals their number."""
         return float(sum(reached[-1] for reached in self._reached))
 
-    def _wanted(self, coverage: float) -> float:
-        """Weight of rows, of n + 1 with the new one, among whose scores its own shall be."""
-        return check_coverage(coverage) * (self.total + 1) - _SLACK
+    def _required_weight(self, coverage: float) -> float:
+        """Return the weight of the rows, out of n + 1, whose scores bound that of a new row."""
+        return check_coverage(coverage) * (self.total + 1) - _TOLERANCE
 
     def suffices(self, coverage: float) -> bool:
-        """Whether there are rows enough for a quantile: otherwise it is infinite."""
-        return self._wanted(coverage) <= self.total
+        """Return whether there are enough rows for a finite quantile."""
+        return self._required_weight(coverage) <= self.total
 
     def quantile(self, coverage: float) -> float:
-        """Least score that a new row does not exceed with probability `coverage` at least.
+        """Return the lowest score that a new row does not exceed with probability `coverage`.
 
-        The score of one of n + 1 exchangeable rows is among the k lowest with probability
-        k / (n + 1) at least. Infinite where that takes more rows.
+        The score of one of n + 1 exchangeable rows is among the k lowest with a probability of at
+        least k / (n + 1). The quantile is infinite where there are too few rows.
         """
         scores = np.concatenate(self.parts)
         order = np.argsort(scores, kind="stable")
         weights = np.concatenate([np.diff(reached) for reached in self._reached])[order]
-        place = int(np.searchsorted(np.cumsum(weights), self._wanted(coverage)))
+        place = int(np.searchsorted(np.cumsum(weights), self._required_weight(coverage)))
         return float(scores[order][place]) if place < len(scores) else float("inf")
 
-    def includes(self, values: list[FloatArray], coverage: float) -> NDArray[np.bool_]:
-        """Whether new scores are not too strange.
+    def includes(self, values: list[FloatArray], coverage: float) -> BoolArray:
+        """Return whether new scores are low enough to be included in an answer.
 
         Parameters
         ----------
         values : list of arrays of one shape
-            Scores of the same candidates by every model, each to be ranked among its own.
+            Scores of the same candidates by every model, each ranked among the calibration scores
+            of that model.
         coverage : float
 
         Returns
@@ -107,15 +130,15 @@ class CalibrationScores:
         below = np.zeros(values[0].shape)
         for scores, reached, new in zip(self.parts, self._reached, values, strict=True):
             below += reached[np.searchsorted(scores, new, side="left")]
-        included: NDArray[np.bool_] = below < self._wanted(coverage)
+        included: BoolArray = below < self._required_weight(coverage)
         return included
 
 
 class MissedShares:
-    """Probabilities that were given to true labels, several a row, and what missing them costs.
+    """Probabilities of true labels, several per row, and the loss of leaving them out.
 
-    Conformal risk control: the expected share of a row's labels that is missed is at most one less
-    the coverage.
+    Conformal risk control: the expected share of the labels of a row that are missed is at most
+    one minus the coverage.
 
     Parameters
     ----------
@@ -142,233 +165,206 @@ class MissedShares:
         order = np.argsort(proba, kind="stable")
         costs = np.repeat(weights / np.maximum(lengths, 1), lengths)
         self.proba = proba[order]
-        self.lost = np.cumsum(costs[order])  # by missing this label and all that are less probable
+        self.lost = np.cumsum(costs[order])  # if this label and all less probable ones are missed
         self.n_rows = len(lengths)
 
     def suffices(self, coverage: float) -> bool:
-        """Whether there are rows enough for a threshold: otherwise it is minus infinity."""
-        return self._budget(coverage) >= 0
+        """Return whether there are enough rows for a finite threshold."""
+        return self._allowed_loss(coverage) >= 0
 
-    def _budget(self, coverage: float) -> float:
-        """What may be lost, a new row being counted as lost."""
-        return (1 - check_coverage(coverage)) * (self.n_rows + 1) - 1 + _SLACK
+    def _allowed_loss(self, coverage: float) -> float:
+        """Return the total loss that is allowed, with the new row counted as lost."""
+        return (1 - check_coverage(coverage)) * (self.n_rows + 1) - 1 + _TOLERANCE
 
     def threshold(self, coverage: float) -> float:
-        """Highest probability that a node needs to be answered."""
+        """Return the highest probability threshold at which the risk is controlled."""
         if not self.suffices(coverage):
             return float("-inf")
-        place = int(np.searchsorted(self.lost, self._budget(coverage), side="right"))
+        place = int(np.searchsorted(self.lost, self._allowed_loss(coverage), side="right"))
         return float(self.proba[place]) if place < len(self.proba) else float("inf")
 
 
-IntArray = NDArray[np.int32]
-BoolArray = NDArray[np.bool_]
+# ---------------------------------------------------------------------- answers
 
 
-class ConformalAnswers:
-    """The answers of `ConformalHierarchicalClassifier`."""
+@dataclass(frozen=True)
+class ConformalPaths:
+    """Conformal answers of models with one path per row.
 
-    @property
-    def calibration_scores_(self) -> FloatArray:
-        """How strange the truth of the calibration rows looked, ascending: (n_calibration,)."""
-        return self._fitted_scores().scores
+    Parameters
+    ----------
+    answers : OnePath
+    models : list of WrappedClassifier
+        One, or one per fold.
+    set_score : {"lac", "aps"}
+    scores : dict of str to CalibrationScores
+        By kind of answer, "node" and "set"; empty before calibration.
+    """
 
-    @property
-    def quantile_(self) -> float:
-        """Quantile of the calibration scores at `coverage`."""
-        return self._fitted_scores().quantile(self.coverage)
+    answers: OnePath
+    models: list[WrappedClassifier]
+    set_score: str
+    scores: dict[str, CalibrationScores] = field(default_factory=dict)
 
-    def _fitted_scores(self) -> Any:
-        if "_scores" not in self.__dict__:
-            raise AttributeError(f"this {type(self).__name__} is not fitted yet.")
-        return self._scores["set" if self.several_paths_ else self.answer]
+    score_kinds = ("node", "set")
 
-    # ------------------------------------------------------------------ answers
+    def kind_of(self, answer: str) -> str:
+        """Return the kind of answer, "node" or "set", that is given where the user sets one."""
+        return answer
 
-    def predict_careful(self, X: Any, coverage: float | None = None) -> Any:
-        """Answer as `answer` says: `predict_node` or `predict_set`; always sets of several paths.
+    def check_method(self, method: str) -> None:
+        """Do nothing: every method is defined for one path per row."""
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        coverage : float, optional
-            Other than the parameter.
-        """
-        check_is_fitted(self)
-        if self.answer == "set" or self.several_paths_:
-            return self.predict_set(X, coverage)
-        return self.predict_node(X, coverage)
+    def require_paths(self, name: str) -> ConformalPaths:
+        """Return these answers, which the public method `name` needs."""
+        return self
 
-    def predict_node(self, X: Any, coverage: float | None = None) -> Any:
-        """Predict the deepest node that holds the truth with the chosen probability.
+    # ------------------------------------------------------------------ calibration
 
-        The true label is at the node or below it. With more coverage nodes rise along their path.
+    def nonconformity(
+        self, model: WrappedClassifier, X: Any, labels: NodeLabels
+    ) -> dict[str, FloatArray]:
+        """Return the scores of the true labels of some rows, by kind of answer."""
+        space = self.answers.space
+        proba = model.class_proba(X, space)
+        return label_nonconformity(proba, labels.terminals, space, self.set_score)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        coverage : float, optional
-            Other than the parameter.
+    def missed(
+        self, parts: list[dict[str, FloatArray]], labels: NodeLabels, weights: FloatArray
+    ) -> MissedShares | None:
+        """Return None: risk control is for several paths per row."""
+        return None
 
-        Returns
-        -------
-        labels of n_samples rows
-            In the form of the `y` that the model was fitted on; the root where nothing is sure.
-        """
-        return self._answers.write_nodes(self.predict_node_numbers(X, coverage), row_index(X))
+    # ------------------------------------------------------------------ answers for new rows
 
-    def predict_node_numbers(self, X: Any, coverage: float | None = None) -> IntArray:
-        """Predict what `predict_node` does, as node numbers of ``hierarchy_``: (n_samples,)."""
-        coverage = self._coverage(coverage)
-        if self.several_paths_:
-            raise PalmetteError(
-                "predict_node answers with one node a row, but this model was fitted on several "
-                "paths a row, or a DAG. Use predict_set."
-            )
-        X = self._read_features(X, reset=False)
-        return np.concatenate([self._node_places(part, coverage) for part in self._parts(X)])
-
-    def predict_set(self, X: Any, coverage: float | None = None) -> list[set[Any]]:
-        """Predict the labels among which the truth is with the chosen probability.
-
-        Sets grow with the coverage.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        coverage : float, optional
-            Other than the parameter.
-
-        Returns
-        -------
-        list of n_samples sets
-            Of labels spelled as in ``classes_``. With several paths a row they are nodes, with
-            their ancestors where `y` lists them, and the truth is to be among them.
-        """
-        nodes = self.predict_set_nodes(X, coverage)
-        if self.several_paths_ and not self.label_form_.lists_ancestors:
-            nodes = NodeLabels(self.hierarchy_, nodes, self.label_form_).specific
-        return self._spell_sets(nodes)
-
-    def predict_set_nodes(self, X: Any, coverage: float | None = None) -> sparse.csr_array:
-        """Predict what `predict_set` does, as nodes of ``hierarchy_``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        coverage : float, optional
-
-        Returns
-        -------
-        sparse bool array of shape (n_samples, n_nodes)
-            With one path a row the nodes that are labels in the set; with several all nodes of the
-            set, without the root.
-        """
-        coverage = self._coverage(coverage)
-        tables = (
-            self._answers.columns.sets_of_nodes(sparse.csr_array(members))
-            if self.several_paths_
-            else self._sets_at(members, self.space_.classes)
-            for members in self._members(X, coverage)
-        )
-        return sparse.vstack(list(tables), format="csr")
-
-    def predict_cover(self, X: Any, coverage: float | None = None) -> list[set[Any]]:
-        """Predict the fewest nodes with every label of `predict_set` at or below one of them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        coverage : float, optional
-            Other than the parameter.
-
-        Returns
-        -------
-        list of n_samples sets
-            Of nodes, spelled as labels are; none lies above another.
-        """
-        return self._spell_sets(self.predict_cover_nodes(X, coverage))
-
-    def predict_cover_nodes(self, X: Any, coverage: float | None = None) -> sparse.csr_array:
-        """Predict what `predict_cover` does, as nodes of ``hierarchy_``.
-
-        Returns
-        -------
-        sparse bool array of shape (n_samples, n_nodes)
-        """
-        coverage = self._coverage(coverage)
-        if self.several_paths_:
-            raise PalmetteError(
-                "predict_cover stands for the labels of one path a row, but this model was fitted "
-                "on several paths a row, or a DAG. Use predict_set."
-            )
-        tables = (
-            self._sets_at(cover_of_sets(members, self.space_), self.space_.nodes)
-            for members in self._members(X, coverage)
-        )
-        return sparse.vstack(list(tables), format="csr")
-
-    # ------------------------------------------------------------------ steps
-
-    def _coverage(self, coverage: float | None) -> float:
-        check_is_fitted(self)
-        if coverage is None:
-            return check_coverage(self.coverage)
-        self._warn_if_few(check_coverage(coverage))
-        return coverage
-
-    def _members(self, X: Any, coverage: float) -> Iterator[BoolArray]:
-        """Members of the sets of some rows at a time: bool, over classes, or over columns."""
-        X = self._read_features(X, reset=False)
-        for part in self._parts(X):
-            if self.several_paths_:
-                yield self._table_of(part) >= self._least_proba(coverage)
-                continue
-            tables = [model.class_proba(part, self.space_) for model in self._models]
-            scores = [LABEL_SCORES[self.set_score](proba) for proba in tables]
-            members = self._scores["set"].includes(scores, coverage)
-            yield _with_best(members, tables)
-
-    def _least_proba(self, coverage: float) -> float:
-        """Least probability of a node in a set, where rows have several paths."""
-        if self.control == "label":
-            return self._missed.threshold(coverage)
-        return 1.0 - self._scores["set"].quantile(coverage)
-
-    def _node_places(self, X: Any, coverage: float) -> IntArray:
-        """Node of every row, as node numbers."""
-        space, scores = self.space_, self._scores["node"]
-        tables = [model.class_proba(X, space) for model in self._models]
+    def nodes(self, X: Any, coverage: float) -> IntArray:
+        """Return the deepest node per row that contains the true label: (n_samples,)."""
+        space, scores = self.answers.space, self.scores["node"]
+        tables = [model.class_proba(X, space) for model in self.models]
         chains = [Chains(proba, space) for proba in tables]
         if len(chains) == 1:
             places = chains[0].deepest_above(scores.quantile(coverage))
         else:
             members = scores.includes([chain.scores() for chain in chains], coverage)
-            places = _lowest_above(_with_best(members, tables), space)
+            places = _lowest_common_ancestor(_with_best(members, tables), space)
         return np.asarray(space.nodes[places], dtype=np.int32)
 
-    def _sets_at(self, members: BoolArray, nodes: IntArray) -> sparse.csr_array:
-        """Sparse sets of nodes, (n_samples, n_nodes), from flags over some of them."""
-        flags = sparse.csr_array(members)
-        return node_csr(nodes[flags.indices], flags.indptr, self.hierarchy_.n_nodes)
+    def sets(self, X: Any, coverage: float) -> sparse.csr_array:
+        """Return the nodes of the labels in the set of every row: bool, (n_samples, n_nodes)."""
+        space = self.answers.space
+        return _as_node_sets(self._members(X, coverage), space.classes, space.hierarchy)
 
-    def _spell_sets(self, nodes: sparse.csr_array) -> list[set[Any]]:
-        form, hierarchy = self.label_form_, self.hierarchy_
-        used = np.unique(nodes.indices)
-        names = dict(zip(used.tolist(), form.class_labels(used, hierarchy).tolist(), strict=True))
-        members = [names[node] for node in nodes.indices.tolist()]
-        return [set(members[a:b]) for a, b in pairwise(nodes.indptr.tolist())]
+    def covers(self, X: Any, coverage: float) -> sparse.csr_array:
+        """Return the fewest nodes that cover the set of every row: bool, (n_samples, n_nodes)."""
+        space = self.answers.space
+        cover = cover_of_sets(self._members(X, coverage), space)
+        return _as_node_sets(cover, space.nodes, space.hierarchy)
+
+    def _members(self, X: Any, coverage: float) -> BoolArray:
+        """Return whether every class is in the set of a row: (n_samples, n_classes)."""
+        tables = [model.class_proba(X, self.answers.space) for model in self.models]
+        scores = [LABEL_SCORES[self.set_score](proba) for proba in tables]
+        return _with_best(self.scores["set"].includes(scores, coverage), tables)
+
+    def labels_in(self, sets: sparse.csr_array) -> sparse.csr_array:
+        """Return the nodes of sets that users see: all of them."""
+        return sets
+
+
+@dataclass(frozen=True)
+class ConformalNodeSets:
+    """Conformal answers of a model with several paths per row, or a DAG: sets of nodes only.
+
+    Parameters
+    ----------
+    answers : NodeSets
+    models : list of one WrappedClassifier
+    control : {"row", "label"}
+    dag_rule : {"all", "any"}
+    scores : dict of str to CalibrationScores
+        Under "set"; empty before calibration.
+    missed_shares : MissedShares, optional
+    """
+
+    answers: NodeSets
+    models: list[WrappedClassifier]
+    control: str
+    dag_rule: str
+    scores: dict[str, CalibrationScores] = field(default_factory=dict)
+    missed_shares: MissedShares | None = None
+
+    score_kinds = ("set",)
+
+    def kind_of(self, answer: str) -> str:
+        """Return the kind of answer that is given where the user sets one: always "set"."""
+        return "set"
+
+    def check_method(self, method: str) -> None:
+        """Raise an error for the method that needs one path per row."""
+        if method == "cross":
+            raise PalmetteError(
+                "method='cross' is for one path per row, but y has several, or its hierarchy is a "
+                "DAG: expected 'split' or 'prefit'."
+            )
+
+    def require_paths(self, name: str) -> NoReturn:
+        """Raise an error for the public method `name`, which needs one path per row."""
+        raise PalmetteError(
+            f"{name} is for one path per row, but this model was fitted on several paths per row, "
+            "or a DAG. Use predict_set."
+        )
+
+    # ------------------------------------------------------------------ calibration
+
+    def nonconformity(
+        self, model: WrappedClassifier, X: Any, labels: NodeLabels
+    ) -> dict[str, FloatArray]:
+        """Return the scores of the true sets of some rows, and the values of their nodes."""
+        return set_nonconformity(self._proba(model, X), labels.closed[:, self.answers.nodes])
+
+    def missed(
+        self, parts: list[dict[str, FloatArray]], labels: NodeLabels, weights: FloatArray
+    ) -> MissedShares | None:
+        """Return the loss of leaving out true nodes of the calibration rows."""
+        lengths = np.diff(labels.closed[:, self.answers.nodes].indptr)
+        return MissedShares(parts[0]["label"], lengths, weights)
+
+    # ------------------------------------------------------------------ answers for new rows
+
+    def sets(self, X: Any, coverage: float) -> sparse.csr_array:
+        """Return the nodes in the set of every row, without the root: (n_samples, n_nodes)."""
+        members = self._proba(self.models[0], X) >= self._threshold(coverage)
+        return self.answers.columns.sets_of_nodes(sparse.csr_array(members))
+
+    def _proba(self, model: WrappedClassifier, X: Any) -> FloatArray:
+        """Return coherent probabilities of the columns: (n_samples, n_columns)."""
+        proba = model.node_proba(X, self.answers.nodes)
+        return np.asarray(self.answers.table_from_nodes(proba, self.dag_rule))
+
+    def _threshold(self, coverage: float) -> float:
+        """Return the minimum probability of a node in a set."""
+        if self.control == "label":
+            assert self.missed_shares is not None
+            return self.missed_shares.threshold(coverage)
+        return 1.0 - self.scores["set"].quantile(coverage)
+
+    def labels_in(self, sets: sparse.csr_array) -> sparse.csr_array:
+        """Return the nodes of sets that users see: with ancestors only where y lists them."""
+        form = self.answers.form
+        if form.lists_ancestors:
+            return sets
+        return NodeLabels(self.answers.hierarchy, sets, form).specific
 
 
 def _with_best(members: BoolArray, tables: list[FloatArray]) -> BoolArray:
-    """Sets with the most probable label of every row in them, so that none is empty."""
+    """Add the most probable label of every row to its set, so that no set is empty."""
     best = sum(tables[1:], tables[0]).argmax(axis=1)
     members[np.arange(len(members)), best] = True
     return members
 
 
-def _lowest_above(members: BoolArray, space: Any) -> IntArray:
-    """Place of the deepest node with all labels of a set at or below it, (n_samples,)."""
+def _lowest_common_ancestor(members: BoolArray, space: LabelSpace) -> IntArray:
+    """Return the place of the deepest node above all labels of a set: (n_samples,)."""
     n_classes = members.shape[1]
     first = members.argmax(axis=1)
     last = n_classes - 1 - members[:, ::-1].argmax(axis=1)
@@ -377,3 +373,9 @@ def _lowest_above(members: BoolArray, space: Any) -> IntArray:
     while (outside := end[places] <= last).any():
         places[outside] = space.parent[places[outside]]
     return np.asarray(places, dtype=np.int32)
+
+
+def _as_node_sets(members: BoolArray, nodes: IntArray, hierarchy: Hierarchy) -> sparse.csr_array:
+    """Return sparse sets of nodes, (n_samples, n_nodes), from flags over some of the nodes."""
+    flags = sparse.csr_array(members)
+    return node_csr(nodes[flags.indices], flags.indptr, hierarchy.n_nodes)

@@ -1,4 +1,4 @@
-"""The power that makes shares as sure as they should be: one over a temperature."""
+"""Calibration curves: temperature, Platt's sigmoid, isotonic regression, and tables of them."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
-_EVEN_SHARE = 1e-3  # of all options together: a model's zero is never quite impossible
-_NO_OPTION = -1e9  # logarithm of the share of what is no option
-_LOWEST, _HIGHEST, _HALVINGS = 0.1, 10.0, 40
+_UNIFORM_SHARE = 1e-3  # weight of the uniform distribution: no option has probability zero
+_PADDING = -1e9  # log probability in padded columns
+_LOWEST, _HIGHEST, _BISECTIONS = 0.1, 10.0, 40  # of the inverse temperature
 
 
 class FamilyScores(NamedTuple):
-    """Shares that a model gave the options of a family, for rows that truly came there.
+    """Conditional probabilities of the options of a family, for rows that truly belong to it.
 
     Parameters
     ----------
     share : float array of shape (n_rows, n_options)
     chosen : int array of shape (n_rows,)
-        Option that is true.
+        The true option.
     weight : array of shape (n_rows,)
     """
 
@@ -50,7 +50,7 @@ class FamilyScores(NamedTuple):
 
 
 def not_zero(share: FloatArray) -> FloatArray:
-    """Give a little to every option, so that what was thought impossible has finite odds.
+    """Mix probabilities with a little of the uniform distribution, so that all odds are finite.
 
     Parameters
     ----------
@@ -60,19 +60,19 @@ def not_zero(share: FloatArray) -> FloatArray:
     -------
     array of shape (n_rows, n_options)
     """
-    return (1 - _EVEN_SHARE) * share + _EVEN_SHARE / share.shape[1]
+    return np.asarray((1 - _UNIFORM_SHARE) * share + _UNIFORM_SHARE / share.shape[1])
 
 
 def fit_power(families: Iterable[FamilyScores]) -> float:
-    """Power of shares, scaled to sum to one again, that makes the true options most likely.
+    """Return the inverse temperature that maximises the likelihood of the true options.
 
-    The truth is held to be any option with the probability that one more row would have, as in
-    Platt's targets: where no row is wrong, there is still a limit to how sure one may be.
+    Probabilities are raised to this power and normalised. Targets are smoothed as Platt's are, by
+    the weight of one more row, so that the result is finite where no row is wrong.
 
     Parameters
     ----------
     families : iterable of FamilyScores
-        All to have the same power.
+        All with the same temperature.
 
     Returns
     -------
@@ -87,13 +87,13 @@ def fit_power(families: Iterable[FamilyScores]) -> float:
     >>> round(odds / (1 + odds), 2)
     0.9
     """
-    blocks = _blocks_of_like_width(families)
+    blocks = _padded_blocks(families)
     if not blocks:
         return 1.0
     any_option = 1 / (sum(float(block.weight.sum()) for block in blocks) + 2)
 
     def slope(power: float) -> float:
-        """Slope of the likelihood, which falls as the power rises."""
+        """Return the slope of the log likelihood, which decreases in the power."""
         total = 0.0
         for block in blocks:
             expected = (softmax(power * block.log, axis=1) * block.log).sum(axis=1)
@@ -102,7 +102,7 @@ def fit_power(families: Iterable[FamilyScores]) -> float:
         return total
 
     low, high = np.log(_LOWEST), np.log(_HIGHEST)
-    for _ in range(_HALVINGS):
+    for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
         if slope(float(np.exp(middle))) > 0:
             low = middle
@@ -112,7 +112,7 @@ def fit_power(families: Iterable[FamilyScores]) -> float:
 
 
 class _Block(NamedTuple):
-    """Logarithms of shares of several families, side by side."""
+    """Log probabilities of several families, padded to one width."""
 
     log: FloatArray  # (n_rows, width)
     own: FloatArray  # of the true option, (n_rows,)
@@ -120,14 +120,14 @@ class _Block(NamedTuple):
     weight: FloatArray
 
 
-def _blocks_of_like_width(families: Iterable[FamilyScores]) -> list[_Block]:
-    """Families of up to 2, 4, 8, ... options together: few arrays, and little filling."""
-    by_width = defaultdict(list)
+def _padded_blocks(families: Iterable[FamilyScores]) -> list[_Block]:
+    """Group families of up to 2, 4, 8, ... options: few arrays, and little padding."""
+    by_width: dict[int, list[_Block]] = defaultdict(list)
     for family in families:
         width = 1 << (family.share.shape[1] - 1).bit_length()
         log = np.log(not_zero(family.share.astype(np.float64)))
         own = log[np.arange(len(log)), family.chosen]
-        filled = np.pad(log, ((0, 0), (0, width - log.shape[1])), constant_values=_NO_OPTION)
+        filled = np.pad(log, ((0, 0), (0, width - log.shape[1])), constant_values=_PADDING)
         by_width[width].append(_Block(filled, own, log.mean(axis=1), family.weight))
     return [
         _Block(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
@@ -135,12 +135,14 @@ def _blocks_of_like_width(families: Iterable[FamilyScores]) -> list[_Block]:
     ]
 
 
-_LEAST_SCORE = 1e-4  # and one less it: log-odds of zero and one, which forests give, are infinite
-_NEWTON_STEPS, _CLOSE, _RIDGE = 50, 1e-7, 1e-9
+# ---------------------------------------------------------------------- one curve
+
+_MIN_SCORE = 1e-4  # scores are clipped here and at one minus it: the log-odds of 0 are infinite
+_NEWTON_STEPS, _TOLERANCE, _RIDGE = 50, 1e-7, 1e-9
 
 
 class Answers(NamedTuple):
-    """Scores of one node and what came true, for some rows: arrays of shape (n_rows,)."""
+    """Scores and true outcomes of one node: arrays of shape (n_rows,)."""
 
     score: FloatArray
     truth: FloatArray
@@ -148,24 +150,21 @@ class Answers(NamedTuple):
 
     @property
     def evidence(self) -> float:
-        """Weight of the rarer outcome: how much there is to learn a curve from."""
+        """Weight of the rarer outcome: the amount of data that a curve is fitted on."""
         positive = float(self.weight @ self.truth)
         return max(min(positive, float(self.weight.sum()) - positive), 0.0)
 
 
-# ---------------------------------------------------------------------- one curve
-
-
 def fit_sigmoid(answers: Answers) -> FloatArray:
-    """Fit Platt's curve: log-odds times a slope, plus a shift.
+    """Fit Platt's sigmoid: log-odds times a slope, plus an intercept.
 
-    Targets are those of Platt, a little inside of 0 and 1, so that scores that separate do not lead
-    to certainty.
+    Platt's smoothed targets, inside of 0 and 1, keep probabilities away from 0 and 1 where scores
+    separate the outcomes.
 
     Returns
     -------
     array of shape (2,)
-        Slope and shift.
+        Slope and intercept.
 
     Examples
     --------
@@ -180,18 +179,18 @@ def fit_sigmoid(answers: Answers) -> FloatArray:
     target = np.where(answers.truth > 0, (n_true + 1) / (n_true + 2), 1 / (n_false + 2))
     odds = _log_odds(answers.score)
     curve = _logistic_fit(np.column_stack([odds, np.ones(len(odds))]), target, answers.weight)
-    return np.array([max(curve[0], 0.0), curve[1]])  # a higher score is never worth less
+    return np.array([max(curve[0], 0.0), curve[1]])  # the curve never decreases
 
 
 def sigmoid_at(curve: FloatArray, score: FloatArray) -> FloatArray:
-    """Probabilities of shape (n_rows,) by `fit_sigmoid`."""
+    """Return probabilities of shape (n_rows,) from a curve of `fit_sigmoid`."""
     return np.asarray(expit(curve[0] * _log_odds(score) + curve[1]))
 
 
 def fit_isotonic(answers: Answers) -> FloatArray:
-    """Fit the best curve that never falls, linear between its knots.
+    """Fit an isotonic regression, linear between its knots.
 
-    It stays inside of 0 and 1 by what one more row of either kind would change.
+    Values stay away from 0 and 1 by the weight of one more row of either outcome.
 
     Returns
     -------
@@ -209,19 +208,19 @@ def fit_isotonic(answers: Answers) -> FloatArray:
     share = np.bincount(place, answers.weight * answers.truth) / weight
     margin = 1 / (float(weight.sum()) + 2)
     value = isotonic_regression(share, sample_weight=weight, y_min=margin, y_max=1 - margin)
-    kept = np.ones(len(value), dtype=bool)  # the inside of a step tells nothing
+    kept = np.ones(len(value), dtype=bool)  # points inside a step are redundant
     kept[1:-1] = (value[1:-1] != value[:-2]) | (value[1:-1] != value[2:])
     return np.concatenate([score[kept], value[kept]])
 
 
 def isotonic_at(curve: FloatArray, score: FloatArray) -> FloatArray:
-    """Probabilities of shape (n_rows,) by `fit_isotonic`."""
+    """Return probabilities of shape (n_rows,) from a curve of `fit_isotonic`."""
     knots, values = curve.reshape(2, -1)
     return np.interp(score, knots, values)
 
 
 def _logistic_fit(design: FloatArray, target: FloatArray, weight: FloatArray) -> FloatArray:
-    """Coefficients, (n_columns,), of least log loss, by Newton steps that never go up."""
+    """Return the coefficients that minimise the log loss, by Newton's method: (n_columns,)."""
 
     def loss(params: FloatArray) -> float:
         margin = design @ params
@@ -230,21 +229,21 @@ def _logistic_fit(design: FloatArray, target: FloatArray, weight: FloatArray) ->
     params = np.zeros(design.shape[1])
     value = loss(params)
     for _ in range(_NEWTON_STEPS):
-        chance = expit(design @ params)
-        gradient = design.T @ (weight * (chance - target))
-        bend = design.T @ (design * (weight * chance * (1 - chance))[:, None])
-        bend[np.diag_indices(len(params))] += _RIDGE * (1 + np.diag(bend))
-        step = np.linalg.solve(bend, gradient)
-        while (lower := loss(params - step)) > value and np.abs(step).max() > _CLOSE:
+        proba = expit(design @ params)
+        gradient = design.T @ (weight * (proba - target))
+        hessian = design.T @ (design * (weight * proba * (1 - proba))[:, None])
+        hessian[np.diag_indices(len(params))] += _RIDGE * (1 + np.diag(hessian))
+        step = np.linalg.solve(hessian, gradient)
+        while (lower := loss(params - step)) > value and np.abs(step).max() > _TOLERANCE:
             step = step / 2
         params, value = params - step, lower
-        if np.abs(step).max() <= _CLOSE:
+        if np.abs(step).max() <= _TOLERANCE:
             break
     return params
 
 
 def _log_odds(score: FloatArray) -> FloatArray:
-    return np.asarray(logit(np.clip(score, _LEAST_SCORE, 1 - _LEAST_SCORE)))
+    return np.asarray(logit(np.clip(score, _MIN_SCORE, 1 - _MIN_SCORE)))
 
 
 CURVES: dict[
@@ -256,22 +255,22 @@ CURVES: dict[
 
 
 class CurveTable:
-    """A curve for every place, each mixed with the curve of its group by how much it was seen.
+    """A curve per place, each shrunk towards the curve of its group.
 
-    A place that was seen little gets its group's curve, one that was seen much its own, whose share
-    is m / (m + prior), m being the weight of the rarer outcome.
+    The weight of a place's own curve is m / (m + prior), where m is the weight of the rarer
+    outcome: places with few rows get the curve of their group.
 
     Parameters
     ----------
     method : {"isotonic", "sigmoid"}
     numbers : array of shape (n_numbers,)
-        All curves, one after the other: those of the groups, then those of the places.
+        Parameters of all curves: first of the groups, then of the places.
     starts : int array of shape (n_groups + n_places + 1,)
-        Where each curve begins.
+        Start of each curve in `numbers`.
     group : int array of shape (n_places,)
-        Group of every place, -1 for places that were never seen, whose scores stay as they are.
+        Group of every place; -1 for places without rows, whose scores stay unchanged.
     share : array of shape (n_places,)
-        Share of the place's own curve.
+        Weight of the place's own curve.
     """
 
     def __init__(
@@ -302,7 +301,7 @@ class CurveTable:
         ----------
         method : {"isotonic", "sigmoid"}
         groups : iterable of lists of (place, Answers)
-            Places that share a group, for every group.
+            The places of every group.
         n_places : int
         prior : float
             Evidence at which a place's own curve and that of its group weigh the same.
@@ -324,17 +323,17 @@ class CurveTable:
         return cls(method, np.concatenate([none, *curves]), starts, group, share)
 
     def at(self, place: int, score: FloatArray) -> FloatArray:
-        """Probabilities of one place for some rows, of shape (n_rows,)."""
+        """Return probabilities of one place for some rows: (n_rows,)."""
         group, share = int(self.group[place]), float(self.share[place])
         if group < 0:
             return score
         _, curve_at = CURVES[self.method]
-        chance = curve_at(self._curve(group), score)
+        proba = curve_at(self._curve(group), score)
         if share > 0:
             n_groups = len(self.starts) - 1 - len(self.group)
             own = curve_at(self._curve(n_groups + place), score)
-            chance = share * own + (1 - share) * chance
-        return chance
+            proba = share * own + (1 - share) * proba
+        return proba
 
     def _curve(self, number: int) -> FloatArray:
         return self.numbers[self.starts[number] : self.starts[number + 1]]

@@ -1,8 +1,9 @@
-"""Calibrating one path a row: the shares of every family's options, then the chain rule."""
+"""Calibration of the options of every family (one path per row), or of every node (several)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,13 +32,13 @@ IntArray = NDArray[np.int32]
 def scores_on_true_paths(
     space: LabelSpace, proba: FloatArray, codes: IntArray, weights: FloatArray
 ) -> dict[int, FamilyScores]:
-    """What a model says where it is asked: at the families on the true path of every row.
+    """Return the conditional probabilities at the families on the true path of every row.
 
     Parameters
     ----------
     space : LabelSpace
     proba : array of shape (n_samples, n_classes)
-        Of rows that the model did not learn from.
+        Of rows that the model was not fitted on.
     codes : int array of shape (n_samples,)
         True classes, as positions in ``space.classes``.
     weights : array of shape (n_samples,)
@@ -57,7 +58,7 @@ def scores_on_true_paths(
         true = codes[rows]
         starts = space.class_range[options, 0].copy()
         chosen = np.searchsorted(starts, true, side="right") - 1
-        if options[0] == parent:  # its range is that of all below it, and it comes first itself
+        if options[0] == parent:  # its range includes all classes below it; it is the first of them
             chosen = np.where(true == first, 0, np.searchsorted(starts[1:], true, side="right"))
         share = route(parent, options, rows).astype(np.float32)
         found[parent] = FamilyScores(share, chosen.astype(np.int32), weights[rows])
@@ -65,7 +66,7 @@ def scores_on_true_paths(
 
 
 def merge_scores(parts: list[dict[int, FamilyScores]]) -> dict[int, FamilyScores]:
-    """Put the scores of several parts of the rows together."""
+    """Concatenate the scores of several parts of the rows."""
     merged = {}
     for parent in sorted(set().union(*parts)):
         there = [part[parent] for part in parts if parent in part]
@@ -75,18 +76,19 @@ def merge_scores(parts: list[dict[int, FamilyScores]]) -> dict[int, FamilyScores
 
 
 class FamilyCalibration:
-    """How the shares of options become probabilities, given that a row comes to their family.
+    """Calibration of the options of every family, given that the path of a row reaches it.
 
-    Curves, if there are any, turn every share into a probability by itself; scaled to sum to one,
-    these are less sure than they should be, the more so the more options there are. A power, one
-    over a temperature, for every level puts that right.
+    Curves, if there are any, calibrate every option separately. Normalised to sum to one, these
+    probabilities are underconfident, more so with more options: a temperature per level corrects
+    this.
 
     Parameters
     ----------
     exponents : array of shape (n_levels,)
-        Power for families whose parent is at each depth.
+        Inverse temperature for families whose parent is at each depth.
     curves : CurveTable, optional
-        Of the places of the options, "ends here" standing `n_active` places further on.
+        By place of the option; the option that a path ends at the parent is at `n_active` plus
+        the place of the parent.
     """
 
     def __init__(self, exponents: FloatArray, curves: CurveTable | None = None) -> None:
@@ -97,7 +99,7 @@ class FamilyCalibration:
     def fit(
         cls, method: str, scores: dict[int, FamilyScores], space: LabelSpace, prior: float
     ) -> FamilyCalibration:
-        """Fit on scores of rows that the models did not learn from.
+        """Fit on scores of rows that the models were not fitted on.
 
         Parameters
         ----------
@@ -114,11 +116,11 @@ class FamilyCalibration:
         slots = {parent: _slots(parent, options[parent], space) for parent in scores}
         groups = (
             [member for parent in parents for member in _members(scores[parent], slots[parent])]
-            for parents in _curves_by_level(scores, space)
+            for parents in _parents_by_level(scores, space)
         )
         curves = CurveTable.fit(method, groups, 2 * space.n_active, prior)
         curved = {
-            parent: family._replace(share=_along(curves, slots[parent], family.share))
+            parent: family._replace(share=_calibrated(curves, slots[parent], family.share))
             for parent, family in scores.items()
         }
         return cls(_fit_exponents(curved, space), curves)
@@ -126,14 +128,14 @@ class FamilyCalibration:
     def apply(
         self, parent: int, options: IntArray, share: FloatArray, space: LabelSpace
     ) -> FloatArray:
-        """Probabilities of the options of a family, of shape (n_rows, n_options)."""
+        """Return probabilities of the options of a family: (n_rows, n_options)."""
         if self.curves is not None:
-            share = _along(self.curves, _slots(parent, options, space), share)
+            share = _calibrated(self.curves, _slots(parent, options, space), share)
         return raise_to(not_zero(share), float(self.exponents[space.depth[parent]]))
 
 
 class CalibratedRoute:
-    """A route whose answers are calibrated, family by family.
+    """A route with calibrated probabilities at every family.
 
     Parameters
     ----------
@@ -156,14 +158,14 @@ class CalibratedRoute:
 # ---------------------------------------------------------------------- steps
 
 
-def _curves_by_level(scores: dict[int, FamilyScores], space: LabelSpace) -> Iterator[list[int]]:
+def _parents_by_level(scores: dict[int, FamilyScores], space: LabelSpace) -> Iterator[list[int]]:
     depth = {parent: int(space.depth[parent]) for parent in scores}
     for level in sorted(set(depth.values())):
         yield [parent for parent in scores if depth[parent] == level]
 
 
 def _slots(parent: int, options: IntArray, space: LabelSpace) -> list[int]:
-    """Places of the curves of a family's options."""
+    """Return the places of the curves of the options of a family."""
     return [space.n_active + parent if place == parent else place for place in options.tolist()]
 
 
@@ -173,30 +175,30 @@ def _members(scores: FamilyScores, slots: list[int]) -> Iterator[tuple[int, Answ
         yield slot, Answers(scores.share[:, i].astype(np.float64), truth, scores.weight)
 
 
-def _along(curves: CurveTable, slots: list[int], share: FloatArray) -> FloatArray:
-    """Shares along the curves of their options, summing to one again."""
+def _calibrated(curves: CurveTable, slots: list[int], share: Any) -> FloatArray:
+    """Return calibrated probabilities of options, normalised to sum to one."""
     return normalize_rows(
         np.column_stack([curves.at(slot, share[:, i]) for i, slot in enumerate(slots)])
     )
 
 
 def _fit_exponents(scores: dict[int, FamilyScores], space: LabelSpace) -> FloatArray:
-    """Power for every level that makes what was true there most likely."""
+    """Return the inverse temperature of every level by maximum likelihood."""
     exponents = np.ones(int(space.depth.max()) + 1)
-    for parents in _curves_by_level(scores, space):
+    for parents in _parents_by_level(scores, space):
         exponents[space.depth[parents[0]]] = fit_power(scores[parent] for parent in parents)
     return exponents
 
 
 class NodeCalibration:
-    """How the scores of nodes become probabilities, each by itself.
+    """Calibration of every node separately, where rows have several paths.
 
     Parameters
     ----------
     curves : CurveTable, optional
-        Of the columns.
+        By column.
     exponents : array of shape (n_columns,), optional
-        What log-odds are multiplied with: one over the temperature of the node's level.
+        Inverse temperature of the level of each node: a factor of the log-odds.
     """
 
     def __init__(
@@ -209,13 +211,13 @@ class NodeCalibration:
     def fit(
         cls,
         method: str,
-        scores: FloatArray,
+        scores: NDArray[np.floating],
         truth: sparse.csr_array,
         columns: NodeColumns,
         weights: FloatArray,
         prior: float,
     ) -> NodeCalibration:
-        """Fit on scores of rows that the models did not learn from.
+        """Fit on scores of rows that the models were not fitted on.
 
         Parameters
         ----------
@@ -227,7 +229,7 @@ class NodeCalibration:
         prior : float
             See `CurveTable.fit`.
         """
-        levels = list(_node_curves_by_level(columns))
+        levels = list(_columns_by_level(columns))
         by_column = sparse.csc_array(truth)
         if method == "temperature":
             exponents = np.ones(columns.n_columns)
@@ -249,7 +251,7 @@ class NodeCalibration:
         return cls(CurveTable.fit(method, groups, columns.n_columns, prior))
 
     def apply(self, scores: FloatArray) -> FloatArray:
-        """Probabilities of shape (n_samples, n_columns); they need not be coherent."""
+        """Return probabilities of shape (n_samples, n_columns), which need not be coherent."""
         if self.exponents is not None:
             share = not_zero(_two_options(scores.ravel()))[:, 1].reshape(scores.shape)
             return np.asarray(expit(self.exponents * logit(share)))
@@ -258,12 +260,12 @@ class NodeCalibration:
         return np.column_stack(calibrated)
 
 
-def _node_curves_by_level(columns: NodeColumns) -> Iterator[NDArray[np.intp]]:
+def _columns_by_level(columns: NodeColumns) -> Iterator[NDArray[np.intp]]:
     depth = columns.hierarchy.depth[columns.nodes]
     for level in np.unique(depth):
         yield np.flatnonzero(depth == level)
 
 
 def _two_options(score: FloatArray) -> FloatArray:
-    """Shares of no and yes: shape (n_scores, 2)."""
+    """Return probabilities of no and yes: (n_scores, 2)."""
     return np.column_stack([1 - score, score])

@@ -1,4 +1,4 @@
-"""How strange every label looks to a model, given a row: what conformal answers are made of."""
+"""Nonconformity scores of labels and nodes: high where a label is unlikely under a model."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = [
     "Chains",
     "cover_of_sets",
     "cumulative_score",
+    "label_nonconformity",
     "least_likely_score",
-    "strange_labels",
-    "strange_sets",
+    "set_nonconformity",
 ]
 
 FloatArray = NDArray[np.float64]
@@ -27,7 +27,7 @@ BoolArray = NDArray[np.bool_]
 
 
 def least_likely_score(proba: FloatArray) -> FloatArray:
-    """One less the probability of every label: leads to the smallest sets on average.
+    """Return one minus the probability of every label: leads to the smallest sets on average.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ def least_likely_score(proba: FloatArray) -> FloatArray:
 
 
 def cumulative_score(proba: FloatArray) -> FloatArray:
-    """Probability of every label together with all that are more probable.
+    """Return the total probability of every label and all more probable ones.
 
-    Not randomised: sets are somewhat larger than they need be, and adapt to how hard a row is. Of
-    equally probable labels the first count as more probable.
+    Not randomised: sets are somewhat larger than necessary, and adapt to the difficulty of a row.
+    Of equally probable labels the first count as more probable.
 
     Parameters
     ----------
@@ -73,11 +73,11 @@ LABEL_SCORES = {"lac": least_likely_score, "aps": cumulative_score}
 
 
 class Chains:
-    """For every row the nodes from the root down to the most probable label.
+    """The nodes from the root down to the most probable label, per row.
 
-    A label looks as strange as the first node of the chain that does not hold it is probable. So
-    the labels that look no stranger than some threshold are those below a node of the chain: the
-    deepest one that is more probable than the threshold.
+    The nonconformity of a label is the probability of the first node of the chain that is not an
+    ancestor of it. So the labels with a nonconformity up to a threshold are those below one node of
+    the chain: the deepest one that is more probable than the threshold.
 
     Parameters
     ----------
@@ -113,20 +113,21 @@ class Chains:
         self.values[ended] = 0.0
 
     def deepest_above(self, threshold: float) -> IntArray:
-        """Places of the deepest nodes that are more probable than a threshold, (n_samples,)."""
+        """Return the places of the deepest nodes above a probability threshold: (n_samples,)."""
         sure = self.values > threshold
         sure[:, 0] = True
-        depth = sure.sum(axis=1) - 1  # probabilities fall along a chain
-        return self.places[np.arange(len(depth)), depth]
+        depth = sure.sum(axis=1) - 1  # probabilities decrease along a chain
+        deepest: IntArray = self.places[np.arange(len(depth)), depth]
+        return deepest
 
     def scores_of(self, codes: IntArray) -> FloatArray:
-        """How strange one label a row looks, (n_samples,); codes are positions of classes."""
+        """Return the nonconformity of one label per row, given as a position of a class."""
         bounds = self.space.class_range[self.places]
         holds = (codes[:, None] >= bounds[..., 0]) & (codes[:, None] < bounds[..., 1])
-        return np.where(holds, 0.0, self.values).max(axis=1)
+        return np.asarray(np.where(holds, 0.0, self.values).max(axis=1))
 
     def scores(self) -> FloatArray:
-        """How strange every label looks: shape (n_samples, n_classes)."""
+        """Return the nonconformity of every label: (n_samples, n_classes)."""
         n_levels = self.places.shape[1]
         codes = np.arange(self.space.n_classes)
         scores = np.zeros((len(self.places), len(codes)))
@@ -140,7 +141,7 @@ class Chains:
 
 
 def _paths_of_classes(space: LabelSpace) -> IntArray:
-    """Places from the root down to every class, the last one repeated: (n_classes, n_levels)."""
+    """Return places from the root to every class, the last one repeated: (n_classes, n_levels)."""
     place = space.class_place.copy()
     paths = np.repeat(place[:, None], len(space.levels), axis=1)
     for level in range(len(space.levels) - 1, 0, -1):
@@ -150,13 +151,13 @@ def _paths_of_classes(space: LabelSpace) -> IntArray:
     return paths
 
 
-# ---------------------------------------------------------------------- the truth
+# ---------------------------------------------------------------------- true labels
 
 
-def strange_labels(
+def label_nonconformity(
     proba: FloatArray, terminals: IntArray, space: LabelSpace, set_score: str
 ) -> dict[str, FloatArray]:
-    """How strange the true label of every row looks, by either kind of answer.
+    """Return the nonconformity of the true label of every row, for both kinds of answers.
 
     Parameters
     ----------
@@ -176,8 +177,10 @@ def strange_labels(
     return {"node": Chains(proba, space).scores_of(codes), "set": in_sets}
 
 
-def strange_sets(proba: FloatArray, truth: sparse.csr_array) -> dict[str, FloatArray]:
-    """How strange the least probable true node of every row looks, and all true nodes' values.
+def set_nonconformity(proba: FloatArray, truth: sparse.csr_array) -> dict[str, FloatArray]:
+    """Return the nonconformity of the true set of every row, and the values of all true nodes.
+
+    That of a set is one minus the probability of its least probable node.
 
     Parameters
     ----------
@@ -191,19 +194,19 @@ def strange_sets(proba: FloatArray, truth: sparse.csr_array) -> dict[str, FloatA
     """
     rows = np.repeat(np.arange(len(proba)), np.diff(truth.indptr))
     values = proba[rows, truth.indices]
-    least = np.ones(len(proba))  # a row without labels is held by any set
+    least = np.ones(len(proba))  # any set contains all labels of a row without labels
     np.minimum.at(least, rows, values)
     return {"set": 1.0 - least, "label": values}
 
 
-# ---------------------------------------------------------------------- compact sets
+# ---------------------------------------------------------------------- covers
 
 
 def cover_of_sets(members: BoolArray, space: LabelSpace) -> BoolArray:
-    """Fewest nodes, none above another, with every label of a set at or below one of them.
+    """Return the fewest nodes, none above another, that cover every label of a set.
 
-    Where all labels at or below a node are in the set, the node stands for them. An inner label
-    whose descendants are not all in the set still stands for itself, and so holds more.
+    A node covers all labels at or below it, so it replaces them where all of them are in the set.
+    An inner label in the set is in the cover also where some of its descendants are not in the set.
 
     Parameters
     ----------
@@ -227,10 +230,10 @@ def cover_of_sets(members: BoolArray, space: LabelSpace) -> BoolArray:
     first, stop = space.class_range.T
     sums = np.zeros((len(members), space.n_classes + 1), dtype=np.int64)
     np.cumsum(members, axis=1, out=sums[:, 1:])
-    stands = sums[:, stop] - sums[:, first] == stop - first
-    stands[:, space.class_place] |= members
-    covered = np.zeros_like(stands)  # by a node above
+    chosen = sums[:, stop] - sums[:, first] == stop - first
+    chosen[:, space.class_place] |= members
+    covered = np.zeros_like(chosen)  # by a node above
     for level in space.levels[1:]:
         above = space.parent[level]
-        covered[:, level] = covered[:, above] | stands[:, above]
-    return stands & ~covered
+        covered[:, level] = covered[:, above] | chosen[:, above]
+    return np.asarray(chosen & ~covered)

@@ -55,7 +55,6 @@ STORED: dict[str, str] = {
     ),
     "calibration.CalibratedRoute": "palmette.calibration._nodes:CalibratedRoute",
     "calibration.CalibrationScores": "palmette.calibration._conformal_answers:CalibrationScores",
-    "calibration.ConformalAnswers": "palmette.calibration._conformal_answers:ConformalAnswers",
     "calibration.ConformalHierarchicalClassifier": (
         "palmette.calibration:ConformalHierarchicalClassifier"
     ),
