@@ -22,11 +22,12 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 import palmette as pm
-from palmette.boosting._weak import CartPerClass, TrainingRows
 from palmette.class_tree._adaboost_bhc import AdaBoostBHCClassifier
 from palmette.class_tree._node_boost import LEAST_ERROR, boost_node
 from palmette.compare import environment
-from palmette.trees._binning import BinMapper
+from palmette.trees._binning import BinMapper, BinnedRows
+from palmette.trees._carts import CartSettings
+from palmette.weak import CartPerClass
 
 SETS = ("optdigits", "pendigits", "landsat", "yeast_uci", "page_blocks")
 
@@ -97,10 +98,10 @@ def boost_by_scikit_learn(X, positive, n_rounds, seed):
 
 def boost_by_ours(X, positive, n_rounds, seed):
     bins = BinMapper.fit(X)
-    rows = TrainingRows(bins.transform(X), bins.n_bins, np.ones(len(X), dtype=np.float32))
+    rows = BinnedRows(bins.transform(X), bins.n_bins, np.ones(len(X), dtype=np.float32))
     index = np.arange(len(X), dtype=np.int32)
     seeds = np.random.SeedSequence(seed).generate_state(n_rounds, np.uint64)
-    boost_node(rows, index, positive, CartPerClass(), seeds)
+    boost_node(rows, index, positive, CartSettings(), seeds)
 
 
 def best_seconds(function, *arguments, repeats=3):

@@ -20,12 +20,12 @@ from numba import njit
 
 import palmette as pm
 from palmette.base._fitting import Threads
+from palmette.boosting._histogram import column_totals, pick_stumps, stump_edges, sum_bins
 from palmette.boosting._votes import leaf_sums, reweigh, reweigh_shared, shared_leaf_sums
 from palmette.compare import environment
 from palmette.trees import _heap_tree as heap_tree
 from palmette.trees import _shared_split as shared_split
 from palmette.trees._binning import BinMapper
-from palmette.trees._histogram import column_totals, pick_stumps, stump_edges, sum_bins
 
 
 @njit(nogil=True)
@@ -191,7 +191,7 @@ def report_trees(codes, signed, repeats, rng):
         parents = (np.arange(n_columns - 1) // 3).astype(np.int32)
         moved = signed.copy()
         steps = {
-            "walk": (heap_tree.walk_class_trees, codes, features, cuts, places),
+            "walk": (heap_tree.find_class_leaves, codes, features, cuts, places),
             "sums of leaves": (leaf_sums, moved, places, positive, negative),
             "reweigh": (reweigh, moved, places, values, mass),
             "mask": (heap_tree.mask_places, places, signs, starts, parents, True),

@@ -21,6 +21,7 @@ from palmette.boosting._boost import (
     seed_of,
     staged_scores,
 )
+from palmette.boosting._class_trees import StumpPerClass, TreePerClass
 from palmette.boosting._hypotheses import Samples
 from palmette.boosting._objectives import (
     AdaBoostWeights,
@@ -29,7 +30,7 @@ from palmette.boosting._objectives import (
     LeafSoftmax,
     Logistic,
 )
-from palmette.boosting._weak import SharedTreeLearner, StumpPerClass, TrainingRows, TreePerClass
+from palmette.boosting._weak import SharedTreeLearner, TrainingRows
 
 N, M = 80, 4
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from tests.strategies import quick
 
 from palmette.boosting import _objectives as adaboost
+from palmette.boosting._class_trees import StumpPerClass
 from palmette.boosting._hypotheses import Samples
 from palmette.boosting._objectives import (
     AdaBoostWeights,
@@ -21,13 +22,7 @@ from palmette.boosting._objectives import (
     coefficient_of,
     working_dtype,
 )
-from palmette.boosting._weak import (
-    GrownColumns,
-    GrownTree,
-    SharedTreeLearner,
-    StumpPerClass,
-    TrainingRows,
-)
+from palmette.boosting._weak import GrownColumns, GrownTree, SharedTreeLearner, TrainingRows
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import LabelSpace
 

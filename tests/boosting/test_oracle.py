@@ -15,9 +15,10 @@ from tests.boosting.problems import DAG, PATHS, dag_problem, parents_of, signs_o
 import palmette as pm
 from palmette.boosting import _objectives as adaboost
 from palmette.boosting._boost import boost, scores_of, seed_of
+from palmette.boosting._class_trees import StumpPerClass, TreePerClass
 from palmette.boosting._hypotheses import Samples
 from palmette.boosting._objectives import AdaBoostWeights
-from palmette.boosting._weak import StumpPerClass, TrainingRows, TreePerClass
+from palmette.boosting._weak import TrainingRows
 from palmette.decisions._losses import hierarchical_costs
 from palmette.trees._binning import BinMapper
 

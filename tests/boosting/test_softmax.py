@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from scipy import sparse
+from tests.boosting import naive
 from tests.spaces import label_spaces, seeds
 from tests.strategies import quick
-from tests.trees import naive
 
 from palmette.boosting._votes import (
     logistic_gradients,

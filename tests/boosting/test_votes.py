@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.trees import naive_class_trees as naive
+from tests.boosting import naive_class_trees as naive
 
+from palmette.boosting._heap_tree import shared_leaf
 from palmette.boosting._votes import leaf_sums, reweigh, reweigh_shared, shared_leaf_sums
-from palmette.trees._heap_tree import shared_leaf
 
 
 @pytest.fixture

@@ -15,27 +15,26 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeClassifier
+from tests.boosting import naive_class_trees as naive
 from tests.strategies import quick
-from tests.trees import naive_class_trees as naive
 
 from palmette import weak
 from palmette.base._fitting import Threads
 from palmette.boosting import _class_trees as class_trees
-from palmette.boosting._class_trees import draw_features
+from palmette.boosting._class_trees import StumpPerClass, TreePerClass, draw_features
 from palmette.boosting._hypotheses import ColumnParents, Samples
 from palmette.boosting._weak import (
-    CartPerClass,
     ColumnMask,
-    EstimatorPerClass,
     GrownTree,
     SharedTreeLearner,
-    StumpPerClass,
     TrainingRows,
-    TreePerClass,
-    resolve_weak_learner,
+    majority,
+    regrow,
 )
-from palmette.boosting._weak_base import count_features, majority, regrow
+from palmette.boosting._weak_answers import CartPerClass, EstimatorPerClass, resolve_weak_learner
 from palmette.exceptions import PalmetteError
+from palmette.trees._binning import count_features
+from palmette.trees._carts import CartSettings
 
 N, D, M = 90, 6, 5
 
@@ -413,13 +412,13 @@ def test_a_full_tree_takes_a_weight_of_k_for_k_copies(resample):
 
 
 def test_rows_drawn_are_as_many_as_weights_say_and_not_without_end():
-    learner, half = CartPerClass(), CartPerClass(resample=0.5)
-    assert learner.n_draws(np.full(8, 2.0, dtype=np.float32)) == 16
+    all_rows, half = CartSettings(), CartSettings(resample=0.5)
+    assert all_rows.n_draws(np.full(8, 2.0, dtype=np.float32)) == 16
     assert half.n_draws(np.full(8, 2.0, dtype=np.float32)) == 8
-    assert learner.n_draws(np.full(8, 1e-3, dtype=np.float32)) == 8
-    assert learner.n_draws(np.full(8, 1e9, dtype=np.float32)) == 80
-    assert CartPerClass(resample=False).n_draws(np.ones(8, dtype=np.float32)) == 0
-    assert CartPerClass(3, max_features=0.5).growth(10) == (5, 3)
+    assert all_rows.n_draws(np.full(8, 1e-3, dtype=np.float32)) == 8
+    assert all_rows.n_draws(np.full(8, 1e9, dtype=np.float32)) == 80
+    assert CartSettings(resample=False).n_draws(np.ones(8, dtype=np.float32)) == 0
+    assert CartSettings(3, max_features=0.5).growth(10) == (5, 3)
 
 
 # ---------------------------------------------------------------------- other libraries

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from palmette.boosting._weak import CartPerClass, TrainingRows
 from palmette.class_tree._node_boost import NodeVotes, boost_node
+from palmette.trees._binning import BinnedRows
+from palmette.trees._carts import CartSettings
 
 N = 80
 
@@ -15,7 +16,7 @@ def table(seed=0, times=None):
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 20, size=(N, 5)).astype(np.uint8)
     weights = np.ones(N) if times is None else times
-    return TrainingRows(codes, np.full(5, 20), weights.astype(np.float32))
+    return BinnedRows(codes, np.full(5, 20), weights.astype(np.float32))
 
 
 def sides(rows, seed=1):
@@ -28,7 +29,7 @@ def seeds(number):
 
 def boost(rows, positive, index=None, n_rounds=12, **parameters):
     index = np.arange(len(rows.codes), dtype=np.int32) if index is None else index
-    return boost_node(rows, index, positive, CartPerClass(**parameters), seeds(n_rounds))
+    return boost_node(rows, index, positive, CartSettings(**parameters), seeds(n_rounds))
 
 
 def said(votes, codes):
@@ -91,7 +92,7 @@ def test_a_weight_of_k_is_k_copies_and_of_zero_is_none(resample):
     kept = np.flatnonzero(times).astype(np.int32)
     weighted = boost(rows, sides(rows)[kept], kept, resample=resample)
     copies = np.random.default_rng(1).permutation(np.repeat(np.arange(N), times))
-    repeated = TrainingRows(rows.codes[copies], rows.n_bins, np.ones(len(copies), np.float32))
+    repeated = BinnedRows(rows.codes[copies], rows.n_bins, np.ones(len(copies), np.float32))
     again = boost(repeated, sides(rows)[copies], resample=resample)
     np.testing.assert_allclose(weighted.scores(rows.codes), again.scores(rows.codes), atol=1e-9)
 
@@ -105,7 +106,7 @@ def test_one_group_is_what_is_said(side):
 
 def test_rows_that_cannot_be_told_apart_leave_no_vote():
     codes = np.zeros((6, 2), dtype=np.uint8)
-    rows = TrainingRows(codes, np.ones(2), np.ones(6, dtype=np.float32))
+    rows = BinnedRows(codes, np.ones(2), np.ones(6, dtype=np.float32))
     votes = boost(rows, np.arange(6) < 3, resample=False)
     assert (votes.coefficients == 0).all()
     assert votes.scores(codes).tolist() == [0.0] * 6

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from tests.trees.naive import draw, node_key
+from tests.boosting.naive import draw, node_key
 
 from palmette.trees._carts import draw_rows, weigh_rows
 

@@ -10,13 +10,13 @@ from tests.strategies import quick
 from tests.trees import naive_cart
 
 from palmette.class_tree._node_boost import add_cart_votes
+from palmette.trees._binning import hash_rows
 from palmette.trees._carts import (
     WHOLE,
-    ask_carts,
     draw_rows,
     find_leaves,
     grow_cart,
-    hash_rows,
+    predict_carts,
     weigh_rows,
 )
 
@@ -199,7 +199,7 @@ def test_votes_of_many_trees_are_those_of_each():
     starts = np.cumsum([0, *(len(tree[0]) for tree in trees)])
     rows = everything(codes)[::2].copy()
     places = np.empty((len(rows), 2), dtype=np.uint8)
-    ask_carts(codes, rows, starts, *parts, places)
+    predict_carts(codes, rows, starts, *parts, places)
     said = np.column_stack([tree[3][leaves_of(codes, tree)][rows] for tree in trees])
     assert np.array_equal(places, np.where(said > 0, 2, 1))
     scores = np.full(len(rows), 7.0)

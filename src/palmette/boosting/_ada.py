@@ -16,8 +16,8 @@ from palmette.boosting._boost import RowChoice, staged_scores
 from palmette.boosting._hypotheses import ColumnParents
 from palmette.boosting._objectives import AdaBoostWeights
 from palmette.boosting._path_scores import best_positive_path, path_scores
-from palmette.boosting._validation import check_boosting, check_choice
-from palmette.boosting._weak import ColumnMask, resolve_weak_learner
+from palmette.boosting._weak import ColumnMask
+from palmette.boosting._weak_answers import resolve_weak_learner
 from palmette.decisions._losses import hierarchical_costs
 from palmette.decisions._rules import BestPath
 from palmette.decisions._thresholds import LabelRule, Threshold
@@ -71,10 +71,10 @@ class NodeBoostingClassifier(BoostedClassifier):
         }
 
     def _check_parameters(self) -> None:
-        check_boosting(self)
+        super()._check_parameters()
         settings = self._settings()
-        check_choice("mask", settings["mask"], ("none", "search", "literal"))
-        check_choice("coefficient", settings["coefficient"], ("global", "per_class"))
+        _check_choice("mask", settings["mask"], ("none", "search", "literal"))
+        _check_choice("coefficient", settings["coefficient"], ("global", "per_class"))
         learner = resolve_weak_learner(self.weak_learner)
         if settings["mask"] != "none":
             if learner.votes != "sign":
@@ -112,7 +112,7 @@ class NodeBoostingClassifier(BoostedClassifier):
         """Initial weight of every column."""
         wanted, hierarchy = self._settings()["initial_weights"], self.hierarchy_
         if isinstance(wanted, str):
-            check_choice("initial_weights", wanted, ("hierarchical", "uniform"))
+            _check_choice("initial_weights", wanted, ("hierarchical", "uniform"))
             if wanted == "uniform":
                 return np.ones(len(self.nodes_))
             return hierarchical_costs(hierarchy, nodes=self.nodes_)[self.nodes_]
@@ -264,3 +264,9 @@ class NodeBoostingClassifier(BoostedClassifier):
             shape = (count_rows(part), n_nodes)
             parts.append(sparse.csr_array((flags, (rows, self.nodes_[columns])), shape=shape))
         return sparse.vstack(parts, format="csr")
+
+
+def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        expected = ", ".join(repr(choice) for choice in choices)
+        raise PalmetteError(f"{name}={value!r}: expected one of {expected}.")

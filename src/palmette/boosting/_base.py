@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,12 @@ from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import count_rows, take_rows
-from palmette.base._callbacks import IterativeFitMixin, monitored_fit, monitored_rounds
+from palmette.base._callbacks import (
+    IterativeFitMixin,
+    callbacks_of,
+    monitored_fit,
+    monitored_rounds,
+)
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import Threads, check_weights, used_rows
 from palmette.boosting._boost import RowChoice, boost, scores_of, staged_scores
@@ -28,7 +34,7 @@ from palmette.boosting._explain import explain
 from palmette.boosting._hypotheses import Samples, extent_of
 from palmette.boosting._importances import node_importances, node_map, overall_importances
 from palmette.boosting._validation import Validation, split_rows, tune_marginal
-from palmette.boosting._weak_base import ColumnMask, TrainingRows
+from palmette.boosting._weak import ColumnMask, TrainingRows
 from palmette.decisions._rules import Marginal, resolve_decoding
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -54,7 +60,8 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
     `_node_proba_from`.
     """
 
-    _by_node = False  # whether targets are wanted by node, even with one path a row
+    _by_node = False  # whether targets are by node even with one path per row
+    _may_be_none: ClassVar[tuple[str, ...]] = ()  # parameters, beyond those with a default of None
 
     # ------------------------------------------------------------------ for subclasses
 
@@ -91,7 +98,26 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         return RowChoice()
 
     def _check_parameters(self) -> None:
-        raise NotImplementedError
+        """Raise an error for invalid parameters; here for the numbers that all models share."""
+        values = self.get_params(deep=False)
+        checks = [
+            ("n_estimators", _is_count, "a positive integer"),
+            ("learning_rate", lambda v: _is_number(v) and v > 0, "a positive number"),
+            ("subsample", lambda v: _is_number(v) and 0 < v <= 1, "a share above 0 and up to 1"),
+            ("weight_trim", lambda v: _is_number(v) and 0 <= v < 1, "a share from 0 to below 1"),
+            ("n_iter_no_change", lambda v: v is None or _is_count(v), "a positive integer or None"),
+            (
+                "validation_fraction",
+                lambda v: _is_number(v) and 0 < v < 1,
+                "a share above 0 and below 1",
+            ),
+            ("tol", lambda v: _is_number(v) and v >= 0, "a number of at least 0"),
+        ]
+        for name, is_valid, expected in checks:
+            if name not in values or (name in self._may_be_none and values[name] is None):
+                continue
+            if not is_valid(values[name]):
+                raise PalmetteError(f"{name}={values[name]!r}: expected {expected}.")
 
     # ------------------------------------------------------------------ fitting
 
@@ -164,13 +190,15 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         self, X: Any, targets: Any, weights: NDArray[np.float64], given: dict[str, Any]
     ) -> None:
         codes = self.bins_.transform(X)
-        fingerprint = {
-            "estimator": type(self).__name__,
-            "parameters": fingerprint_of_parameters(self, without=_NOT_OF_THE_MODEL),
-            "data": fingerprint_of_arrays(codes, targets, weights),
-            "palmette": version("palmette"),
-        }
-        self._take_up(resume_from(self, fingerprint))
+        fingerprint: dict[str, str] = {}
+        if callbacks_of(self):  # one of them may be a Checkpoint
+            fingerprint = {
+                "estimator": type(self).__name__,
+                "parameters": fingerprint_of_parameters(self, without=_NOT_OF_THE_MODEL),
+                "data": fingerprint_of_arrays(codes, targets, weights),
+                "palmette": version("palmette"),
+            }
+            self._continue_from(resume_from(self, fingerprint))
         validation = None
         if self.n_iter_no_change is not None:
             kept, held = split_rows(targets, self.validation_fraction, self._seed)
@@ -183,7 +211,8 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         self._n_rows = max(float(weights.sum()), float(len(weights)))
         objective = self._objective(targets, weights)
         self.start_ = objective.start
-        self._check_rounds()  # of a checkpoint, before they are replayed
+        if self.rounds_:
+            self._check_rounds()  # they may come from a checkpoint, and are replayed
         with Threads(getattr(self, "n_jobs", None)) as threads:
             rows = TrainingRows(
                 codes, self.bins_.n_bins, weights.astype(np.float32), X, self._mask(), threads
@@ -305,8 +334,8 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
             "rounds": list(rounds),
         }
 
-    def _take_up(self, saved: dict[str, Any] | None) -> None:
-        """Go on from the state of a checkpoint, as far as it is asked for."""
+    def _continue_from(self, saved: dict[str, Any] | None) -> None:
+        """Continue from the state of a checkpoint, with at most `n_estimators` of its rounds."""
         if saved is None:
             return
         n_kept = self.n_estimators
@@ -557,3 +586,11 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
             own = get_tags(inner).input_tags
             tags.input_tags.allow_nan, tags.input_tags.sparse = own.allow_nan, own.sparse
         return tags
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

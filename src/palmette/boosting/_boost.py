@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from palmette._arrays import row_chunks
 from palmette.boosting._hypotheses import Bundle, ClassTrees, Hypothesis, Samples, add_class_trees
-from palmette.boosting._weak_base import TrainingRows, WeakLearner
+from palmette.boosting._weak import TrainingRows, WeakLearner
 
 __all__ = [
     "BundledLearner",

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette.boosting._hypotheses import mask_by_parents
-from palmette.boosting._weak_base import (
+from palmette.boosting._weak import (
     ColumnMask,
     Floats,
     GrownColumns,
     TrainingRows,
     WeakLearner,
     check_parameters,
-    count_features,
     majority,
 )
+from palmette.trees._binning import count_features
 
 __all__ = ["StumpPerClass", "TreePerClass", "draw_features", "let_through", "search_stumps"]
 
@@ -76,10 +76,10 @@ class _PerClass(WeakLearner):
         places: NDArray[np.uint8],
     ) -> None:
         """Find the leaf of every row, and let every leaf vote by majority."""
+        from palmette.boosting._heap_tree import find_class_leaves
         from palmette.boosting._votes import leaf_sums
-        from palmette.trees._heap_tree import walk_class_trees
 
-        walk_class_trees(rows.codes, features, cuts, places)
+        find_class_leaves(rows.codes, features, cuts, places)
         positive, negative = np.zeros(features.shape), np.zeros(features.shape)
         leaf_sums(signed, places, positive, negative)
         signs[:] = self._votes_of(positive, negative)
@@ -211,7 +211,7 @@ class TreePerClass(_PerClass):
     def _search(
         self, rows: TrainingRows, signed: Floats, chosen: IntArray | None, seed: int
     ) -> tuple[Any, Any]:
-        from palmette.trees._heap_tree import grow_heap_tree
+        from palmette.boosting._heap_tree import grow_heap_tree
 
         candidates = draw_features(self.max_features, rows.n_features, seed)
         columns = np.ascontiguousarray(signed.T, dtype=np.float32)
@@ -275,7 +275,7 @@ def search_stumps(
         -1 where no split beats voting alike for all rows.
     cuts : uint8 array of shape (n_columns,)
     """
-    from palmette.trees._histogram import (
+    from palmette.boosting._histogram import (
         column_totals,
         exact_stump_edges,
         pick_stumps,

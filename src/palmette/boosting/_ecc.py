@@ -11,9 +11,9 @@ from scipy.special import softmax
 from palmette.base._fitting import Preset, preset, presets
 from palmette.boosting._base import BoostedClassifier
 from palmette.boosting._boost import RowChoice
+from palmette.boosting._class_trees import StumpPerClass
 from palmette.boosting._objectives import ColouringWeights
-from palmette.boosting._validation import check_boosting
-from palmette.boosting._weak import StumpPerClass, resolve_weak_learner
+from palmette.boosting._weak_answers import resolve_weak_learner
 from palmette.decisions._rules import BestPath
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.trees._binning import MAX_BINS
@@ -121,7 +121,7 @@ class AdaBoostECCClassifier(BoostedClassifier):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        check_boosting(self)
+        super()._check_parameters()
         resolve_weak_learner(self.weak_learner)
 
     def _takes_several_now(self) -> bool:

@@ -25,7 +25,6 @@ from palmette.boosting._hypotheses import (
     mask_by_parents,
 )
 from palmette.boosting._importances import column_scale, node_map
-from palmette.boosting._validation import check_choice
 from palmette.exceptions import PalmetteError
 from palmette.trees._binning import MISSING, BinMapper
 
@@ -156,14 +155,14 @@ def _(hypothesis: SharedTree, to_nodes: sparse.csc_array, asked: Asked) -> Itera
 
 @parts_of.register
 def _(hypothesis: ClassTrees, to_nodes: sparse.csc_array, asked: Asked) -> Iterator[Part]:
+    from palmette.boosting._heap_tree import find_class_leaves
     from palmette.boosting._votes import class_means
-    from palmette.trees._heap_tree import walk_class_trees
 
     tree, pairs = hypothesis, _Pairs(to_nodes, asked.wanted)
     votes = tree.values[pairs.columns] * pairs.factors[:, None]
     if tree.parents is not None:
         places = np.empty((len(asked.wanted), len(tree.features)), dtype=np.uint8)
-        walk_class_trees(asked.samples.codes, tree.features, tree.cuts, places)
+        find_class_leaves(asked.samples.codes, tree.features, tree.cuts, places)
         mask_by_parents(places, tree.signs, tree.parents)
         masked = places[pairs.rows, pairs.columns] == 0
         yield from _masked(asked, pairs, masked, votes[masked, 0], places, tree.signs, tree.parents)
@@ -303,7 +302,8 @@ def explain(
     max_rows : int, optional
     """
     pd = _pandas()
-    check_choice("by", by, ("rule", "feature", "round"))
+    if by not in ("rule", "feature", "round"):
+        raise PalmetteError(f"by={by!r}: expected one of 'rule', 'feature', 'round'.")
     if max_rows is not None and (not isinstance(max_rows, Integral) or max_rows < 2):
         raise PalmetteError(
             f"max_rows={max_rows!r}: expected None or an integer of at least 2, for the start and "

@@ -12,7 +12,6 @@ from palmette.base._fitting import Preset, preset, presets
 from palmette.boosting._base import BoostedClassifier
 from palmette.boosting._boost import BundledLearner, BundledObjective, RowChoice
 from palmette.boosting._members import LOSSES, Member
-from palmette.boosting._validation import check_boosting
 from palmette.boosting._weak import SharedTreeLearner
 from palmette.decisions._rules import Marginal
 from palmette.exceptions import PalmetteError
@@ -113,6 +112,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
     """
 
     preset, presets = classmethod(preset), classmethod(presets)
+    _may_be_none = ("learning_rate",)
     _presets: ClassVar = {
         "accurate": Preset(
             "two models of labels and two of paths, log-probabilities averaged",
@@ -166,7 +166,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
     # ------------------------------------------------------------------ fitting
 
     def _check_parameters(self) -> None:
-        check_boosting(self, optional=("learning_rate",))
+        super()._check_parameters()
         known, named = {"auto", *LOSSES}, self._losses()
         if not named or not known.issuperset(named):
             raise PalmetteError(

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from palmette.base._fitting import Preset, preset, presets
 from palmette.boosting._ada import NodeBoostingClassifier
-from palmette.boosting._weak import StumpPerClass, TreePerClass
+from palmette.boosting._class_trees import StumpPerClass, TreePerClass
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.trees._binning import MAX_BINS
 

@@ -82,7 +82,7 @@ def mask_by_parents(
     signs : int8 array of shape (n_columns, n_places)
     parents : ColumnParents
     """
-    from palmette.trees._heap_tree import mask_places
+    from palmette.boosting._heap_tree import mask_places
 
     mask_places(places, signs, parents.starts, parents.columns, parents.need_all)
 
@@ -127,7 +127,7 @@ class SharedTree:
 
     def add_scores(self, samples: Samples, scores: NDArray[Any]) -> None:
         """Add votes; see `Hypothesis`."""
-        from palmette.trees._heap_tree import add_tree_scores
+        from palmette.boosting._heap_tree import add_tree_scores
 
         add_tree_scores(samples.codes, self.features, self.cuts, self.leaf_at, self.values, scores)
 
@@ -211,7 +211,7 @@ class ClassTrees:
 
 def add_class_trees(rounds: list[ClassTrees], samples: Samples, scores: NDArray[Any]) -> None:
     """Add the votes of many rounds at once, which is faster than one after the other."""
-    from palmette.trees._heap_tree import add_class_tree_scores, add_masked_class_tree_scores
+    from palmette.boosting._heap_tree import add_class_tree_scores, add_masked_class_tree_scores
 
     parents = rounds[0].parents
     features, cuts, values = (

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.boosting._hypotheses import Coloured
-from palmette.boosting._weak_base import regrow
+from palmette.boosting._weak import regrow
 from palmette.labels._space import LabelSpace
 
 __all__ = [

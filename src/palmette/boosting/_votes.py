@@ -1,4 +1,4 @@
-"""Gradients of the log-likelihoods of scores, a row at a time: softmax, over paths, logistic."""
+"""Kernels of a round: gradients of the losses, weights and sums by leaf, and gains of splits."""
 
 from __future__ import annotations
 
@@ -24,8 +24,12 @@ __all__ = [
     "softmax_gradients",
 ]
 
+Codes: TypeAlias = NDArray[np.uint8]
+Floats: TypeAlias = NDArray[np.float32]
+Indices: TypeAlias = NDArray[np.int32]
+Sums: TypeAlias = NDArray[np.float64]
 
-_LOWEST = np.finfo(np.float32).min  # not infinite: fast mathematics does not know infinity
+_LOWEST = np.finfo(np.float32).min  # finite, because fastmath assumes that there are no infinities
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -35,7 +39,7 @@ def softmax_gradients(
     weights: NDArray[np.float32],
     gradients: NDArray[np.float32],
 ) -> float:
-    """Gradients ``weight (y - p)`` of the log-likelihood by the scores; returns its negative.
+    """Write the gradients ``weight (y - p)`` of a softmax over the labels; return the loss.
 
     Parameters
     ----------
@@ -77,12 +81,12 @@ def path_softmax_gradients(
     ends: NDArray[np.bool_],
     gradients: NDArray[np.float32],
 ) -> float:
-    """Gradients of the log-likelihood of paths, whose scores are sums over their nodes.
+    """Write the gradients of a softmax over paths, whose scores are sums over their nodes.
 
     Parameters
     ----------
     scores : float32 array of shape (n_samples, n_columns), IN
-        Of the nodes.
+        Scores of the nodes.
     targets : int32 array of shape (n_samples,), IN
         Column at which the true path of every row ends.
     weights : float32 array of shape (n_samples,), IN
@@ -134,7 +138,7 @@ def logistic_gradients(
     weights: NDArray[np.float32],
     gradients: NDArray[np.float32],
 ) -> float:
-    """Gradients ``weight (y - p)`` of independent logistic columns; returns the loss.
+    """Write the gradients ``weight (y - p)`` of independent logistic columns; return the loss.
 
     Parameters
     ----------
@@ -148,7 +152,7 @@ def logistic_gradients(
     Returns
     -------
     float
-        Weighted sum of ``-log p`` of the truth, over all cells.
+        Weighted sum of ``-log p`` of the true values, over rows and columns.
     """
     n_samples, n_columns = scores.shape
     one = np.float32(1.0)
@@ -168,15 +172,9 @@ def logistic_gradients(
     return loss
 
 
-Codes: TypeAlias = NDArray[np.uint8]
-Floats: TypeAlias = NDArray[np.float32]
-Indices: TypeAlias = NDArray[np.int32]
-Sums: TypeAlias = NDArray[np.float64]
-
-
 @njit(cache=True, nogil=True)
 def leaf_sums(signed: Floats | Sums, places: Codes, positive: Sums, negative: Sums) -> None:
-    """Sum the weights of positive and of negative rows at every place of every column's tree.
+    """Sum the weights of positive and negative rows at every place of every column's tree.
 
     Parameters
     ----------
@@ -185,7 +183,7 @@ def leaf_sums(signed: Floats | Sums, places: Codes, positive: Sums, negative: Su
     positive, negative : float64 arrays of shape (n_columns, n_places), OUT
     """
     n_columns, n_places = positive.shape
-    # both sums of a place lie side by side: the sign is an index, not a branch
+    # the sums of a place are adjacent: the sign is an index, not a branch
     sums = np.zeros((n_columns, 2 * n_places))
     for i in range(signed.shape[0]):
         for k in range(n_columns):
@@ -198,7 +196,7 @@ def leaf_sums(signed: Floats | Sums, places: Codes, positive: Sums, negative: Su
 
 @njit(cache=True, nogil=True)
 def reweigh(signed: Sums, places: Codes, values: Sums, mass: Sums) -> None:
-    """Multiply weights by ``exp(-y v)``, y being the sign of the cell and v its leaf's value.
+    """Multiply weights by ``exp(-y v)``, where y is the sign and v the value of the leaf.
 
     Parameters
     ----------
@@ -225,7 +223,7 @@ def reweigh(signed: Sums, places: Codes, values: Sums, mass: Sums) -> None:
 
 @njit(cache=True, nogil=True)
 def shared_leaf_sums(signed: Sums, leaf: Indices, positive: Sums, negative: Sums) -> None:
-    """Sum the weights of positive and of negative rows of every column in every leaf.
+    """Sum the weights of positive and negative rows of every column in every leaf.
 
     Parameters
     ----------
@@ -239,7 +237,7 @@ def shared_leaf_sums(signed: Sums, leaf: Indices, positive: Sums, negative: Sums
         above, below = positive[leaf[i]], negative[leaf[i]]
         for k in range(signed.shape[1]):
             value, size = signed[i, k], abs(signed[i, k])
-            above[k] += 0.5 * (size + value)  # exactly the value or nothing
+            above[k] += 0.5 * (size + value)  # exactly the value or zero
             below[k] += 0.5 * (size - value)
 
 
@@ -270,10 +268,10 @@ def reweigh_shared(signed: Sums, leaf: Indices, values: Sums, mass: Sums) -> Non
 def newton_sums(
     gradients: Floats, weights: Floats, leaf: Indices, sums: Sums, curvature: Sums
 ) -> None:
-    """Sum gradients, and the curvature that they imply, over the rows of every leaf.
+    """Sum gradients and curvatures over the rows of every leaf.
 
-    For a probability p the gradient is ``y - p`` and the curvature ``p (1 - p)``, which is
-    ``|g| (1 - |g|)`` whether y is 0 or 1: it need not be kept.
+    For a probability p the gradient g is ``y - p`` and the curvature ``p (1 - p)``, which is
+    ``|g| (1 - |g|)`` for y = 0 and y = 1, so it is computed from the gradient.
 
     Parameters
     ----------
@@ -295,7 +293,7 @@ def newton_sums(
 def add_leaf_values(leaf: Indices, values: Floats, scores: Floats) -> None:
     """Add the values of leaves, (n_leaves, n_labels), to scores, (n_samples, n_labels).
 
-    `leaf` (n_samples,) names the leaf of every row.
+    `leaf`, of shape (n_samples,), is the leaf of every row.
     """
     for row in range(len(leaf)):
         at = leaf[row]
@@ -308,7 +306,7 @@ def add_leaf_values(leaf: Indices, values: Floats, scores: Floats) -> None:
 
 @njit(cache=True, nogil=True)
 def _right_share(left: float, right: float) -> float:
-    """Share of the right side; half where there is nothing on either."""
+    """Return the share of the right side; one half if both are empty."""
     return right / (left + right) if left + right > 0.0 else 0.5
 
 
@@ -316,7 +314,7 @@ def _right_share(left: float, right: float) -> float:
 def shared_means(
     features: Indices, leaf_at: Indices, votes: Sums, cover: Sums
 ) -> tuple[Sums, Sums]:
-    """Weight and mean votes at every place of a tree that all columns share.
+    """Return the weight and the mean votes at every place of a tree that all columns share.
 
     Parameters
     ----------
@@ -340,7 +338,7 @@ def shared_means(
             share = _right_share(mass[left], mass[right])
             mass[place] = mass[left] + mass[right]
             for k in range(n_columns):
-                # written so that the mean of equal votes is that vote, without rounding
+                # in this form the mean of equal votes is exactly that vote
                 means[place, k] = means[left, k] + share * (means[right, k] - means[left, k])
         elif leaf_at[place] >= 0:
             mass[place] = cover[leaf_at[place]]
@@ -350,9 +348,9 @@ def shared_means(
 
 @njit(cache=True, nogil=True)
 def class_means(features: Indices, votes: Sums, cover: Sums) -> tuple[Sums, Sums]:
-    """Weight and mean vote at every place of the tree of every column.
+    """Return the weight and the mean vote at every place of the tree of every column.
 
-    Place 0, where masked rows stand, is in no tree: it keeps its weight and vote.
+    Place 0, which holds masked rows, is in no tree: it keeps its weight and vote.
 
     Parameters
     ----------
@@ -376,9 +374,9 @@ def class_means(features: Indices, votes: Sums, cover: Sums) -> tuple[Sums, Sums
 
 @njit(cache=True, nogil=True)
 def add_shared_gains(features: Indices, mass: Sums, means: Sums, gains: Sums) -> None:
-    """Add what every split takes off the weighted variance of the votes to its feature.
+    """Add the decrease of the weighted variance of the votes at every split to its feature.
 
-    With the weights a and b and the means x and y of the two sides that is
+    With the weights a and b and the means x and y of the two sides, the decrease is
     ``a b / (a + b) (x - y)**2``.
 
     Parameters
@@ -403,7 +401,7 @@ def add_shared_gains(features: Indices, mass: Sums, means: Sums, gains: Sums) ->
 def add_class_gains(
     features: Indices, mass: Sums, means: Sums, columns: Indices, gains: Sums
 ) -> None:
-    """Do as `add_shared_gains`, where every column has a tree of its own.
+    """Add gains as `add_shared_gains` does, where every column has its own tree.
 
     Parameters
     ----------

@@ -10,27 +10,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
 
 from palmette._arrays import take_rows
 from palmette.base._fitting import weight_keyword
-from palmette.boosting._class_trees import let_through
+from palmette.boosting._class_trees import StumpPerClass, TreePerClass, let_through
 from palmette.boosting._hypotheses import answer_signs, mask_by_parents
-from palmette.boosting._weak_base import (
+from palmette.boosting._weak import (
     Floats,
     GrownColumns,
+    SharedTreeLearner,
     TrainingRows,
     WeakLearner,
-    count_features,
 )
 from palmette.exceptions import PalmetteError
-from palmette.trees._carts import Carts
+from palmette.trees._carts import Carts, CartSettings, draw_rows, grow_cart, weigh_rows
 
-__all__ = ["AnswerPerClass", "CartPerClass", "EstimatorPerClass"]
-
-_NO_LIMIT = 2**30
-_MOST_DRAWS = 10  # times the rows: large weights are no reason to draw for minutes
+__all__ = ["AnswerPerClass", "CartPerClass", "EstimatorPerClass", "resolve_weak_learner"]
 
 Tree = tuple[NDArray[Any], ...]
 
@@ -128,42 +125,25 @@ class CartPerClass(AnswerPerClass):
     def check(self) -> None:
         """Refuse parameters that cannot be."""
         super().check()
-        if self.max_depth is not None and self.max_depth < 1:
-            raise PalmetteError(f"max_depth={self.max_depth!r}: expected a positive integer, None.")
-        if not isinstance(self.resample, bool | np.bool_) and not 0 < self.resample <= 1:
-            raise PalmetteError(
-                f"resample={self.resample!r}: expected True, False or a share above 0 and up to 1."
-            )
-        count_features(self.max_features, 1)
+        self._settings.check()
+
+    @property
+    def _settings(self) -> CartSettings:
+        return CartSettings(self.max_depth, self.max_features, self.resample)
 
     def _fit_one(
         self, rows: TrainingRows, column: Floats, used: NDArray[np.bool_] | None, seed: int
     ) -> Tree:
-        from palmette.trees._carts import draw_rows, grow_cart, weigh_rows
-
         order = rows.by_content if used is None else rows.by_content[used[rows.by_content]]
         signed = np.ascontiguousarray(column, dtype=np.float64)
         state = np.array([seed], dtype=np.uint64)
         if self.resample:
-            n_draws = self.n_draws(rows.weights[order])
+            n_draws = self._settings.n_draws(rows.weights[order])
             seen, weights, positive = draw_rows(signed, order, n_draws, state)
         else:
             seen, weights, positive = weigh_rows(signed, order)
-        return grow_cart(
-            rows.by_feature, seen, weights, positive, *self.growth(rows.n_features), state
-        )
-
-    def n_draws(self, weights: Floats) -> int:
-        """Number of rows to draw from some of given weights; 0 for all of them."""
-        # a weight of k is k rows; weights of a small sum are no fewer rows than there are
-        n_rows, total = len(weights), float(weights.sum(dtype=np.float64))
-        number = min(max(total, n_rows), _MOST_DRAWS * n_rows)
-        return max(1, round(float(self.resample) * number)) if self.resample else 0
-
-    def growth(self, n_features: int) -> tuple[int, int]:
-        """Number of features that compete at a split, and the largest depth."""
-        depth = _NO_LIMIT if self.max_depth is None else self.max_depth
-        return count_features(self.max_features, n_features), depth
+        growth = self._settings.growth(rows.n_features)
+        return grow_cart(rows.by_feature, seen, weights, positive, *growth, state)
 
     def _ask(self, model: Tree, rows: TrainingRows) -> NDArray[np.bool_]:
         return np.asarray(Carts.of([model]).places(rows.codes)[:, 0] == 2)
@@ -212,3 +192,34 @@ class EstimatorPerClass(AnswerPerClass):
 
     def _ask(self, model: Any, rows: TrainingRows) -> NDArray[np.bool_]:
         return np.asarray(model.predict(rows.X) > 0)
+
+
+_BY_NAME = {
+    "cart": CartPerClass,
+    "shared_tree": SharedTreeLearner,
+    "stump": StumpPerClass,
+    "tree": TreePerClass,
+}
+
+
+def resolve_weak_learner(weak_learner: Any) -> WeakLearner:
+    """Return the weak learner that a name, an object or a scikit-learn classifier stands for.
+
+    Examples
+    --------
+    >>> resolve_weak_learner("stump")
+    StumpPerClass()
+    """
+    if isinstance(weak_learner, WeakLearner):
+        learner = weak_learner
+    elif isinstance(weak_learner, str) and weak_learner in _BY_NAME:
+        learner = _BY_NAME[weak_learner]()
+    elif hasattr(weak_learner, "fit") and is_classifier(weak_learner):
+        learner = EstimatorPerClass(weak_learner)
+    else:
+        raise PalmetteError(
+            f"weak_learner={weak_learner!r} is unknown: expected one of {sorted(_BY_NAME)}, an "
+            "object of palmette.weak, or a scikit-learn classifier that takes sample_weight."
+        )
+    learner.check()
+    return learner

@@ -12,13 +12,12 @@ from scipy.special import log_expit, logsumexp
 from sklearn.utils import check_random_state
 
 from palmette._arrays import BinArray
-from palmette.boosting._weak_answers import CartPerClass
-from palmette.boosting._weak_base import TrainingRows
 from palmette.class_tree._node_boost import NodeVotes, boost_node
 from palmette.class_tree._routing import Router, Routes, RoutingProblem
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import integers, numbers, require
-from palmette.trees._binning import MAX_BINS, BinMapper
+from palmette.trees._binning import MAX_BINS, BinMapper, BinnedRows
+from palmette.trees._carts import CartSettings
 
 __all__ = ["BoostedRouter", "BoostedRoutes", "StagedRoutes"]
 
@@ -27,26 +26,26 @@ IntArray = NDArray[np.int32]
 
 
 class BoostedRouter(Router):
-    """Tell the options of every node apart by AdaBoost of full classification trees.
+    """Choose among the options of every node by AdaBoost of full classification trees.
 
-    Two options that share no class need one binary problem; others are told from the rest one by
-    one. A problem sees the rows of its node alone.
+    Two options that share no class need one binary problem; otherwise there is one problem per
+    option, against the rest. A problem is fitted on the rows of its node only.
 
     Parameters
     ----------
     n_estimators : int
-        Rounds of AdaBoost.
+        Number of rounds of AdaBoost.
     max_depth : int, optional
-        Of the classification trees; without a limit their leaves are pure.
+        Maximum depth of the trees; by default they grow until their leaves are pure.
     max_features : int, float, "sqrt" or None
-        Features that compete at a split; None for all.
+        Number or share of the features considered at a split; None for all.
     resample : bool or float
-        Whether a round draws rows by their weights, as many as there are or the share given. If
-        not, full trees make no mistake in training, and there is nothing to boost.
+        Whether a round draws rows by weight, as many as there are or the given share. Otherwise
+        full trees make no errors on the training rows, and boosting has no effect.
     sharpness : float
-        What mean votes from -1 to +1 are multiplied by to make log-odds.
+        Factor that turns mean votes from -1 to +1 into log-odds.
     max_bins : int
-        Bins of a feature, at most 255.
+        Maximum number of bins per feature, up to 255.
 
     Examples
     --------
@@ -72,20 +71,20 @@ class BoostedRouter(Router):
         self.max_bins = max_bins
 
     def train(self, problem: RoutingProblem) -> BoostedRoutes:
-        """Boost at every node of several options; see `Router.train`.
+        """Boost at every node with several options; see `Router.train`.
 
-        The trees of a problem depend on (seed, node, option) alone, whatever else is trained.
+        The trees of a problem depend only on (seed, node, option).
         """
-        learner = self._learner()
+        settings = self._settings()
         seed = check_random_state(problem.seed).randint(2**31 - 1)
         bins = BinMapper.fit(problem.X, self.max_bins)
         rows = _training_rows(problem, bins)
 
         def boost(task: _Task) -> NodeVotes:
             key = np.random.SeedSequence([seed, task.node, task.option])
-            # the first seeds are the same however many there are: a stage is a shorter fit
+            # the first seeds do not depend on their number: a stage equals a shorter fit
             seeds = np.asarray(key.generate_state(self.n_estimators, np.uint64), dtype=np.uint64)
-            return boost_node(rows, task.rows, task.positive, learner, seeds)
+            return boost_node(rows, task.rows, task.positive, settings, seeds)
 
         tasks = [task for node in range(problem.table.n_nodes) for task in _tasks_of(problem, node)]
         models: dict[int, list[NodeVotes]] = {}
@@ -95,17 +94,15 @@ class BoostedRouter(Router):
             bins, models, problem.table.sizes, self.sharpness, int(self.n_estimators)
         )
 
-    def _learner(self) -> CartPerClass:
-        """Check the parameters; return what a round grows."""
+    def _settings(self) -> CartSettings:
+        """Check the parameters; return those of the trees."""
         if not isinstance(self.n_estimators, int | np.integer) or self.n_estimators < 1:
             raise PalmetteError(f"n_estimators={self.n_estimators!r}: expected a positive integer.")
         if not self.sharpness > 0:
             raise PalmetteError(f"sharpness={self.sharpness!r}: expected a positive number.")
-        learner = CartPerClass(
-            self.max_depth, max_features=self.max_features, resample=self.resample
-        )
-        learner.check()
-        return learner
+        settings = CartSettings(self.max_depth, self.max_features, self.resample)
+        settings.check()
+        return settings
 
 
 class _Task(NamedTuple):
@@ -114,15 +111,15 @@ class _Task(NamedTuple):
     node: int
     option: int
     rows: IntArray
-    member: IntArray  # place of every row's class among those of the node
+    member: IntArray  # position of every row's class among those of the node
     reached: sparse.csr_array  # classes by option
 
     @property
     def positive(self) -> NDArray[np.bool_]:
         """Whether the option leads to the class of each row."""
-        led = np.zeros(self.reached.shape[1], dtype=bool)
-        led[self.reached[[self.option]].indices] = True
-        return led[self.member]
+        leads = np.zeros(self.reached.shape[1], dtype=bool)
+        leads[self.reached[[self.option]].indices] = True
+        return leads[self.member]
 
 
 def _tasks_of(problem: RoutingProblem, node: int) -> Iterator[_Task]:
@@ -131,16 +128,16 @@ def _tasks_of(problem: RoutingProblem, node: int) -> Iterator[_Task]:
         return
     classes, reached = problem.table.family(node)
     rows, member = problem.rows_of(classes)
-    are_apart = reached.nnz == len(classes)
-    for option in range(1 if n_options == 2 and are_apart else n_options):
+    are_disjoint = reached.nnz == len(classes)
+    for option in range(1 if n_options == 2 and are_disjoint else n_options):
         yield _Task(node, option, rows.astype(np.int32), member, reached)
 
 
-def _training_rows(problem: RoutingProblem, bins: BinMapper) -> TrainingRows:
+def _training_rows(problem: RoutingProblem, bins: BinMapper) -> BinnedRows:
     codes = bins.transform(problem.X)
     weights = np.ones(len(codes)) if problem.weights is None else problem.weights
-    rows = TrainingRows(codes, bins.n_bins, weights.astype(np.float32))
-    rows.content_rank, rows.by_feature
+    rows = BinnedRows(codes, bins.n_bins, weights.astype(np.float32))
+    _ = rows.content_rank, rows.by_feature  # computed before the threads start
     return rows
 
 
@@ -151,10 +148,10 @@ class BoostedRoutes(Routes):
     ----------
     bins : BinMapper
     models : dict of int to list of NodeVotes
-        By node: one that tells the first of two options from the second, or one for every option.
-        Nodes of one option have none.
+        By node: one model for the first of two options against the second, or one per option.
+        Nodes with one option have none.
     sizes : int array of shape (n_nodes,)
-        Number of options of every node.
+        Number of options per node.
     sharpness : float
     n_rounds : int
     """
@@ -185,7 +182,7 @@ class BoostedRoutes(Routes):
             require(largest < self.bins.n_features, "a tree uses a feature that does not exist")
 
     def prepare(self, X: Any) -> BinArray:
-        """Codes of rows, of shape (n_samples, n_features)."""
+        """Return the codes of rows, of shape (n_samples, n_features)."""
         return self.bins.transform(X)
 
     def score(
@@ -195,15 +192,15 @@ class BoostedRoutes(Routes):
         nodes: NDArray[np.int32],
         starts: NDArray[np.int64],
     ) -> FloatArray:
-        """Score the options of a node for every pair of a row and a node; see `Routes.score`."""
+        """Return the scores of the options for pairs of a row and a node; see `Routes.score`."""
 
-        def votes(node: int, asked: IntArray) -> FloatArray:
-            return np.column_stack([each.scores(X, asked) for each in self.models[node]])
+        def votes(node: int, chosen: IntArray) -> FloatArray:
+            return np.column_stack([each.scores(X, chosen) for each in self.models[node]])
 
         return self._scores(votes, rows, nodes, starts)
 
     def stages(self, X: BinArray) -> Iterator[StagedRoutes]:
-        """Yield the routes of rows after each round; they hold the votes of all models for them."""
+        """Yield the routes after each round, with the votes of all models for the given rows."""
         staged = {
             node: [each.staged_scores(X) for each in models] for node, models in self.models.items()
         }
@@ -221,28 +218,28 @@ class BoostedRoutes(Routes):
         nodes: NDArray[np.int32],
         starts: NDArray[np.int64],
     ) -> FloatArray:
-        """Scores from what gives the mean votes of a node's models for rows."""
+        """Return the scores, given a function for the mean votes of the models of a node."""
         scores = np.zeros(int(starts[-1]))
         first = np.flatnonzero(np.diff(nodes, prepend=-1))
         for begin, end in zip(first, np.append(first[1:], len(nodes)), strict=True):
             node = int(nodes[begin])
             if node in self.models:
                 here = self.sharpness * votes(node, rows[begin:end].astype(np.int32))
-                shares = _log_shares(here, int(self.sizes[node]))
-                scores[starts[begin] : starts[end]] = shares.ravel()
+                proba = _log_proba(here, int(self.sizes[node]))
+                scores[starts[begin] : starts[end]] = proba.ravel()
         return scores
 
 
 class StagedRoutes(Routes):
-    """Boosted trees up to some round, for rows whose votes are counted already.
+    """Boosted trees up to some round, for rows whose votes are already computed.
 
-    What stands for X is a column of the numbers of these rows, of shape (n_samples, 1).
+    X is a column of the positions of these rows, of shape (n_samples, 1).
 
     Parameters
     ----------
     routes : BoostedRoutes
     votes : dict of int to array of shape (n_samples, n_models)
-        Mean votes of the models of every node.
+        Mean votes of the models at every node.
     """
 
     def __init__(self, routes: BoostedRoutes, votes: dict[int, FloatArray]) -> None:
@@ -250,7 +247,7 @@ class StagedRoutes(Routes):
         self.votes = votes
 
     def prepare(self, X: Any) -> IntArray:
-        """Numbers of the rows."""
+        """Return the positions of the rows."""
         return np.asarray(X).ravel().astype(np.int32)
 
     def score(
@@ -260,17 +257,17 @@ class StagedRoutes(Routes):
         nodes: NDArray[np.int32],
         starts: NDArray[np.int64],
     ) -> FloatArray:
-        """Score the options of a node for every pair of a row and a node; see `Routes.score`."""
+        """Return the scores of the options for pairs of a row and a node; see `Routes.score`."""
 
-        def votes(node: int, asked: IntArray) -> FloatArray:
-            return self.votes[node][X[asked]]
+        def votes(node: int, chosen: IntArray) -> FloatArray:
+            return self.votes[node][X[chosen]]
 
         return self.routes._scores(votes, rows, nodes, starts)
 
 
-def _log_shares(log_odds: FloatArray, n_options: int) -> FloatArray:
-    """Logarithms of the options' shares, (n_rows, n_options), from the log-odds of the models."""
+def _log_proba(log_odds: FloatArray, n_options: int) -> FloatArray:
+    """Return the log-probabilities of the options, (n_rows, n_options), from log-odds."""
     if log_odds.shape[1] == 1 < n_options:
         return np.column_stack([log_expit(log_odds), log_expit(-log_odds)])
-    chances = log_expit(log_odds)
-    return np.asarray(chances - logsumexp(chances, axis=1, keepdims=True))
+    scores = log_expit(log_odds)
+    return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Binary AdaBoost of full trees: all rounds of a node in one call, and the votes of the trees."""
+"""Binary AdaBoost of full trees at one node: fitting all rounds, and the votes of the trees."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from numba import njit
 from numpy.typing import NDArray
 
 from palmette._arrays import BinArray
-from palmette.boosting._weak_answers import CartPerClass
-from palmette.boosting._weak_base import TrainingRows
 from palmette.persistence.checks import numbers, require
-from palmette.trees._carts import Carts, draw_counts, find_leaves, grow_cart, round_weights
+from palmette.trees._binning import BinnedRows
+from palmette.trees._carts import (
+    Carts,
+    CartSettings,
+    draw_counts,
+    find_leaves,
+    grow_cart,
+    round_weights,
+)
 
 __all__ = ["LEAST_ERROR", "NodeVotes", "add_cart_votes", "boost_carts", "boost_node"]
-
 
 Codes: TypeAlias = NDArray[np.uint8]
 Indices: TypeAlias = NDArray[np.int32]
@@ -25,12 +30,15 @@ Offsets: TypeAlias = NDArray[np.int64]
 Signs: TypeAlias = NDArray[np.int8]
 Sums: TypeAlias = NDArray[np.float64]
 
-_BLOCK = 512  # rows that all trees are asked about before the next; their codes stay near
+LEAST_ERROR = 1e-3  # a tree without an error would have an infinite coefficient
+
+_TINY = np.finfo(np.float64).tiny
+_BLOCK = 512  # rows that all trees predict before the next; their codes stay in the cache
 
 
 @njit(cache=True, nogil=True)
 def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return an array of at least a size that begins with what is there."""
+    """Return an array of at least the given size that begins with the given values."""
     if len(array) >= size:
         return array
     longer = np.empty(2 * size, dtype=array.dtype)
@@ -40,10 +48,10 @@ def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 @njit(cache=True, nogil=True)
-def _judge(
+def _edge(
     weights: Sums, says: Signs, leaves: Indices, n_positive: int, right: NDArray[np.uint8]
 ) -> float:
-    """Note which rows a tree is right about; return their weight less that of the others."""
+    """Mark the rows that a tree predicts correctly; return its edge."""
     lead, total = 0.0, 0.0
     for i in range(len(weights)):
         agrees = (says[leaves[i]] > 0) == (i < n_positive)
@@ -54,9 +62,9 @@ def _judge(
 
 
 @njit(cache=True, nogil=True)
-def _move(weights: Sums, right: NDArray[np.uint8], coefficient: float) -> None:
-    """Multiply the weights by what the votes cost, and scale them to sum to one."""
-    # looked up, not chosen: there is no branch to mispredict
+def _reweigh(weights: Sums, right: NDArray[np.uint8], coefficient: float) -> None:
+    """Multiply the weights by the loss of the votes, and scale them to sum to one."""
+    # a table lookup: there is no branch to mispredict
     factors, total = np.array([np.exp(coefficient), np.exp(-coefficient)]), 0.0
     for i in range(len(weights)):
         weights[i] *= factors[right[i]]
@@ -79,24 +87,25 @@ def boost_carts(
     least_error: float,
     seeds: NDArray[np.uint64],
 ) -> tuple[Offsets, Indices, Codes, Indices, Signs, Sums]:
-    """Tell positive rows from negative ones by AdaBoost.
+    """Fit AdaBoost to positive and negative rows.
 
-    The error of a tree counts as `least_error` at least, so that one without a mistake does not
-    end it all. A tree that is no better than chance gets no vote, and the next one draws anew.
+    The error of a tree counts as at least `least_error`, so that boosting continues after a tree
+    without an error. A tree that is no better than chance has the coefficient 0, and the next round
+    draws other rows.
 
     Parameters
     ----------
     codes : uint8 array of shape (n_samples, n_features), IN
     codes_by_feature : uint8 array of shape (n_features, n_samples), IN
     index : int32 array of shape (n_rows,), IN
-        The rows of the node: the positive ones first, copies of a row next to each other.
+        The rows of the node: positive rows first, copies of a row adjacent.
     n_positive : int
     weights : float64 array of shape (n_rows,), IN and OUT
-        Positive; afterwards those that the rounds have led to.
+        Positive; on return, the weights after the last round.
     n_draws : int
-        Rows drawn by weight for every tree; 0 to take all, with their weights.
+        Number of rows drawn by weight for every tree; 0 to use all rows with their weights.
     n_tried, max_depth : int
-        As of `grow_cart`.
+        See `grow_cart`.
     least_error : float
     seeds : uint64 array of shape (n_rounds,), IN
 
@@ -104,7 +113,7 @@ def boost_carts(
     -------
     starts : int64 array of shape (n_rounds + 1,)
     features, cuts, left, says : arrays of shape (n_places,)
-        The trees, one after the other.
+        The trees, concatenated.
     coefficients : float64 array of shape (n_rounds,)
     """
     n_rounds, n_rows = len(seeds), len(index)
@@ -119,11 +128,11 @@ def boost_carts(
         drawn = (index[seen], counts[seen], seen < n_positive)
         tree = grow_cart(codes_by_feature, *drawn, n_tried, max_depth, seed)
         find_leaves(codes, index, tree[0], tree[1], tree[2], leaves)
-        edge = _judge(weights, tree[3], leaves, n_positive, right)
+        edge = _edge(weights, tree[3], leaves, n_positive, right)
         edge = min(edge, 1.0 - 2.0 * least_error)
         if edge > 0.0:
             coefficients[turn] = np.arctanh(edge)
-            _move(weights, right, coefficients[turn])
+            _reweigh(weights, right, coefficients[turn])
         start, stop = starts[turn], starts[turn] + len(tree[0])
         starts[turn + 1] = stop
         features, cuts = _longer(features, stop), _longer(cuts, stop)
@@ -154,12 +163,12 @@ def add_cart_votes(
     coefficients: Sums,
     scores: Sums,
 ) -> None:
-    """Add what every tree says, times its coefficient, to the scores of rows.
+    """Add the vote of every tree, times its coefficient, to the scores of rows.
 
     Parameters
     ----------
     codes, rows, starts, features, cuts, left, says
-        As of `ask_carts`, IN.
+        See `predict_carts`, IN.
     coefficients : float64 array of shape (n_trees,), IN
     scores : float64 array of shape (n_rows,), IN and OUT
     """
@@ -173,14 +182,6 @@ def add_cart_votes(
                 scores[first + i] += coefficients[t] * says[starts[t] + leaves[i]]
 
 
-LEAST_ERROR = 1e-3  # a tree without a mistake would have an infinite coefficient, and end it all
-
-_TINY = np.finfo(np.float64).tiny
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-
-
 @dataclass(frozen=True, eq=False)
 class NodeVotes:
     """The trees of a node and their coefficients.
@@ -188,13 +189,13 @@ class NodeVotes:
     Parameters
     ----------
     carts : Carts
-        A tree for every round.
+        One tree per round.
     coefficients : float64 array of shape (n_rounds,)
-        0 for a tree that was no better than chance.
+        0 for a tree that is no better than chance.
     """
 
     carts: Carts
-    coefficients: FloatArray
+    coefficients: Sums
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
@@ -202,27 +203,26 @@ class NodeVotes:
         n_trees = len(numbers(self.coefficients, np.float64, 1, "coefficients"))
         require(n_trees == len(self.carts.starts) - 1, "trees and coefficients do not fit together")
 
-    def scores(self, codes: BinArray, rows: IntArray | None = None) -> FloatArray:
-        """Mean vote of the trees, by their coefficients, from -1 to +1: shape (n_rows,)."""
-        asked = np.arange(len(codes), dtype=np.int32) if rows is None else rows
-        sums = np.zeros(len(asked))
-        self._add(slice(0, len(self.coefficients)), codes, asked, sums)
+    def scores(self, codes: BinArray, rows: Indices | None = None) -> Sums:
+        """Return the mean vote of the trees weighted by their coefficients, from -1 to +1."""
+        chosen = np.arange(len(codes), dtype=np.int32) if rows is None else rows
+        sums = np.zeros(len(chosen))
+        self._add(slice(0, len(self.coefficients)), codes, chosen, sums)
         return np.asarray(sums / max(self._totals[-1], _TINY))
 
-    def staged_scores(self, codes: BinArray) -> Iterator[FloatArray]:
-        """Yield what `scores` gives after each round."""
-        asked, sums = np.arange(len(codes), dtype=np.int32), np.zeros(len(codes))
+    def staged_scores(self, codes: BinArray) -> Iterator[Sums]:
+        """Yield the scores after each round."""
+        rows, sums = np.arange(len(codes), dtype=np.int32), np.zeros(len(codes))
         for turn, total in enumerate(self._totals.tolist()):
-            self._add(slice(turn, turn + 1), codes, asked, sums)
+            self._add(slice(turn, turn + 1), codes, rows, sums)
             yield sums / max(total, _TINY)
 
     @property
-    def _totals(self) -> FloatArray:
-        # added up in the order of the rounds, so that the last stage is the whole, bit by bit
+    def _totals(self) -> Sums:
+        # summed in the order of the rounds, so that the last stage is bit-equal to `scores`
         return np.cumsum(self.coefficients)
 
-    def _add(self, rounds: slice, codes: BinArray, rows: IntArray, sums: FloatArray) -> None:
-
+    def _add(self, rounds: slice, codes: BinArray, rows: Indices, sums: Sums) -> None:
         starts = self.carts.starts[rounds.start : rounds.stop + 1]
         own = slice(int(starts[0]), int(starts[-1]))
         carts = self.carts
@@ -231,41 +231,40 @@ class NodeVotes:
 
 
 def boost_node(
-    table: TrainingRows,
-    index: IntArray,
+    table: BinnedRows,
+    index: Indices,
     positive: NDArray[np.bool_],
-    learner: CartPerClass,
+    settings: CartSettings,
     seeds: NDArray[np.uint64],
 ) -> NodeVotes:
-    """Tell two groups of rows apart by AdaBoost.
+    """Fit AdaBoost to two groups of rows.
 
     Parameters
     ----------
-    table : TrainingRows
+    table : BinnedRows
         Shared by all nodes.
     index : int32 array of shape (n_rows,)
         The rows of the node.
     positive : bool array of shape (n_rows,)
-        Which of them are of the first group.
-    learner : CartPerClass
+        Whether each of them is in the first group.
+    settings : CartSettings
     seeds : uint64 array of shape (n_rounds,)
 
     Returns
     -------
     NodeVotes
-        Where all rows are of one group, that is what they say.
+        If all rows are in one group, the trees vote for that group.
 
     Examples
     --------
     >>> codes = np.arange(8, dtype=np.uint8)[:, None]
-    >>> table = TrainingRows(codes, np.array([8]), np.ones(8, dtype=np.float32))
+    >>> table = BinnedRows(codes, np.array([8]), np.ones(8, dtype=np.float32))
     >>> index = np.arange(8, dtype=np.int32)
     >>> seeds = np.arange(20, dtype=np.uint64)
-    >>> votes = boost_node(table, index, index < 4, CartPerClass(), seeds)
+    >>> votes = boost_node(table, index, index < 4, CartSettings(), seeds)
     >>> np.sign(votes.scores(codes)).astype(int).tolist()
     [1, 1, 1, 1, -1, -1, -1, -1]
     """
-
     order = np.lexsort((table.content_rank[index], ~positive))
     index = index[order]
     weights = table.weights[index].astype(np.float64)
@@ -275,8 +274,8 @@ def boost_node(
         index,
         int(positive.sum()),
         weights / weights.sum(),
-        learner.n_draws(weights),
-        *learner.growth(table.n_features),
+        settings.n_draws(weights),
+        *settings.growth(table.n_features),
         LEAST_ERROR,
         seeds,
     )

@@ -1,33 +1,36 @@
-"""BinMapper: features as one-byte codes, so that splits can be found from histograms."""
+"""Features as one-byte codes (bins): the mapper, the binned training rows, feature counts."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import BIN, OFFSET, BinArray, CountArray
 from palmette.exceptions import PalmetteError
 
-__all__ = ["MAX_BINS", "MISSING", "BinMapper"]
+__all__ = ["MAX_BINS", "MISSING", "BinMapper", "BinnedRows", "count_features", "hash_rows"]
 
 MAX_BINS = 255
-MISSING = 255  # the highest code: missing values are above every threshold and go right
-_SAMPLED_ROWS = 200_000  # more rows would hardly change the quantiles
+MISSING = 255  # the largest code: missing values exceed every threshold and go right
+_SAMPLED_ROWS = 200_000  # quantiles of larger data are computed from a sample
 
 
 class BinMapper:
     """Divide every feature into at most 255 bins.
 
-    The thresholds of a feature with few distinct values are the midpoints between them, so that
-    nothing is lost; those of other features are quantiles. A value equal to a threshold goes left.
+    If a feature has at most `max_bins` distinct values, its thresholds are the midpoints between
+    them, so that no information is lost; else they are quantiles. A value equal to a threshold goes
+    left.
 
     Parameters
     ----------
     thresholds : sequence of float arrays
-        Thresholds of each feature, ascending.
+        Thresholds of each feature, in ascending order.
 
     Examples
     --------
@@ -57,7 +60,7 @@ class BinMapper:
         max_bins : int
             At most 255.
         random_state : int
-            Seed of the sample of rows from which quantiles are computed if there are very many.
+            Seed of the sample of rows that quantiles are computed from in large data.
 
         Returns
         -------
@@ -84,7 +87,7 @@ class BinMapper:
         return np.diff(self.starts) + 1
 
     def threshold(self, feature: int, code: int) -> float:
-        """Threshold between the codes up to `code` and those above; infinite for the last bin."""
+        """Return the threshold between `code` and the next code; infinity for the last bin."""
         cuts = self.cuts[self.starts[feature] : self.starts[feature + 1]]
         return float(cuts[code]) if code < len(cuts) else float("inf")
 
@@ -114,7 +117,7 @@ class BinMapper:
 
 
 def _columns(X: Any) -> Any:
-    """Return a function that gives one dense column at a time."""
+    """Return a function that returns one dense column."""
     if sparse.issparse(X):
         by_column = sparse.csc_array(X)
         return lambda j: by_column[:, [j]].toarray().ravel().astype(np.float64)
@@ -129,9 +132,100 @@ def _cut(values: CountArray, rows: NDArray[np.int64] | None, max_bins: int) -> C
     if len(distinct) <= max_bins:
         below, above = distinct[:-1], distinct[1:]
         cuts = below + (above - below) / 2
-        cuts = np.where(cuts < above, cuts, below)  # no float lies between adjacent floats
+        cuts = np.where(cuts < above, cuts, below)  # there is no float between adjacent floats
     else:
         shares = np.linspace(0, 1, max_bins + 1)[1:-1]
         cuts = np.unique(np.quantile(known, shares, method="midpoint"))
         cuts = cuts[cuts < distinct[-1]]  # a threshold at the largest value separates nothing
     return np.asarray(cuts, dtype=np.float64)
+
+
+class BinnedRows:
+    """Binned training rows, with the orders and layouts that growing trees requires.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n_samples, n_features)
+    n_bins : int array of shape (n_features,)
+    weights : float32 array of shape (n_samples,)
+    """
+
+    def __init__(
+        self,
+        codes: BinArray,
+        n_bins: NDArray[np.int64],
+        weights: NDArray[np.float32] | NDArray[np.float64],
+    ) -> None:
+        self.codes = codes
+        self.n_bins = n_bins
+        self.weights = weights
+
+    @cached_property
+    def by_feature(self) -> BinArray:
+        """Codes with one contiguous row per feature: (n_features, n_samples)."""
+        return np.ascontiguousarray(self.codes.T)
+
+    @cached_property
+    def by_content(self) -> NDArray[np.int32]:
+        """All rows in an order determined by their codes: copies of a row are adjacent."""
+        return np.argsort(hash_rows(self.codes), kind="stable").astype(np.int32)
+
+    @cached_property
+    def content_rank(self) -> NDArray[np.int64]:
+        """Position of each row in `by_content`."""
+        ranks = np.empty(self.n_samples, dtype=np.int64)
+        ranks[self.by_content] = np.arange(self.n_samples)
+        return ranks
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows."""
+        return len(self.weights)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.n_bins)
+
+
+@njit(cache=True, nogil=True)
+def hash_rows(codes: BinArray) -> NDArray[np.uint64]:
+    """Return a hash of the codes of every row: copies of a row have the same hash.
+
+    Parameters
+    ----------
+    codes : uint8 array of shape (n_samples, n_features), IN
+
+    Returns
+    -------
+    uint64 array of shape (n_samples,)
+    """
+    hashes = np.empty(codes.shape[0], dtype=np.uint64)
+    for i in range(codes.shape[0]):
+        value = np.uint64(0x9E3779B97F4A7C15)
+        for j in range(codes.shape[1]):
+            value = (value ^ np.uint64(codes[i, j])) * np.uint64(0xBF58476D1CE4E5B9)
+            value ^= value >> np.uint64(29)
+        hashes[i] = value
+    return hashes
+
+
+def count_features(max_features: int | float | str | None, n_features: int) -> int:
+    """Return the number of features that a number, a share, "sqrt" or None (all) stands for."""
+    if max_features is None:
+        return n_features
+    if max_features == "sqrt":
+        number = int(np.sqrt(n_features))
+    elif (
+        isinstance(max_features, int | np.integer)
+        and not isinstance(max_features, bool)
+        and max_features > 0
+    ):
+        number = int(max_features)
+    elif isinstance(max_features, float | np.floating) and max_features > 0:
+        number = int(max_features * n_features)
+    else:
+        raise PalmetteError(
+            f"max_features={max_features!r}: expected a positive number or share, 'sqrt' or None."
+        )
+    return min(max(number, 1), n_features)

@@ -1,13 +1,13 @@
-"""Full classification trees for two classes: what they are grown on, growing and walking them.
+"""Full classification trees (CART) for two classes: settings, drawing rows, growing, predicting.
 
-A tree is flat arrays, a place for every node: ``features``, ``cuts``, ``left`` (the right child
-stands next to the left one) and ``says`` (-1 or +1, the majority of the node). The root is at place
-0. A code up to the cut goes left. A leaf leads to itself: its ``left`` is its own place, and its
-cut 255, so that nothing goes right. Trees are as deep as the rows require. Where several trees are
-stored one after the other, ``starts`` says where each begins, and ``left`` counts from there.
+A tree is a set of flat arrays with one place per node: ``features``, ``cuts``, ``left`` (the right
+child follows the left one) and ``says`` (-1 or +1, the majority of the node). The root is at place
+0. A code up to the cut goes left. A leaf is its own child: its ``left`` is its own place, and its
+cut is 255, so that no code goes right. Trees are as deep as the rows require. Where several trees
+are stored in one array, ``starts`` holds their offsets, and ``left`` is relative to them.
 
-Weights are whole numbers: how often a row was drawn, or its weight in small units. Sums are exact,
-whatever the order of the rows.
+Weights are integers: the number of times a row was drawn, or its weight in small units. Sums are
+therefore exact, in any order of the rows.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ from numba import njit
 from numpy.typing import NDArray
 
 from palmette._arrays import BinArray
+from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes
+from palmette.trees._binning import count_features
 from palmette.trees._random import NODE_STRIDE, State, next_below
 
 __all__ = [
     "WHOLE",
+    "CartSettings",
     "Carts",
-    "ask_carts",
     "draw_counts",
     "draw_rows",
     "find_leaves",
     "grow_cart",
-    "hash_rows",
+    "predict_carts",
     "round_weights",
     "weigh_rows",
 ]
@@ -47,35 +49,58 @@ Signs: TypeAlias = NDArray[np.int8]
 Sums: TypeAlias = NDArray[np.float64]
 Tree: TypeAlias = tuple[Indices, Codes, Indices, Signs]
 
-WHOLE = 2**30  # what weights that are not drawn by are rounded to sum to
+WHOLE = 2**30  # sum of the integer weights where rows are not drawn
 
 _LOW = np.int64(0xFFFFFFFF)
-_CLEARLY = 1.00001  # two cuts may be equally good, and their gains differ by rounding
-_NOTHING = -1.0  # worth less than any cut
-_FEW = 24  # rows that are sorted by their codes quicker than counted by them
-_TOGETHER = 4  # rows that go down a tree side by side: one waits for memory while others move
+_CLEARLY = 1.00001  # the gains of equally good cuts may differ by rounding
+_NOTHING = -1.0  # below the gain of any cut
+_FEW = 24  # up to this number of rows, sorting by code is faster than counting
+_TOGETHER = 4  # rows descended at once: while one waits for memory, the others advance
+_NO_LIMIT = 2**30
+_MOST_DRAWS = 10  # per row: limits the time that large sample weights can take
 
 
-@njit(cache=True, nogil=True)
-def hash_rows(codes: Codes) -> NDArray[np.uint64]:
-    """Return a number for every row that follows from its codes: copies of a row share it.
+@dataclass(frozen=True)
+class CartSettings:
+    """Settings of the trees that `grow_cart` grows.
 
     Parameters
     ----------
-    codes : uint8 array of shape (n_samples, n_features), IN
-
-    Returns
-    -------
-    uint64 array of shape (n_samples,)
+    max_depth : int, optional
+        No limit by default.
+    max_features : int, float, "sqrt" or None
+        Number or share of the features considered at a split; None for all.
+    resample : bool or float
+        Whether rows are drawn by weight, as many as there are or the given share of that number.
     """
-    hashes = np.empty(codes.shape[0], dtype=np.uint64)
-    for i in range(codes.shape[0]):
-        value = np.uint64(0x9E3779B97F4A7C15)
-        for j in range(codes.shape[1]):
-            value = (value ^ np.uint64(codes[i, j])) * np.uint64(0xBF58476D1CE4E5B9)
-            value ^= value >> np.uint64(29)
-        hashes[i] = value
-    return hashes
+
+    max_depth: int | None = None
+    max_features: int | float | str | None = "sqrt"
+    resample: bool | float = True
+
+    def check(self) -> None:
+        """Raise an error for invalid values."""
+        if self.max_depth is not None and self.max_depth < 1:
+            raise PalmetteError(
+                f"max_depth={self.max_depth!r}: expected a positive integer or None."
+            )
+        if not isinstance(self.resample, bool | np.bool_) and not 0 < self.resample <= 1:
+            raise PalmetteError(
+                f"resample={self.resample!r}: expected True, False or a share above 0 and up to 1."
+            )
+        count_features(self.max_features, 1)
+
+    def n_draws(self, weights: NDArray[Any]) -> int:
+        """Return the number of rows to draw from rows of given weights; 0 to use all rows."""
+        # a weight of k counts as k rows; small weights do not reduce the number of rows
+        n_rows, total = len(weights), float(weights.sum(dtype=np.float64))
+        number = min(max(total, n_rows), _MOST_DRAWS * n_rows)
+        return max(1, round(float(self.resample) * number)) if self.resample else 0
+
+    def growth(self, n_features: int) -> tuple[int, int]:
+        """Return `n_tried` and `max_depth` of `grow_cart`."""
+        depth = _NO_LIMIT if self.max_depth is None else self.max_depth
+        return count_features(self.max_features, n_features), depth
 
 
 @njit(cache=True, nogil=True)
@@ -85,8 +110,8 @@ def _step(state: State) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _signs_apart(signed: Sums, order: Indices) -> tuple[Indices, int]:
-    """Return the rows that weigh something, the positive ones first; and how many those are."""
+def _sort_by_sign(signed: Sums, order: Indices) -> tuple[Indices, int]:
+    """Return the rows of non-zero weight, positive ones first, and the number of these."""
     n_positive, n_both = 0, 0
     for row in order:
         n_positive += signed[row] > 0.0
@@ -105,7 +130,7 @@ def _signs_apart(signed: Sums, order: Indices) -> tuple[Indices, int]:
 
 @njit(cache=True, nogil=True)
 def draw_counts(weights: Sums, n_draws: int, seed: State) -> Indices:
-    """Draw rows with replacement; return how often each was drawn.
+    """Draw rows with replacement; return the number of times each was drawn.
 
     Parameters
     ----------
@@ -116,7 +141,7 @@ def draw_counts(weights: Sums, n_draws: int, seed: State) -> Indices:
     counts, total = np.zeros(len(weights), dtype=np.int32), 0.0
     for weight in weights:
         total += weight
-    # evenly spread points in ascending order are sums of exponential steps: nothing is sorted
+    # sorted uniform points are cumulative sums of exponential steps: no sorting is needed
     state, points, reached = seed.copy(), np.empty(n_draws), 0.0
     for k in range(n_draws):
         reached += _step(state)
@@ -149,15 +174,15 @@ def round_weights(weights: Sums) -> Indices:
 def draw_rows(
     signed: Sums, order: Indices, n_draws: int, seed: State
 ) -> tuple[Indices, Indices, Flags]:
-    """Draw rows with replacement, as their weights say.
+    """Draw rows with replacement, with probabilities proportional to their weights.
 
-    Rows of one sign that stand together in `order` are drawn as one row of their common weight
-    would be: where copies stand together, a weight of two is two copies.
+    Adjacent rows of one sign in `order` are drawn like one row of their total weight: where copies
+    of a row are adjacent, a weight of two equals two copies.
 
     Parameters
     ----------
     signed : float64 array of shape (n_samples,), IN
-        Weights, negative for negative rows.
+        Weights of the rows, negative for negative rows.
     order : int32 array, IN
         The rows that may be drawn.
     n_draws : int
@@ -166,12 +191,12 @@ def draw_rows(
     Returns
     -------
     rows : int32 array of shape (n_drawn,)
-        Those that were drawn, each once; the positive ones first.
+        The rows that were drawn, each once, positive ones first.
     counts : int32 array of shape (n_drawn,)
-        How often.
+        Number of times each was drawn.
     positive : bool array of shape (n_drawn,)
     """
-    rows, n_positive = _signs_apart(signed, order)
+    rows, n_positive = _sort_by_sign(signed, order)
     counts = draw_counts(np.abs(signed[rows]), n_draws, seed)
     drawn = np.flatnonzero(counts)
     return rows[drawn], counts[drawn], drawn < n_positive
@@ -179,21 +204,22 @@ def draw_rows(
 
 @njit(cache=True, nogil=True)
 def weigh_rows(signed: Sums, order: Indices) -> tuple[Indices, Indices, Flags]:
-    """Take every row once, with its weight as a whole number; see `draw_rows`.
+    """Return every row with its weight as an integer; see `draw_rows`.
 
-    Rows of less than half of ``1 / WHOLE`` of the weight are left out.
+    Rows of less than half of ``1 / WHOLE`` of the total weight are omitted.
     """
-    rows, n_positive = _signs_apart(signed, order)
+    rows, n_positive = _sort_by_sign(signed, order)
     counts = round_weights(np.abs(signed[rows]))
     kept = np.flatnonzero(counts)
     return rows[kept], counts[kept], kept < n_positive
 
 
 @njit(cache=True, nogil=True)
-def _worth(left: int, total: int) -> float:
-    """Gini gain of a cut, up to what all cuts of a node share.
+def _gain(left: int, total: int) -> float:
+    """Return the Gini gain of a cut, up to a constant of the node.
 
-    A sum of weights is packed: the positive ones in the upper half, the negative ones in the lower.
+    A sum of weights holds that of the positive rows in its upper 32 bits, that of the negative rows
+    in its lower 32 bits.
     """
     positive, negative = left >> 32, left & _LOW
     rest_positive, rest_negative = (total >> 32) - positive, (total & _LOW) - negative
@@ -204,9 +230,9 @@ def _worth(left: int, total: int) -> float:
 
 @njit(cache=True, nogil=True)
 def _best_by_sorting(
-    codes: Codes, rows: Indices, packed: Packed, total: int, room: Packed
+    codes: Codes, rows: Indices, packed: Packed, total: int, buffer: Packed
 ) -> tuple[int, float]:
-    """Return the best cut of one feature and its worth; cut -1 where all codes are equal.
+    """Return the best cut of one feature and its gain; cut -1 if all codes are equal.
 
     Parameters
     ----------
@@ -214,64 +240,64 @@ def _best_by_sorting(
     rows, packed : int32 and int64 arrays of shape (n_rows,), IN
     total : int
         Sum of `packed`.
-    room : int64 array of shape (>= 2 * n_rows,), for its own use
+    buffer : int64 array of shape (>= 2 * n_rows,)
     """
     n_rows = len(rows)
-    order, sums = room[:n_rows], room[n_rows : 2 * n_rows]
+    order, sums = buffer[:n_rows], buffer[n_rows : 2 * n_rows]
     for i in range(n_rows):
         code, value, j = np.int64(codes[rows[i]]), packed[i], i
         while j > 0 and order[j - 1] > code:
             order[j], sums[j] = order[j - 1], sums[j - 1]
             j -= 1
         order[j], sums[j] = code, value
-    best, best_worth, reached = -1, _NOTHING, np.int64(0)
+    best, best_gain, reached = -1, _NOTHING, np.int64(0)
     for i in range(n_rows - 1):
         reached += sums[i]
         if order[i] < order[i + 1]:
-            worth = _worth(reached, total)
-            if worth > best_worth * _CLEARLY:
-                best, best_worth = int(order[i]), worth
-    return best, best_worth
+            gain = _gain(reached, total)
+            if gain > best_gain * _CLEARLY:
+                best, best_gain = int(order[i]), gain
+    return best, best_gain
 
 
 @njit(cache=True, nogil=True)
 def _best_by_counting(
     codes: Codes, rows: Indices, packed: Packed, total: int, bins: Packed
 ) -> tuple[int, float]:
-    """Do as `_best_by_sorting`; `bins`, one for every code, are zero before and after."""
+    """Return the same as `_best_by_sorting`; `bins`, one per code, are zero before and after."""
     low, high = 255, 0
     for i in range(len(rows)):
         code = int(codes[rows[i]])
         bins[code] += packed[i]
         low, high = min(low, code), max(high, code)
-    best, best_worth, reached = -1, _NOTHING, np.int64(0)
+    best, best_gain, reached = -1, _NOTHING, np.int64(0)
     for code in range(low, high):
         here = bins[code]
         if here != 0:
             bins[code] = 0
             reached += here
-            worth = _worth(reached, total)
-            if worth > best_worth * _CLEARLY:
-                best, best_worth = code, worth
+            gain = _gain(reached, total)
+            if gain > best_gain * _CLEARLY:
+                best, best_gain = code, gain
     bins[high] = 0
-    return best, best_worth
+    return best, best_gain
 
 
 @njit(cache=True, nogil=True)
-def _part(
-    codes: Codes, cut: int, rows: Indices, packed: Packed, rows_room: Indices, room: Packed
+def _partition(
+    codes: Codes, cut: int, rows: Indices, packed: Packed, rows_buffer: Indices, buffer: Packed
 ) -> int:
-    """Put the rows that go left before the others, each side in its old order; count them."""
-    # every row is written to both sides, and one of them moves on: no branch to mispredict
+    """Move the rows that go left before the others, keeping the order; return their number."""
+    # every row is written to both sides, and one counter advances: no branch to mispredict
     n_left = np.uint64(0)
     for i in range(len(rows)):
         row, value, place = rows[i], packed[i], np.uint64(i) - n_left
         rows[n_left], packed[n_left] = row, value
-        rows_room[place], room[place] = row, value
+        rows_buffer[place], buffer[place] = row, value
         n_left += np.uint64(codes[row] <= cut)
     size = int(np.int64(n_left))
     for i in range(len(rows) - size):
-        rows[size + i], packed[size + i] = rows_room[i], room[i]
+        rows[size + i], packed[size + i] = rows_buffer[i], buffer[i]
     return size
 
 
@@ -287,27 +313,27 @@ def grow_cart(
 ) -> Tree:
     """Grow a tree until its leaves are pure, or no feature varies in them.
 
-    Cuts compete by the Gini gain, also where it is nothing: cuts of a feature in ascending order,
-    then the features in the order in which they are drawn. One takes the lead only where it is
-    better by the factor 1.00001.
+    The cut of largest Gini gain is chosen, even if the gain is zero. Cuts of a feature are compared
+    in ascending order, then features in the order in which they are drawn; a cut replaces the best
+    one so far only if its gain is larger by the factor 1.00001.
 
     Parameters
     ----------
     codes_by_feature : uint8 array of shape (n_features, n_samples), IN
     rows : int32 array of shape (n_rows,), IN
     weights : int32 array of shape (n_rows,), IN
-        Positive; sum to less than 2**31.
+        Positive, with a sum below 2**31.
     positive : bool array of shape (n_rows,), IN
     n_tried : int
-        Features that compete at a node, drawn anew for each, of those that vary there.
+        Number of features considered at a node, drawn from those that vary there.
     max_depth : int
     seed : uint64 array of shape (1,), IN
-        Every node draws from numbers of its own.
+        Every node has its own random state.
 
     Returns
     -------
     features, cuts, left, says : arrays of shape (n_places,)
-        Level by level.
+        The nodes, level by level.
     """
     n_features, n_rows = codes_by_feature.shape[0], len(rows)
     most = max(2 * n_rows - 1, 1)
@@ -319,8 +345,8 @@ def grow_cart(
     for i in range(n_rows):  # a loop: a masked assignment takes seconds to compile
         if positive[i]:
             packed[i] <<= 32
-    rows_room = np.empty(n_rows, dtype=np.int32)
-    room = np.empty(max(n_rows, 2 * _FEW), dtype=np.int64)
+    rows_buffer = np.empty(n_rows, dtype=np.int32)
+    buffer = np.empty(max(n_rows, 2 * _FEW), dtype=np.int64)
     bins, order = np.zeros(256, dtype=np.int64), np.arange(n_features).astype(np.int32)
     state, swaps = np.empty(1, dtype=np.uint64), np.empty(n_features, dtype=np.int32)
     ends[0], n_nodes, node = n_rows, 1, -1
@@ -338,19 +364,19 @@ def grow_cart(
             order[n_seen], order[other] = order[other], order[n_seen]
             codes = codes_by_feature[order[n_seen]]
             if len(here) <= _FEW:
-                found, worth = _best_by_sorting(codes, here, sums, total, room)
+                found, gain = _best_by_sorting(codes, here, sums, total, buffer)
             else:
-                found, worth = _best_by_counting(codes, here, sums, total, bins)
+                found, gain = _best_by_counting(codes, here, sums, total, bins)
             n_varied += found >= 0
-            if found >= 0 and worth > best * _CLEARLY:
-                feature, cut, best = order[n_seen], found, worth
+            if found >= 0 and gain > best * _CLEARLY:
+                feature, cut, best = order[n_seen], found, gain
             swaps[n_seen] = other
             n_seen += 1
-        for k in range(n_seen - 1, -1, -1):  # a node draws as if it were the first
+        for k in range(n_seen - 1, -1, -1):  # restore the order for the next node
             order[k], order[swaps[k]] = order[swaps[k]], order[k]
         if feature < 0:
             continue
-        size = _part(codes_by_feature[feature], cut, here, sums, rows_room, room)
+        size = _partition(codes_by_feature[feature], cut, here, sums, rows_buffer, buffer)
         features[node], cuts[node], left[node] = feature, cut, n_nodes
         depths[n_nodes : n_nodes + 2] = depths[node] + 1
         begins[n_nodes], ends[n_nodes] = begins[node], begins[node] + size
@@ -364,14 +390,14 @@ def grow_cart(
     )
 
 
-# ------------------------------------------------------------------------------------------ walking
+# --------------------------------------------------------------------------------------- predicting
 
 
 @njit(cache=True, nogil=True)
 def find_leaves(
     codes: Codes, rows: Indices, features: Indices, cuts: Codes, left: Indices, leaves: Indices
 ) -> None:
-    """Find the leaf of some rows in one tree.
+    """Find the leaves of some rows in one tree.
 
     Parameters
     ----------
@@ -401,7 +427,7 @@ def find_leaves(
 
 
 @njit(cache=True, nogil=True)
-def ask_carts(
+def predict_carts(
     codes: Codes,
     rows: Indices,
     starts: Offsets,
@@ -411,7 +437,7 @@ def ask_carts(
     says: Signs,
     places: Codes,
 ) -> None:
-    """Write what every tree says to every row.
+    """Write the vote of every tree for every row.
 
     Parameters
     ----------
@@ -420,7 +446,7 @@ def ask_carts(
     starts : int64 array of shape (n_trees + 1,), IN
     features, cuts, left, says : arrays of shape (n_places,), IN
     places : uint8 array of shape (n_rows, n_trees), OUT
-        1 for -1, and 2 for +1.
+        1 for the vote -1, and 2 for the vote +1.
     """
     leaves = np.empty(len(rows), dtype=np.int32)
     for t in range(len(starts) - 1):
@@ -432,15 +458,15 @@ def ask_carts(
 
 @dataclass(frozen=True, eq=False)
 class Carts:
-    """Full trees for two classes, one after the other, as `_kernels.carts` grows them.
+    """Several trees grown by `grow_cart`, concatenated.
 
     Parameters
     ----------
     starts : int64 array of shape (n_trees + 1,)
-        Where each tree begins.
+        Offset of each tree.
     features, cuts, left, says : int32, uint8, int32 and int8 arrays of shape (n_places,)
-        What splits a place, where its left child is within the tree, and what its rows are: -1 or
-        +1. A leaf leads to itself.
+        Feature and cut of each place, place of its left child within the tree, and its vote, -1 or
+        +1. A leaf is its own child.
     """
 
     starts: NDArray[np.int64]
@@ -462,7 +488,7 @@ class Carts:
         sizes = check_starts(self.starts, None, len(left))
         require(sizes > 0, "a tree has no places")
         places = np.arange(len(left)) - np.repeat(self.starts[:-1], sizes)
-        # a leaf leads to itself, whatever the code of a row: no code is above the largest cut
+        # a leaf is its own child for any code: no code exceeds the cut 255
         is_leaf = (left == places) & (self.cuts == 255)
         leads_on = (left > places) & (left + np.int64(1) < np.repeat(sizes, sizes))
         require(is_leaf | leads_on, "a tree leads to a place that does not exist")
@@ -470,23 +496,22 @@ class Carts:
 
     @classmethod
     def of(cls, trees: Iterable[tuple[NDArray[Any], ...]]) -> Carts:
-        """Put trees one after the other, each (features, cuts, left, says)."""
+        """Concatenate trees, each (features, cuts, left, says)."""
         parts = list(zip(*trees, strict=True))
         starts = np.zeros(len(parts[0]) + 1, dtype=np.int64)
         np.cumsum([len(features) for features in parts[0]], out=starts[1:])
         return cls(starts, *(np.concatenate(part) for part in parts))
 
     def split_features(self, tree: int) -> NDArray[np.int32]:
-        """Feature of every split of a tree."""
+        """Return the feature of every split of a tree."""
         own = slice(*self.starts[tree : tree + 2].tolist())
         splits = self.left[own] != np.arange(own.stop - own.start)
         return np.asarray(self.features[own][splits])
 
     def places(self, codes: BinArray) -> NDArray[np.uint8]:
-        """What every tree says to rows, (n_samples, n_trees): 1 for -1, and 2 for +1."""
-
-        asked = np.arange(len(codes), dtype=np.int32)
-        places = np.empty((len(asked), len(self.starts) - 1), dtype=np.uint8)
+        """Return the votes of the trees, (n_samples, n_trees): 1 for -1, and 2 for +1."""
+        rows = np.arange(len(codes), dtype=np.int32)
+        places = np.empty((len(rows), len(self.starts) - 1), dtype=np.uint8)
         parts = (self.starts, self.features, self.cuts, self.left, self.says)
-        ask_carts(codes, asked, *parts, places)
+        predict_carts(codes, rows, *parts, places)
         return places

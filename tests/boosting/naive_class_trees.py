@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.trees.naive import draw
+from tests.boosting.naive import draw
 
 CLEARLY = 1.00001
 
@@ -128,7 +128,7 @@ def grow_class_tree(
     return splits, leaves
 
 
-def walk_class_trees(codes, features, cuts):
+def find_class_leaves(codes, features, cuts):
     """Return the place of the leaf of every row in every column's tree."""
     places = np.ones((len(codes), len(features)), dtype=int)
     rows, columns = np.arange(len(codes))[:, None], np.arange(len(features))

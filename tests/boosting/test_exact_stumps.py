@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.trees import naive_class_trees as naive
+from tests.boosting import naive_class_trees as naive
 
-from palmette.trees._histogram import (
+from palmette.boosting._histogram import (
     column_totals,
     exact_stump_edges,
     pick_stumps,

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.trees import naive
-from tests.trees.growers import grow_random_tree
+from tests.boosting import naive
+from tests.boosting.growers import grow_random_tree
 
+from palmette.boosting._heap_tree import add_tree_scores
 from palmette.boosting._votes import add_leaf_values, newton_sums
-from palmette.trees._heap_tree import add_tree_scores
 from palmette.trees._random import next_below
 
 

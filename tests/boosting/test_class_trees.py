@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.trees import naive_class_trees as naive
-from tests.trees.growers import grow_class_tree
+from tests.boosting import naive_class_trees as naive
+from tests.boosting.growers import grow_class_tree
 
-from palmette.trees._heap_tree import (
+from palmette.boosting._heap_tree import (
     add_class_tree_scores,
     add_masked_class_tree_scores,
+    find_class_leaves,
     mask_places,
-    walk_class_trees,
 )
 
 
@@ -140,15 +140,15 @@ def test_only_given_features_are_used():
 def test_walking_is_that_of_the_slow_twin(max_depth):
     codes, features, cuts, _ = make_forest(0, 1, 9, max_depth)
     places = np.empty((len(codes), 9), dtype=np.uint8)
-    walk_class_trees(codes, features[0], cuts[0], places)
-    assert (places == naive.walk_class_trees(codes, features[0], cuts[0])).all()
+    find_class_leaves(codes, features[0], cuts[0], places)
+    assert (places == naive.find_class_leaves(codes, features[0], cuts[0])).all()
 
 
 def test_walking_a_tree_ends_where_growing_put_the_row():
     codes, signed = make_problem(1)
     features, cuts, rows, bounds = grow(codes, signed, 3, 2)
     places = np.empty((codes.shape[1], 1), dtype=np.uint8)
-    walk_class_trees(np.ascontiguousarray(codes.T), features[None], cuts[None], places)
+    find_class_leaves(np.ascontiguousarray(codes.T), features[None], cuts[None], places)
     for node in np.flatnonzero((features < 0) & (bounds[:, 1] > bounds[:, 0])):
         start, stop = bounds[node]
         assert (places[rows[start:stop], 0] == node).all()
@@ -192,7 +192,7 @@ def test_scores_are_sums_of_the_values_of_leaves(n_rounds, max_depth):
     add_class_tree_scores(codes, features, cuts, values, scores)
     expected = np.ones((len(codes), 6))
     for f, c, v in zip(features, cuts, values, strict=True):
-        expected += v[np.arange(6), naive.walk_class_trees(codes, f, c)]
+        expected += v[np.arange(6), naive.find_class_leaves(codes, f, c)]
     np.testing.assert_allclose(scores, expected, rtol=1e-12)
 
 
@@ -207,7 +207,7 @@ def test_masked_scores_are_sums_of_masked_places(kind, need_all):
     )
     expected = np.zeros((len(codes), 6))
     for f, c, v, s in zip(features, cuts, values, signs, strict=True):
-        places = naive.walk_class_trees(codes, f, c)
+        places = naive.find_class_leaves(codes, f, c)
         expected += v[np.arange(6), naive.mask_places(places, s, PARENTS[kind], need_all)]
     np.testing.assert_allclose(scores, expected, rtol=1e-12)
 

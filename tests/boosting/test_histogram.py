@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.trees import naive_class_trees as naive
+from tests.boosting import naive_class_trees as naive
 
-from palmette.trees._histogram import (
+from palmette.boosting._histogram import (
     best_stumps,
     column_totals,
     pick_stumps,
     stump_edges,
 )
-from palmette.trees._shared_split import best_shared_split
+from palmette.boosting._shared_split import best_shared_split
 
 
 def make_problem(seed, n_samples=80, n_features=6, n_columns=5, n_codes=12):

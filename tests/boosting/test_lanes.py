@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import TypingError, njit
 
-from palmette.trees._histogram import (
+from palmette.boosting._histogram import (
     LANES,
     add_lanes,
     add_pairs,

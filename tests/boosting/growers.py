@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from palmette.trees._heap_tree import grow_heap_tree
+from palmette.boosting._heap_tree import grow_heap_tree
 
 
 def grow_random_tree(codes, gradients, weights, n_draws, min_leaf, absolute, seed, rows, bounds):

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from palmette.trees._histogram import add_pairs
+from palmette.boosting._histogram import add_pairs
 from palmette.trees._random import State, next_below
 
 __all__ = ["choose_class_split"]
@@ -19,21 +19,21 @@ Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int32]
 Sums: TypeAlias = NDArray[np.float64]
 
-_CLEARLY = 1.00001  # two splits may part the rows alike, and their sums differ by rounding
+_CLEARLY = 1.00001  # equally good splits may differ by rounding
 
 _FEATURE_STRIDE = np.uint64(0x8CB92BA72F3D8DD7)  # odd, far from the strides of nodes and generator
 
 _GROUP = 4  # features whose sums are taken in one pass over the rows
-_BINS = 512  # room for the bins of one feature: two sums for each of 256 codes
+_BINS = 512  # numbers per feature: two sums for each of 256 codes
 
 
 @njit(cache=True, nogil=True)
 def _pair_weights(signed: Floats, rows: Indices, pairs: Sums) -> tuple[float, float]:
-    """Write the negative and the positive weight of every row, side by side; return their sums."""
+    """Write the negative and positive weight of every row, interleaved; return their sums."""
     negative, positive = 0.0, 0.0
     for i in range(len(rows)):
         value = np.float64(signed[rows[i]])
-        # exact, and without a branch on signs, which no processor can predict
+        # exact, and without an unpredictable branch on the sign
         pairs[2 * i], pairs[2 * i + 1] = 0.5 * (abs(value) - value), 0.5 * (abs(value) + value)
         negative += pairs[2 * i]
         positive += pairs[2 * i + 1]
@@ -92,21 +92,21 @@ def _best_cut(
     total: tuple[float, float],
     min_leaf: int,
 ) -> tuple[int, float]:
-    """Return the best of the cuts from one to another, and its gain; cut -1 where none is allowed.
+    """Return the best cut in a range and its gain; cut -1 if none is allowed.
 
     Parameters
     ----------
     bins : float64 array of shape (512,), IN
     counts : int64 array of shape (256,), IN
-        Rows of every code; of no use where `min_leaf` is 1, as a side then has rows if it weighs.
+        Number of rows of every code; used only where `min_leaf` exceeds 1.
     cuts : (int, int)
-        First and last.
+        First and last cut of the range.
     n_rows : int
     total : (float, float)
         Negative and positive weight of the node.
     min_leaf : int
     """
-    best, best_worth, best_scale = -1, 0.0, 1.0
+    best, best_scaled, best_scale = -1, 0.0, 1.0
     size, negative, positive = 0, 0.0, 0.0
     for code in range(cuts[1] + 1):
         size += counts[code]
@@ -114,15 +114,15 @@ def _best_cut(
         positive += bins[2 * code + 1]
         if code < cuts[0] or (min_leaf > 1 and (size < min_leaf or n_rows - size < min_leaf)):
             continue
-        # by rounding a remainder of nothing may fall below zero
+        # rounding may make a remainder of zero negative
         rest_negative, rest_positive = abs(total[0] - negative), abs(total[1] - positive)
         left, right = positive - negative, rest_positive - rest_negative
         weight, rest = positive + negative, rest_positive + rest_negative
-        # the gain, left**2 / weight + right**2 / rest, is worth / scale; compared without dividing
-        worth, scale = left * left * rest + right * right * weight, weight * rest
-        if scale > 0.0 and (best < 0 or worth * best_scale > best_worth * _CLEARLY * scale):
-            best, best_worth, best_scale = code, worth, scale
-    return best, best_worth / best_scale
+        # gain = left**2 / weight + right**2 / rest = scaled / scale, compared without dividing
+        scaled, scale = left * left * rest + right * right * weight, weight * rest
+        if scale > 0.0 and (best < 0 or scaled * best_scale > best_scaled * _CLEARLY * scale):
+            best, best_scaled, best_scale = code, scaled, scale
+    return best, best_scaled / best_scale
 
 
 @njit(cache=True, nogil=True)
@@ -136,10 +136,10 @@ def choose_class_split(
     min_leaf: int,
     seed: State,
 ) -> tuple[int, int]:
-    """Return the feature and the cut that part a node best; feature -1 where it stays whole.
+    """Return the feature and cut of the best split of a node; feature -1 if it is not split.
 
-    See `grow_heap_tree` for what the arguments mean; `seed` is that of the node. The random cut of
-    a feature depends on the seed and the feature alone.
+    See `grow_heap_tree` for the arguments; `seed` is the state of the node. The random cut of a
+    feature depends only on the seed and the feature.
     """
     best_feature, best_cut, best_gain = -1, 0, 0.0
     pairs = np.empty(2 * len(rows))

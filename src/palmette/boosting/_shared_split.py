@@ -1,8 +1,8 @@
-"""Splits of a node that serve all columns together: random ones, and the best ones.
+"""Splits of a node for all columns together: the best of some random cuts, and the best cut.
 
-A split is a feature and a cut; a code up to the cut goes left. It takes the lead only where it is
-better than the leader by a factor: sums agree to six digits or so, and which of two equally good
-splits wins must not depend on rounding.
+A split is a feature and a cut; a code up to the cut goes left. A split replaces the best one so far
+only if it is better by a factor: sums agree to about six digits, and the choice between two equally
+good splits must not depend on rounding.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from palmette.trees._histogram import (
+from palmette.boosting._histogram import (
     BINS,
     CLEARLY,
     GROUP,
@@ -33,9 +33,9 @@ Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int32]
 Sums: TypeAlias = NDArray[np.float64]
 
-_CLEARLY = 1.00001  # the factor where sums are in float64; histogram.CLEARLY is for float32
+_CLEARLY = 1.00001  # the factor for sums in float64; `_histogram.CLEARLY` is for float32
 
-_MISSING = 255  # code of missing values, which lie above all others
+_MISSING = 255  # code of missing values, the largest one
 
 
 # ------------------------------------------------------------------------------ random cuts
@@ -45,9 +45,9 @@ _MISSING = 255  # code of missing values, which lie above all others
 def _draw_split(
     codes: Codes, rows: Indices, perm: Indices, n_left: int, state: State
 ) -> tuple[int, int, int]:
-    """Draw a feature that varies among the rows, and one of its cuts, evenly from their range.
+    """Draw a feature that varies among the rows, and one of its cuts, uniformly from their range.
 
-    Returns (feature, cut, how many features are left to draw from); feature -1 when none varies.
+    Returns (feature, cut, number of features left to draw from); feature -1 if none varies.
     """
     while n_left > 0:
         place = next_below(state, n_left)
@@ -62,7 +62,7 @@ def _draw_split(
             low = min(low, code)
             high = max(high, code)
         if low < high == _MISSING:
-            # counts as the next to the largest, or most cuts would only part missing values
+            # counts as the largest known code plus one: else most cuts only separate missing values
             high = low + 1
             for row in rows:
                 code = codes[row, feature]
@@ -81,16 +81,15 @@ def _best_random_split(
     features: Indices,
     cuts: Codes,
     absolute: bool,
-    room: Floats,
+    workspace: Floats,
 ) -> tuple[int, int]:
-    """Return the split with the largest sums of gradients on its sides, and its left size.
+    """Return the split of largest gain, and its number of rows on the left.
 
-    Sums count by their squares over the weight of the side, or by their absolute values. `room` is
-    that of `random_shared_split`.
+    The gain is that of `grow_heap_tree`; `workspace` is that of `random_shared_split`.
     """
     n_drawn, n_labels = len(features), gradients.shape[1]
-    total, left = room[n_drawn], room[:n_drawn]
-    room[: n_drawn + 1] = 0.0
+    total, left = workspace[n_drawn], workspace[:n_drawn]
+    workspace[: n_drawn + 1] = 0.0
     size_left = np.zeros(n_drawn, dtype=np.int64)
     weight_left = np.zeros(n_drawn, dtype=np.float64)
     weight = 0.0
@@ -117,7 +116,7 @@ def _best_random_split(
                 gain_left += left[q, k] * left[q, k]
                 gain_right += (total[k] - left[q, k]) * (total[k] - left[q, k])
             gain = gain_left / weight_left[q] + gain_right / (weight - weight_left[q])
-        # two features may part the rows alike: the first one drawn wins, whatever rounding says
+        # if two features separate the rows alike, the first one drawn wins despite rounding
         if gain > best_gain * _CLEARLY:
             best, best_gain = q, gain
     return best, size_left[best]
@@ -134,9 +133,9 @@ def random_shared_split(
     absolute: bool,
     min_leaf: int,
     state: State,
-    room: Floats,
+    workspace: Floats,
 ) -> tuple[int, int]:
-    """Draw features that vary among the rows, a cut of each, and return the best of these splits.
+    """Draw some features that vary among the rows and one cut of each; return the best split.
 
     Parameters
     ----------
@@ -146,8 +145,8 @@ def random_shared_split(
     rows : int32 array of shape (n_rows,), IN
         The rows of the node.
     state : uint64 array of shape (1,), IN and OUT
-    room : float array of shape (n_draws + 1, n_columns)
-        Of the type of the gradients; for its own use.
+    workspace : float array of shape (n_draws + 1, n_columns)
+        Buffer of the dtype of the gradients.
 
     Returns
     -------
@@ -168,7 +167,9 @@ def random_shared_split(
     if n_drawn == 0:
         return -1, 0
     features, cuts = drawn_features[:n_drawn], drawn_cuts[:n_drawn]
-    best, size = _best_random_split(codes, gradients, weights, rows, features, cuts, absolute, room)
+    best, size = _best_random_split(
+        codes, gradients, weights, rows, features, cuts, absolute, workspace
+    )
     if size < min_leaf or len(rows) - size < min_leaf:
         return -1, 0
     return drawn_features[best], drawn_cuts[best]
@@ -181,7 +182,7 @@ def random_shared_split(
 def draw_features(
     codes: Codes, rows: Indices, candidates: Indices, n_draws: int, state: State
 ) -> Indices:
-    """Draw some of the features that vary among the rows, and return them ascending.
+    """Draw some of the features that vary among the rows; return them in ascending order.
 
     Parameters
     ----------
@@ -213,20 +214,20 @@ def draw_features(
 def _gather_codes(
     codes_by_feature: Codes, weights: Floats, rows: Indices, features: Indices
 ) -> tuple[Codes, Codes, Counts, Counts, Sums]:
-    """Number the codes that occur among some rows, so that there are no empty bins.
+    """Renumber the codes that occur among some rows, so that there are no empty bins.
 
     Returns
     -------
     ranks : uint8 array of shape (n_candidates, n_rows)
-        Place of every row's code among those that occur.
+        Rank of every row's code among the codes that occur.
     present : uint8 array of shape (n_candidates, 256)
-        The codes that occur, ascending.
+        The codes that occur, in ascending order.
     n_present : int64 array of shape (n_candidates,)
-        How many they are.
+        Number of codes that occur.
     sizes : int64 array of shape (n_candidates, 256)
-        Rows with each of them.
+        Number of rows with each of them.
     masses : float64 array of shape (n_candidates, 256)
-        Their weights.
+        Weight of the rows with each of them.
     """
     ranks = np.empty((len(features), len(rows)), dtype=np.uint8)
     present = np.zeros((len(features), 256), dtype=np.uint8)
@@ -254,13 +255,13 @@ def _gather_codes(
 
 @njit(cache=True, nogil=True, fastmath=True)
 def _add_gains(bins: Floats, absolute: bool, left_gains: Sums, right_gains: Sums) -> None:
-    """Add what the lanes say for every cut, and clear the bins.
+    """Add the gains of sixteen columns to those of every cut, and clear the bins.
 
     Parameters
     ----------
     bins : float32 array of shape (n_bins * LANES,), IN and OUT
     absolute : bool
-        Whether sums count by their absolute values, or by their squares.
+        Whether the gain uses absolute values instead of squares.
     left_gains, right_gains : float64 arrays of shape (n_bins,), IN and OUT
         For the cut after every bin.
     """
@@ -285,7 +286,7 @@ def _add_gains(bins: Floats, absolute: bool, left_gains: Sums, right_gains: Sums
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _lead(
+def _best_cut(
     sizes: Counts,
     masses: Sums,
     left_gains: Sums,
@@ -293,7 +294,7 @@ def _lead(
     absolute: bool,
     min_leaf: int,
 ) -> tuple[int, float, int]:
-    """Return the bin after which a feature is best cut, the gain, and how many rows go left."""
+    """Return the best cut of a feature, as a bin, its gain, and the number of rows on the left."""
     best, best_gain, best_size = -1, 0.0, 0
     n_rows, mass = sizes.sum(), masses.sum()
     size_left, mass_left = 0, 0.0
@@ -320,20 +321,20 @@ def best_shared_split(
     criterion: int,
     min_leaf: int,
 ) -> tuple[int, int, float, int]:
-    """Find the split that parts the gradients of all columns best.
+    """Find the split of largest gain for the gradients of all columns.
 
     Parameters
     ----------
     codes_by_feature : uint8 array of shape (n_features, n_samples), IN
     gradients : float32 array of shape (n_samples, n_columns), IN
-        In C order. Multiplied by the weights of their rows.
+        In C order, multiplied by the weights of the rows.
     weights : float32 array of shape (n_samples,), IN
-        Above zero.
+        Positive.
     rows : int32 array of shape (n_rows,), IN
         The rows to split.
     features : int32 array of shape (n_candidates,), IN
     criterion : 0 or 1
-        With G the sum of a column on a side and W the weight there, a split is worth the sum over
+        With G the sum of a column on a side and W the weight there, the gain is the sum over
         columns and sides of ``G**2 / W`` (0) or of ``|G|`` (1).
     min_leaf : int
         Minimum number of rows on a side.
@@ -341,11 +342,11 @@ def best_shared_split(
     Returns
     -------
     feature : int
-        -1 where no split is allowed.
+        -1 if no split is allowed.
     cut : int
     gain : float
     size_left : int
-        Rows that go left.
+        Number of rows that go left.
     """
     n_features, n_rows = len(features), len(rows)
     ranks, present, n_bins, sizes, masses = _gather_codes(codes_by_feature, weights, rows, features)
@@ -368,7 +369,7 @@ def best_shared_split(
                 )
     best_feature, best_cut, best_gain, best_size = -1, 0, 0.0, 0
     for q in range(n_features):
-        rank, gain, size = _lead(
+        rank, gain, size = _best_cut(
             sizes[q, : n_bins[q]],
             masses[q],
             left_gains[q],

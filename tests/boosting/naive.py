@@ -82,7 +82,7 @@ def grow_random_tree(codes, gradients, weights, max_depth, n_draws, min_leaf, ab
 
 def grow_best_tree(codes, gradients, weights, max_depth, n_draws, min_leaf, absolute, seed):
     """Return {place: (feature, cut)} of the splits; `codes` is (n_features, n_samples)."""
-    from tests.trees.naive_class_trees import best_shared_split
+    from tests.boosting.naive_class_trees import best_shared_split
 
     splits = {}
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.trees import naive
-from tests.trees.growers import grow_best_tree
+from tests.boosting import naive
+from tests.boosting.growers import grow_best_tree
 
 
 def make_problem(seed, n_samples=70, n_features=6, n_columns=18):

@@ -1,8 +1,11 @@
-"""Several numbers at a time, as vectors of the processor: lanes of sixteen columns, and pairs.
+"""Histograms of sixteen columns at a time in SIMD vectors, and the best decision stumps from them.
 
-Numba cannot be told that two arrays do not overlap. A loop over sixteen columns is therefore either
-left scalar or checked anew for every row, which costs as much as the sums themselves; here the
-vectors are spelled out, and LLVM cuts them to the registers that the machine has.
+Numba has no way to declare that two arrays do not overlap. It therefore leaves a loop over sixteen
+columns scalar, or checks for overlap in every row, which costs as much as the sums themselves. Here
+the vector instructions are written out, and LLVM splits them into the registers of the machine.
+
+A cut or feature replaces the best one so far only if its edge is larger by the factor `CLEARLY`, so
+that rounding does not decide between equally good ones.
 """
 
 from __future__ import annotations
@@ -35,10 +38,19 @@ __all__ = [
     "sum_bins",
 ]
 
+Codes: TypeAlias = NDArray[np.uint8]
+Floats: TypeAlias = NDArray[np.float32]
+Columns: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int32]
+Sums: TypeAlias = NDArray[np.float64]
 
 LANES = 16
+GROUP = 4  # features summed in one pass over the rows: 64 KiB of bins
+BINS = 256 * LANES  # numbers per feature
+CLEARLY = np.float32(1.00001)
+_CLEARLY_EXACT = 1.00001
 
-# what writes code for the compiler has types of its own, which Python's do not describe
+# the types of the code generator are not described by Python's types
 cgutils: Any = numba.core.cgutils
 intrinsic: Any = numba.extending.intrinsic
 types: Any = numba.types
@@ -46,15 +58,15 @@ types: Any = numba.types
 _FLOATS = ir.VectorType(ir.FloatType(), LANES)
 _INTS = ir.VectorType(ir.IntType(32), LANES)
 _PAIR = ir.VectorType(ir.DoubleType(), 2)
-_MAGNITUDE = 0x7FFFFFFF  # all bits of a float but its sign
+_MAGNITUDE = 0x7FFFFFFF  # all bits of a float32 except its sign
 
 
 @njit(cache=True, nogil=True)
 def aligned_floats(n: int) -> NDArray[np.float32]:
     """Return n float32 zeros that begin at a cache line."""
-    room = np.zeros(n + LANES, dtype=np.float32)
-    start = (-(room.ctypes.data >> 2)) % LANES
-    return room[start : start + n]
+    zeros = np.zeros(n + LANES, dtype=np.float32)
+    start = (-(zeros.ctypes.data >> 2)) % LANES
+    return zeros[start : start + n]
 
 
 def _every(kind: ir.VectorType, value: float) -> ir.Constant:
@@ -62,13 +74,13 @@ def _every(kind: ir.VectorType, value: float) -> ir.Constant:
 
 
 def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: Any, vector: Any) -> Any:
-    """Return the address of element `at` of an array, as that of a vector."""
+    """Return the address of element `at` of an array as a pointer to a vector."""
     data = context.make_array(kind)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
 
 
 def _build_adding(vector: Any, n_places: int) -> Any:
-    """Return the code that adds one vector to several."""
+    """Return the code generator that adds one vector to several."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds, align = signature.args, signature.args[0].dtype.bitwidth // 8
@@ -100,7 +112,7 @@ def add_lanes(_: Any, sums: Any, values: Any, start: Any, places: Any) -> Any:
 
 @intrinsic
 def add_pairs(_: Any, sums: Any, values: Any, start: Any, places: Any) -> Any:
-    """Do as `add_lanes` with float64 arrays, two numbers at a time."""
+    """Add like `add_lanes`, but pairs of numbers of float64 arrays."""
     return _signature_of_adding(sums, values, places), _build_adding(_PAIR, len(places))
 
 
@@ -144,9 +156,9 @@ def lead_lanes(
     """Find the cut of largest ``|sum up to the cut - half|`` in every lane, and clear the bins.
 
     ``lead_lanes(bins, start, low, high, halves, clearly, edges, cuts)``: `bins` (float32, in and
-    out) holds lanes for bin after bin from `start` on. Bins from `low` on, and before `high`, are
-    summed up, and after each a cut is tried. It takes the lead where its edge exceeds the leader's
-    by the factor `clearly`. All bins up to `high` are set to zero.
+    out) holds the lanes of one bin after another from `start` on. The bins from `low` to
+    ``high - 1`` are summed up, and each of them is a possible cut. A cut replaces the best one so
+    far if its edge exceeds it by the factor `clearly`. All bins up to `high` are set to zero.
 
     `halves` (float32 lanes, in), `edges` (float32 lanes, out; times `clearly`), `cuts` (int32
     lanes, out).
@@ -193,19 +205,6 @@ def lead_lanes(
     return signature, build
 
 
-Codes: TypeAlias = NDArray[np.uint8]
-Floats: TypeAlias = NDArray[np.float32]
-Columns: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
-Indices: TypeAlias = NDArray[np.int32]
-Sums: TypeAlias = NDArray[np.float64]
-
-CLEARLY = np.float32(1.00001)
-_CLEARLY_EXACT = 1.00001
-
-GROUP = 4  # features whose sums are taken in one pass over the rows: 64 KiB of bins
-BINS = 256 * LANES  # room for the bins of one feature
-
-
 @njit(cache=True, nogil=True)
 def column_totals(signed: Columns) -> Sums:
     """Sum every column of an array of shape (n_samples, n_columns), in float64."""
@@ -218,9 +217,9 @@ def column_totals(signed: Columns) -> Sums:
 
 @njit(cache=True, nogil=True)
 def pack_columns(columns: Columns, rows: Indices | None, first: int, packed: Floats) -> None:
-    """Copy the columns from `first` on, as many as there are lanes, side by side.
+    """Copy `LANES` columns, from `first` on, into one contiguous array.
 
-    Lanes without a column are zero. With `rows`, only those rows, in their order.
+    Lanes without a column are zero. If `rows` is given, only these rows are copied, in their order.
     """
     n_columns = columns.shape[1]
     n_here = min(LANES, n_columns - first)
@@ -235,13 +234,13 @@ def pack_columns(columns: Columns, rows: Indices | None, first: int, packed: Flo
 
 @njit(cache=True, nogil=True)
 def sum_bins(codes: Codes, members: Indices, packed: Floats, bins: Floats) -> None:
-    """Add packed rows to the bins of up to four features, each of which has room for 256.
+    """Add packed rows to the bins of up to four features with 256 bins each.
 
     Parameters
     ----------
     codes : uint8 array of shape (n_features, n_rows), IN
     members : int32 array, IN
-        The features; four of them share one pass, and what is read of the rows.
+        The features; four of them are summed in one pass over the rows.
     packed : float32 array of shape (n_rows * LANES,), IN
     bins : float32 array of shape (GROUP * BINS,), IN and OUT
     """
@@ -283,14 +282,14 @@ def stump_edges(
     """Find the best cut of every feature for every column.
 
     The edge of a cut is ``|2 L - T|``: L is the sum of the column over the rows whose code is at
-    most the cut, T its total. Cuts compete in ascending order, see above. What is found for one
-    feature does not depend on the others, so threads may share them out.
+    most the cut, T its total. Cuts are compared in ascending order. The result of a feature does
+    not depend on the others, so threads may divide the features among them.
 
     Parameters
     ----------
     codes_by_feature : uint8 array of shape (n_features, n_samples), IN
     signed : float32 or float64 array of shape (n_samples, n_columns), IN
-        In C order. Summed in float32, whatever it is.
+        In C order. Sums are in float32 for either dtype.
     totals : float64 array of shape (n_columns,), IN
         From `column_totals`.
     features : int32 array of shape (n_candidates,), IN
@@ -334,8 +333,8 @@ def exact_stump_edges(
 ) -> None:
     """Find the best cut of every feature for every column; as `stump_edges`, in float64.
 
-    Where a column's weights almost cancel, sums in float32 would leave a choice between equal
-    candidates to rounding.
+    If the weights of a column almost cancel, rounding in float32 would decide between equal
+    candidates.
     """
     n_samples, n_columns = signed.shape
     for q in range(len(features)):
@@ -365,10 +364,9 @@ def exact_stump_edges(
 def pick_stumps(
     features: Indices, cuts: Codes, edges: Floats, totals: Sums
 ) -> tuple[Indices, Codes, Floats]:
-    """Choose for every column among the best cuts of the features, and no split at all.
+    """Choose the best of the features' cuts for every column, or no split.
 
-    Features compete in the order given, see above; not to split, which has the edge ``|T|``, comes
-    first.
+    Features are compared in the order given, after no split, whose edge is ``|T|``.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Trees in the shape of heaps: growing one, and walking rows down one or many.
+"""Trees stored as heaps: growing one, and finding the leaves of rows in one or many.
 
 The children of node ``i`` are ``2 i`` and ``2 i + 1``, the root is 1, and a code up to the cut goes
-left. Place 0 is no node; in the trees of columns it stands for a row that the column's parents
-keep out of its tree. So that a place is one byte there, such trees are at most 7 deep.
+left. Place 0 is not a node; where every column has a tree, it marks a row that the column's parents
+mask. A place is stored in one byte there, so these trees have a depth of at most 7.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from palmette.trees._class_split import choose_class_split
+from palmette.boosting._class_split import choose_class_split
+from palmette.boosting._shared_split import best_shared_split, draw_features, random_shared_split
 from palmette.trees._random import NODE_STRIDE, State
-from palmette.trees._shared_split import best_shared_split, draw_features, random_shared_split
 
 __all__ = [
     "add_class_tree_scores",
     "add_masked_class_tree_scores",
     "add_tree_scores",
+    "find_class_leaves",
     "grow_heap_tree",
     "mask_places",
     "shared_leaf",
-    "walk_class_trees",
 ]
 
 Codes: TypeAlias = NDArray[np.uint8]
@@ -35,7 +35,7 @@ Offsets: TypeAlias = NDArray[np.int64]
 Signs: TypeAlias = NDArray[np.int8]
 Sums: TypeAlias = NDArray[np.float64]
 
-_BLOCK = 256  # rows that walk together; their codes and places stay in the nearest cache
+_BLOCK = 256  # rows processed together; their codes and places stay in the L1 cache
 
 
 # ---------------------------------------------------------------------------------- growing
@@ -43,8 +43,8 @@ _BLOCK = 256  # rows that walk together; their codes and places stay in the near
 
 @njit(cache=True, nogil=True)
 def _partition(codes: Codes, cut: int, rows: Indices, buffer: Indices) -> int:
-    """Put the rows that go left before the others, each side in its old order; count them."""
-    # every row is written to both sides, and one of them moves on: no branch to mispredict
+    """Move the rows that go left before the others, keeping the order; return their number."""
+    # every row is written to both sides, and one counter advances: no branch to mispredict
     n_left = np.uint64(0)
     for i in range(len(rows)):
         row = rows[i]
@@ -75,16 +75,16 @@ def grow_heap_tree(
 ) -> tuple[Indices, Codes]:
     """Grow a tree on the gradients of all columns, or on the signed weights of one column.
 
-    With G the sum of a column's gradients on a side of a split and W the weight there, a split is
-    worth the sum over columns and sides of ``G**2 / W``, or of ``|G|``. For one column G is
-    ``P - N`` and W is ``P + N``, P and N being the weights of the positive and the negative rows:
-    the Gini gain. Nodes of a column that have one sign only are not split.
+    Let G be the sum of a column's gradients on a side of a split and W the weight there. The gain
+    of a split is the sum over columns and sides of ``G**2 / W``, or of ``|G|``. For one column G is
+    ``P - N`` and W is ``P + N``, where P and N are the weights of the positive and the negative
+    rows: the Gini gain. Nodes of a column whose rows all have one sign are not split.
 
     There are three variants; each takes some of the first five arguments, and None for the others.
-    Numba then compiles the variant that is called, and no other.
+    Numba then compiles only the variant that is called.
 
     - `codes`, `gradients` and `weights`: all columns share the tree, and cuts are random;
-    - `codes_by_feature`, `gradients` and `weights`: the same, and cuts are the best ones;
+    - `codes_by_feature`, `gradients` and `weights`: the same, with the best cuts;
     - `codes_by_feature` and `signed`: the tree is grown for one column, with either kind of cuts.
 
     Parameters
@@ -92,7 +92,7 @@ def grow_heap_tree(
     codes : uint8 array of shape (n_samples, n_features) or None, IN
     codes_by_feature : uint8 array of shape (n_features, n_samples) or None, IN
     gradients : float32 or float64 array of shape (n_samples, n_columns) or None, IN
-        In C order; multiplied by the weights of their rows.
+        In C order, multiplied by the weights of the rows.
     weights : float32 array of shape (n_samples,) or None, IN
         Positive.
     signed : float32 array of shape (n_samples,) or None, IN
@@ -100,22 +100,22 @@ def grow_heap_tree(
     candidates : int32 array, IN
         Features that may be drawn.
     n_draws : int
-        Number of features that compete at a node, of those that vary there. With as many as there
-        are in `candidates`, one column draws none: all compete, in that order.
+        Number of features considered at a node, out of those that vary there. For one column and
+        ``n_draws >= len(candidates)``, all candidates are considered, in their order.
     random_cuts : bool
-        For one column: whether a feature competes with one cut, drawn uniformly from the range of
-        the node's codes, instead of its best one.
+        For one column: whether one cut per feature is drawn uniformly from the range of the node's
+        codes, instead of searching for the best one.
     absolute : bool
-        For all columns: whether splits are judged by ``|G|``.
+        For all columns: whether the gain uses ``|G|``.
     min_leaf : int
         Minimum number of rows on a side of a split.
     seed : uint64 array of shape (1,), IN
-        Every node draws from numbers of its own, so that its draws do not depend on how many
-        another node needed.
+        Every node has its own random state, so that its draws do not depend on those of other
+        nodes.
     rows : int32 array of shape (n_rows,), IN and OUT
         The rows to grow on; reordered, so that those of a leaf are consecutive.
     bounds : int64 array of shape (2 ** (max_depth + 1), 2), OUT
-        Where in `rows` the rows of every node begin and end; (0, 0) where there is no node.
+        First and last position (exclusive) of every node's rows in `rows`; (0, 0) for no node.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def grow_heap_tree(
     cuts = np.zeros(n_places, dtype=np.uint8)
     buffer = np.empty(len(rows), dtype=np.int32)
     if codes is not None:
-        room = np.empty((n_draws + 1, gradients.shape[1]), dtype=gradients.dtype)
+        workspace = np.empty((n_draws + 1, gradients.shape[1]), dtype=gradients.dtype)
     bounds[:] = 0
     bounds[1, 1] = len(rows)
     for node in range(1, n_places // 2):
@@ -136,7 +136,6 @@ def grow_heap_tree(
         if stop - start < max(2, 2 * min_leaf):
             continue
         here, state = rows[start:stop], seed + np.uint64(node) * NODE_STRIDE
-        # numba leaves out what needs an argument that is None, one test at a time: hence no `and`
         feature, cut, size = -1, 0, 0
         if codes is not None:
             feature, cut = random_shared_split(
@@ -149,13 +148,14 @@ def grow_heap_tree(
                 absolute,
                 min_leaf,
                 state,
-                room,
+                workspace,
             )
         if signed is not None:
             feature, cut = choose_class_split(
                 codes_by_feature, signed, here, candidates, n_draws, random_cuts, min_leaf, state
             )
-        if gradients is not None:
+        # numba drops a branch on an argument that is None only if that is the whole test: no `and`
+        if gradients is not None:  # noqa: SIM102
             if codes_by_feature is not None:
                 drawn = draw_features(codes_by_feature, here, candidates, n_draws, state)
                 criterion = 1 if absolute else 0
@@ -174,12 +174,12 @@ def grow_heap_tree(
     return features, cuts
 
 
-# ------------------------------------------------------------- walking a tree of all columns
+# ------------------------------------------------------ leaves of a tree that all columns share
 
 
 @njit(cache=True, nogil=True)
 def _find_place(codes: Codes, features: Indices, cuts: Codes) -> int:
-    """Return the leaf of one row; `codes` is (n_features,)."""
+    """Return the place of the leaf of one row, given its codes of shape (n_features,)."""
     place = 1
     while features[place] >= 0:
         place = 2 * place + (1 if codes[features[place]] > cuts[place] else 0)
@@ -216,7 +216,7 @@ def add_tree_scores(
     values: Floats,
     scores: Sums,
 ) -> None:
-    """Walk every row down a tree and add its leaf's values to the row's scores.
+    """Add the values of the leaf of every row to the scores of the row.
 
     Parameters
     ----------
@@ -233,20 +233,20 @@ def add_tree_scores(
             scores[i, k] += values[leaf, k]
 
 
-# ------------------------------------------------------------ walking the trees of all columns
+# ------------------------------------------------------------ leaves of one tree for every column
 
 
 @njit(cache=True, nogil=True)
-def _turn(rows: NDArray[Any], columns: NDArray[Any]) -> None:
-    """Write a block of rows, (n_rows, n_columns), column by column, (n_columns, >= n_rows)."""
+def _transpose(rows: NDArray[Any], columns: NDArray[Any]) -> None:
+    """Transpose a block of rows, (n_rows, n_columns), into (n_columns, >= n_rows)."""
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
             columns[j, i] = rows[i, j]
 
 
 @njit(cache=True, nogil=True)
-def _turn_back(columns: NDArray[Any], rows: NDArray[Any]) -> None:
-    """Undo `_turn`."""
+def _transpose_back(columns: NDArray[Any], rows: NDArray[Any]) -> None:
+    """Reverse `_transpose`."""
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
             rows[i, j] = columns[j, i]
@@ -254,7 +254,7 @@ def _turn_back(columns: NDArray[Any], rows: NDArray[Any]) -> None:
 
 @njit(cache=True, nogil=True)
 def _descend(by_feature: Codes, features: Indices, cuts: Codes, places: Codes) -> None:
-    """Walk a block of rows down one tree, node by node: all rows of a node are compared at once.
+    """Find the leaves of a block of rows in one tree, comparing all rows with a node at once.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def _descend(by_feature: Codes, features: Indices, cuts: Codes, places: Codes) -
 
 
 @njit(cache=True, nogil=True)
-def walk_class_trees(codes: Codes, features: Indices, cuts: Codes, places: Codes) -> None:
+def find_class_leaves(codes: Codes, features: Indices, cuts: Codes, places: Codes) -> None:
     """Find the leaf of every row in the tree of every column.
 
     Parameters
@@ -285,13 +285,13 @@ def walk_class_trees(codes: Codes, features: Indices, cuts: Codes, places: Codes
     """
     n_columns = features.shape[0]
     by_feature = np.empty((codes.shape[1], _BLOCK), dtype=np.uint8)
-    room = np.empty((n_columns, _BLOCK), dtype=np.uint8)
+    leaves = np.empty((n_columns, _BLOCK), dtype=np.uint8)
     for start in range(0, codes.shape[0], _BLOCK):
         block = codes[start : start + _BLOCK]
-        _turn(block, by_feature)
+        _transpose(block, by_feature)
         for k in range(n_columns):
-            _descend(by_feature, features[k], cuts[k], room[k, : len(block)])
-        _turn_back(room, places[start : start + _BLOCK])
+            _descend(by_feature, features[k], cuts[k], leaves[k, : len(block)])
+        _transpose_back(leaves, places[start : start + _BLOCK])
 
 
 @njit(cache=True, nogil=True)
@@ -306,50 +306,50 @@ def _mask_block(
 ) -> None:
     """Mask a block of rows; see `mask_places`.
 
-    `places` is (n_columns, >= n_rows), in and out; `votes`, of the same shape, is room for 1 where
-    a column says +1 and 0 where it says -1.
+    `places` is (n_columns, >= n_rows), in and out; `votes` is a buffer of the same shape, 1
+    where a column votes +1 and 0 where it votes -1.
     """
     for k in range(places.shape[0]):
-        here, said = places[k, :n_rows], votes[k, :n_rows]
+        here, vote = places[k, :n_rows], votes[k, :n_rows]
         start, stop = parent_starts[k], parent_starts[k + 1]
-        said[:] = 1 if need_all or stop == start else 0
+        vote[:] = 1 if need_all or stop == start else 0
         for p in range(start, stop):
             other = votes[parent_columns[p], :n_rows]
             for i in range(n_rows):
-                said[i] = said[i] & other[i] if need_all else said[i] | other[i]
+                vote[i] = vote[i] & other[i] if need_all else vote[i] | other[i]
         for i in range(n_rows):
-            here[i] = here[i] if said[i] else 0
-            said[i] = here[i] > 0 and signs[k, here[i]] > 0
+            here[i] = here[i] if vote[i] else 0
+            vote[i] = here[i] > 0 and signs[k, here[i]] > 0
 
 
 @njit(cache=True, nogil=True)
 def mask_places(
     places: Codes, signs: Signs, parent_starts: Offsets, parent_columns: Indices, need_all: bool
 ) -> None:
-    """Put rows at place 0 of the columns whose parents do not say +1.
+    """Set the place to 0 in columns whose parents do not vote +1.
 
-    A masked column says -1, so whatever is below it is masked too. Columns without parents are
+    A masked column votes -1, so the columns below it are masked too. Columns without parents are
     never masked.
 
     Parameters
     ----------
     places : uint8 array of shape (n_samples, n_columns), IN and OUT
     signs : int8 array of shape (n_columns, n_places), IN
-        What the leaves say; place 0 says -1 whatever stands there.
+        Votes of the leaves; place 0 counts as -1 whatever its value.
     parent_starts : int64 array of shape (n_columns + 1,), IN
-        Where in `parent_columns` the parents of each column begin. Parents come before their
+        Offsets of the parents of each column in `parent_columns`. Parents come before their
         children.
     parent_columns : int32 array, IN
     need_all : bool
-        Whether all parents have to say +1, or any.
+        Whether all parents have to vote +1, or any of them.
     """
-    turned = np.empty((places.shape[1], _BLOCK), dtype=np.uint8)
-    votes = np.empty_like(turned)
+    transposed = np.empty((places.shape[1], _BLOCK), dtype=np.uint8)
+    votes = np.empty_like(transposed)
     for start in range(0, places.shape[0], _BLOCK):
         block = places[start : start + _BLOCK]
-        _turn(block, turned)
-        _mask_block(turned, len(block), signs, parent_starts, parent_columns, need_all, votes)
-        _turn_back(turned, block)
+        _transpose(block, transposed)
+        _mask_block(transposed, len(block), signs, parent_starts, parent_columns, need_all, votes)
+        _transpose_back(transposed, block)
 
 
 @njit(cache=True, nogil=True)
@@ -362,7 +362,7 @@ def _add_values(places: Codes, values: Sums, scores: Sums) -> None:
 def add_class_tree_scores(
     codes: Codes, features: Indices, cuts: Codes, values: Sums, scores: Sums
 ) -> None:
-    """Walk every row down the trees of some rounds and add what their leaves are worth.
+    """Add the values of the leaves of every row in the trees of some rounds to its scores.
 
     Parameters
     ----------
@@ -373,18 +373,18 @@ def add_class_tree_scores(
     """
     n_rounds, n_columns, _ = features.shape
     by_feature = np.empty((codes.shape[1], _BLOCK), dtype=np.uint8)
-    room, sums = np.empty(_BLOCK, dtype=np.uint8), np.empty((n_columns, _BLOCK))
+    buffer, sums = np.empty(_BLOCK, dtype=np.uint8), np.empty((n_columns, _BLOCK))
     for start in range(0, codes.shape[0], _BLOCK):
         block = codes[start : start + _BLOCK]
         here = scores[start : start + _BLOCK]
-        places = room[: len(block)]
-        _turn(block, by_feature)
-        _turn(here, sums)
+        places = buffer[: len(block)]
+        _transpose(block, by_feature)
+        _transpose(here, sums)
         for turn in range(n_rounds):
             for k in range(n_columns):
                 _descend(by_feature, features[turn, k], cuts[turn, k], places)
                 _add_values(places, values[turn, k], sums[k])
-        _turn_back(sums, here)
+        _transpose_back(sums, here)
 
 
 @njit(cache=True, nogil=True)
@@ -399,14 +399,14 @@ def add_masked_class_tree_scores(
     need_all: bool,
     scores: Sums,
 ) -> None:
-    """Do as `add_class_tree_scores`, with every round's hypotheses masked as by `mask_places`.
+    """Add scores as `add_class_tree_scores` does, with every round masked as by `mask_places`.
 
     Parameters
     ----------
     codes : uint8 array of shape (n_samples, n_features), IN
     features, cuts : int32 and uint8 arrays of shape (n_rounds, n_columns, n_places), IN
     values : float64 array of the same shape, IN
-        Those of masked rows are at place 0.
+        Values for masked rows are at place 0.
     signs : int8 array of the same shape, IN
     parent_starts, parent_columns, need_all
         As of `mask_places`, IN.
@@ -419,12 +419,12 @@ def add_masked_class_tree_scores(
     for start in range(0, codes.shape[0], _BLOCK):
         block = codes[start : start + _BLOCK]
         here, n_rows = scores[start : start + _BLOCK], len(block)
-        _turn(block, by_feature)
-        _turn(here, sums)
+        _transpose(block, by_feature)
+        _transpose(here, sums)
         for turn in range(n_rounds):
             for k in range(n_columns):
                 _descend(by_feature, features[turn, k], cuts[turn, k], places[k, :n_rows])
             _mask_block(places, n_rows, signs[turn], parent_starts, parent_columns, need_all, votes)
             for k in range(n_columns):
                 _add_values(places[k, :n_rows], values[turn, k], sums[k])
-        _turn_back(sums, here)
+        _transpose_back(sums, here)
