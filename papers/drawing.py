@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from palmette.plotting._axes import COLOURS, INK, PALE, clean, require_matplotlib
+from palmette.plotting._axes import COLOURS, DARK, PALE, clean, require_matplotlib
 
-__all__ = ["COLOURS", "INK", "PALE", "clean", "new_figure", "png_of", "require_matplotlib"]
+__all__ = ["COLOURS", "DARK", "PALE", "clean", "new_figure", "png_of", "require_matplotlib"]
 
 
 def new_figure(width: float, height: float, title: str) -> Any:
@@ -21,7 +21,7 @@ def new_figure(width: float, height: float, title: str) -> Any:
 
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    figure.suptitle(title, fontsize=12, color=INK)
+    figure.suptitle(title, fontsize=12, color=DARK)
     return figure
 
 

@@ -9,7 +9,7 @@ from palmette.compare import Problem
 from palmette.hierarchy._hierarchy import Hierarchy
 from papers.adaboost_bhc.methods import LEARNERS, paper_set
 from papers.adaboost_bhc.outcome import Outcome
-from papers.drawing import COLOURS, INK, PALE, clean, new_figure, png_of
+from papers.drawing import COLOURS, DARK, PALE, clean, new_figure, png_of
 
 __all__ = [
     "GLASS_KINDS",
@@ -172,7 +172,7 @@ def _curves(by_method: Any) -> list[Facts]:
 
 
 FigureFacts = Mapping[str, Any]
-_STYLES = {"MH": COLOURS[0], "MI": COLOURS[1], "ECC": COLOURS[2], "BHC": INK}
+_STYLES = {"MH": COLOURS[0], "MI": COLOURS[1], "ECC": COLOURS[2], "BHC": DARK}
 _PARTS = {"train": "training error", "test": "test error"}
 
 
@@ -217,9 +217,9 @@ def _draw_errors(facts: FigureFacts) -> Any:
             axes.set_xscale("log")
             _scale_errors(axes, [value for curve in row["curves"] for value in curve[part]])
             axes.grid(axis="y", color=PALE, linewidth=0.5)
-            axes.set_title(f"{words}, {row['learner']}", fontsize=9, color=INK)
-            axes.set_ylabel("%", fontsize=8, color=INK)
-            axes.set_xlabel("round", fontsize=8, color=INK)
+            axes.set_title(f"{words}, {row['learner']}", fontsize=9, color=DARK)
+            axes.set_ylabel("%", fontsize=8, color=DARK)
+            axes.set_xlabel("round", fontsize=8, color=DARK)
     handles, labels = grid[0][0].get_legend_handles_labels()
     if handles:
         figure.legend(
@@ -261,12 +261,12 @@ def _draw_trees(facts: FigureFacts) -> Any:
             x, y = place[number]
             if node["parent"] >= 0:
                 above_x, above_y = place[node["parent"]]
-                axes.plot([above_x, x, x], [above_y, above_y, y], color=INK, linewidth=1.0)
+                axes.plot([above_x, x, x], [above_y, above_y, y], color=DARK, linewidth=1.0)
             if node["is_leaf"]:
                 _write_leaf(axes, node["name"], x, y)
             else:
-                axes.plot([x], [y], "o", color=INK, markersize=4)
-        axes.set_title(tree["words"], fontsize=10, color=INK)
+                axes.plot([x], [y], "o", color=DARK, markersize=4)
+        axes.set_title(tree["words"], fontsize=10, color=DARK)
         axes.margins(x=0.06, y=0.06)
         axes.set_axis_off()
     return figure
@@ -276,4 +276,4 @@ def _write_leaf(axes: Any, name: str, x: float, y: float) -> None:
     is_window = name in WINDOWS
     style = {"fontweight": "bold", "fontstyle": "italic"} if is_window else {}
     text = f" {GLASS_KINDS.get(name, name)} "
-    axes.text(x, y, text, rotation=90, ha="center", va="top", fontsize=9, color=INK, **style)
+    axes.text(x, y, text, rotation=90, ha="center", va="top", fontsize=9, color=DARK, **style)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from papers.drawing import COLOURS, INK, PALE, clean, new_figure, png_of
+from papers.drawing import COLOURS, DARK, PALE, clean, new_figure, png_of
 from papers.h_ada_mh.outcome import Outcome
 
 __all__ = ["draw_figures", "draw_sample", "figure_facts"]
@@ -234,11 +234,11 @@ def _draw_losses(facts: FigureFacts) -> Any:
             axes.set_ylim(bottom=0)
             axes.grid(axis="y", color=PALE, linewidth=0.5)
             if row == 0:
-                axes.set_title(panel["dataset"], fontsize=10, color=INK)
+                axes.set_title(panel["dataset"], fontsize=10, color=DARK)
             else:
-                axes.set_xlabel("round", fontsize=9, color=INK)
+                axes.set_xlabel("round", fontsize=9, color=DARK)
             if column == 0:
-                axes.set_ylabel(words, fontsize=9, color=INK)
+                axes.set_ylabel(words, fontsize=9, color=DARK)
     _legend(figure, grid[0][0], len(panels))
     return figure
 
@@ -253,14 +253,14 @@ def _draw_top_k(facts: FigureFacts) -> Any:
         bars = [COLOURS[0] if one["name"].startswith("H-Ada") else PALE for one in series]
         axes.barh(places, finals, color=bars, height=0.65)
         for place, value in zip(places, finals, strict=True):
-            axes.text(value + 0.015, place, f"{value:.3f}", va="center", fontsize=8, color=INK)
+            axes.text(value + 0.015, place, f"{value:.3f}", va="center", fontsize=8, color=DARK)
         is_first = axes.get_subplotspec().is_first_col()
         axes.set_yticks(places, [one["name"] for one in series] if is_first else [])
         axes.set_xlim(0, 1.15)
         axes.set_xticks([0, 0.5, 1])
         axes.invert_yaxis()
         depth = len(series[0]["values"]) if series else 0
-        axes.set_xlabel(f"true ones among the {depth} best", fontsize=8, color=INK)
+        axes.set_xlabel(f"true ones among the {depth} best", fontsize=8, color=DARK)
     return figure
 
 
@@ -277,7 +277,7 @@ def _draw_levels(facts: FigureFacts) -> Any:
             axes.plot(range(1, depth + 1), one["values"], f"o{line}", **style)
         axes.set_ylim(0, 1)
         axes.set_xticks(range(1, depth + 1))
-        axes.set_xlabel("level", fontsize=8, color=INK)
+        axes.set_xlabel("level", fontsize=8, color=DARK)
         axes.grid(axis="y", color=PALE, linewidth=0.5)
         if axes.get_subplotspec().is_last_col():
             axes.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), fontsize=8, frameon=False)
@@ -285,7 +285,7 @@ def _draw_levels(facts: FigureFacts) -> Any:
 
 
 def _style(name: str) -> tuple[str, str]:
-    return _STYLES.get(name, (INK, ":"))
+    return _STYLES.get(name, (DARK, ":"))
 
 
 def _two_rows(facts: FigureFacts, number: str) -> tuple[list[tuple[Any, Any]], Any]:
@@ -296,7 +296,7 @@ def _two_rows(facts: FigureFacts, number: str) -> tuple[list[tuple[Any, Any]], A
     grid = figure.subplots(2, n_columns, squeeze=False)
     for panel, axes in zip(panels, grid.flat, strict=True):
         clean(axes)
-        axes.set_title(f"{panel['dataset']}, {panel['space']}", fontsize=9, color=INK)
+        axes.set_title(f"{panel['dataset']}, {panel['space']}", fontsize=9, color=DARK)
     return list(zip(panels, grid.flat, strict=True)), figure
 
 
@@ -338,7 +338,7 @@ def draw_sample(facts: FigureFacts) -> Any:
     truth = set(said["the truth"])
     for axes, (name, nodes) in zip(grid.flat, said.items(), strict=False):
         _draw_answer(axes, facts["nodes"], truth, set(nodes))
-        axes.set_title(_verdict(name, truth, set(nodes)), fontsize=10, color=INK)
+        axes.set_title(_verdict(name, truth, set(nodes)), fontsize=10, color=DARK)
     for axes in grid.flat:
         axes.set_axis_off()
     _explain(figure)
@@ -363,7 +363,7 @@ def _draw_answer(axes: Any, nodes: Any, truth: set[int], said: set[int]) -> None
             continue
         (x, y), (above_x, above_y) = place[node["node"]], place[node["parent"]]
         on_path = {node["node"], node["parent"]} - {0} <= said
-        colour, width = (INK, 1.6) if on_path else (PALE, 0.7)
+        colour, width = (DARK, 1.6) if on_path else (PALE, 0.7)
         axes.plot([above_x, x], [above_y, y], color=colour, linewidth=width, zorder=1)
     for node in nodes:
         _draw_node(axes, node, place[node["node"]], truth, said)
@@ -375,7 +375,7 @@ def _draw_node(
 ) -> None:
     number = node["node"]
     if number == 0:
-        axes.scatter(*place, s=_SIZE / 3, color=INK, zorder=3)
+        axes.scatter(*place, s=_SIZE / 3, color=DARK, zorder=3)
         return
     style: dict[str, Any]
     if number in said:
@@ -385,7 +385,7 @@ def _draw_node(
     elif number in truth:
         style, text = {"facecolor": "white", "edgecolor": _WRONG, "linewidth": 1.8}, _WRONG
     else:
-        style, text = {"facecolor": "white", "edgecolor": PALE, "linewidth": 0.8}, INK
+        style, text = {"facecolor": "white", "edgecolor": PALE, "linewidth": 0.8}, DARK
     axes.scatter(*place, s=_SIZE, zorder=3, **style)
     axes.text(*place, node["name"], ha="center", va="center", fontsize=7, color=text, zorder=4)
     if node["has_more"]:

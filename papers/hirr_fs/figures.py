@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from papers.drawing import COLOURS, INK, PALE, clean, new_figure, png_of
+from papers.drawing import COLOURS, DARK, PALE, clean, new_figure, png_of
 from papers.hirr_fs.methods import ALL, FIVE, FOUR, PAPER_F1
 from papers.hirr_fs.outcome import Outcome
 from papers.hirr_fs.tables import honest_scores, rank_five
@@ -190,7 +190,7 @@ def _panels(
         axes.set_axis_off()
     for axes, panel in zip(grid, panels, strict=False):
         clean(axes)
-        axes.set_title(panel["dataset"], fontsize=9, color=INK)
+        axes.set_title(panel["dataset"], fontsize=9, color=DARK)
     return figure, grid[: len(panels)]
 
 
@@ -202,7 +202,7 @@ def _draw_curves(name: str, facts: FigureFacts) -> Any:
     for axes, panel in zip(grid, facts["panels"], strict=True):
         for curve in panel["curves"]:
             if curve["method"] not in _STYLES:
-                axes.axhline(curve["f1"][0], color=INK, linewidth=1.0, linestyle="--", zorder=1)
+                axes.axhline(curve["f1"][0], color=DARK, linewidth=1.0, linestyle="--", zorder=1)
                 continue
             colour, marker = _STYLES[curve["method"]]
             (line,) = axes.plot(
@@ -211,7 +211,7 @@ def _draw_curves(name: str, facts: FigureFacts) -> Any:
             named.setdefault(curve["method"], line)
         axes.axvline(panel["k"], color=PALE, linewidth=1.0, linestyle=":", zorder=0)
         _number_ticks(axes, panel["curves"][0]["k"])
-        axes.set_xlabel("features a node", fontsize=8, color=INK)
+        axes.set_xlabel("features a node", fontsize=8, color=DARK)
         axes.grid(color=PALE, linewidth=0.3)
     _legend(figure, named)
     return figure
@@ -241,13 +241,13 @@ def _draw_ranks(name: str, facts: FigureFacts) -> Any:
         ranks, control = panel["average_ranks"], panel["control"]
         axes.set_ylim(-1.6, 1.6)
         axes.set_xlim(0.7, len(ranks) + 0.3)
-        axes.axhline(0.0, color=INK, linewidth=1.0)
+        axes.axhline(0.0, color=DARK, linewidth=1.0)
         for place, (method, rank) in enumerate(sorted(ranks.items(), key=lambda pair: pair[1])):
             side = 1.0 if place % 2 == 0 else -1.0
-            axes.plot([rank, rank], [0.0, 0.5 * side], color=INK, linewidth=0.8)
+            axes.plot([rank, rank], [0.0, 0.5 * side], color=DARK, linewidth=0.8)
             text = f"{method}\n{rank:.2f}"
             middle = "bottom" if side > 0 else "top"
-            colour = COLOURS[1] if method == control else INK
+            colour = COLOURS[1] if method == control else DARK
             at = (rank, 0.55 * side)
             axes.text(*at, text, ha="center", va=middle, fontsize=8, color=colour)
         own, reach = ranks[control], panel["critical_difference"]
@@ -257,11 +257,11 @@ def _draw_ranks(name: str, facts: FigureFacts) -> Any:
             f"{panel['words']}: {panel['n_datasets']} sets, F = {panel['statistic']:.2f}, "
             f"p = {panel['pvalue']:.2g}, critical difference {reach:.2f}"
         )
-        axes.set_title(words, fontsize=9, color=INK)
+        axes.set_title(words, fontsize=9, color=DARK)
         axes.set_yticks([])
         for side_name in ("top", "right", "left", "bottom"):
             axes.spines[side_name].set_visible(False)
-        axes.tick_params(colors=INK, labelsize=8, length=2)
+        axes.tick_params(colors=DARK, labelsize=8, length=2)
     return figure
 
 
@@ -273,7 +273,7 @@ def _draw_four(name: str, facts: FigureFacts) -> Any:
         axes.bar(range(len(values)), values, color=_BARS[: len(values)], width=0.65)
         for place, value in enumerate(values):
             at = (place, value)
-            axes.text(*at, f"{value:.4f}", ha="center", va="bottom", fontsize=7, color=INK)
+            axes.text(*at, f"{value:.4f}", ha="center", va="bottom", fontsize=7, color=DARK)
         margin = max(0.01, 1.5 * (max(values) - min(values)))
         axes.set_ylim(max(0.0, min(values) - margin), min(1.0, max(values) + margin))
         axes.set_xticks(range(len(names)), [n.removesuffix("-FS") for n in names])
@@ -303,7 +303,7 @@ def _draw_sweeps(name: str, facts: FigureFacts) -> Any:
             )
             named.setdefault(words, line)
         axes.set_yscale("log")
-        axes.set_xlabel("sweep", fontsize=8, color=INK)
+        axes.set_xlabel("sweep", fontsize=8, color=DARK)
     _legend(figure, named)
     return figure
 
@@ -320,15 +320,15 @@ def _draw_chosen(name: str, facts: FigureFacts) -> Any:
         places = [max(feature, first) for feature in features]
         axes.scatter(places, [row] * len(places), marker="s", s=26, color=COLOURS[row % 5])
         below = sum(feature < starts[1] for feature in features)
-        axes.text(first, row, str(below), ha="center", va="center", fontsize=8, color=INK)
+        axes.text(first, row, str(below), ha="center", va="center", fontsize=8, color=DARK)
     ends = [*starts[2:], facts["n_features"] + 1]
     for (start, words), end in zip(facts["groups"][1:], ends, strict=True):
         axes.axvline(start - 0.5, color=PALE, linewidth=1.0)
         at = ((start + end - 1) / 2, -0.7)
-        axes.text(*at, words, ha="center", va="bottom", fontsize=8, color=INK)
-    axes.text(first, -0.7, facts["groups"][0][1], ha="center", va="bottom", fontsize=8, color=INK)
+        axes.text(*at, words, ha="center", va="bottom", fontsize=8, color=DARK)
+    axes.text(first, -0.7, facts["groups"][0][1], ha="center", va="bottom", fontsize=8, color=DARK)
     axes.set_xlim(first - 4, facts["n_features"] + 1)
     axes.set_ylim(len(chosen) - 0.4, -1.3)
     axes.set_yticks(range(len(chosen)), [f"node {node}" for node in chosen])
-    axes.set_xlabel("feature", fontsize=8, color=INK)
+    axes.set_xlabel("feature", fontsize=8, color=DARK)
     return figure

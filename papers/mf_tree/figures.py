@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from palmette.hierarchy._hierarchy import Hierarchy
-from papers.drawing import COLOURS, INK, PALE, clean, new_figure, png_of
+from papers.drawing import COLOURS, DARK, PALE, clean, new_figure, png_of
 from papers.mf_tree.four_classes import four_class_facts
 from papers.mf_tree.outcome import Outcome
 
@@ -190,7 +190,7 @@ def _draw_times(facts: FigureFacts) -> Any:
     for axes, panel in zip(grid.flat, panels, strict=False):
         clean(axes)
         for point in panel["points"]:
-            colour, marker = _STYLES.get(point["method"], (INK, "."))
+            colour, marker = _STYLES.get(point["method"], (DARK, "."))
             varied = point["setting"] != point["method"]
             handle = axes.scatter(
                 point["us"],
@@ -205,9 +205,9 @@ def _draw_times(facts: FigureFacts) -> Any:
             if point["way"] != "greedy" and not varied:
                 named.setdefault(point["method"], handle)
         _log_ticks(axes)
-        axes.set_title(panel["dataset"], fontsize=10, color=INK)
-        axes.set_xlabel("µs a row", fontsize=8, color=INK)
-        axes.set_ylabel("macro F1", fontsize=8, color=INK)
+        axes.set_title(panel["dataset"], fontsize=10, color=DARK)
+        axes.set_xlabel("µs a row", fontsize=8, color=DARK)
+        axes.set_ylabel("macro F1", fontsize=8, color=DARK)
         axes.grid(color=PALE, linewidth=0.4)
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_axis_off()
@@ -245,7 +245,7 @@ def _draw_example(facts: FigureFacts) -> Any:
         if "mse" in tree:
             words += f"\nMSE {tree['mse']:.5f} (paper {tree['told']:.5f})"
             words += f"\ntriplets {tree['triplets']:.3f}"
-        axes.set_title(words, fontsize=9, color=INK)
+        axes.set_title(words, fontsize=9, color=DARK)
         axes.margins(0.15)
     return figure
 
@@ -263,11 +263,11 @@ def _draw_brackets(axes: Any, text: str) -> None:
             below = open_groups.pop()
             x, depth = sum(place for place, _ in below) / len(below), depth - 1
             for place, level in below:
-                axes.plot([x, place], [-depth, -level], color=INK, linewidth=1.0, zorder=1)
-            axes.scatter(x, -depth, s=14, color=INK, zorder=2)
+                axes.plot([x, place], [-depth, -level], color=DARK, linewidth=1.0, zorder=1)
+            axes.scatter(x, -depth, s=14, color=DARK, zorder=2)
         else:
             x, free = free, free + 1.0
-            axes.text(x, -depth - 0.12, word, ha="center", va="top", fontsize=9, color=INK)
+            axes.text(x, -depth - 0.12, word, ha="center", va="top", fontsize=9, color=DARK)
         if open_groups:
             open_groups[-1].append((x, depth))
 
@@ -288,14 +288,14 @@ def _draw_qualities(facts: FigureFacts) -> Any:
             axes.barh(range(len(values)), values, color=colours, height=0.65)
             for place, value in enumerate(values):
                 text = f" {value:.4f}" if measure == "mse" else f" {value:.3f}"
-                axes.text(value, place, text, va="center", fontsize=7, color=INK)
+                axes.text(value, place, text, va="center", fontsize=7, color=DARK)
             axes.set_yticks(range(len(names)), names if column == 0 else [])
             axes.set_xlim(0, 1.3 * max(values, default=1.0))
             axes.locator_params(axis="x", nbins=4)
             axes.invert_yaxis()
-            axes.set_xlabel(words, fontsize=8, color=INK)
+            axes.set_xlabel(words, fontsize=8, color=DARK)
             if row == 0:
-                axes.set_title(panel["dataset"], fontsize=10, color=INK)
+                axes.set_title(panel["dataset"], fontsize=10, color=DARK)
     return figure
 
 
@@ -339,7 +339,7 @@ def draw_tree(facts: FigureFacts) -> Any:
     for node in nodes:
         if node["is_class"]:
             text = f" {node['name']}"
-            style = {"color": colour.get(node["group"], INK), "fontsize": 7, "va": "center"}
+            style = {"color": colour.get(node["group"], DARK), "fontsize": 7, "va": "center"}
             axes.text(node["depth"], node["place"], text, **style)
     axes.set_ylim(n_classes, -1)
     axes.set_xlim(-0.2, 1.3 * deepest + 1.5)

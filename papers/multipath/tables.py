@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from papers.drawing import COLOURS, INK, clean, new_figure, png_of
+from papers.drawing import COLOURS, DARK, clean, new_figure, png_of
 from papers.multipath.methods import BLEND, EQUAL, MEMBERS, PUBLISHED, RIVALS
 from papers.multipath.outcome import N_DRAWS, Outcome
 from papers.result import Cell, Claim, Table
@@ -191,9 +191,9 @@ def draw_figures(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
         ends = [fact["low"] - fact["published"], fact["high"] - fact["published"]]
         axes.plot(ends, [place, place], color=colour, linewidth=1.2)
         axes.plot([margin], [place], "o", color=colour, markersize=5)
-    axes.axvline(0.0, color=INK, linewidth=0.8)
+    axes.axvline(0.0, color=DARK, linewidth=0.8)
     axes.set_yticks(range(len(facts)), list(facts))
     axes.invert_yaxis()
-    axes.set_xlabel("difference, with 95% of the draws of test rows", fontsize=8, color=INK)
+    axes.set_xlabel("difference, with 95% of the draws of test rows", fontsize=8, color=DARK)
     clean(axes)
     return {"margins.png": png_of(figure)}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import methodcaller
 from typing import Any
 
-from papers.drawing import COLOURS, INK, PALE, clean, new_figure, png_of
+from papers.drawing import COLOURS, DARK, PALE, clean, new_figure, png_of
 from papers.soshf.methods import DEFAULT, METHODS, OF_PAPER
 from papers.soshf.outcome import Outcome, rank_methods
 from papers.soshf.published import PAPER_AUC, PAPER_F
@@ -147,7 +147,7 @@ def _draw_ranks(facts: FigureFacts) -> Any:
         "mean rank; the band: no significant difference from the control (Bonferroni-Dunn); "
         "hollow: worse by Wilcoxon's test",
         fontsize=8,
-        color=INK,
+        color=DARK,
     )
     return figure
 
@@ -159,7 +159,7 @@ def _draw_rank_panel(axes: Any, panel: FigureFacts) -> None:
     axes.axvspan(base - panel["distance"], base + panel["distance"], color=PALE, alpha=0.35, lw=0)
     for place, method in enumerate(methods):
         is_control = method == panel["control"]
-        colour = COLOURS[0] if is_control else INK
+        colour = COLOURS[0] if is_control else DARK
         is_worse = method in panel["worse_by_wilcoxon"]
         axes.plot(
             panel["ranks"][method],
@@ -174,7 +174,7 @@ def _draw_rank_panel(axes: Any, panel: FigureFacts) -> None:
     axes.set_xlim(0.5, len(methods) + 0.5)
     axes.set_xticks(range(1, len(methods) + 1, max(1, len(methods) // 6)))
     axes.grid(axis="y", color=PALE, linewidth=0.4)
-    axes.set_title(f"{panel['title']}, {panel['n_datasets']} sets", fontsize=10, color=INK)
+    axes.set_title(f"{panel['title']}, {panel['n_datasets']} sets", fontsize=10, color=DARK)
 
 
 def _draw_scores(facts: FigureFacts) -> Any:
@@ -189,7 +189,7 @@ def _draw_scores(facts: FigureFacts) -> Any:
     named: dict[str, Any] = {}
     for axes, panel in zip(grid, panels, strict=False):
         clean(axes)
-        axes.set_title(panel["dataset"], fontsize=9, color=INK)
+        axes.set_title(panel["dataset"], fontsize=9, color=DARK)
         for point in panel["points"]:
             named.setdefault(point["method"], _draw_point(axes, point))
         if panel["paper"]["f"] is not None:
@@ -204,7 +204,7 @@ def _draw_scores(facts: FigureFacts) -> Any:
 
 
 def _draw_point(axes: Any, point: FigureFacts) -> Any:
-    colour, marker = _STYLES.get(point["method"], (INK, "."))
+    colour, marker = _STYLES.get(point["method"], (DARK, "."))
     if point["auc_deviation"] is not None:
         axes.errorbar(
             point["auc"],

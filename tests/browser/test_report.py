@@ -67,10 +67,10 @@ def test_all_sections_are_there(opened, small, shots):
     with opened(small) as page:
         titles = page.locator("main h2").all_inner_texts()
         assert titles == [
-            "Figures",
-            "Level by level",
+            "Scores",
+            "Scores by level",
             "Class tree",
-            "Where errors go",
+            "Errors",
             "Confidence",
             "Model and data",
         ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Perceptron
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -185,15 +185,27 @@ def test_pipelines_have_probabilities_too(fitted):
         np.testing.assert_array_equal(found[2].accuracy, curves[2].accuracy)
 
 
-def test_what_has_no_probabilities_is_told(fitted):
+def test_class_probabilities_of_a_flat_classifier_are_used(fitted):
     _, X, y = fitted
-    flat = GaussianNB().fit(X, ["/".join(label) for label in y])
-    with pytest.raises(PalmetteError, match="GaussianNB has no predict_node_proba"):
-        CoverageDisplay.from_estimator(flat, X, y)
+    labels = ["/".join(label) for label in y]
+    flat = GaussianNB().fit(X, labels)
+    proba = np.column_stack([np.ones(len(y)), flat.predict_proba(X)])
+    star = Hierarchy.star(flat.classes_.tolist())
+    expected = CoverageDisplay.from_predictions(labels, proba, star).curves
+    found = CoverageDisplay.from_estimator(flat, X, labels).curves
+    np.testing.assert_array_equal(found[1].accuracy, expected[1].accuracy)
+
+
+def test_models_without_probabilities_or_labels_are_refused(fitted):
+    _, X, y = fitted
+    labels = ["/".join(label) for label in y]
+    flat = Perceptron().fit(X, labels)
+    with pytest.raises(PalmetteError, match="Perceptron gives no probabilities"):
+        CoverageDisplay.from_estimator(flat, X, labels)
     with pytest.raises(PalmetteError, match="y is missing"):
         CoverageDisplay.from_estimator(fitted[0], X)
     assert HierarchyDisplay.from_estimator(flat).hierarchy.n_nodes == 5
-    with pytest.raises(PalmetteError, match="Call fit first"):
+    with pytest.raises(PalmetteError, match="Call `fit` first"):
         HierarchyDisplay.from_estimator(GaussianNB())
 
 
@@ -260,7 +272,7 @@ def test_curves_of_boosting_and_of_selectors():
 
 
 def test_what_remembers_nothing_is_told():
-    with pytest.raises(PalmetteError, match="GaussianNB remembers no curve"):
+    with pytest.raises(PalmetteError, match="GaussianNB has no training curve"):
         TrainingCurveDisplay.from_estimator(GaussianNB())
     with pytest.raises(PalmetteError, match="has no staged_score"):
         TrainingCurveDisplay.from_estimator(GaussianNB(), [[0.0]], [1])

@@ -16,13 +16,13 @@ from tests.reporting.known_answers import (
 )
 
 from palmette import metrics
-from palmette.reporting._errors import error_facts, find_partings
+from palmette.reporting._errors import error_facts, find_divergences
 from palmette.reporting._evaluation import evaluate
 
 
 def facts_of(case):
     evaluation = evaluate(*case)
-    return evaluation, error_facts(evaluation, find_partings(evaluation))
+    return evaluation, error_facts(evaluation, find_divergences(evaluation))
 
 
 def test_the_animals_by_hand():
@@ -89,17 +89,17 @@ def test_first_errors_are_those_of_the_h_loss():
     """With a cost of one for every node H-loss counts first errors."""
     model, X, y = random_case(7, several=True)
     evaluation = evaluate(model, X, y)
-    partings = find_partings(evaluation)
+    divergences = find_divergences(evaluation)
     costs = np.ones(evaluation.hierarchy.n_nodes)
     loss = metrics.h_loss(y, model.predict(X), hierarchy=model.hierarchy_, costs=costs)
-    assert partings.missed.sum() + partings.false.sum() == pytest.approx(loss * len(y))
+    assert divergences.missed.sum() + divergences.false.sum() == pytest.approx(loss * len(y))
 
 
 def test_pairs_of_missed_and_false_children_of_one_row():
     model = KnownAnswers(ANIMALS, [{DOG, OAK}], several=True)
     evaluation = evaluate(model, numbered(1), [{CAT, ("plant", "fern")}])
     names = evaluation.hierarchy.names
-    found = {tuple(names[list(each)]) for each in find_partings(evaluation).siblings.tolist()}
+    found = {tuple(names[list(each)]) for each in find_divergences(evaluation).siblings.tolist()}
     assert found == {("animal", "cat", "dog"), ("plant", "fern", "oak")}
 
 

@@ -22,9 +22,11 @@ def test_figures_and_sections():
     text = to_markdown(report(*animals(), n_bootstrap=50).facts)
     assert text.startswith("# KnownAnswers on 7 rows\n")
     assert "| Hierarchical F1 | 0.6154 |" in text
-    assert "5 of 7 rows are wrong: 3 took another branch, 1 stopped short, 1 went too far." in text
+    assert (
+        "5 of 7 rows are wrong: 3 in another branch, 1 ended too early, 1 ended too deep." in text
+    )
     assert "| animal / cat | animal / dog | 1 |" in text
-    for title in ("By level", "Where errors go", "Calibration", "Accuracy against coverage"):
+    for title in ("By level", "Errors", "Calibration", "Accuracy and coverage"):
         assert f"## {title}\n" in text
 
 

@@ -31,13 +31,13 @@ def test_confidence_along_the_predicted_path_by_hand():
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.2, 0.5, 0.8, 0.95])
-def test_the_deepest_sure_node_is_that_of_confident(threshold):
+def test_the_deepest_confident_node_is_that_of_confident(threshold):
     evaluation, sure = paths_of(random_case(0))
     hierarchy = evaluation.hierarchy
     model, X, _ = random_case(0)
     classes = model.predict_node_proba(X)[:, hierarchy.leaves]
     wanted = Confident(threshold).choose(classes, LabelSpace(hierarchy, hierarchy.leaves))
-    np.testing.assert_array_equal(sure.deepest_sure(threshold), wanted)
+    np.testing.assert_array_equal(sure.deepest_confident(threshold), wanted)
 
 
 def test_chunks_of_rows_change_nothing(monkeypatch):

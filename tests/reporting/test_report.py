@@ -126,7 +126,7 @@ def test_json_is_the_facts(found, tmp_path):
 
 
 def test_other_suffixes_are_refused(found, tmp_path):
-    with pytest.raises(PalmetteError, match=r"expected a name in .html, .json, .md"):
+    with pytest.raises(PalmetteError, match=r"expected a name that ends in .html, .json, .md"):
         found.write(tmp_path / "report.pdf")
     assert not list(tmp_path.iterdir())
 

@@ -1,4 +1,4 @@
-"""Pictures in the manner of scikit-learn's displays: `from_estimator`, `plot`, `ax_`, `figure_`."""
+"""Plots with the interface of scikit-learn's displays: `from_estimator`, `plot`, `ax_`."""
 
 from palmette.plotting._calibration import CoverageDisplay, HierarchicalReliabilityDisplay
 from palmette.plotting._confusion import HierarchicalConfusionDisplay

@@ -1,4 +1,4 @@
-"""What all pictures share: matplotlib where it is needed, axes, colours."""
+"""Shared by all plots: the import of matplotlib, axes, colours."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 from palmette.exceptions import PalmetteError
 
-__all__ = ["COLOURS", "INK", "PALE", "clean", "require_matplotlib", "take_axes"]
+__all__ = ["COLOURS", "DARK", "PALE", "clean", "require_matplotlib", "take_axes"]
 
-INK = "#333333"
+DARK = "#333333"
 PALE = "#c8c8c8"
-# told apart by those who do not see red and green alike (Okabe and Ito), but for the last two
+# the first six are the colour-blind-safe palette of Okabe and Ito
 COLOURS = (
     "#0072b2",
     "#d55e00",
@@ -24,9 +24,9 @@ COLOURS = (
 
 
 def require_matplotlib() -> None:
-    """Refuse to begin what could not be drawn in the end."""
+    """Raise an error if matplotlib is not installed."""
     try:
-        import matplotlib.figure
+        import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise PalmetteError(
             "drawing figures needs matplotlib: pip install 'palmette[plot]', or leave out --out."
@@ -34,7 +34,7 @@ def require_matplotlib() -> None:
 
 
 def take_axes(ax: Any, width: float, height: float) -> Any:
-    """Return the axes to draw on: those given, or those of a new figure of a size in inches."""
+    """Return the given axes, or those of a new figure with a size in inches."""
     require_matplotlib()
     if ax is not None:
         return ax
@@ -44,9 +44,9 @@ def take_axes(ax: Any, width: float, height: float) -> Any:
 
 
 def clean(axes: Any) -> None:
-    """Leave out the frame's upper and right side, and draw the rest thin."""
+    """Hide the top and right spines and draw the others thin."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         axes.spines[side].set_color(PALE)
-    axes.tick_params(colors=INK, labelsize=8, length=2)
+    axes.tick_params(colors=DARK, labelsize=8, length=2)

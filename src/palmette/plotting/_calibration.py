@@ -1,4 +1,4 @@
-"""CoverageDisplay: how right the answers are that are sure enough."""
+"""Displays of confidence: `CoverageDisplay` and `HierarchicalReliabilityDisplay`."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from palmette.metrics._calibration import (
     level_confidences,
     reliability_curve,
 )
-from palmette.plotting._axes import COLOURS, INK, PALE, clean, take_axes
+from palmette.plotting._axes import COLOURS, DARK, PALE, clean, take_axes
 
 __all__ = ["CoverageDisplay", "HierarchicalReliabilityDisplay"]
 
 
 class CoverageDisplay:
-    """Accuracy against the share of rows that are answered, as the stop of confidence varies.
+    """Accuracy by coverage of predictions with a confidence threshold, one curve per level.
 
     Parameters
     ----------
     curves : dict of int to CoverageCurve
-        By level: the answers are the most probable nodes of that level.
+        By level; the predictions are the most probable nodes of that level.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Both there after `plot`.
+        Set by `plot`.
 
     Examples
     --------
@@ -51,15 +51,16 @@ class CoverageDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any = None, **options: Any
     ) -> CoverageDisplay:
-        """Draw accuracy against coverage of a fitted model.
+        """Plot accuracy by coverage for a fitted model.
 
         Parameters
         ----------
-        estimator : fitted classifier with `predict_node_proba`
+        estimator : fitted classifier with `predict_node_proba` or `predict_proba`
         X : rows
         y : labels of n_samples rows
+            Optional for table models, which read them from their target column.
         **options
-            For `plot`.
+            Passed to `plot`.
 
         Returns
         -------
@@ -74,7 +75,7 @@ class CoverageDisplay:
     def from_predictions(
         cls, y_true: Any, node_proba: Any, hierarchy: Hierarchy, **options: Any
     ) -> CoverageDisplay:
-        """Draw accuracy against coverage of probabilities of nodes.
+        """Plot accuracy by coverage for node probabilities.
 
         Parameters
         ----------
@@ -83,7 +84,7 @@ class CoverageDisplay:
             As from `predict_node_proba`.
         hierarchy : Hierarchy
         **options
-            For `plot`.
+            Passed to `plot`.
 
         Returns
         -------
@@ -96,13 +97,13 @@ class CoverageDisplay:
     def plot(
         self, ax: Any = None, *, stops: tuple[float, ...] = (0.5, 0.8, 0.95)
     ) -> CoverageDisplay:
-        """Draw, with dots where the confidence has to be at least some values.
+        """Plot the curves, with dots at some confidence thresholds.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
         stops : tuple of float
-            Confidences that are marked.
+            Confidence thresholds that are marked.
 
         Returns
         -------
@@ -113,7 +114,7 @@ class CoverageDisplay:
         lowest = 1.0
         for place, (level, curve) in enumerate(self.curves.items()):
             colour = COLOURS[place % len(COLOURS)]
-            # a few sure answers say little: the line begins where there is a percent of all
+            # accuracy is noisy on few rows: curves start at a coverage of 1 %
             shown = curve.coverage >= min(0.01, curve.coverage[-1])
             lowest = min(lowest, float(curve.accuracy[shown].min()))
             self.ax_.plot(
@@ -122,8 +123,8 @@ class CoverageDisplay:
             )  # fmt: skip
             self._mark_stops(curve, stops, colour)
         self.ax_.set(xlim=(0, 1.01), ylim=(max(0.0, lowest - 0.05), 1.04))
-        self.ax_.set_xlabel("coverage: share of rows that are answered", color=INK)
-        self.ax_.set_ylabel("accuracy of those", color=INK)
+        self.ax_.set_xlabel("coverage: share of rows with a prediction", color=DARK)
+        self.ax_.set_ylabel("accuracy of the predictions", color=DARK)
         self.ax_.legend(fontsize=8, frameon=False, loc="lower left")
         clean(self.ax_)
         return self
@@ -141,7 +142,7 @@ class CoverageDisplay:
 
 
 class HierarchicalReliabilityDisplay:
-    """Share of right answers against their confidence, a curve for every level.
+    """Share of correct predictions by confidence, one curve per level.
 
     Parameters
     ----------
@@ -153,7 +154,7 @@ class HierarchicalReliabilityDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Both there after `plot`.
+        Set by `plot`.
 
     Examples
     --------
@@ -172,15 +173,16 @@ class HierarchicalReliabilityDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any = None, **options: Any
     ) -> HierarchicalReliabilityDisplay:
-        """Draw the reliability of a fitted model.
+        """Plot the reliability curves of a fitted model.
 
         Parameters
         ----------
-        estimator : fitted classifier with `predict_node_proba`
+        estimator : fitted classifier with `predict_node_proba` or `predict_proba`
         X : rows
         y : labels of n_samples rows
+            Optional for table models, which read them from their target column.
         **options
-            For `from_predictions`.
+            Passed to `from_predictions`.
 
         Returns
         -------
@@ -203,7 +205,7 @@ class HierarchicalReliabilityDisplay:
         strategy: str = "uniform",
         **options: Any,
     ) -> HierarchicalReliabilityDisplay:
-        """Draw the reliability of probabilities of nodes.
+        """Plot the reliability curves of node probabilities.
 
         Parameters
         ----------
@@ -212,12 +214,12 @@ class HierarchicalReliabilityDisplay:
             As from `predict_node_proba`.
         hierarchy : Hierarchy
         levels : list of int, optional
-            All by default.
+            Levels to plot; all by default.
         n_bins : int
         strategy : {"uniform", "quantile"}
-            Bins of one width, or of as many rows.
+            Bins of equal width, or with equal numbers of rows.
         **options
-            For `plot`.
+            Passed to `plot`.
 
         Returns
         -------
@@ -236,7 +238,7 @@ class HierarchicalReliabilityDisplay:
         return cls(curves, errors).plot(**options)
 
     def plot(self, ax: Any = None) -> HierarchicalReliabilityDisplay:
-        """Draw; the size of a dot tells how many answers are in its bin.
+        """Plot the curves; the size of a dot shows the number of rows in its bin.
 
         Parameters
         ----------
@@ -258,8 +260,8 @@ class HierarchicalReliabilityDisplay:
             sizes = 8 + 90 * curve.weight / curve.weight.sum()
             self.ax_.scatter(curve.confidence, curve.accuracy, s=sizes, color=colour, zorder=3)
         self.ax_.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
-        self.ax_.set_xlabel("confidence", color=INK)
-        self.ax_.set_ylabel("share that came true", color=INK)
+        self.ax_.set_xlabel("confidence", color=DARK)
+        self.ax_.set_ylabel("share of correct predictions", color=DARK)
         self.ax_.legend(fontsize=8, frameon=False, loc="upper left")
         clean(self.ax_)
         return self

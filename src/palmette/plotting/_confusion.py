@@ -1,4 +1,4 @@
-"""HierarchicalConfusionDisplay: what is taken for what, at a level or among siblings."""
+"""`HierarchicalConfusionDisplay`: confusion matrix of one level or of siblings."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from palmette.hierarchy._drawing import one_line
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._counts import check_level
 from palmette.metrics._pairs import pair_labels
-from palmette.plotting._axes import INK, take_axes
+from palmette.plotting._axes import DARK, take_axes
 
 __all__ = ["HierarchicalConfusionDisplay"]
 
 _ELSEWHERE = "elsewhere"
 _NORMS = (None, "true", "pred", "all")
-_MOST_WRITTEN = 30  # rows of a matrix whose numbers can be read
+_MOST_WRITTEN = 30  # maximum size of a matrix with numbers in its cells
 
 
 class HierarchicalConfusionDisplay:
-    """True nodes against predicted ones: those of one level, or the children of one parent.
+    """Confusion matrix of the nodes of one level, or of the children of one parent.
 
     Parameters
     ----------
     matrix : array of shape (n_rows, n_columns)
-        Weights of rows by true node (down) and predicted node (across).
+        Sum of sample weights by true node (rows) and predicted node (columns).
     row_names, column_names : list of str
     title : str
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Both there after `plot`.
+        Set by `plot`.
     text_ : array of matplotlib Text or None
-        The numbers, where they are written.
+        The numbers, if they are written.
 
     Examples
     --------
@@ -65,15 +65,16 @@ class HierarchicalConfusionDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any = None, **options: Any
     ) -> HierarchicalConfusionDisplay:
-        """Draw the confusion of a fitted model's answers.
+        """Plot the confusion matrix of a fitted model.
 
         Parameters
         ----------
         estimator : fitted classifier
         X : rows
         y : labels of n_samples rows
+            Optional for table models, which read them from their target column.
         **options
-            For `from_predictions`.
+            Passed to `from_predictions`.
 
         Returns
         -------
@@ -96,27 +97,28 @@ class HierarchicalConfusionDisplay:
         sample_weight: Any = None,
         **options: Any,
     ) -> HierarchicalConfusionDisplay:
-        """Draw the confusion of answers.
+        """Plot the confusion matrix of predictions.
 
         Parameters
         ----------
         y_true, y_pred : labels of n_samples rows
-            One path a row.
+            One path per row.
         hierarchy : Hierarchy, optional
             A tree; taken from the labels by default.
         level : int, optional
-            Compare the nodes of this depth, 1 by default; a label that ends above stands for
-            itself.
+            Compare the nodes at this depth, 1 by default; labels that end above it are
+            compared themselves.
         parent : node, optional
-            Compare the children of this node in place of a level, over the rows that truly are
-            below it; all other answers are "elsewhere".
+            Compare the children of this node instead, on the rows whose true label is below it;
+            all other predictions count as "elsewhere".
         normalize : {None, "true", "pred", "all"}
-            Shares of the rows, the columns, or of everything, in place of numbers.
+            Normalize over the true nodes (rows), the predicted nodes (columns) or all; None
+            plots counts.
         max_nodes : int
-            The nodes with most rows are shown, the others joined as "elsewhere".
+            Maximum number of nodes: those with the most rows; the others are "elsewhere".
         sample_weight : array-like of shape (n_samples,), optional
         **options
-            For `plot`.
+            Passed to `plot`.
 
         Returns
         -------
@@ -125,7 +127,7 @@ class HierarchicalConfusionDisplay:
         if normalize not in _NORMS:
             raise PalmetteError(f"normalize={normalize!r}: expected one of {_NORMS}.")
         if level is not None and parent is not None:
-            raise PalmetteError("got level and parent: expected one of them.")
+            raise PalmetteError("got both level and parent: expected only one of them.")
         pair = pair_labels(y_true, y_pred, hierarchy, sample_weight)
         h = pair.hierarchy
         h.require_tree("HierarchicalConfusionDisplay")
@@ -149,14 +151,14 @@ class HierarchicalConfusionDisplay:
     def plot(
         self, ax: Any = None, *, cmap: Any = "Blues", colorbar: bool = False
     ) -> HierarchicalConfusionDisplay:
-        """Draw.
+        """Plot the matrix.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
         cmap : str or Colormap
         colorbar : bool
-            Where numbers are not written, colours are explained anyway.
+            Whether to add a colour bar; matrices without numbers always have one.
 
         Returns
         -------
@@ -171,9 +173,9 @@ class HierarchicalConfusionDisplay:
         self.ax_.set_xticks(range(n_columns), _cut(self.column_names), rotation=60, ha="right",
                             rotation_mode="anchor", fontsize=8)  # fmt: skip
         self.ax_.set_yticks(range(n_rows), _cut(self.row_names), fontsize=8)
-        self.ax_.set_xlabel("predicted", color=INK)
-        self.ax_.set_ylabel("true", color=INK)
-        self.ax_.set_title(self.title, fontsize=10, color=INK)
+        self.ax_.set_xlabel("predicted", color=DARK)
+        self.ax_.set_ylabel("true", color=DARK)
+        self.ax_.set_title(self.title, fontsize=10, color=DARK)
         written = max(n_rows, n_columns) <= _MOST_WRITTEN
         self.text_ = self._write_numbers() if written else None
         if colorbar or not written:
@@ -188,13 +190,13 @@ class HierarchicalConfusionDisplay:
             value = self.matrix[row, column]
             texts[row, column] = self.ax_.text(
                 column, row, f"{value:.0f}" if whole else f"{value:.2f}".removeprefix("0"),
-                ha="center", va="center", fontsize=7, color="white" if value > dark else INK,
+                ha="center", va="center", fontsize=7, color="white" if value > dark else DARK,
             )  # fmt: skip
         return texts
 
 
 def _at_depth(h: Hierarchy, level: int) -> NDArray[np.int64]:
-    """Ancestor of every node at a depth; shallower nodes are their own."""
+    """Return the ancestor of every node at a depth; shallower nodes map to themselves."""
     above = np.arange(h.n_nodes)
     while (deep := h.depth[above] > level).any():
         above[deep] = h.parents[above[deep]]
@@ -202,7 +204,7 @@ def _at_depth(h: Hierarchy, level: int) -> NDArray[np.int64]:
 
 
 def _children_of(h: Hierarchy, node: int) -> NDArray[np.int64]:
-    """Child of a node through which every node hangs from it; -1 for those that do not."""
+    """Return the child of `node` that is an ancestor of each node; -1 outside its subtree."""
     if h.is_leaf[node]:
         raise PalmetteError(f"{h.path_strings[node]!r} is a leaf: it has no children to compare.")
     above = np.full(h.n_nodes, -1)
@@ -214,13 +216,13 @@ def _children_of(h: Hierarchy, node: int) -> NDArray[np.int64]:
 def _count(
     rows: NDArray[Any], columns: NDArray[Any], weight: NDArray[np.float64], max_nodes: int
 ) -> tuple[NDArray[np.float64], list[int]]:
-    """Count pairs of nodes; the last row and column are what is not among the nodes kept."""
+    """Count pairs of nodes; the last row and column are for nodes that are not kept."""
     n_nodes = int(columns.max()) + 1
     totals = np.asarray(np.bincount(rows, weight, minlength=n_nodes), dtype=np.float64)
     totals += np.bincount(columns[columns >= 0], minlength=len(totals)) * 1e-9  # only predicted
     used = np.flatnonzero(totals)
     nodes = np.sort(used[np.argsort(-totals[used], kind="stable")][:max_nodes])
-    place = np.full(len(totals) + 1, len(nodes))  # the last stands for -1
+    place = np.full(len(totals) + 1, len(nodes))  # the last entry is for -1
     place[nodes] = np.arange(len(nodes))
     size = len(nodes) + 1
     pairs = place[rows] * size + place[columns]
@@ -245,7 +247,7 @@ def _shown(
     names: list[str],
     title: str,
 ) -> HierarchicalConfusionDisplay:
-    """Leave out "elsewhere" where nothing is."""
+    """Return the display without empty "elsewhere" rows and columns."""
     rows, columns = ([*names, _ELSEWHERE], [*names, _ELSEWHERE])
     if not matrix[-1].any():
         matrix, rows = matrix[:-1], rows[:-1]

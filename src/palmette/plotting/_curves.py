@@ -1,4 +1,4 @@
-"""TrainingCurveDisplay: what became of a loss or a score, round by round."""
+"""`TrainingCurveDisplay` and `CriticalDifferenceDisplay`: losses per round, average ranks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 from palmette.base._adapters import find_in_parts
 from palmette.exceptions import PalmetteError
 from palmette.metrics._comparison import DatasetComparison, compare_over_datasets
-from palmette.plotting._axes import COLOURS, INK, PALE, clean, take_axes
+from palmette.plotting._axes import COLOURS, DARK, PALE, clean, take_axes
 
 __all__ = ["CriticalDifferenceDisplay", "TrainingCurveDisplay"]
 
 
-# attribute, what the curve is called, what the steps are
+_LINE = 0.24  # inches between two names
+_LETTER = 0.075  # approximate width of a letter in inches
+# attribute, name of the curve, name of a step
 _HISTORIES = (
     ("train_loss_", "training loss", "round"),
     ("validation_loss_", "validation loss", "round"),
@@ -28,21 +30,21 @@ _HISTORIES = (
 
 
 class TrainingCurveDisplay:
-    """Curves of training: losses of boosting, epochs of a network, objectives of a selector.
+    """Training curves: losses of boosting or of a network, objectives of a feature selector.
 
     Parameters
     ----------
     curves : dict of str to array-like of shape (n_steps,)
-        By name.
+        Values by name of the curve.
     step : str
-        What a step is.
+        Name of a step.
     first : int
         Number of the first step.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Both there after `plot`.
+        Set by `plot`.
 
     Examples
     --------
@@ -64,18 +66,18 @@ class TrainingCurveDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any = None, y: Any = None, *, max_stages: int = 500, **options: Any
     ) -> TrainingCurveDisplay:
-        """Draw what a fitted estimator remembers of its training.
+        """Plot the training curves of a fitted estimator.
 
         Parameters
         ----------
         estimator : fitted estimator
-            A pipeline or a search will do; so will a classifier with a ``feature_selector_``.
+            May be a pipeline, a search, or a classifier with a ``feature_selector_``.
         X, y : rows and their labels, optional
-            Adds the accuracy after every round on these, for estimators with `staged_score`.
+            Add the accuracy on these rows after every round, if there is a `staged_score`.
         max_stages : int
-            Rounds that are scored at most.
+            Maximum number of rounds that are scored.
         **options
-            For `plot`.
+            Passed to `plot`.
 
         Returns
         -------
@@ -91,20 +93,20 @@ class TrainingCurveDisplay:
             curves["accuracy on these rows"] = np.fromiter(islice(staged(X, y), max_stages), float)
         if not curves:
             raise PalmetteError(
-                f"{type(estimator).__name__} remembers no curve of its training: expected one of "
+                f"{type(estimator).__name__} has no training curve: expected one of "
                 f"{', '.join(name for name, _, _ in _HISTORIES)}."
             )
-        # an objective is told before the first sweep, too
+        # the first objective is the one before the first sweep
         return cls(curves, step, first=0 if step == "sweep" else 1).plot(**options)
 
     def plot(self, ax: Any = None, *, log: bool = False) -> TrainingCurveDisplay:
-        """Draw; accuracies and scores have an axis of their own beside losses.
+        """Plot the curves; scores have a second y axis if there are losses, too.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
         log : bool
-            Whether losses are drawn on a logarithmic scale.
+            Whether losses are plotted on a logarithmic scale.
 
         Returns
         -------
@@ -120,11 +122,11 @@ class TrainingCurveDisplay:
         lines = list(self.ax_.lines)
         clean(self.ax_)
         if losses and scores:
-            twin = self.ax_.twinx()
-            self._draw(twin, scores, len(losses))
-            lines += list(twin.lines)
-            clean(twin)
-        self.ax_.set_xlabel(self.step, color=INK)
+            right = self.ax_.twinx()
+            self._draw(right, scores, len(losses))
+            lines += list(right.lines)
+            clean(right)
+        self.ax_.set_xlabel(self.step, color=DARK)
         self.ax_.legend(
             lines, [line.get_label() for line in lines], fontsize=8, frameon=False,
             loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(lines),
@@ -141,7 +143,7 @@ class TrainingCurveDisplay:
                 best = int(values.argmin())
                 ax.plot(steps[best], values[best], marker="o", markersize=4, color=colour)
         words = names[0] if len(names) == 1 else names[0].rpartition(" ")[2]
-        ax.set_ylabel(words, color=INK)
+        ax.set_ylabel(words, color=DARK)
 
 
 def _histories(estimator: Any) -> tuple[dict[str, ArrayLike], str]:
@@ -158,22 +160,18 @@ def _histories(estimator: Any) -> tuple[dict[str, ArrayLike], str]:
     return curves, step
 
 
-_LINE = 0.24  # inches from one name to the next
-_LETTER = 0.075
-
-
 class CriticalDifferenceDisplay:
-    """A critical-difference diagram: bars join methods that no test tells apart.
+    """A critical-difference diagram: bars join methods that do not differ significantly.
 
     Parameters
     ----------
     result : DatasetComparison
-        As `palmette.metrics.compare_over_datasets` gives it.
+        As returned by `palmette.metrics.compare_over_datasets`.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Both there after `plot`.
+        Set by `plot`.
 
     References
     ----------
@@ -192,14 +190,14 @@ class CriticalDifferenceDisplay:
 
     @classmethod
     def from_scores(cls, scores: Any, ax: Any = None, **options: Any) -> CriticalDifferenceDisplay:
-        """Compare methods over data sets, and draw what was found.
+        """Compare methods over data sets and plot the result.
 
         Parameters
         ----------
         scores : DataFrame or array-like of shape (n_datasets, n_methods)
         ax : matplotlib Axes, optional
         **options
-            For `palmette.metrics.compare_over_datasets`.
+            Passed to `palmette.metrics.compare_over_datasets`.
 
         Returns
         -------
@@ -208,7 +206,7 @@ class CriticalDifferenceDisplay:
         return cls(compare_over_datasets(scores, **options)).plot(ax)
 
     def plot(self, ax: Any = None, *, title: str | None = None) -> CriticalDifferenceDisplay:
-        """Draw.
+        """Plot the diagram.
 
         Parameters
         ----------
@@ -228,14 +226,14 @@ class CriticalDifferenceDisplay:
         self.ax_ = take_axes(ax, width, height + (0.3 if title else 0.0))
         self.figure_ = self.ax_.figure
         self._draw_axis(n)
-        span = max(n - 1, 1) / (width - 2 * margin)  # ranks of an inch
+        span = max(n - 1, 1) / (width - 2 * margin)  # ranks per inch
         for place, method in enumerate(result.order.tolist()):
             on_left = place < n_left
             line = place if on_left else n - 1 - place
             self._draw_method(method, on_left, top + _LINE * line, margin * span * 0.15, n)
         for line, (low, high) in enumerate(bars):
             y = -(0.3 + 0.13 * line)
-            self.ax_.plot([low - 0.03, high + 0.03], [y, y], color=INK, linewidth=3.2,
+            self.ax_.plot([low - 0.03, high + 0.03], [y, y], color=DARK, linewidth=3.2,
                           solid_capstyle="round")  # fmt: skip
         self.ax_.set(
             xlim=(1 - margin * span, n + margin * span),
@@ -243,12 +241,12 @@ class CriticalDifferenceDisplay:
         )
         self.ax_.set_axis_off()
         if title:
-            self.ax_.set_title(title, fontsize=10, color=INK)
+            self.ax_.set_title(title, fontsize=10, color=DARK)
         return self
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height in inches in which nothing overlaps."""
+        """Width and height in inches so that nothing overlaps."""
         n = len(self.result.methods)
         height = 0.75 + self._top + _LINE * ((n + 1) // 2)
         return max(3.2, 0.7 * (n - 1)) + 2 * self._margin, height
@@ -259,11 +257,11 @@ class CriticalDifferenceDisplay:
 
     @property
     def _top(self) -> float:
-        """Inches from the axis down to the first name."""
+        """Inches between the axis and the first name."""
         return 0.55 + 0.13 * len(self.result.groups)
 
     def _bars(self) -> list[tuple[float, float]]:
-        """Ranks of the first and the last method of every group that does not differ."""
+        """Return the lowest and highest rank of each group without significant differences."""
         ranks = dict(zip(self.result.methods, self.result.average_ranks.tolist(), strict=True))
         return [
             (min(ranks[m] for m in group), max(ranks[m] for m in group))
@@ -272,10 +270,10 @@ class CriticalDifferenceDisplay:
 
     def _draw_axis(self, n: int) -> None:
         ax, distance = self.ax_, self.result.critical_difference
-        ax.plot([1, n], [0, 0], color=INK, linewidth=1)
+        ax.plot([1, n], [0, 0], color=DARK, linewidth=1)
         for rank in range(1, n + 1):
-            ax.plot([rank, rank], [0, 0.1], color=INK, linewidth=1)
-            ax.text(rank, 0.14, str(rank), ha="center", va="bottom", fontsize=8, color=INK)
+            ax.plot([rank, rank], [0, 0.1], color=DARK, linewidth=1)
+            ax.text(rank, 0.14, str(rank), ha="center", va="bottom", fontsize=8, color=DARK)
         if np.isfinite(distance) and distance <= n - 1:
             ax.plot([1, 1 + distance], [0.5, 0.5], color=COLOURS[0], linewidth=1.6, marker="|")
             ax.text(1 + distance / 2, 0.56, f"critical difference {distance:.2f}", ha="center",
@@ -285,12 +283,12 @@ class CriticalDifferenceDisplay:
         rank = float(self.result.average_ranks[method])
         end = 1 - out if on_left else n + out
         self.ax_.plot([rank, rank, end], [0, -down, -down], color=PALE, linewidth=1, zorder=1)
-        self.ax_.plot(rank, 0, marker="o", markersize=3.5, color=INK, zorder=3)
+        self.ax_.plot(rank, 0, marker="o", markersize=3.5, color=DARK, zorder=3)
         name = str(self.result.methods[method]).replace("$", r"\$")
         is_control = self.result.methods[method] == self.result.control
         words = f"{name}  {rank:.2f}" if on_left else f"{rank:.2f}  {name}"
         self.ax_.annotate(
             words, (end, -down), xytext=(-3 if on_left else 3, 0), textcoords="offset points",
             ha="right" if on_left else "left", va="center", fontsize=8.5,
-            color=COLOURS[1] if is_control else INK,
+            color=COLOURS[1] if is_control else DARK,
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""HierarchyDisplay: a hierarchy with a value at every node."""
+"""`HierarchyDisplay`: a plot of a hierarchy with one value per node."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._drawing import TreeLayout, lay_out, one_line
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._counts import NodeCounts, node_counts
-from palmette.plotting._axes import INK, PALE, take_axes
+from palmette.plotting._axes import DARK, PALE, take_axes
 
 __all__ = ["HierarchyDisplay"]
 
 FloatArray = NDArray[np.float64]
-_LINE = 0.19  # inches from one leaf to the next
-_MANY = 120  # leaves: more stand closer, in smaller letters
-_LETTER = 0.074  # inches of a letter, about
-_GAP = 0.45  # inches from the end of a name to the next column
-_LONGEST = 28  # letters of a name that are shown
+_LINE = 0.19  # inches between two leaves
+_MANY = 120  # number of leaves above which lines are closer and letters smaller
+_LETTER = 0.074  # approximate width of a letter in inches
+_GAP = 0.45  # inches between a name and the next column
+_LONGEST = 28  # maximum number of letters of a name
 
 
 class HierarchyDisplay:
-    """A hierarchy as a picture, the root on the left, with values as colours.
+    """Plot of a hierarchy, the root on the left, with values as colours.
 
-    Up to some 100 nodes all are named; of larger hierarchies a part is shown that `max_nodes` and
-    `weights` choose, and what is left out is counted.
+    Of a large hierarchy only a part is plotted, chosen by `max_nodes` and `weights`; the number of
+    omitted nodes is written next to their parent.
 
     Parameters
     ----------
     hierarchy : Hierarchy
     values : array-like of shape (n_nodes,), optional
-        NaN has no colour.
+        Values shown as colours; nodes with NaN have none.
     value_name : str, optional
-        What the values are.
+        Name of the values.
     weights : array-like of shape (n_nodes,), optional
-        How much each node matters where some are left out; by default upper levels come first.
+        Nodes with higher weights are kept if some are left out; upper levels by default.
 
     Attributes
     ----------
     layout_ : TreeLayout
-        Places of what is shown.
+        Positions of the plotted nodes.
     ax_, figure_ : matplotlib Axes and Figure
-        Both there after `plot`.
+        Set by `plot`.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class HierarchyDisplay:
         self.weights = weights
         if self.values is not None and self.values.shape != (hierarchy.n_nodes,):
             raise PalmetteError(
-                f"values have shape {self.values.shape}: expected a number for each of the "
+                f"values have shape {self.values.shape}: expected one value for each of the "
                 f"{hierarchy.n_nodes} nodes."
             )
 
@@ -77,7 +77,7 @@ class HierarchyDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any = None, y: Any = None, *, value: str = "f1", **options: Any
     ) -> HierarchyDisplay:
-        """Draw the hierarchy of a fitted model, with scores of its answers where rows are given.
+        """Plot the hierarchy of a fitted model, with scores per node if rows are given.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class HierarchyDisplay:
         y : labels of n_samples rows, optional
         value : {"f1", "precision", "recall", "support"}
         **options
-            For `plot`.
+            Passed to `plot`.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class HierarchyDisplay:
         sample_weight: Any = None,
         **options: Any,
     ) -> HierarchyDisplay:
-        """Draw a hierarchy with the score of every node; nodes of most rows are shown first.
+        """Plot a hierarchy with one score per node; nodes with the most rows are kept first.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class HierarchyDisplay:
         value : {"f1", "precision", "recall", "support"}
         sample_weight : array-like of shape (n_samples,), optional
         **options
-            For `plot`.
+            Passed to `plot`.
 
         Returns
         -------
@@ -127,7 +127,7 @@ class HierarchyDisplay:
         """
         counts = node_counts(y_true, y_pred, hierarchy=hierarchy, sample_weight=sample_weight)
         support = counts.tp + counts.fn
-        # a node has a part of its parent's rows: by rows alone, few would show below the top
+        # children have fewer rows than their parent: the factor keeps deep nodes, too
         weights = support * 3.0**counts.hierarchy.depth
         name = "F1" if value == "f1" else value
         display = cls(counts.hierarchy, node_values(counts, value), name, weights=weights)
@@ -144,21 +144,21 @@ class HierarchyDisplay:
         names: bool = True,
         colorbar: bool = True,
     ) -> HierarchyDisplay:
-        """Draw.
+        """Plot the hierarchy.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            A new figure of a fitting size by default.
+            By default those of a new figure of a suitable size.
         max_nodes : int or None
-            Nodes at most; None draws all.
+            Maximum number of nodes; None plots all.
         cmap : str or Colormap
         vmin, vmax : float, optional
-            Values of the first and the last colour; the least and the greatest shown by default.
+            Values of the first and the last colour; the range of the values by default.
         names : bool
-            Whether nodes are named.
+            Whether to write the names of the nodes.
         colorbar : bool
-            Whether the colours are explained, where there are values.
+            Whether to add a colour bar if there are values.
 
         Returns
         -------
@@ -179,7 +179,7 @@ class HierarchyDisplay:
             left_out = layout.nodes[place] < 0
             self.ax_.text(
                 x[place] + 0.09, y[place], labels[place], va="center", fontsize=8 * scale,
-                color="#777777" if left_out else INK, style="italic" if left_out else "normal",
+                color="#777777" if left_out else DARK, style="italic" if left_out else "normal",
             )  # fmt: skip
         if bar:
             self.figure_.colorbar(
@@ -198,7 +198,7 @@ class HierarchyDisplay:
             name = one_line(self.hierarchy.names[node])
             name = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
             found.append(name + (f"  … {hidden:,} more" if hidden else ""))
-        # matplotlib reads what is between two dollars as mathematics
+        # matplotlib would typeset text between dollar signs as mathematics
         return [label.replace("$", r"\$") for label in found]
 
     def _draw_links(
@@ -238,16 +238,16 @@ class HierarchyDisplay:
             colours: Any = {"color": "#2a788e"}
         else:
             colours = {"c": self.values[at], "cmap": cmap, "vmin": vmin, "vmax": vmax}
-            self.ax_.scatter(x[real], y[real], s=14, zorder=2, color="white", edgecolors=INK,
+            self.ax_.scatter(x[real], y[real], s=14, zorder=2, color="white", edgecolors=DARK,
                              linewidths=0.5)  # fmt: skip
         return self.ax_.scatter(
-            x[real], y[real], s=26, zorder=3, edgecolors=INK, linewidths=0.5,
+            x[real], y[real], s=26, zorder=3, edgecolors=DARK, linewidths=0.5,
             plotnonfinite=False, **colours,
         )  # fmt: skip
 
 
 def node_values(counts: NodeCounts, value: str) -> FloatArray:
-    """Return a score of every node; NaN where there is none, and for the root.
+    """Return one score per node; NaN where it is undefined, and for the root.
 
     Examples
     --------
@@ -267,12 +267,12 @@ def node_values(counts: NodeCounts, value: str) -> FloatArray:
     above, below = parts[value]
     found = np.full(len(tp), np.nan)
     np.divide(above, below, out=found, where=below > 0)
-    found[0] = np.nan  # every row is right about the root
+    found[0] = np.nan  # the root is always correct
     return found
 
 
 def _columns(layout: TreeLayout, labels: list[str]) -> tuple[FloatArray, float]:
-    """Start of every level's column, and the width of all, in inches."""
+    """Return the start of the column of each level and the total width, in inches."""
     widths = np.zeros(int(layout.depth.max()) + 1)
     for level, label in zip(layout.depth.tolist(), labels, strict=True):
         widths[level] = max(widths[level], _LETTER * len(label))

@@ -1,4 +1,4 @@
-"""Reports on fitted models: facts first, then HTML, Markdown and JSON from the same facts."""
+"""Reports on fitted models: a dictionary of facts, written as HTML, Markdown or JSON."""
 
 from palmette.reporting._report import Report, report
 

@@ -1,4 +1,4 @@
-"""Calibration: how often a model is right when it says how sure it is, level by level."""
+"""Calibration, coverage and per-node scores: the parts of a report that use probabilities."""
 
 from __future__ import annotations
 
@@ -25,14 +25,18 @@ __all__ = [
 ]
 
 
+FloatArray = NDArray[np.float64]
 N_BINS = 10
+THRESHOLDS = (0.0, *(round(0.05 * k, 2) for k in range(1, 20)), 0.97, 0.99)
+_LONGEST_NAME = 200
 
 
-def calibration_of_paths(evaluation: Evaluation, sure: PathConfidence) -> dict[str, Any]:
-    """Compare confidence with accuracy where a row has one path.
+def calibration_of_paths(evaluation: Evaluation, confidence: PathConfidence) -> dict[str, Any]:
+    """Compare confidence with accuracy for models that predict one path per row.
 
-    At a level the confidence is that of the predicted path's node, which is right where the true
-    path goes through it too. Rows whose prediction ends above a level do not count there.
+    At each level, the confidence is the probability of the node on the predicted path. The
+    prediction is correct at that level if the true path contains the same node. Rows whose
+    prediction ends above a level are not counted at that level.
 
     Parameters
     ----------
@@ -42,35 +46,41 @@ def calibration_of_paths(evaluation: Evaluation, sure: PathConfidence) -> dict[s
     Returns
     -------
     dict
-        ``of`` says what is counted, ``answer`` is the curve of whole answers, ``levels`` has one
-        for each level.
+        ``of`` names what is counted, ``answer`` is the reliability curve of complete predictions,
+        ``levels`` has one curve per level.
     """
     true, predicted = evaluation.pair.nodes
-    above = ancestors_by_level(evaluation.hierarchy)
+    ancestors = ancestors_by_level(evaluation.hierarchy)
     levels = []
-    for place in range(evaluation.hierarchy.max_depth):
-        there = above[predicted, place] >= 0
-        right = above[true[there], place] == above[predicted[there], place]
-        levels.append({"level": place + 1, **_curve(right, sure.on_path[there, place])})
-    # an answer is right where it is true, even if the truth goes on below it
+    for level in range(evaluation.hierarchy.max_depth):
+        reached = ancestors[predicted, level] >= 0
+        correct = ancestors[true[reached], level] == ancestors[predicted[reached], level]
+        levels.append({"level": level + 1, **_curve(correct, confidence.on_path[reached, level])})
+    # a prediction that ends above the true node counts as correct here
     is_true = evaluation.overlap.both == evaluation.overlap.pred
-    return plain_facts({"of": "rows", "answer": _curve(is_true, sure.answer), "levels": levels})
+    return plain_facts(
+        {"of": "rows", "answer": _curve(is_true, confidence.answer), "levels": levels}
+    )
 
 
-def calibration_of_cells(sure: CellConfidence) -> dict[str, Any]:
-    """Compare the probabilities of all cells of rows and nodes with how many are true."""
-    levels = [{"level": place + 1, **_facts(curve)} for place, curve in enumerate(sure.curves())]
-    return plain_facts({"of": "cells", "answer": _facts(sure.curve_of_all()), "levels": levels})
+def calibration_of_cells(confidence: CellConfidence) -> dict[str, Any]:
+    """Compare the probabilities of all (row, node) cells with the share of cells that are true."""
+    levels = [
+        {"level": place + 1, **_facts(curve)} for place, curve in enumerate(confidence.curves())
+    ]
+    return plain_facts(
+        {"of": "cells", "answer": _facts(confidence.curve_of_all()), "levels": levels}
+    )
 
 
-def _curve(right: NDArray[np.bool_], confidence: NDArray[np.float64]) -> dict[str, Any]:
-    if not len(right):
+def _curve(correct: NDArray[np.bool_], scores: FloatArray) -> dict[str, Any]:
+    if not len(correct):
         return {"count": 0, "ece": None, "bins": []}
-    return _facts(reliability_curve(right, confidence, n_bins=N_BINS))
+    return _facts(reliability_curve(correct, scores, n_bins=N_BINS))
 
 
 def _facts(curve: ReliabilityCurve) -> dict[str, Any]:
-    """Write a curve down, with the expected calibration error."""
+    """Return a reliability curve and its expected calibration error as plain values."""
     total = float(curve.weight.sum())
     gaps = np.abs(curve.confidence - curve.accuracy)
     columns = (curve.lower, curve.upper, curve.weight, curve.confidence, curve.accuracy)
@@ -83,15 +93,13 @@ def _facts(curve: ReliabilityCurve) -> dict[str, Any]:
     return {"count": int(total), "ece": ece, "bins": bins}
 
 
-THRESHOLDS = (0.0, *(round(0.05 * k, 2) for k in range(1, 20)), 0.97, 0.99)
+def coverage_of_paths(evaluation: Evaluation, confidence: PathConfidence) -> dict[str, Any]:
+    """Measure coverage and accuracy of selective prediction for a range of thresholds.
 
-
-def coverage_of_paths(evaluation: Evaluation, sure: PathConfidence) -> dict[str, Any]:
-    """Stop every path where the model is no longer sure enough, for a range of thresholds.
-
-    Two ways to be careful are followed. One keeps the answers of `predict` and gives none where
-    their probability is below the threshold. The other answers with the deepest node that is sure
-    enough, an inner one perhaps, and gives no answer only where no node below the root is.
+    Two rules are compared. ``whole`` keeps the output of `predict` and abstains where its
+    probability is below the threshold. ``deepest`` predicts the deepest node whose probability
+    reaches the threshold, which may be an inner node, and abstains only where no node below the
+    root reaches it.
 
     Parameters
     ----------
@@ -101,14 +109,14 @@ def coverage_of_paths(evaluation: Evaluation, sure: PathConfidence) -> dict[str,
     Returns
     -------
     dict
-        ``of`` and ``points``, one a threshold: ``whole`` and ``deepest`` with ``coverage``, the
-        share of rows answered, and ``accuracy``, the share of those that are true.
+        ``of`` and ``points``, one per threshold: ``whole`` and ``deepest`` with ``coverage``, the
+        share of rows with a prediction, and ``accuracy``, the share of those that are correct.
     """
     points = [
         {
             "threshold": threshold,
-            "whole": _whole_answers(evaluation, sure, threshold),
-            "deepest": _deepest_sure(evaluation, sure, threshold),
+            "whole": _whole_answers(evaluation, confidence, threshold),
+            "deepest": _deepest_confident(evaluation, confidence, threshold),
         }
         for threshold in THRESHOLDS
     ]
@@ -116,34 +124,34 @@ def coverage_of_paths(evaluation: Evaluation, sure: PathConfidence) -> dict[str,
 
 
 def _whole_answers(
-    evaluation: Evaluation, sure: PathConfidence, threshold: float
+    evaluation: Evaluation, confidence: PathConfidence, threshold: float
 ) -> dict[str, float]:
-    told = sure.answer >= threshold
-    return {"coverage": _mean(told), "accuracy": _mean(evaluation.is_right[told])}
+    answered = confidence.answer >= threshold
+    return {"coverage": _mean(answered), "accuracy": _mean(evaluation.is_right[answered])}
 
 
-def _deepest_sure(
-    evaluation: Evaluation, sure: PathConfidence, threshold: float
+def _deepest_confident(
+    evaluation: Evaluation, confidence: PathConfidence, threshold: float
 ) -> dict[str, float]:
-    nodes = sure.deepest_sure(threshold)
+    nodes = confidence.deepest_confident(threshold)
     pair = evaluation.pair
     stopped = NodeLabels.from_terminals(nodes, evaluation.hierarchy, pair.true.form)
     overlap = row_overlap(LabelPair(pair.true, stopped, pair.weight))
-    told = nodes > 0
-    nodes_told = float(overlap.pred.sum())
+    answered = nodes > 0
+    nodes_predicted = float(overlap.pred.sum())
     nodes_true = float(overlap.true.sum())
     return {
-        "coverage": _mean(told),
-        "accuracy": _mean((overlap.both == overlap.pred)[told]),
+        "coverage": _mean(answered),
+        "accuracy": _mean((overlap.both == overlap.pred)[answered]),
         "exact": _mean(overlap.apart == 0),
         "mean_depth": float(evaluation.hierarchy.depth[nodes].mean()),
-        "hierarchical_f1": 2 * float(overlap.both.sum()) / (nodes_told + nodes_true),
+        "hierarchical_f1": 2 * float(overlap.both.sum()) / (nodes_predicted + nodes_true),
     }
 
 
-def coverage_of_cells(sure: CellConfidence) -> dict[str, Any]:
-    """Tell only the nodes that are as probable as a threshold: precision against recall."""
-    edges, precision, recall = sure.precision_and_recall()
+def coverage_of_cells(confidence: CellConfidence) -> dict[str, Any]:
+    """Return precision and recall of predicting all nodes with a probability over a threshold."""
+    edges, precision, recall = confidence.precision_and_recall()
     places = np.unique(np.searchsorted(edges, THRESHOLDS, side="left").clip(max=len(edges) - 1))
     points = [
         {"threshold": edges[place], "precision": precision[place], "recall": recall[place]}
@@ -156,14 +164,10 @@ def _mean(flags: Any) -> float:
     return float(np.mean(flags)) if len(flags) else float("nan")
 
 
-FloatArray = NDArray[np.float64]
-_LONGEST_NAME = 200
-
-
 def node_facts(
-    evaluation: Evaluation, sure: PathConfidence | CellConfidence | None
+    evaluation: Evaluation, confidence: PathConfidence | CellConfidence | None
 ) -> dict[str, list[Any]]:
-    """List all nodes, the root first, parents before their children.
+    """Return one column per property of the nodes, the root first, parents before children.
 
     Parameters
     ----------
@@ -173,11 +177,11 @@ def node_facts(
     Returns
     -------
     dict of columns, each of length n_nodes
-        ``name``, ``parent`` (the one it is shown under), ``support`` (rows that have the node),
-        ``predicted`` (rows that are given it), ``correct`` (both), ``precision``, ``recall``,
-        ``f1``, ``confidence`` (mean probability where it is predicted). A DAG also has
-        ``more_parents``, a list for each node; ``unseen`` are the nodes that the model's hierarchy
-        does not have.
+        ``name``, ``parent`` (the one it is displayed under), ``support`` (number of rows whose
+        true labels include the node), ``predicted`` (number of rows it is predicted for),
+        ``correct`` (both), ``precision``, ``recall``, ``f1``, ``confidence`` (mean probability
+        where it is predicted). A DAG also has ``more_parents``, a list per node; ``unseen`` are
+        the nodes that the model's hierarchy does not have.
     """
     hierarchy, counts = evaluation.hierarchy, evaluation.counts
     support, predicted = counts.support, counts.tp + counts.fp
@@ -190,7 +194,7 @@ def node_facts(
         "precision": rounded(_quotient(counts.tp, predicted)),
         "recall": rounded(_quotient(counts.tp, support)),
         "f1": rounded(_quotient(2 * counts.tp, support + predicted)),
-        "confidence": rounded(_quotient(_confidence_sums(evaluation, sure), predicted)),
+        "confidence": rounded(_quotient(_confidence_sums(evaluation, confidence), predicted)),
         "unseen": np.flatnonzero(~evaluation.is_known).tolist(),
     }
     if not hierarchy.is_tree:
@@ -202,20 +206,21 @@ def node_facts(
 
 
 def _confidence_sums(
-    evaluation: Evaluation, sure: PathConfidence | CellConfidence | None
+    evaluation: Evaluation, confidence: PathConfidence | CellConfidence | None
 ) -> FloatArray:
-    """Probabilities of each node summed over the rows that it is predicted for."""
+    """Return the sum of each node's probability over the rows that it is predicted for."""
     n_nodes = evaluation.hierarchy.n_nodes
-    if sure is None:
+    if confidence is None:
         return np.full(n_nodes, np.nan)
-    if isinstance(sure, CellConfidence):
-        return sure.node_sums
+    if isinstance(confidence, CellConfidence):
+        return confidence.node_sums
     on_path = ancestors_by_level(evaluation.hierarchy)[evaluation.pair.nodes[1]]
-    there = on_path >= 0
+    reached = on_path >= 0
     sums = np.asarray(
-        np.bincount(on_path[there], sure.on_path[there], minlength=n_nodes), dtype=np.float64
+        np.bincount(on_path[reached], confidence.on_path[reached], minlength=n_nodes),
+        dtype=np.float64,
     )
-    sums[0] = evaluation.n_rows  # the root is certain
+    sums[0] = evaluation.n_rows  # the root has probability 1
     return sums
 
 

@@ -1,4 +1,4 @@
-"""How sure a model is of single paths: one look at the probabilities of all nodes, in chunks."""
+"""Confidence of a model: node probabilities are computed once, in chunks of rows, and reduced."""
 
 from __future__ import annotations
 
@@ -30,22 +30,26 @@ __all__ = [
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _NUMBERS_AT_ONCE = 2**24  # of node tables, 128 MiB
+# scores are binned by their log-odds: most are near 0, where precision is decided
+_EDGES = np.r_[0.0, 1 / (1 + np.exp(-np.linspace(-9, 9, 198)))]
+_KEPT_CELLS = 2**24  # for the exact area: 128 MiB
+_KEPT_ROWS = 100_000  # for the interval of the area: two tables of rows x bins
 
 
 @dataclass(frozen=True)
 class PathConfidence:
-    """What is kept of the probabilities of nodes, for one path a row.
+    """Summary of the node probabilities of a model that predicts one path per row.
 
     Parameters
     ----------
     on_path : array of shape (n_samples, max_depth)
-        Probability of the predicted path's node at each level, NaN below its end.
+        Probability of the node on the predicted path at each level, NaN below its end.
     answer : array of shape (n_samples,)
         Probability of the predicted node.
     best : array of shape (n_samples, max_depth)
-        Highest probability at each level.
+        Highest probability of any node at each level.
     best_node : int array of shape (n_samples, max_depth)
-        The node that has it.
+        The node with that probability.
     """
 
     on_path: FloatArray
@@ -53,15 +57,16 @@ class PathConfidence:
     best: FloatArray
     best_node: IntArray
 
-    def deepest_sure(self, threshold: float) -> IntArray:
-        """Deepest node of every row that is sure enough; the root, 0, where none is.
+    def deepest_confident(self, threshold: float) -> IntArray:
+        """Return the deepest node per row with a probability of at least `threshold`.
 
-        The answer of `palmette.decoding.Confident`: of equally deep nodes the most probable.
+        As `palmette.decoding.Confident`: of equally deep nodes the most probable one; the root, 0,
+        where no node reaches the threshold.
         """
-        sure = self.best >= threshold
-        levels = np.arange(1, sure.shape[1] + 1)
-        deepest = np.where(sure, levels, 0).max(axis=1, initial=0)
-        found = np.zeros(len(sure), dtype=np.int32)
+        reaches = self.best >= threshold
+        levels = np.arange(1, reaches.shape[1] + 1)
+        deepest = np.where(reaches, levels, 0).max(axis=1, initial=0)
+        found = np.zeros(len(reaches), dtype=np.int32)
         below = np.flatnonzero(deepest)
         found[below] = self.best_node[below, deepest[below] - 1]
         return found
@@ -70,15 +75,15 @@ class PathConfidence:
 def read_path_confidence(
     node_proba: Callable[[Any], FloatArray], X: Any, evaluation: Evaluation
 ) -> PathConfidence:
-    """Look at the probabilities of all rows, a chunk at a time.
+    """Compute and summarize the node probabilities of all rows, one chunk at a time.
 
     Parameters
     ----------
     node_proba : callable
-        From rows to probabilities of the nodes of the model's hierarchy.
+        Maps rows to probabilities of the nodes of the model's hierarchy.
     X : rows
     evaluation : Evaluation
-        Of the same rows, with one path each.
+        Evaluation of the same rows, with one path per row.
 
     Returns
     -------
@@ -86,7 +91,7 @@ def read_path_confidence(
     """
     hierarchy = evaluation.hierarchy
     predicted = evaluation.pair.nodes[1]
-    above = ancestors_by_level(hierarchy)
+    ancestors = ancestors_by_level(hierarchy)
     shape = (evaluation.n_rows, hierarchy.max_depth)
     on_path, best = np.full(shape, np.nan), np.zeros(shape)
     best_node, answer = np.zeros(shape, dtype=np.int32), np.empty(shape[0])
@@ -95,9 +100,9 @@ def read_path_confidence(
         rows = np.arange(len(table))
         answer[chunk] = table[rows, predicted[chunk]]
         for level, nodes in enumerate(levels):
-            column = above[predicted[chunk], level]
-            there = np.flatnonzero(column >= 0)
-            on_path[chunk.start + there, level] = table[there, column[there]]
+            column = ancestors[predicted[chunk], level]
+            reached = np.flatnonzero(column >= 0)
+            on_path[chunk.start + reached, level] = table[reached, column[reached]]
             among = table[:, nodes]
             place = among.argmax(axis=1)
             best[chunk, level], best_node[chunk, level] = among[rows, place], nodes[place]
@@ -107,7 +112,7 @@ def read_path_confidence(
 def node_tables(
     node_proba: Callable[[Any], FloatArray], X: Any, evaluation: Evaluation
 ) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield chunks of rows with their probabilities on the evaluation's hierarchy."""
+    """Yield chunks of rows with their node probabilities on the hierarchy of the evaluation."""
     place, n_nodes = evaluation.node_place, evaluation.hierarchy.n_nodes
     n_rows = count_rows(X)
     for chunk in row_chunks(n_rows, 3 * n_nodes, _NUMBERS_AT_ONCE):
@@ -116,7 +121,7 @@ def node_tables(
         if proba.shape != (chunk.stop - chunk.start, len(place)):
             raise PalmetteError(
                 f"the model gave probabilities of shape {proba.shape}: expected "
-                f"({chunk.stop - chunk.start}, {len(place)}), a column for every node."
+                f"({chunk.stop - chunk.start}, {len(place)}), one column per node."
             )
         if len(place) == n_nodes:
             yield chunk, proba
@@ -127,7 +132,9 @@ def node_tables(
 
 
 def ancestors_by_level(hierarchy: Hierarchy) -> IntArray:
-    """Node at each level above every node of a tree: (n_nodes, max_depth), -1 below its end.
+    """Return the ancestor of every node of a tree at each level: (n_nodes, max_depth).
+
+    A node is its own ancestor at its own level; levels below it hold -1.
 
     Examples
     --------
@@ -143,26 +150,23 @@ def ancestors_by_level(hierarchy: Hierarchy) -> IntArray:
     return above
 
 
-# scores are binned by their log-odds: most are near 0, where precision is decided
-_EDGES = np.r_[0.0, 1 / (1 + np.exp(-np.linspace(-9, 9, 198)))]
-_KEPT_CELLS = 2**24  # for the exact area: 128 MiB
-_KEPT_ROWS = 100_000  # for the interval of the area: two tables of rows x bins
-
-
 @dataclass(frozen=True)
 class CellConfidence:
-    """What is kept of the probabilities of nodes, for several paths a row.
+    """Summary of the node probabilities of a model that predicts several paths per row.
+
+    A cell is a pair of a row and a node.
 
     Parameters
     ----------
     levels : float array of shape (max_depth, 3, n_bins)
-        Cells, sums of probabilities and true cells of every level, in bins of probability.
+        Number of cells, sum of probabilities and number of true cells per level, in bins of
+        probability.
     node_sums : array of shape (n_nodes,)
         Sum of the probabilities of each node over the rows that it is predicted for.
     counts : int array of shape (2, n_score_bins)
-        All cells and true cells, by score.
+        Number of all cells and of true cells, by score.
     row_counts : int array of shape (2, n_samples, n_score_bins) or None
-        The same for every row; None where there are too many rows.
+        The same per row; None where there are too many rows.
     exact_area : float or None
         Area under the precision-recall curve; None where there are too many cells.
     """
@@ -174,29 +178,31 @@ class CellConfidence:
     exact_area: float | None
 
     def curves(self) -> list[ReliabilityCurve]:
-        """Reliability of the cells of each level."""
+        """Return the reliability curve of the cells of each level."""
         return [_curve(table) for table in self.levels]
 
     def curve_of_all(self) -> ReliabilityCurve:
-        """Reliability of all cells together."""
+        """Return the reliability curve of all cells together."""
         return _curve(self.levels.sum(axis=0))
 
     def area(self) -> float:
-        """Area under the precision-recall curve: exact, or from scores in bins."""
+        """Return the area under the precision-recall curve, exact or from binned scores."""
         if self.exact_area is not None:
             return self.exact_area
         return float(_area(self.counts[0][None], self.counts[1][None])[0])
 
     def average_precision(self, drawn: NDArray[np.int64]) -> FloatArray:
-        """Area from scores in bins for numbers of each row, of shape (n_draws,)."""
+        """Return the area from binned scores per resample, of shape (n_draws,)."""
         assert self.row_counts is not None  # callers draw rows only where their counts were kept
         cells, true = (drawn @ side for side in self.row_counts)
         return _area(cells, true)
 
     def precision_and_recall(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Thresholds, and precision and recall of the cells that are as probable: (n_bins,)."""
-        told, true = (np.cumsum(side[::-1])[::-1] for side in self.counts)
-        precision = np.divide(true, told, out=np.full(len(told), np.nan), where=told > 0)
+        """Return thresholds with precision and recall at each of them, of shape (n_bins,)."""
+        predicted, true = (np.cumsum(side[::-1])[::-1] for side in self.counts)
+        precision = np.divide(
+            true, predicted, out=np.full(len(predicted), np.nan), where=predicted > 0
+        )
         recall = true / max(int(true[0]), 1)
         return _EDGES.copy(), precision, recall
 
@@ -204,7 +210,7 @@ class CellConfidence:
 def read_cell_confidence(
     node_proba: Callable[[Any], FloatArray], X: Any, evaluation: Evaluation, n_bins: int = 10
 ) -> CellConfidence:
-    """Look at the probabilities of all rows, a chunk at a time; parameters as for paths."""
+    """Compute and summarize node probabilities; parameters as for `read_path_confidence`."""
     hierarchy, pair = evaluation.hierarchy, evaluation.pair
     n_rows, n_nodes = evaluation.n_rows, hierarchy.n_nodes
     levels = np.zeros((hierarchy.max_depth, 3, n_bins))
@@ -234,7 +240,7 @@ def read_cell_confidence(
 
 
 def _in_bins(table: FloatArray, truth: NDArray[np.bool_], n_bins: int) -> FloatArray:
-    """Cells, sums of probabilities and true cells, in the bins of `reliability_curve`."""
+    """Count cells, sum probabilities and count true cells in the bins of `reliability_curve`."""
     inner = np.linspace(0.0, 1.0, n_bins + 1)[1:-1]
     place = np.searchsorted(inner, table.ravel(), side="left")
     weights = (None, table.ravel(), truth.ravel())
@@ -249,7 +255,7 @@ def _curve(table: FloatArray) -> ReliabilityCurve:
 
 
 def _by_score(table: FloatArray, truth: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Cells and true cells of every row by score: (2, n_rows, n_score_bins)."""
+    """Count cells and true cells per row by score: (2, n_rows, n_score_bins)."""
     n_rows, n_bins = len(table), len(_EDGES)
     place = np.searchsorted(_EDGES, table, side="right") - 1
     place += n_bins * np.arange(n_rows)[:, None]
@@ -259,10 +265,10 @@ def _by_score(table: FloatArray, truth: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def _area(cells: NDArray[Any], true: NDArray[Any]) -> FloatArray:
-    """Average precision where all cells of a bin have one score: (n_draws,)."""
-    told = np.cumsum(cells[:, ::-1], axis=1)
+    """Return the average precision, all cells of a bin having the same score: (n_draws,)."""
+    predicted = np.cumsum(cells[:, ::-1], axis=1)
     hits = np.cumsum(true[:, ::-1], axis=1)
-    precision = np.divide(hits, told, out=np.zeros(hits.shape), where=told > 0)
+    precision = np.divide(hits, predicted, out=np.zeros(hits.shape), where=predicted > 0)
     steps = (true[:, ::-1] * precision).sum(axis=1)
     total = hits[:, -1]
     area: FloatArray = np.divide(steps, total, out=np.full(len(total), np.nan), where=total > 0)

@@ -1,4 +1,4 @@
-"""The most confused pairs of labels, and rows that show the errors."""
+"""Errors of a model: where paths diverge, the most confused pairs of labels, example rows."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from palmette.metrics._losses import first_errors
 from palmette.reporting._evaluation import Evaluation, RowTexts
 from palmette.reporting._plain import plain, plain_facts
 
-__all__ = ["Partings", "confusion_facts", "error_facts", "find_partings"]
+__all__ = ["Divergences", "confusion_facts", "error_facts", "find_divergences"]
 
 
 N_PAIRS = 50
-_EXAMPLES_A_PAIR = 3
-_EXAMPLES_A_LABEL = 2
+_EXAMPLES_PER_PAIR = 3
+_EXAMPLES_PER_LABEL = 2
 _MOST_EXAMPLES = 1500
+_MOST_CONFUSIONS = 10_000  # between siblings, stored in the report
 
 IntArray = NDArray[np.int64]
 
@@ -27,26 +28,25 @@ IntArray = NDArray[np.int64]
 def confusion_facts(
     evaluation: Evaluation, confidence: NDArray[np.float64] | None, texts: RowTexts
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Find pairs of a true and a predicted label that are often taken for each other.
+    """Find the most frequent pairs of a true label and a wrong predicted label.
 
-    With several paths a row, every label that only the truth has is paired with every one that only
-    the prediction has.
+    With several paths per row, every missed label is paired with every false label of the row.
 
     Parameters
     ----------
     evaluation : Evaluation
     confidence : array of shape (n_samples,), optional
-        Of the answers: the errors that a model was surest of are shown first.
+        Confidence of the predictions: errors with the highest confidence are listed first.
     texts : RowTexts
 
     Returns
     -------
     pairs : list of dict
-        ``true``, ``predicted``, ``rows`` (how many), ``examples`` (places in the other list).
+        ``true``, ``predicted``, ``rows`` (their number), ``examples`` (indices in the other list).
     examples : list of dict
         ``row``, ``name``, ``text``, ``true`` and ``predicted`` (nodes), ``confidence``.
     """
-    missed, false = _apart(evaluation)
+    missed, false = _missed_and_false(evaluation)
     n_rows = evaluation.n_rows
     priority = np.zeros(n_rows) if confidence is None else -np.nan_to_num(confidence)
     order = np.lexsort((np.arange(n_rows), priority))
@@ -65,8 +65,8 @@ def confusion_facts(
     return plain(pairs), plain(examples)
 
 
-def _apart(evaluation: Evaluation) -> tuple[sparse.csc_array, sparse.csc_array]:
-    """Most specific nodes that only the truth has, and that only the prediction has."""
+def _missed_and_false(evaluation: Evaluation) -> tuple[sparse.csc_array, sparse.csc_array]:
+    """Return the most specific nodes that are missed, and those that are predicted falsely."""
     true, pred = (
         side.specific.astype(np.int32) for side in (evaluation.pair.true, evaluation.pair.pred)
     )
@@ -92,18 +92,18 @@ def _column(matrix: sparse.csc_array, node: int) -> NDArray[Any]:
     return np.asarray(matrix.indices[matrix.indptr[node] : matrix.indptr[node + 1]])
 
 
-def _first_rows(rows: IntArray, rank: IntArray, n: int = _EXAMPLES_A_PAIR) -> IntArray:
+def _first_rows(rows: IntArray, rank: IntArray, n: int = _EXAMPLES_PER_PAIR) -> IntArray:
     return rows[np.argsort(rank[rows])][:n].astype(np.int64)
 
 
 def _with_labels(
     shown: IntArray, missed: sparse.csc_array, false: sparse.csc_array, rank: IntArray
 ) -> IntArray:
-    """Add rows so that every label with errors has examples, as far as there is room."""
+    """Add rows so that every label with errors has examples, up to `_MOST_EXAMPLES` rows."""
     parts = [shown]
     for matrix in (missed, false):
         for node in np.flatnonzero(np.diff(matrix.indptr)).tolist():
-            parts.append(_first_rows(_column(matrix, node), rank, _EXAMPLES_A_LABEL))
+            parts.append(_first_rows(_column(matrix, node), rank, _EXAMPLES_PER_LABEL))
     rows = np.concatenate(parts)
     _, first = np.unique(rows, return_index=True)
     return rows[np.sort(first)][:_MOST_EXAMPLES]
@@ -123,25 +123,23 @@ def _example(
     }
 
 
-_MOST_CONFUSIONS = 10_000  # between siblings, kept for the picture
-
-
 @dataclass(frozen=True)
-class Partings:
-    """Where a row's true and predicted paths part: right down to a node, and wrong below it.
+class Divergences:
+    """Nodes at which the true and the predicted paths of a row diverge.
 
-    With one path a row in a tree a wrong row parts once, at the lowest common ancestor of truth
-    and prediction. With several paths it may part at several nodes.
+    The node itself is correct, some of its children are not. With one path per row in a tree, the
+    paths of a wrong row diverge once, at the lowest common ancestor of the true and the predicted
+    node. With several paths they may diverge at several nodes.
 
     Parameters
     ----------
-    row, node : int arrays of shape (n_partings,)
-    missed, false : int arrays of shape (n_partings,)
-        Number of the node's children that only the truth has, and that only the prediction has.
+    row, node : int arrays of shape (n_divergences,)
+    missed, false : int arrays of shape (n_divergences,)
+        Number of the node's children that are missed, and that are predicted falsely.
     siblings : int array of shape (n_confusions, 3)
-        Node, true child, predicted child: for every such pair of a parting.
+        Node, true child, predicted child: for every such pair at a divergence.
     first_level : int array of shape (n_rows,)
-        Level of a row's first error, 0 for a row that is right.
+        Level of the first error of each row, 0 for a correct row.
     """
 
     row: IntArray
@@ -153,22 +151,22 @@ class Partings:
 
     @property
     def confused(self) -> NDArray[np.bool_]:
-        """Whether another child is predicted than the true one."""
+        """Whether a wrong child is predicted in place of the true one."""
         return np.asarray((self.missed > 0) & (self.false > 0))
 
     @property
     def short(self) -> NDArray[np.bool_]:
-        """Whether the prediction ends where the truth goes on."""
+        """Whether the prediction ends at the node and the true path continues."""
         return np.asarray(self.false == 0)
 
     @property
     def beyond(self) -> NDArray[np.bool_]:
-        """Whether the prediction goes on where the truth ends."""
+        """Whether the prediction continues and the true path ends at the node."""
         return np.asarray(self.missed == 0)
 
 
-def find_partings(evaluation: Evaluation) -> Partings:
-    """Find where the paths of every wrong row part."""
+def find_divergences(evaluation: Evaluation) -> Divergences:
+    """Find the nodes at which the paths of every wrong row diverge."""
     rows, nodes = first_errors(evaluation.pair)
     hierarchy, parents = evaluation.hierarchy, evaluation.parents
     is_missed = _is_true(evaluation, rows, nodes)
@@ -181,37 +179,40 @@ def find_partings(evaluation: Evaluation) -> Partings:
     first_level[evaluation.is_right] = 0
     where, at = np.divmod(events, hierarchy.n_nodes)
     siblings = _confused_siblings(event, nodes, is_missed, at)
-    return Partings(where, at, missed, false, siblings, first_level)
+    return Divergences(where, at, missed, false, siblings, first_level)
 
 
-def error_facts(evaluation: Evaluation, partings: Partings) -> dict[str, Any]:
-    """Count errors in three ways; each counts every wrong row, with one path a row just once.
+def error_facts(evaluation: Evaluation, divergences: Divergences) -> dict[str, Any]:
+    """Count errors by kind, by level and by node.
+
+    Each count includes every wrong row; with one path per row, exactly once.
 
     Parameters
     ----------
     evaluation : Evaluation
-    partings : Partings
+    divergences : Divergences
 
     Returns
     -------
     dict
-        ``right`` and ``wrong`` rows; ``kinds`` (rows that stopped short, went too far or took
-        another branch); ``by_level`` of the first error; ``by_node`` where paths part, columns;
-        ``siblings``, columns of parent, true child, predicted child and rows.
+        Numbers of ``right`` and ``wrong`` rows; ``kinds`` (rows whose prediction ends too early,
+        ends too deep or is in another branch); ``by_level`` of the first error; ``by_node``,
+        columns of the nodes at which paths diverge; ``siblings``, columns of parent, true child,
+        predicted child and number of rows.
     """
     right = int(np.count_nonzero(evaluation.is_right))
-    levels = np.bincount(partings.first_level, minlength=evaluation.hierarchy.max_depth + 1)
+    levels = np.bincount(divergences.first_level, minlength=evaluation.hierarchy.max_depth + 1)
     return plain_facts(
         {
             "rows": evaluation.n_rows,
             "right": right,
             "wrong": evaluation.n_rows - right,
-            "kinds": _kinds(evaluation, partings),
+            "kinds": _kinds(evaluation, divergences),
             "by_level": [
                 {"level": level, "rows": count} for level, count in enumerate(levels.tolist())
             ][1:],
-            "by_node": _by_node(partings),
-            "siblings": _siblings(partings),
+            "by_node": _by_node(divergences),
+            "siblings": _siblings(divergences),
         }
     )
 
@@ -225,7 +226,7 @@ def _is_true(evaluation: Evaluation, rows: IntArray, nodes: NDArray[Any]) -> NDA
 def _confused_siblings(
     event: IntArray, nodes: NDArray[Any], is_missed: NDArray[np.bool_], at: IntArray
 ) -> IntArray:
-    """All pairs of a missed and a false child of one parting: (n_pairs, 3)."""
+    """Return all pairs of a missed and a false child of one divergence: (n_pairs, 3)."""
     by_event = np.argsort(event, kind="stable")
     missed, false = (by_event[flag[by_event]] for flag in (is_missed, ~is_missed))
     starts = np.searchsorted(event[false], event[missed], side="left")
@@ -236,11 +237,11 @@ def _confused_siblings(
     return np.column_stack([at[event[missed[left]]], *pairs]).astype(np.int64)
 
 
-def _kinds(evaluation: Evaluation, partings: Partings) -> dict[str, int]:
-    """Rows by kind: they add up to all rows."""
+def _kinds(evaluation: Evaluation, divergences: Divergences) -> dict[str, int]:
+    """Count rows by kind of error; the counts sum to the number of rows."""
     n_rows = evaluation.n_rows
-    missed = np.bincount(partings.row, partings.missed, minlength=n_rows) > 0
-    false = np.bincount(partings.row, partings.false, minlength=n_rows) > 0
+    missed = np.bincount(divergences.row, divergences.missed, minlength=n_rows) > 0
+    false = np.bincount(divergences.row, divergences.false, minlength=n_rows) > 0
     return {
         "right": int(np.count_nonzero(~missed & ~false)),
         "short": int(np.count_nonzero(missed & ~false)),
@@ -249,9 +250,13 @@ def _kinds(evaluation: Evaluation, partings: Partings) -> dict[str, int]:
     }
 
 
-def _by_node(partings: Partings) -> dict[str, list[int]]:
-    nodes, place = np.unique(partings.node, return_inverse=True)
-    kinds = {"confused": partings.confused, "short": partings.short, "beyond": partings.beyond}
+def _by_node(divergences: Divergences) -> dict[str, list[int]]:
+    nodes, place = np.unique(divergences.node, return_inverse=True)
+    kinds = {
+        "confused": divergences.confused,
+        "short": divergences.short,
+        "beyond": divergences.beyond,
+    }
     columns = {
         name: np.bincount(place, flags, minlength=len(nodes)).astype(int)
         for name, flags in kinds.items()
@@ -262,8 +267,8 @@ def _by_node(partings: Partings) -> dict[str, list[int]]:
     return {name: column[order].tolist() for name, column in facts.items()}
 
 
-def _siblings(partings: Partings) -> dict[str, Any]:
-    triples, counts = np.unique(partings.siblings, axis=0, return_counts=True)
+def _siblings(divergences: Divergences) -> dict[str, Any]:
+    triples, counts = np.unique(divergences.siblings, axis=0, return_counts=True)
     order = np.lexsort((*triples.T[::-1], -counts))
     kept = order[:_MOST_CONFUSIONS]
     names = ("parent", "true", "predicted")

@@ -1,4 +1,4 @@
-"""Rows as a reader sees them: a name, and a text that is cut where it is long."""
+"""True and predicted labels on one hierarchy, and the rows as text for examples."""
 
 from __future__ import annotations
 
@@ -25,25 +25,26 @@ from palmette.reporting._plain import cut
 __all__ = ["Evaluation", "RowTexts", "evaluate", "places_of", "primary_parents", "rows_with_truth"]
 
 
-_LENGTH = 240  # characters of a row's text
-_VALUE = 120  # characters of one cell in it
-_NUMBERS = 8  # features that stand for a row of numbers
+IntArray = NDArray[np.int32]
+_LENGTH = 240  # maximum characters in the text of a row
+_VALUE = 120  # maximum characters of one value in it
+_NUMBERS = 8  # number of features shown for a row of numbers
 
 
 class RowTexts:
-    """Writes rows of X for a report.
+    """Names and texts of the rows of X for the examples of a report.
 
     Parameters
     ----------
-    X : rows, as the model takes them
+    X : rows, in the form that the model accepts
     names : sequence of length n_samples, optional
-        What rows are called; by default their index in a pandas table, or their number.
+        Names of the rows; by default their index in a pandas table, or their number.
     texts : sequence of length n_samples, optional
-        What rows say; by default made from X.
+        Texts of the rows; by default made from X.
     columns : list, optional
-        Columns of a table to show; all by default.
+        Columns of a table to include; all by default.
     features : list of str, optional
-        Names of the features, where X is an array.
+        Names of the features if X is an array.
 
     Examples
     --------
@@ -64,7 +65,8 @@ class RowTexts:
         for what, given in (("sample_names", names), ("sample_texts", texts)):
             if given is not None and len(given) != count_rows(X):
                 raise PalmetteError(
-                    f"{what} has {len(given)} entries for {count_rows(X)} rows: expected one a row."
+                    f"{what} has {len(given)} entries for {count_rows(X)} rows: "
+                    "expected one per row."
                 )
         index = row_index(X)
         self._X = X
@@ -74,11 +76,11 @@ class RowTexts:
         self._features = features
 
     def name(self, row: int) -> str:
-        """Return what a row is called."""
+        """Return the name of a row."""
         return cut(str(self._names[row] if self._names else row), 80)
 
     def text(self, row: int) -> str:
-        """Return what a row says, cut."""
+        """Return the text of a row, truncated."""
         if self._texts is not None:
             return _clean(self._texts[row], _LENGTH)
         one = take_rows(self._X, np.array([row], dtype=np.int32))
@@ -86,10 +88,10 @@ class RowTexts:
             return _clean(next(iter(one)), _LENGTH)
         columns = column_names(one)
         if columns is not None:
-            return cut(self._of_table(one, columns), _LENGTH)
-        return cut(self._of_numbers(one), _LENGTH)
+            return cut(self._table_text(one, columns), _LENGTH)
+        return cut(self._numeric_text(one), _LENGTH)
 
-    def _of_table(self, one: Any, columns: list[Any]) -> str:
+    def _table_text(self, one: Any, columns: list[Any]) -> str:
         shown = [name for name in columns if self._columns is None or name in self._columns]
         parts = []
         for name in shown:
@@ -100,11 +102,12 @@ class RowTexts:
                 parts.append(text if len(shown) == 1 else f"{name}: {text}")
         return " · ".join(parts)
 
-    def _of_numbers(self, one: Any) -> str:
+    def _numeric_text(self, one: Any) -> str:
         values = one.toarray()[0] if sparse.issparse(one) else np.asarray(one)[0]
         values = np.ravel(np.asarray(values))
-        told = np.flatnonzero(values)[:_NUMBERS] if values.dtype.kind in "fiub" else range(_NUMBERS)
-        parts = [f"{self._feature(j)} {_number(values[j])}" for j in told if j < len(values)]
+        is_numeric = values.dtype.kind in "fiub"
+        chosen = np.flatnonzero(values)[:_NUMBERS] if is_numeric else range(_NUMBERS)
+        parts = [f"{self._feature(j)} {_number(values[j])}" for j in chosen if j < len(values)]
         return " · ".join(parts)
 
     def _feature(self, column: int) -> str:
@@ -116,34 +119,34 @@ def _number(value: Any) -> str:
 
 
 def _clean(value: Any, length: int) -> str:
-    """One line of text: white space of any kind becomes a single space."""
+    """Return a value as one line of text, with runs of white space replaced by one space."""
     return cut(" ".join(str(value).split()), length)
 
 
 def rows_with_truth(model: Any, X: Any) -> tuple[Any, Any, NDArray[np.int32] | None]:
-    """Take the rows that have a label, and their labels, out of a table.
+    """Return the labelled rows of a table and their labels.
 
-    Labels that the hierarchy does not know are kept where that can be done, so that the model's
-    errors on them count; of a learnt hierarchy, and with several paths a row, such rows are left
-    out with those that have no label.
+    Labels that are not in the hierarchy are kept where possible, so that the errors on them count.
+    With a learnt hierarchy, a DAG or several paths per row, such rows are left out like rows
+    without a label.
 
     Parameters
     ----------
     model : TableModel
-        A model with `read_target`, which knows its target column.
+        A model with the method `read_target`.
     X : DataFrame
 
     Returns
     -------
     X : DataFrame of the rows with a label
-    y : their labels
-    places : int array, or None where no row is left out
-        Their numbers in the table.
+    y : labels of these rows
+    places : int array, or None if no row is left out
+        Positions of these rows in the table.
     """
     if not hasattr(model, "read_target"):
         raise PalmetteError(
-            f"y is missing: {type(model).__name__} cannot read the true labels from X. Pass y, the "
-            "true label of every row."
+            f"y is missing: {type(model).__name__} cannot read the true labels from X. Pass y, "
+            "one true label per row."
         )
     known = np.asarray(model.labelled_rows(X), dtype=bool)
     if known.all():
@@ -153,8 +156,8 @@ def rows_with_truth(model: Any, X: Any) -> tuple[Any, Any, NDArray[np.int32] | N
     kept = known | np.array([keeps_unknown and path is not None for path in written], dtype=bool)
     if not kept.any():
         raise LabelError(
-            f"none of the {count_rows(X)} rows has a label that the model can be judged by: "
-            f"expected them in {', '.join(model.target_.columns)}."
+            f"none of the {count_rows(X)} rows has a label that can be compared with predictions: "
+            f"expected labels in {', '.join(model.target_.columns)}."
         )
     places = np.flatnonzero(kept).astype(np.int32)
     read = iter(
@@ -166,9 +169,6 @@ def rows_with_truth(model: Any, X: Any) -> tuple[Any, Any, NDArray[np.int32] | N
     return take_rows(X, places), labels, places
 
 
-IntArray = NDArray[np.int32]
-
-
 @dataclass(frozen=True)
 class Evaluation:
     """True and predicted labels of all rows.
@@ -176,11 +176,11 @@ class Evaluation:
     Parameters
     ----------
     pair : LabelPair
-        On the hierarchy of the model, with the labels added that it never saw.
+        On the hierarchy of the model, extended by labels that it has never seen.
     several : bool
-        Whether a row may have several paths, or a node several parents.
+        Whether rows may have several paths, or nodes several parents.
     node_place : int array of shape (n_model_nodes,)
-        Number of each node of the model's hierarchy in that of `pair`.
+        Node number in the hierarchy of `pair` for each node of the model's hierarchy.
     """
 
     pair: LabelPair
@@ -189,7 +189,7 @@ class Evaluation:
 
     @property
     def hierarchy(self) -> Hierarchy:
-        """The hierarchy of truth and answers."""
+        """Hierarchy of the true and predicted labels."""
         return self.pair.hierarchy
 
     @property
@@ -199,22 +199,22 @@ class Evaluation:
 
     @cached_property
     def counts(self) -> NodeCounts:
-        """True and false positives of every node."""
+        """True positives, false positives and false negatives per node."""
         return count_nodes(self.pair)
 
     @cached_property
     def overlap(self) -> RowOverlap:
-        """Nodes that each row truly has, is given, and both."""
+        """Number of true nodes, predicted nodes, and nodes that are both, per row."""
         return row_overlap(self.pair)
 
     @cached_property
     def is_right(self) -> NDArray[np.bool_]:
-        """Whether the answer is exactly the truth, of shape (n_samples,)."""
+        """Whether the prediction equals the true label, of shape (n_samples,)."""
         return np.asarray(self.overlap.apart == 0)
 
     @cached_property
     def parents(self) -> IntArray:
-        """The parent under which each node is shown; see `primary_parents`."""
+        """Parent under which each node is displayed; see `primary_parents`."""
         return primary_parents(self.hierarchy)
 
     @cached_property
@@ -226,18 +226,18 @@ class Evaluation:
 
     @cached_property
     def n_unseen(self) -> int:
-        """Rows with a true label that the model's hierarchy does not have."""
+        """Number of rows with a true label that is not in the model's hierarchy."""
         unknown = (~self.is_known).astype(np.int64)
         return int(np.count_nonzero(self.pair.true.closed @ unknown))
 
 
 def evaluate(model: Any, X: Any, y: Any) -> Evaluation:
-    """Predict the rows and put truth and answers on one hierarchy.
+    """Predict the rows and encode true and predicted labels on one hierarchy.
 
     Parameters
     ----------
     model : fitted classifier
-    X : rows, as the model takes them
+    X : rows, in the form that the model accepts
     y : labels of n_samples rows
 
     Returns
@@ -259,12 +259,12 @@ def evaluate(model: Any, X: Any, y: Any) -> Evaluation:
         hierarchy.is_tree and pair.true.is_single_path and pair.pred.is_single_path
     )
     if not several:
-        pair = LabelPair(_one_node_a_row(pair.true), _one_node_a_row(pair.pred), pair.weight)
+        pair = LabelPair(_one_node_per_row(pair.true), _one_node_per_row(pair.pred), pair.weight)
     return Evaluation(pair, several, _places(known, hierarchy))
 
 
 def primary_parents(hierarchy: Hierarchy) -> IntArray:
-    """Parent of every node, -1 for the root; in a DAG the deepest, of equally deep the first.
+    """Return one parent per node, -1 for the root; in a DAG the deepest, then the first.
 
     Examples
     --------
@@ -277,14 +277,14 @@ def primary_parents(hierarchy: Hierarchy) -> IntArray:
     above, below = hierarchy.edges[:, 0], hierarchy.edges[:, 1]
     best_last = np.lexsort((-above, hierarchy.depth[above]))
     parents = np.full(hierarchy.n_nodes, -1, dtype=np.int32)
-    parents[below[best_last]] = above[best_last]  # of several, the last one written stays
+    parents[below[best_last]] = above[best_last]  # the last assignment wins
     return parents
 
 
 def places_of(hierarchy: Hierarchy, evaluation: Evaluation) -> IntArray:
-    """Nodes of a part's hierarchy in that of the report, of shape (n_nodes,); 0 for unknown ones.
+    """Return the report's node number per node of another hierarchy; 0 for unknown nodes.
 
-    A part may have a hierarchy of its own, such as one that it learnt.
+    A wrapped model may have its own hierarchy, for example one that it learnt.
     """
     if hierarchy.n_nodes == len(evaluation.node_place):
         return evaluation.node_place
@@ -293,7 +293,7 @@ def places_of(hierarchy: Hierarchy, evaluation: Evaluation) -> IntArray:
     return np.array(found, dtype=np.int32)
 
 
-def _one_node_a_row(labels: NodeLabels) -> NodeLabels:
+def _one_node_per_row(labels: NodeLabels) -> NodeLabels:
     return NodeLabels.from_terminals(labels.terminals, labels.hierarchy, labels.form)
 
 

@@ -1,4 +1,8 @@
-"""Bootstrap over rows, cheaply: groups of like rows are drawn, nothing is predicted again."""
+"""Headline scores of a report with bootstrap intervals, overall and per level.
+
+Rows with the same true and predicted labels form groups, and resamples draw counts of the groups:
+nothing is predicted again.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +26,12 @@ __all__ = ["CONFIDENCE", "Interval", "RowGroups", "bootstrap", "group_rows", "he
 
 FloatArray = NDArray[np.float64]
 CONFIDENCE = 0.95  # of the intervals
-_NUMBERS_AT_ONCE = 2**22  # drawn or summed at a time
+_NUMBERS_AT_ONCE = 2**22  # maximum size of an array of draws or sums
 
 
 @dataclass(frozen=True)
 class Interval:
-    """A figure of the sample, and the bounds between which most resamples have it."""
+    """A score of the sample and the bounds of its bootstrap interval."""
 
     value: float
     low: float
@@ -35,34 +39,34 @@ class Interval:
 
 
 def bootstrap(
-    figures: Callable[[NDArray[np.int64]], FloatArray],
+    scores: Callable[[NDArray[np.int64]], FloatArray],
     sizes: NDArray[Any],
     *,
     n_resamples: int,
     seed: int,
     width: int = 1,
 ) -> list[Interval]:
-    """Draw rows with replacement and give the percentile intervals of figures.
+    """Return percentile bootstrap intervals of scores over resampled rows.
 
-    Rows that are alike in all that the figures look at form a group. The numbers of rows drawn from
-    the groups are then multinomial, so that a resample costs as much as there are groups.
+    Rows that are equal in everything the scores depend on form a group. The number of rows drawn
+    from each group is then multinomial, so the cost of a resample is linear in the groups.
 
     Parameters
     ----------
-    figures : callable
-        From numbers of rows of each group, of shape (n_draws, n_groups), to figures of shape
-        (n_draws, n_figures).
+    scores : callable
+        Maps numbers of rows per group, of shape (n_draws, n_groups), to scores of shape
+        (n_draws, n_scores).
     sizes : int array of shape (n_groups,)
-        Rows of each group.
+        Number of rows in each group.
     n_resamples : int
-        None are drawn for 0: the bounds are then NaN.
+        With 0, nothing is drawn and the bounds are NaN.
     seed : int
     width : int
-        Numbers that `figures` makes of a draw, to bound memory.
+        Number of values that `scores` computes per draw, which limits memory.
 
     Returns
     -------
-    list of n_figures Intervals
+    list of n_scores Intervals
 
     Examples
     --------
@@ -72,12 +76,12 @@ def bootstrap(
     (0.8, 0.7, 0.9)
     """
     if not isinstance(n_resamples, int | np.integer) or n_resamples < 0:
-        raise PalmetteError(f"n_bootstrap={n_resamples!r}: expected a whole number, 0 for none.")
-    [values] = figures(np.asarray(sizes, dtype=np.int64)[None, :])
+        raise PalmetteError(f"n_bootstrap={n_resamples!r}: expected an integer >= 0.")
+    [values] = scores(np.asarray(sizes, dtype=np.int64)[None, :])
     if not n_resamples:
         return [Interval(float(value), float("nan"), float("nan")) for value in values]
     draws = _draws(np.asarray(sizes), n_resamples, seed, width)
-    resampled = np.concatenate([figures(drawn) for drawn in draws])
+    resampled = np.concatenate([scores(drawn) for drawn in draws])
     tail = 50 * (1 - CONFIDENCE)
     bounds = [_bounds(column, tail) for column in resampled.T]
     return [Interval(float(v), *bound) for v, bound in zip(values, bounds, strict=True)]
@@ -103,14 +107,15 @@ def _bounds(column: FloatArray, tail: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class RowGroups:
-    """Groups of rows with the same truth and answer.
+    """Groups of rows with the same true and predicted labels.
 
     Parameters
     ----------
     evaluation : Evaluation
     first : int array of shape (n_groups,)
-        A row of each group.
+        Index of one row of each group.
     sizes : int array of shape (n_groups,)
+        Number of rows in each group.
     """
 
     evaluation: Evaluation
@@ -119,18 +124,18 @@ class RowGroups:
 
     @cached_property
     def overlap(self) -> NDArray[np.int64]:
-        """Nodes true, predicted, and both, of shape (n_groups, 3)."""
+        """Number of true nodes, predicted nodes, and both, of shape (n_groups, 3)."""
         found = self.evaluation.overlap
         return np.column_stack([side[self.first] for side in (found.true, found.pred, found.both)])
 
     @cached_property
     def is_right(self) -> NDArray[np.bool_]:
-        """Whether the answer of each group is right."""
+        """Whether the prediction of each group is correct."""
         return self.evaluation.is_right[self.first]
 
     @cached_property
     def level_flags(self) -> NDArray[np.int64]:
-        """Whether each level is right, then whether it is reached: (n_groups, 2 * max_depth)."""
+        """Whether each level is correct, then whether it is reached: (n_groups, 2 * max_depth)."""
         right, reached = [], []
         for level in range(1, self.evaluation.hierarchy.max_depth + 1):
             found = row_overlap(self.evaluation.pair, level)
@@ -141,7 +146,7 @@ class RowGroups:
 
     @cached_property
     def node_sides(self) -> list[sparse.csr_array]:
-        """Nodes below the root that each group has, is given, and both; those in use only."""
+        """True nodes, predicted nodes, and both per group, without the root and unused nodes."""
         pair = self.evaluation.pair
         true, pred = (side.closed[self.first][:, 1:] for side in (pair.true, pair.pred))
         used = np.unique(np.concatenate([true.indices, pred.indices]))
@@ -150,7 +155,7 @@ class RowGroups:
 
 
 def group_rows(evaluation: Evaluation) -> RowGroups:
-    """Group rows by truth and answer; with several paths a row every row stands alone."""
+    """Group rows by true and predicted label; with several paths, each row is its own group."""
     if evaluation.several:
         rows = np.arange(evaluation.n_rows)
         return RowGroups(evaluation, rows, np.ones(len(rows), dtype=np.int64))
@@ -161,8 +166,8 @@ def group_rows(evaluation: Evaluation) -> RowGroups:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A headline figure: its key, its title, what it says, and which way is better."""
+class Score:
+    """A headline score: its key, title, description, and whether higher is better."""
 
     name: str
     title: str
@@ -171,38 +176,38 @@ class Figure:
 
 
 _ALWAYS = (
-    Figure(
+    Score(
         "hierarchical_f1",
         "Hierarchical F1",
         "Harmonic mean of hierarchical precision and recall.",
     ),
-    Figure(
+    Score(
         "hierarchical_precision",
         "Hierarchical precision",
-        "Share of the predicted nodes, ancestors among them, that are true.",
+        "Share of the predicted nodes, including ancestors, that are true.",
     ),
-    Figure(
+    Score(
         "hierarchical_recall",
         "Hierarchical recall",
-        "Share of the true nodes, ancestors among them, that are predicted.",
+        "Share of the true nodes, including ancestors, that are predicted.",
     ),
-    Figure("accuracy", "Accuracy", "Share of rows whose label is exactly right."),
-    Figure(
+    Score("accuracy", "Accuracy", "Share of rows whose predicted label is exactly the true one."),
+    Score(
         "tree_induced_error",
         "Tree-induced error",
         "Mean number of edges between the true and the predicted node.",
         higher_is_better=False,
     ),
-    Figure("macro_f1", "Macro F1", "Mean F1 over the nodes, each counting alike."),
+    Score("macro_f1", "Macro F1", "Mean F1 over the nodes, with equal weights."),
 )
-_AUPRC = Figure(
+_AUPRC = Score(
     "micro_auprc",
     "Micro AU(PRC)",
-    "Area under the precision-recall curve over all cells of rows and nodes.",
+    "Area under the precision-recall curve over all pairs of a row and a node.",
 )
-_WORDS_OF_SETS = {
-    "accuracy": "Share of rows whose labels are all exactly right.",
-    "tree_induced_error": "Mean number of nodes that only truth or answer has.",
+_WORDS_FOR_SETS = {
+    "accuracy": "Share of rows whose set of predicted labels is exactly the true one.",
+    "tree_induced_error": "Mean number of nodes that are either true or predicted, but not both.",
 }
 
 
@@ -213,38 +218,39 @@ def headline_facts(
     n_bootstrap: int,
     seed: int,
 ) -> dict[str, Any]:
-    """Compute the figures and their intervals.
+    """Compute the headline scores and their intervals.
 
     Parameters
     ----------
     evaluation : Evaluation
     cells : CellConfidence, optional
-        Probabilities of nodes, for models of several paths.
+        Node probabilities, for models that predict several paths per row.
     n_bootstrap : int
     seed : int
 
     Returns
     -------
     dict
-        ``figures``, ``levels`` (accuracy at each) and ``bootstrap`` (how intervals were made).
+        ``figures`` (the scores), ``levels`` (scores per level) and ``bootstrap`` (settings of the
+        intervals).
     """
     groups = group_rows(evaluation)
     curve = cells if cells is not None and cells.row_counts is not None else None
 
-    def figures(drawn: NDArray[np.int64]) -> FloatArray:
-        columns = [_figures_of_labels(groups, drawn), _levels(groups, drawn)]
+    def scores(drawn: NDArray[np.int64]) -> FloatArray:
+        columns = [_label_scores(groups, drawn), _levels(groups, drawn)]
         if curve is not None:
             columns.append(curve.average_precision(drawn)[:, None])
         return np.column_stack(columns)
 
     found = bootstrap(
-        figures,
+        scores,
         groups.sizes,
         n_resamples=n_bootstrap,
         seed=seed,
         width=3 * groups.node_sides[0].shape[1],
     )
-    shown = [_fact(figure, each, evaluation) for figure, each in zip(_ALWAYS, found, strict=False)]
+    shown = [_fact(score, each, evaluation) for score, each in zip(_ALWAYS, found, strict=False)]
     if cells is not None:
         spread = found[-1] if curve is not None else Interval(np.nan, np.nan, np.nan)
         area = Interval(cells.area(), spread.low, spread.high)
@@ -258,23 +264,23 @@ def headline_facts(
     )
 
 
-def _fact(figure: Figure, found: Interval, evaluation: Evaluation) -> dict[str, Any]:
-    words = figure.words
+def _fact(score: Score, found: Interval, evaluation: Evaluation) -> dict[str, Any]:
+    words = score.words
     if evaluation.several:
-        words = _WORDS_OF_SETS.get(figure.name, words)
+        words = _WORDS_FOR_SETS.get(score.name, words)
     return {
-        "name": figure.name,
-        "title": figure.title,
+        "name": score.name,
+        "title": score.title,
         "words": words,
         "value": found.value,
         "low": found.low,
         "high": found.high,
-        "higher_is_better": figure.higher_is_better,
+        "higher_is_better": score.higher_is_better,
     }
 
 
-def _figures_of_labels(groups: RowGroups, drawn: NDArray[np.int64]) -> FloatArray:
-    """Figures in the order of `_ALWAYS`, of shape (n_draws, 6)."""
+def _label_scores(groups: RowGroups, drawn: NDArray[np.int64]) -> FloatArray:
+    """Return the scores in the order of `_ALWAYS`, of shape (n_draws, 6)."""
     n_rows = drawn.sum(axis=1)
     true, pred, both = (drawn @ groups.overlap).T
     return np.column_stack(
@@ -290,7 +296,7 @@ def _figures_of_labels(groups: RowGroups, drawn: NDArray[np.int64]) -> FloatArra
 
 
 def _macro_f1(groups: RowGroups, drawn: NDArray[np.int64]) -> FloatArray:
-    """Mean over the nodes that a resample has or is given, of shape (n_draws,)."""
+    """Return the mean F1 over the true or predicted nodes of a resample: (n_draws,)."""
     true, pred, both = (drawn @ side for side in groups.node_sides)
     present = true + pred > 0
     scores = np.divide(2.0 * both, true + pred, out=np.zeros(both.shape), where=present)
@@ -329,6 +335,6 @@ def _level_facts(
 
 
 def _share(top: NDArray[Any], bottom: NDArray[Any]) -> FloatArray:
-    """Quotients, 0 where there is nothing to divide by, as the metrics have it."""
+    """Divide; the result is 0 where the denominator is 0, as in the metrics."""
     share: FloatArray = np.divide(top, bottom, out=np.zeros(np.shape(top)), where=bottom > 0)
     return share

@@ -1,4 +1,4 @@
-"""Plain JSON values: what facts are made of."""
+"""Conversion of values to plain JSON."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 __all__ = ["cut", "plain", "plain_facts", "rounded", "to_json"]
 
 
-_DIGITS = 5  # of the columns over nodes, which are long
+_DIGITS = 5  # decimals in columns with one value per node
 
 
 def plain(value: Any) -> Any:
-    """Turn a value into what JSON can hold: NaN becomes None, unknown objects their text.
+    """Convert a value to plain JSON types: NaN becomes None, other objects their text.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ def plain(value: Any) -> Any:
 
 
 def plain_facts(facts: Mapping[Any, Any]) -> dict[str, Any]:
-    """Turn facts by name into what JSON can hold; see `plain`."""
+    """Convert a mapping to plain JSON types; see `plain`."""
     return {str(key): plain(item) for key, item in facts.items()}
 
 
 def rounded(values: NDArray[Any]) -> list[float | None]:
-    """Round numbers of a long column to a few digits; NaN is None.
+    """Round the numbers of a long column; NaN becomes None.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def rounded(values: NDArray[Any]) -> list[float | None]:
 
 
 def cut(text: str, length: int) -> str:
-    """Cut a text to a length, and say so by an ellipsis.
+    """Truncate a text to a length, with an ellipsis at the end.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def cut(text: str, length: int) -> str:
 
 
 def to_json(facts: dict[str, Any]) -> str:
-    """Write facts as JSON, every section on a line of its own: columns would fill pages.
+    """Write facts as JSON with one line per section, since indented columns would be very long.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The facts of a report: each part owns its keys, and all of them are plain JSON values."""
+"""The entry point: `report` collects the facts of all parts, `Report` writes them to files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from palmette.reporting._confidence import (
     read_cell_confidence,
     read_path_confidence,
 )
-from palmette.reporting._errors import confusion_facts, error_facts, find_partings
+from palmette.reporting._errors import confusion_facts, error_facts, find_divergences
 from palmette.reporting._evaluation import Evaluation, RowTexts, evaluate, rows_with_truth
 from palmette.reporting._headline import headline_facts
 from palmette.reporting._html import to_html, to_markdown, to_notebook
@@ -45,6 +45,11 @@ __all__ = ["FORMATS", "FORMAT_VERSION", "Report", "report", "summarize"]
 
 
 FORMAT_VERSION = 1
+FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
+    ".html": to_html,
+    ".json": to_json,
+    ".md": to_markdown,
+}
 
 
 def summarize(
@@ -58,12 +63,12 @@ def summarize(
     random_state: int = 0,
     title: str | None = None,
 ) -> dict[str, Any]:
-    """Gather the facts; parameters as for `palmette.report`.
+    """Compute the facts of a report; parameters as for `palmette.report`.
 
     Returns
     -------
     dict
-        Sections that do not apply to a model are None.
+        One entry per section; sections that do not apply to the model are None.
     """
     _require_rows(X)
     n_given, kept = count_rows(X), None
@@ -73,9 +78,9 @@ def summarize(
     names = feature_names(model)
     texts = RowTexts(X, *names_and_texts, columns=_shown_columns(model), features=names)
     evaluation = evaluate(model, X, y)
-    sure = _read_confidence(model, X, evaluation)
-    cells = sure if isinstance(sure, CellConfidence) else None
-    answers = sure.answer if isinstance(sure, PathConfidence) else None
+    confidence = _read_confidence(model, X, evaluation)
+    cells = confidence if isinstance(confidence, CellConfidence) else None
+    answers = confidence.answer if isinstance(confidence, PathConfidence) else None
     headline = headline_facts(evaluation, cells, n_bootstrap=n_bootstrap, seed=random_state)
     pairs, examples = confusion_facts(evaluation, answers, texts)
     setting = setting_facts(model, X, evaluation, n_given - evaluation.n_rows)
@@ -86,11 +91,11 @@ def summarize(
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "setting": setting,
         **headline,
-        "nodes": node_facts(evaluation, sure),
-        "errors": error_facts(evaluation, find_partings(evaluation)),
+        "nodes": node_facts(evaluation, confidence),
+        "errors": error_facts(evaluation, find_divergences(evaluation)),
         "confusions": pairs,
         "examples": examples,
-        **_confidence_facts(evaluation, sure),
+        **_confidence_facts(evaluation, confidence),
         "conformal": conformal_facts(
             model, X, evaluation, n_bootstrap=n_bootstrap, seed=random_state
         ),
@@ -103,12 +108,12 @@ def _require_rows(X: Any) -> None:
     if isinstance(X, str | os.PathLike | dict):
         raise PalmetteError(
             f"X is {shown(X)} of type {type(X).__name__}: expected the rows themselves, as an "
-            "array, a DataFrame or a list of texts. Read a file first, with pandas.read_csv, say."
+            "array, a DataFrame or a list of texts. Read files first, e.g. with pandas.read_csv."
         )
 
 
 def _kept(values: Sequence[Any] | None, places: NDArray[Any] | None) -> Sequence[Any] | None:
-    """Values of the rows that are left."""
+    """Return the values of the rows that have a label."""
     return values if values is None or places is None else [values[row] for row in places.tolist()]
 
 
@@ -124,60 +129,59 @@ def _read_confidence(
 
 
 def _confidence_facts(
-    evaluation: Evaluation, sure: PathConfidence | CellConfidence | None
+    evaluation: Evaluation, confidence: PathConfidence | CellConfidence | None
 ) -> dict[str, Any]:
-    if isinstance(sure, PathConfidence):
+    if isinstance(confidence, PathConfidence):
         return {
-            "calibration": calibration_of_paths(evaluation, sure),
-            "coverage": coverage_of_paths(evaluation, sure),
+            "calibration": calibration_of_paths(evaluation, confidence),
+            "coverage": coverage_of_paths(evaluation, confidence),
         }
-    if isinstance(sure, CellConfidence):
-        return {"calibration": calibration_of_cells(sure), "coverage": coverage_of_cells(sure)}
+    if isinstance(confidence, CellConfidence):
+        return {
+            "calibration": calibration_of_cells(confidence),
+            "coverage": coverage_of_cells(confidence),
+        }
     return {"calibration": None, "coverage": None}
 
 
 def _shown_columns(model: Any) -> list[Any] | None:
-    """Columns that a model of tables looks at: the target is told beside the row's text."""
+    """Return the feature columns of a table model; the target is shown beside the text."""
     schema = find_in_parts(model, "schema_")
     return None if schema is None else list(schema.names())
 
 
-FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
-    ".html": to_html,
-    ".json": to_json,
-    ".md": to_markdown,
-}
-
-
 class Report:
-    """Facts about a model on some rows, and the ways to write them.
+    """Evaluation of a model on some rows, which can be written as HTML, JSON or Markdown.
 
     Parameters
     ----------
     facts : dict
-        Plain JSON values, as from `report` or read from a report's .json file.
+        Plain JSON values, as computed by `report` or read from a report's .json file.
 
     Attributes
     ----------
     facts : dict
+        The facts passed in.
     """
 
     def __init__(self, facts: dict[str, Any]) -> None:
         self.facts = facts
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the report whole or not at all, in the format of the suffix.
+        """Write the report in the format given by the suffix of the path.
+
+        The file is written atomically: an error leaves an existing file unchanged.
 
         Parameters
         ----------
         path : path-like
-            ``.html`` is one file that needs nothing else and no network, ``.json`` the facts,
-            ``.md`` a short text.
+            ``.html`` is a single self-contained file, ``.json`` has the facts, ``.md`` is a short
+            text.
         """
         suffix = Path(path).suffix.lower()
         if suffix not in FORMATS:
             raise PalmetteError(
-                f"cannot write {Path(path)}: expected a name in {', '.join(FORMATS)}."
+                f"cannot write {Path(path)}: expected a name that ends in {', '.join(FORMATS)}."
             )
         text = FORMATS[suffix](self.facts)
         with atomic_write(path, "wb") as stream:
@@ -204,32 +208,34 @@ def report(
     random_state: int = 0,
     title: str | None = None,
 ) -> Report:
-    """Look at what a fitted model does on rows that it has not seen.
+    """Evaluate a fitted model on rows that it was not trained on.
 
     Parameters
     ----------
     model : fitted classifier
-        One of palmette's, one that wraps such a classifier, or a flat classifier of scikit-learn,
-        whose hierarchy is a star. Confidence, calibration and coverage need probabilities.
+        A classifier of palmette, an estimator that wraps one, or a flat classifier of
+        scikit-learn, whose hierarchy is a star. Confidence, calibration and coverage need
+        probabilities.
     X : array, sparse matrix, table or texts of n_samples rows
-        As the model takes them.
+        Rows in the form that the model accepts.
     y : labels of n_samples rows, optional
-        In any form that `NodeLabels.encode` takes. May hold labels that the model has never seen:
-        these rows count as wrong. A model of tables reads them from its target column.
+        True labels in any form that `NodeLabels.encode` accepts. Rows with labels that the model
+        has never seen count as wrong. A table model reads them from its target column.
     sample_names : sequence of length n_samples, optional
-        What rows are called in examples; the index of a table, or numbers, by default.
+        Names of the rows in examples; by default the index of a table, or row numbers.
     sample_texts : sequence of length n_samples, optional
-        What rows say in examples, where X does not, as with the counts of words of a text.
+        Texts of the rows in examples, for rows that are not readable in X, such as word counts.
     n_bootstrap : int
-        Resamples of the rows, for the intervals of the headline figures; 0 for none.
+        Number of bootstrap resamples for the intervals of the headline scores; 0 for none.
     random_state : int
         Seed of the resamples.
     title : str, optional
+        Title of the report; by default the class of the model and the number of rows.
 
     Returns
     -------
     Report
-        ``facts`` is a dict of plain values; ``write`` makes HTML, JSON or Markdown of it.
+        ``facts`` is a dict of plain values; ``write`` saves it as HTML, JSON or Markdown.
 
     Examples
     --------
@@ -245,7 +251,6 @@ def report(
     >>> found.facts["errors"]["by_level"]
     [{'level': 1, 'rows': 0}, {'level': 2, 'rows': 1}]
     """
-
     facts = summarize(
         model,
         X,

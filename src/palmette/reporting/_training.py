@@ -1,4 +1,4 @@
-"""What the report is about: the model, its parameters, the rows and the versions."""
+"""Description of the model: parameters, data, training curves, features, conformal coverage."""
 
 from __future__ import annotations
 
@@ -23,14 +23,30 @@ from palmette.reporting._plain import cut, plain_facts
 __all__ = ["conformal_facts", "feature_facts", "feature_names", "setting_facts", "training_facts"]
 
 
+FloatArray = NDArray[np.float64]
 _PACKAGES = ("palmette", "scikit-learn", "numpy", "scipy", "skrub", "pandas")
 _LONGEST_VALUE = 160
+_MOST_POINTS = 300  # of a training curve
+# attributes of estimators that hold training curves, and the names of the curves
+_SERIES = (
+    ("train_loss_", "training loss"),
+    ("validation_loss_", "validation loss"),
+    ("train_score_", "training score"),
+    ("validation_score_", "validation score"),
+    ("loss_curve_", "training loss"),
+    ("validation_scores_", "validation score"),
+    ("objective_", "objective"),
+)
+N_OVERALL = 30
+N_AT_NODE = 12
+_MOST_NUMBERS = 10_000_000  # importances of all nodes together
+_SINGLE_SIZES = 8  # smaller set sizes are counted one by one, larger ones in ranges that double
 
 
 def setting_facts(
     model: Any, X: Any, evaluation: Evaluation, n_left_out: int = 0
 ) -> dict[str, Any]:
-    """Describe model and data.
+    """Describe the model and the data.
 
     Parameters
     ----------
@@ -38,13 +54,13 @@ def setting_facts(
     X : rows
     evaluation : Evaluation
     n_left_out : int
-        Rows of the table without a label to be judged by.
+        Number of rows of the table that were left out because they have no label.
 
     Returns
     -------
     dict
-        ``model``, ``wraps``, ``parameters`` (as texts), ``data``, ``hierarchy``, ``fitted`` (what a
-        model of tables remembers of its fit), ``versions``.
+        ``model``, ``wraps``, ``parameters`` (as texts), ``data``, ``hierarchy``, ``fitted`` (the
+        summary of the fit of a table model), ``versions``.
     """
     parts = [type(part).__name__ for part in model_parts(model)]
     innermost = list(model_parts(model))[-1]
@@ -95,26 +111,13 @@ def _versions() -> dict[str, str]:
     for name in _PACKAGES:
         try:
             found[name] = version(name)
-        except PackageNotFoundError:  # not everything is needed
+        except PackageNotFoundError:  # optional packages
             continue
     return found
 
 
-_MOST_POINTS = 300
-# attributes of ours and of scikit-learn's estimators, with what they are
-_SERIES = (
-    ("train_loss_", "training loss"),
-    ("validation_loss_", "validation loss"),
-    ("train_score_", "training score"),
-    ("validation_score_", "validation score"),
-    ("loss_curve_", "training loss"),
-    ("validation_scores_", "validation score"),
-    ("objective_", "objective"),
-)
-
-
 def training_facts(model: Any) -> dict[str, Any] | None:
-    """Find the curve of a model, or of what it wraps or selects its features by.
+    """Return the training curves of a model, its wrapped model or its feature selector.
 
     Parameters
     ----------
@@ -123,8 +126,8 @@ def training_facts(model: Any) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        ``n_rounds`` and ``series``, each with ``name``, ``rounds`` and ``values``; long ones are
-        thinned out, their ends kept.
+        ``n_rounds`` and ``series``, each with ``name``, ``rounds`` and ``values``; long curves
+        are thinned, with first and last point kept.
 
     Examples
     --------
@@ -158,15 +161,8 @@ def _series(name: str, values: NDArray[np.float64]) -> dict[str, Any]:
     return {"name": name, "rounds": (kept + 1).tolist(), "values": values[kept].tolist()}
 
 
-N_OVERALL = 30
-N_AT_NODE = 12
-_MOST_NUMBERS = 10_000_000  # importances of all nodes together
-
-FloatArray = NDArray[np.float64]
-
-
 def feature_names(model: Any) -> list[str] | None:
-    """Names of the features that the innermost classifier was fitted on, None where unknown."""
+    """Return the feature names that the innermost classifier was fitted on, None if unknown."""
     for part in model_parts(model):
         maker: Any = getattr(part, "vectorizer_", None)
         if maker is None and hasattr(part, "steps") and len(part.steps) > 1:
@@ -174,7 +170,7 @@ def feature_names(model: Any) -> list[str] | None:
         if hasattr(maker, "get_feature_names_out"):
             try:
                 return [str(name) for name in maker.get_feature_names_out()]
-            except (AttributeError, ValueError):  # a step that cannot name its columns
+            except (AttributeError, ValueError):  # a step does not support feature names
                 return None
     names = find_in_parts(model, "feature_names_in_")
     return None if names is None else [str(name) for name in names]
@@ -183,20 +179,20 @@ def feature_names(model: Any) -> list[str] | None:
 def feature_facts(
     model: Any, evaluation: Evaluation, names: Sequence[str] | None
 ) -> dict[str, Any] | None:
-    """Tell which features a model uses, overall and at its nodes.
+    """Return the features that a model uses, overall and per node.
 
     Parameters
     ----------
     model : fitted classifier
     evaluation : Evaluation
     names : sequence of str, optional
-        Names of the features; x0, x1, ... without.
+        Names of the features; x0, x1, ... by default.
 
     Returns
     -------
     dict or None
-        ``kind`` is "selected" or "importance"; ``n_features``; ``overall`` and, for nodes,
-        ``nodes`` with ``node``, ``count`` and ``features``, the best first: [name, value].
+        ``kind`` is "selected" or "importance"; ``n_features``; ``overall`` and, per node,
+        ``nodes`` with ``node``, ``count`` and ``features``, best first: [name, value].
     """
     selector = find_in_parts(model, "feature_selector_")
     if selector is not None and hasattr(selector, "node_supports_"):
@@ -241,7 +237,7 @@ def _importances(
 def _importances_of_nodes(
     part: Any, n_features: int, evaluation: Evaluation, names: Sequence[str] | None
 ) -> list[dict[str, Any]]:
-    """Importances at nodes, where the model tells them and they are not too many numbers."""
+    """Return importances per node, if the model has them and the table is not too large."""
     nodes = getattr(part, "nodes_", None)
     if nodes is None or not hasattr(part, "feature_importances"):
         return []
@@ -276,27 +272,24 @@ def _name(names: Sequence[str] | None, column: int) -> str:
     return f"x{column}" if names is None or column >= len(names) else cut(str(names[column]), 80)
 
 
-_SIZES_APART = 8  # sizes of sets that are told one by one; larger ones by doubling
-
-
 def conformal_facts(
     model: Any, X: Any, evaluation: Evaluation, *, n_bootstrap: int, seed: int
 ) -> dict[str, Any] | None:
-    """Measure the coverage of conformal answers on the rows of the report.
+    """Measure the coverage of conformal predictions on the rows of the report.
 
     Parameters
     ----------
     model : fitted classifier
-        One with `predict_set_nodes`, or that wraps such a one.
+        A classifier with `predict_set_nodes`, or an estimator that wraps one.
     X : rows
     evaluation : Evaluation
     n_bootstrap, seed : int
-        For the intervals.
+        Number and seed of the bootstrap resamples for the intervals.
 
     Returns
     -------
     dict or None
-        ``answers``: the smallest set and, with one path a row, the deepest node, each with
+        ``answers``: the smallest set and, with one path per row, the deepest node, each with
         ``target``, ``coverage`` and its interval, ``mean_size`` and ``mean_depth``; ``sizes`` of
         the sets.
     """
@@ -308,7 +301,7 @@ def conformal_facts(
 
 
 class _Answers:
-    """The answers of one conformal classifier to all rows, beside the truth."""
+    """Predictions of one conformal classifier for all rows, compared with the true labels."""
 
     def __init__(
         self, part: Any, rows: Any, evaluation: Evaluation, n_bootstrap: int, seed: int
@@ -322,35 +315,39 @@ class _Answers:
     def facts(self) -> dict[str, Any]:
         sets = self._sets()
         sizes = np.diff(sets.indptr)
-        told = [self._answer("smallest set", self._held_by(sets), mean_size=float(sizes.mean()))]
+        answers = [
+            self._answer("smallest set", self._covered_share(sets), mean_size=float(sizes.mean()))
+        ]
         if not self._evaluation.several:
             nodes = self._place[self._part.predict_node_numbers(self._rows)]
             depth = float(self._evaluation.hierarchy.depth[nodes].mean())
-            told.append(self._answer("deepest node", self._is_above(nodes), mean_depth=depth))
-        return {"answers": told, "sizes": _size_table(sizes)}
+            answers.append(
+                self._answer("deepest node", self._contains_truth(nodes), mean_depth=depth)
+            )
+        return {"answers": answers, "sizes": _size_table(sizes)}
 
     def _sets(self) -> sparse.csr_array:
-        """Nodes in the set of every row, on the hierarchy of the report."""
+        """Return the prediction set per row, on the hierarchy of the report."""
         found = sparse.csr_array(self._part.predict_set_nodes(self._rows))
         shape = (found.shape[0], self._evaluation.hierarchy.n_nodes)
         return sparse.csr_array((found.data, self._place[found.indices], found.indptr), shape=shape)
 
-    def _held_by(self, sets: sparse.csr_array) -> NDArray[np.float64]:
-        """Share of a row's truth that its set holds: all or nothing, unless labels are promised."""
+    def _covered_share(self, sets: sparse.csr_array) -> NDArray[np.float64]:
+        """Return the share of true nodes in the set per row; 0 or 1 unless ``control="label"``."""
         pair = self._evaluation.pair
         if not self._evaluation.several:
             rows = np.arange(sets.shape[0])
             return np.asarray(sets[rows, pair.nodes[0]], dtype=np.float64).ravel()
         true = sparse.csr_array(pair.true.closed[:, 1:])
         n_true = np.diff(true.indptr)
-        n_held = np.asarray(true.multiply(sets[:, 1:]).sum(axis=1)).ravel()
+        n_covered = np.asarray(true.multiply(sets[:, 1:]).sum(axis=1)).ravel()
         share: NDArray[np.float64] = np.divide(
-            n_held, n_true, out=np.ones(len(n_true)), where=n_true > 0
+            n_covered, n_true, out=np.ones(len(n_true)), where=n_true > 0
         )
         return share if getattr(self._part, "control", "row") == "label" else np.floor(share)
 
-    def _is_above(self, nodes: NDArray[Any]) -> NDArray[np.float64]:
-        """Whether the truth is at a node or below it."""
+    def _contains_truth(self, nodes: NDArray[Any]) -> NDArray[np.float64]:
+        """Return per row whether the true node is the given node or a descendant of it."""
         pair = self._evaluation.pair
         answers = NodeLabels.from_terminals(nodes, self._evaluation.hierarchy, pair.true.form)
         overlap = row_overlap(LabelPair(pair.true, answers, pair.weight))
@@ -359,11 +356,11 @@ class _Answers:
     def _answer(
         self,
         title: str,
-        held: NDArray[np.float64],
+        covered: NDArray[np.float64],
         mean_size: float | None = None,
         mean_depth: float | None = None,
     ) -> dict[str, Any]:
-        found = self._interval(held)
+        found = self._interval(covered)
         return {
             "title": title,
             "target": float(self._part.coverage),
@@ -374,8 +371,8 @@ class _Answers:
             "mean_depth": mean_depth,
         }
 
-    def _interval(self, held: NDArray[np.float64]) -> Interval:
-        values, sizes = np.unique(held, return_counts=True)
+    def _interval(self, covered: NDArray[np.float64]) -> Interval:
+        values, sizes = np.unique(covered, return_counts=True)
         [found] = bootstrap(
             lambda drawn: (drawn @ values / drawn.sum(axis=1))[:, None], sizes, **self._draws
         )
@@ -383,11 +380,11 @@ class _Answers:
 
 
 def _size_table(sizes: NDArray[Any]) -> list[dict[str, int]]:
-    """Count sets by size, every set once."""
+    """Count sets by size."""
     table = []
     low, high = int(sizes.min(initial=0)), 0
     while low <= sizes.max(initial=-1):
-        high = low if low < _SIZES_APART else 2 * low - 1
+        high = low if low < _SINGLE_SIZES else 2 * low - 1
         rows = int(np.count_nonzero((sizes >= low) & (sizes <= high)))
         if rows:
             table.append({"low": low, "high": high, "rows": rows})

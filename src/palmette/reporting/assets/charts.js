@@ -1,4 +1,4 @@
-// Charts as inline SVG, each with a title, a description and a table that says the same.
+// Charts as inline SVG, each with a title, a description and a table of the same values.
 
 const BOX = { width: 380, height: 260, left: 46, right: 12, top: 12, bottom: 40 };
 
@@ -87,7 +87,7 @@ function lineChart(chart) {
       s(
         "circle",
         { cx: x(a), cy: y(b), r: size ?? 2.6 },
-        s("title", {}, series.tell?.(a, b) ?? `${tickText(a)}, ${tickText(b)}`),
+        s("title", {}, series.describe?.(a, b) ?? `${tickText(a)}, ${tickText(b)}`),
       ),
     );
     return s(
@@ -120,7 +120,7 @@ function legend(series) {
   );
 }
 
-// A chart with its legend, its caption and the table behind it.
+// A chart with its legend, its caption and a table of its values.
 function figure(chart, titles, rows) {
   return h(
     "figure",

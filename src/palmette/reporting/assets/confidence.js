@@ -1,22 +1,22 @@
-// How far the model's confidence can be trusted: reliability, coverage, conformal answers.
+// Confidence of the model: reliability, coverage, conformal predictions.
 
 const UNIT = { min: 0, max: 1, ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] };
 
 function reliabilityFigure() {
   const { of, answer, levels } = facts.calibration;
-  const what = of === "rows" ? "answers" : "cells of rows and nodes";
+  const what = of === "rows" ? "predictions" : "pairs of a row and a node";
   const curves =
     levels.length > 1
       ? levels.slice(0, 4).map((each) => [`level ${each.level}`, each])
       : [["all", answer]];
   const chart = {
     title: "Reliability",
-    words: `Share of ${what} that are true against the confidence in them. On the dotted line confidence is what it says.`,
+    words: `Share of ${what} that are true, by their confidence. A perfectly calibrated model is on the dotted line.`,
     x: { ...UNIT, title: "confidence" },
     y: { ...UNIT, title: "share true" },
     diagonal: true,
     series: curves.map(([name, curve]) => {
-      const size = (bin) => 2 + 3 * Math.sqrt(bin.count / Math.max(curve.count, 1)); // more rows, larger dots
+      const size = (bin) => 2 + 3 * Math.sqrt(bin.count / Math.max(curve.count, 1)); // area grows with the number of rows
       return { name, points: curve.bins.map((bin) => [bin.confidence, bin.accuracy, size(bin)]) };
     }),
   };
@@ -34,7 +34,7 @@ function reliabilityFigure() {
 
 function calibrationTable() {
   const { of, answer, levels } = facts.calibration;
-  const rows = [["whole answers", answer], ...levels.map((each) => [`level ${each.level}`, each])];
+  const rows = [["complete predictions", answer], ...levels.map((each) => [`level ${each.level}`, each])];
   return table(
     ["", of, "expected calibration error"],
     rows.map(([name, each]) => [
@@ -49,21 +49,21 @@ function calibrationTable() {
 function coverageFigure() {
   const { points } = facts.coverage;
   const kinds = [
-    ["deepest", "deepest node that is sure enough"],
-    ["whole", "whole answers"],
+    ["deepest", "deepest node above the threshold"],
+    ["whole", "complete predictions"],
   ];
   const all = kinds.flatMap(([key]) => points.map((point) => point[key].accuracy)).filter(isNumber);
   const low = Math.floor(10 * Math.min(0.9, ...all)) / 10;
   const chart = {
-    title: "Accuracy against coverage",
+    title: "Accuracy and coverage",
     words:
-      "As the confidence asked for rises, fewer rows are answered and more of the answers are true.",
-    x: { ...UNIT, title: "share of rows answered" },
-    y: { min: low, max: 1, title: "share of answers true" },
+      "With a higher confidence threshold, fewer rows get a prediction and more of the predictions are true.",
+    x: { ...UNIT, title: "coverage: share of rows with a prediction" },
+    y: { min: low, max: 1, title: "accuracy of the predictions" },
     series: kinds.map(([key, name]) => ({
       name,
       points: points.map((point) => [point[key].coverage, point[key].accuracy]),
-      tell: (a, b) => `${percent(a)} answered, ${percent(b)} true`,
+      describe: (a, b) => `coverage ${percent(a)}, accuracy ${percent(b)}`,
     })),
   };
   const rows = points.map((point) => [
@@ -76,7 +76,14 @@ function coverageFigure() {
   ]);
   return figure(
     chart,
-    ["confidence", "answered (deepest)", "true", "mean depth", "answered (whole)", "true"],
+    [
+      "threshold",
+      "coverage (deepest)",
+      "accuracy (deepest)",
+      "mean depth",
+      "coverage (complete)",
+      "accuracy (complete)",
+    ],
     rows,
   );
 }
@@ -84,15 +91,15 @@ function coverageFigure() {
 function recallFigure() {
   const { points } = facts.coverage;
   const chart = {
-    title: "Precision against recall",
-    words: "As the confidence asked for rises, fewer nodes are told and more of them are true.",
+    title: "Precision and recall",
+    words: "With a higher confidence threshold, fewer nodes are predicted and more of them are true.",
     x: { ...UNIT, title: "recall" },
     y: { ...UNIT, title: "precision" },
     series: [{ name: "nodes", points: points.map((point) => [point.recall, point.precision]) }],
   };
   return figure(
     chart,
-    ["confidence", "precision", "recall"],
+    ["threshold", "precision", "recall"],
     points.map((point) => [
       number(point.threshold, 2),
       number(point.precision),
@@ -116,13 +123,13 @@ function conformalBlock() {
   return h(
     "div",
     { class: "block" },
-    h("h3", {}, "Conformal answers"),
+    h("h3", {}, "Conformal predictions"),
     h(
       "p",
       { class: "lead" },
-      "Answers made to hold the truth as often as was asked for, and how often they do on the rows of this report.",
+      "Predictions that are meant to contain the true label with the target probability, and their coverage on the rows of this report.",
     ),
-    table(["answer", "asked for", "hold the truth", "interval", "mean size", "mean depth"], rows, {
+    table(["prediction", "target", "coverage", "interval", "mean size", "mean depth"], rows, {
       label: "Conformal coverage",
       numeric: [1, 2, 3, 4, 5],
     }),

@@ -1,4 +1,4 @@
-// Elements and numbers. Text only ever becomes a text node, so no name or row can be markup.
+// Elements and number formats. Text is inserted as text nodes only, never as markup.
 
 const SVG_SPACE = "http://www.w3.org/2000/svg";
 
@@ -34,7 +34,7 @@ const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : (many ?? one + "
 const interval = (each, digits = 3) =>
   isNumber(each.low) ? `${number(each.low, digits)} – ${number(each.high, digits)}` : null;
 
-// A table in a frame that scrolls by itself, so that the page never scrolls sideways.
+// A table in its own scrolling frame, so that the page itself never scrolls horizontally.
 function table(titles, rows, options = {}) {
   const numeric = new Set(options.numeric ?? []);
   const cell = (tag, value, place) =>
@@ -70,7 +70,7 @@ function table(titles, rows, options = {}) {
   );
 }
 
-// A horizontal bar; its length is set through the object model, which the page's policy allows.
+// A horizontal bar; its length is set through the DOM, which the content security policy allows.
 function bar(share, className) {
   const inner = h("span", { class: `bar-fill ${className ?? ""}` });
   inner.style.width = `${Math.max(0, Math.min(1, share || 0)) * 100}%`;

@@ -1,17 +1,17 @@
-// Where errors go: of what kind, at which level, below which nodes.
+// Errors by kind, by level and by node.
 
 const KINDS = facts.setting.data.several_paths
   ? [
-      ["right", "all right"],
-      ["other_branch", "some missed and some false"],
-      ["short", "some missed only"],
-      ["beyond", "some false only"],
+      ["right", "correct"],
+      ["other_branch", "missed and false labels"],
+      ["short", "missed labels only"],
+      ["beyond", "false labels only"],
     ]
   : [
-      ["right", "right"],
-      ["other_branch", "took another branch"],
-      ["short", "stopped short"],
-      ["beyond", "went too far"],
+      ["right", "correct"],
+      ["other_branch", "in another branch"],
+      ["short", "ended too early"],
+      ["beyond", "ended too deep"],
     ];
 
 function kindBar() {
@@ -39,7 +39,7 @@ function kindBar() {
 function levelTable() {
   const { by_level: levels, wrong } = facts.errors;
   return table(
-    ["first error at level", "rows", "of all errors"],
+    ["level of first error", "rows", "share of errors"],
     levels.map((each) => [
       each.level,
       count(each.rows),
@@ -54,11 +54,11 @@ function levelTable() {
   );
 }
 
-function partingTable(choose) {
+function divergenceTable(choose) {
   const { node, rows, ...kinds } = facts.errors.by_node;
-  const titles = { confused: "another child", short: "stopped here", beyond: "went on" };
+  const titles = { confused: "wrong child", short: "ended here", beyond: "continued" };
   const found = Object.keys(titles).filter((key) => kinds[key].some((n) => n > 0));
-  const there = found.length > 1 ? found : []; // one kind alone would repeat the errors
+  const there = found.length > 1 ? found : []; // a single kind would repeat the column of errors
   const shown = node
     .slice(0, 12)
     .map((each, k) => [
@@ -68,7 +68,7 @@ function partingTable(choose) {
     ]);
   return [
     table(["node", "errors", ...there.map((key) => titles[key])], shown, {
-      label: "Where paths part",
+      label: "Where paths diverge",
       numeric: [1, 2, 3, 4],
     }),
     node.length > shown.length
@@ -81,7 +81,7 @@ function partingTable(choose) {
   ];
 }
 
-// Leaves whose rows go elsewhere most often.
+// Leaves with the most missed rows.
 function worstLeaves(choose) {
   const missed = (node) => nodes.support[node] - nodes.correct[node];
   const leaves = nodes.name
@@ -101,9 +101,9 @@ function worstLeaves(choose) {
   return h(
     "div",
     { class: "block" },
-    h("h3", {}, "Leaves with most errors"),
+    h("h3", {}, "Leaves with the most errors"),
     table(["leaf", "missed", "rows", "recall", "precision"], rows, {
-      label: "Leaves with most errors",
+      label: "Leaves with the most errors",
       numeric: [1, 2, 3, 4],
     }),
     leaves.length > rows.length
@@ -121,11 +121,11 @@ function errorSection(choose) {
   const single = !facts.setting.data.several_paths;
   return section(
     "errors",
-    "Where errors go",
+    "Errors",
     h(
       "p",
       { class: "lead" },
-      `${plural(wrong, "row")} of ${count(rows)} ${wrong === 1 ? "is" : "are"} not exactly right.`,
+      `${plural(wrong, "row")} of ${count(rows)} ${wrong === 1 ? "is" : "are"} predicted wrongly.`,
     ),
     kindBar(),
     wrong
@@ -135,21 +135,21 @@ function errorSection(choose) {
           h(
             "div",
             {},
-            h("div", { class: "block" }, h("h3", {}, "How deep errors begin"), levelTable()),
+            h("div", { class: "block" }, h("h3", {}, "Level of the first error"), levelTable()),
             worstLeaves(choose),
           ),
           h(
             "div",
             { class: "block" },
-            h("h3", {}, "Where paths part"),
+            h("h3", {}, "Where paths diverge"),
             h(
               "p",
               { class: "muted small" },
               single
-                ? "The lowest common ancestor of truth and answer: right down to here, wrong below."
-                : "Nodes that are right while children of theirs are wrong; a row may count at several.",
+                ? "The lowest common ancestor of the true and the predicted node: correct down to this node, wrong below."
+                : "Correct nodes with wrong children. A row may count at several nodes.",
             ),
-            partingTable(choose),
+            divergenceTable(choose),
           ),
         )
       : null,

@@ -1,4 +1,4 @@
-// The facts, and what follows from them: children, depths, paths, leaves below.
+// The facts and values derived from them: children, depths, paths, numbers of leaves.
 
 const facts = JSON.parse(document.getElementById("facts").textContent);
 const nodes = facts.nodes;
@@ -10,7 +10,7 @@ for (let node = 1; node < N_NODES; node += 1) children[nodes.parent[node]].push(
 const depth = new Int32Array(N_NODES);
 const leavesBelow = new Int32Array(N_NODES);
 const isUnseen = new Set(nodes.unseen);
-// parents stand before their children in the columns
+// parents precede their children in the columns
 for (let node = 1; node < N_NODES; node += 1) depth[node] = depth[nodes.parent[node]] + 1;
 for (let node = N_NODES - 1; node >= 0; node -= 1) {
   if (!children[node].length) leavesBelow[node] = 1;
@@ -31,7 +31,7 @@ const pathText = (node) =>
         .map((at) => nodes.name[at])
         .join(" › ");
 
-// A name that occurs once says which node is meant; otherwise the path does.
+// The name of a node if it is unique, otherwise its path.
 const timesNamed = new Map();
 for (const name of nodes.name) timesNamed.set(name, (timesNamed.get(name) ?? 0) + 1);
 const labelOf = (node) => (timesNamed.get(nodes.name[node]) > 1 ? pathText(node) : nameOf(node));

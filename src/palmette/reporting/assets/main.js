@@ -1,30 +1,30 @@
-// Puts the page together.
+// Assembles the page.
 
 function treeSection() {
   const panel = h(
     "aside",
-    { class: "panel", id: "panel", "aria-label": "Chosen node" },
+    { class: "panel", id: "panel", "aria-label": "Selected node" },
     h(
       "p",
       { class: "muted hint" },
-      "Choose a node of the tree to see its figures, what it is confused with and rows that show errors.",
+      "Select a node of the tree to see its scores, its confusions and example errors.",
     ),
   );
   const choose = (node) => {
     tree.choose(node);
     panel.scrollIntoView({ block: "nearest", behavior: "instant" });
   };
-  const said = h("p", { class: "unseen-by-eye", role: "status" }); // for screen readers
-  const isNarrow = matchMedia("(max-width: 52rem)"); // the panel is then below the tree
+  const announcement = h("p", { class: "unseen-by-eye", role: "status" }); // for screen readers
+  const isNarrow = matchMedia("(max-width: 52rem)"); // the panel is below the tree
   const tree = createTree((node) => {
     showNode(panel, node, choose);
-    said.textContent = `${nameOf(node)}: F1 ${number(nodes.f1[node])}, ${plural(nodes.support[node], "row")}`;
+    announcement.textContent = `${nameOf(node)}: F1 ${number(nodes.f1[node])}, ${plural(nodes.support[node], "row")}`;
     if (isNarrow.matches) panel.scrollIntoView({ block: "nearest" });
   });
-  const told = h("output", { class: "found-count", for: "search" });
-  const tell = (text) => {
+  const matchCount = h("output", { class: "found-count", for: "search" });
+  const showMatches = (text) => {
     const { at, of } = tree.place();
-    told.textContent = text ? (of ? `${count(at)} of ${count(of)}` : "none found") : "";
+    matchCount.textContent = text ? (of ? `${count(at)} of ${count(of)}` : "none found") : "";
   };
   const input = h("input", {
     id: "search",
@@ -35,7 +35,7 @@ function treeSection() {
     "aria-label": "Search classes by name",
     oninput: () => {
       tree.search(input.value);
-      tell(input.value);
+      showMatches(input.value);
     },
     onkeydown: (event) => {
       if (event.key !== "Enter") return;
@@ -45,7 +45,7 @@ function treeSection() {
   });
   const step = (by) => {
     tree.next(by);
-    tell(input.value);
+    showMatches(input.value);
   };
   const key = h("div", { class: "scale" });
   const valueTitle = h("span", { class: "row-value" });
@@ -75,7 +75,7 @@ function treeSection() {
   const tools = h(
     "div",
     { class: "tools" },
-    h("span", { class: "search" }, input, told),
+    h("span", { class: "search" }, input, matchCount),
     button("‹", "Previous match", () => step(-1)),
     button("›", "Next match", () => step(1)),
     h("label", { class: "field" }, "colour by ", select),
@@ -87,7 +87,7 @@ function treeSection() {
     "Class tree",
     tools,
     key,
-    h("div", { class: "tree-and-panel" }, h("div", {}, head, tree.view, said), panel),
+    h("div", { class: "tree-and-panel" }, h("div", {}, head, tree.view, announcement), panel),
   );
   return { element, begin: tree.begin, choose };
 }
@@ -148,7 +148,7 @@ function header(sections) {
 
 const tree = treeSection();
 const jump = (node) => {
-  if (node === 0) return; // the tree begins below the root
+  if (node === 0) return; // the tree does not show the root
   document.getElementById("tree").scrollIntoView({ block: "start", behavior: "instant" });
   tree.choose(node);
 };

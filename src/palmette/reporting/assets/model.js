@@ -1,4 +1,4 @@
-// What the model is made of: features, the training curve, parameters, versions.
+// The model: features, training curve, parameters, versions.
 
 function featureBlock() {
   const found = facts.features;
@@ -10,12 +10,12 @@ function featureBlock() {
     h(
       "h3",
       {},
-      selected ? "Features by number of nodes that chose them" : "Features that matter most",
+      selected ? "Features by number of nodes that selected them" : "Most important features",
     ),
     h(
       "p",
       { class: "muted small" },
-      `${count(found.n_chosen)} of ${plural(found.n_features, "feature")} in use${found.nodes.length ? "; those of a single node are in the class tree" : ""}.`,
+      `${count(found.n_chosen)} of ${plural(found.n_features, "feature")} are used${found.nodes.length ? "; select a node in the class tree to see its features" : ""}.`,
     ),
     featureList(found.overall.slice(0, 20)),
   );
@@ -57,14 +57,14 @@ function listOf(pairs) {
   );
 }
 
-// Columns that say something at a glance: no lists, no flags, none that are empty.
+// Shows columns of numbers and texts, without lists, flags and empty columns.
 function leaderboard(rows) {
-  const told = (value) => isNumber(value) || (typeof value === "string" && value !== "");
+  const isShown = (value) => isNumber(value) || (typeof value === "string" && value !== "");
   const titles = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((title) =>
-    rows.some((row) => told(row[title])),
+    rows.some((row) => isShown(row[title])),
   );
   const cell = (value) =>
-    !told(value)
+    !isShown(value)
       ? NONE
       : isNumber(value) && !Number.isInteger(value)
         ? number(value, 4)
@@ -85,7 +85,7 @@ function fittedBlock() {
   return h(
     "div",
     { class: "block" },
-    h("h3", {}, "How it was fitted"),
+    h("h3", {}, "Fit"),
     isBoard ? leaderboard(board) : null,
     h(
       "details",

@@ -1,10 +1,10 @@
-// What is known about one node: its figures, its confusions, rows that show errors, its features.
+// Details of one node: scores, confusions, example errors, features.
 
 const featuresAt = new Map((facts.features?.nodes ?? []).map((each) => [each.node, each]));
-const partingAt = new Map(facts.errors.by_node.node.map((node, place) => [node, place]));
+const divergenceAt = new Map(facts.errors.by_node.node.map((node, place) => [node, place]));
 
 function nodeLink(node, choose, text = nameOf(node)) {
-  if (node === 0) return h("span", {}, text); // the root has no row to show
+  if (node === 0) return h("span", {}, text); // the tree does not show the root
   return h(
     "button",
     { type: "button", class: "link", title: pathText(node), onclick: () => choose(node) },
@@ -27,7 +27,7 @@ function figuresOf(node) {
   const rows = [
     ["Rows", count(nodes.support[node])],
     ["Predicted", count(nodes.predicted[node])],
-    ["Right", count(nodes.correct[node])],
+    ["Correct", count(nodes.correct[node])],
     ["Precision", number(nodes.precision[node])],
     ["Recall", number(nodes.recall[node])],
     ["F1", number(nodes.f1[node])],
@@ -41,13 +41,13 @@ function figuresOf(node) {
   );
 }
 
-// Siblings that the node is taken for, and that are taken for it.
+// Siblings that are predicted in place of the node, and siblings that it is predicted for.
 function confusionsOf(node, choose) {
   const { true: truth, predicted, rows } = facts.errors.siblings;
   const found = [];
   for (let k = 0; k < rows.length; k += 1) {
-    if (truth[k] === node) found.push(["taken for ", predicted[k], rows[k]]);
-    if (predicted[k] === node) found.push(["given in place of ", truth[k], rows[k]]);
+    if (truth[k] === node) found.push(["predicted as ", predicted[k], rows[k]]);
+    if (predicted[k] === node) found.push(["predicted instead of ", truth[k], rows[k]]);
   }
   found.sort((a, b) => b[2] - a[2]);
   return found
@@ -57,23 +57,23 @@ function confusionsOf(node, choose) {
     );
 }
 
-function partingWords(node) {
-  const place = partingAt.get(node);
+function divergenceText(node) {
+  const place = divergenceAt.get(node);
   if (place === undefined) return null;
   const { rows, confused, short: stopped, beyond } = facts.errors.by_node;
   const parts = [
-    confused[place] && `${count(confused[place])} take another child`,
-    stopped[place] && `${count(stopped[place])} stop here`,
-    beyond[place] && `${count(beyond[place])} go on where the truth ends`,
+    confused[place] && `${count(confused[place])} with a wrong child`,
+    stopped[place] && `${count(stopped[place])} ended here`,
+    beyond[place] && `${count(beyond[place])} continued below the true node`,
   ].filter(Boolean);
   return h(
     "p",
     {},
-    `${plural(rows[place], "error begins", "errors begin")} right below: ${parts.join(", ")}.`,
+    `${plural(rows[place], "error starts", "errors start")} directly below this node: ${parts.join(", ")}.`,
   );
 }
 
-const touches = (example, node) =>
+const involves = (example, node) =>
   [...example.true, ...example.predicted].some((other) => isBelow(other, node));
 
 function exampleList(examples, choose) {
@@ -93,7 +93,7 @@ function exampleList(examples, choose) {
           h("span", { class: "muted" }, " · predicted "),
           labelList(example.predicted, choose),
           isNumber(example.confidence)
-            ? h("span", { class: "muted" }, ` · ${number(example.confidence, 2)} sure`)
+            ? h("span", { class: "muted" }, ` · confidence ${number(example.confidence, 2)}`)
             : null,
         ),
       ),
@@ -134,23 +134,23 @@ function showNode(panel, node, choose) {
     breadcrumb(node, choose),
     isUnseen.has(node) ? h("p", { class: "note" }, "The model has never seen this class.") : null,
     nodes.more_parents?.[node]?.length
-      ? h("p", { class: "crumbs" }, "also below ", labelList(nodes.more_parents[node], choose))
+      ? h("p", { class: "crumbs" }, "also a child of ", labelList(nodes.more_parents[node], choose))
       : null,
     figuresOf(node),
-    partingWords(node),
+    divergenceText(node),
   ];
   const confusions = confusionsOf(node, choose);
   if (confusions.length)
     parts.push(h("h4", {}, "Confused with"), h("ul", { class: "plain" }, confusions));
-  const examples = facts.examples.filter((example) => touches(example, node)).slice(0, 5);
+  const examples = facts.examples.filter((example) => involves(example, node)).slice(0, 5);
   if (examples.length)
-    parts.push(h("h4", {}, "Errors, for example"), exampleList(examples, choose));
+    parts.push(h("h4", {}, "Example errors"), exampleList(examples, choose));
   const chosen = featuresAt.get(node);
   if (chosen?.features.length) {
     const title =
       facts.features.kind === "selected"
-        ? `Features chosen here (${count(chosen.count)})`
-        : "Features that matter here";
+        ? `Features selected at this node (${count(chosen.count)})`
+        : "Most important features at this node";
     parts.push(h("h4", {}, title), featureList(chosen.features));
   }
   panel.replaceChildren(...parts.filter(Boolean));

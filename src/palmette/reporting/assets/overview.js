@@ -1,4 +1,4 @@
-// The top of the page: what this is about, the headline figures, the levels.
+// The top of the page: subtitle, headline scores, scores per level.
 
 function subtitle() {
   const { data, hierarchy, model, wraps } = facts.setting;
@@ -26,7 +26,7 @@ function figureCard(each, isFirst) {
   );
 }
 
-// A bar from 0 to the value on a track that ends at 1, and the interval over it.
+// A bar from 0 to the value on a scale that ends at 1, with the interval on top.
 function whisker(each) {
   const x = (value) => 100 * Math.max(0, Math.min(1, value ?? 0));
   return s(
@@ -51,7 +51,7 @@ function headlineSection() {
   const { rows_with_unseen_labels: unseen, rows_left_out: left } = setting.data;
   return section(
     "figures",
-    "Figures",
+    "Scores",
     h(
       "div",
       { class: "cards" },
@@ -61,21 +61,21 @@ function headlineSection() {
       ? h(
           "p",
           { class: "note" },
-          `${plural(unseen, "row has", "rows have")} a label that the model has never seen: counted as wrong.`,
+          `${plural(unseen, "row has", "rows have")} a label that the model has never seen; they count as wrong.`,
         )
       : null,
     left
       ? h(
           "p",
           { class: "note" },
-          `${plural(left, "row")} of the table ${left === 1 ? "has" : "have"} no label to be judged by: left out.`,
+          `${plural(left, "row")} of the table ${left === 1 ? "has" : "have"} no known label and ${left === 1 ? "is" : "are"} left out.`,
         )
       : null,
     bootstrap.resamples
       ? h(
           "p",
           { class: "muted small" },
-          `Ranges are ${percent(bootstrap.confidence, 0)} intervals over ${count(bootstrap.resamples)} bootstrap resamples of the rows (seed ${bootstrap.seed}).`,
+          `Ranges are ${percent(bootstrap.confidence, 0)} bootstrap intervals from ${count(bootstrap.resamples)} resamples of the rows (seed ${bootstrap.seed}).`,
         )
       : null,
   );
@@ -95,11 +95,11 @@ function levelSection() {
   ]);
   return section(
     "levels",
-    "Level by level",
+    "Scores by level",
     h(
       "p",
       { class: "lead" },
-      "Level 1 is just below the root. A row is right at a level where truth and answer have the same node there.",
+      "Level 1 is directly below the root. A row is correct at a level if the true and the predicted node at that level are the same.",
     ),
     table(["level", "nodes", "rows", "accuracy", "interval", "F1", "calibration error"], rows, {
       label: "Accuracy by level",

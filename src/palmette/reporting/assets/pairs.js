@@ -1,4 +1,4 @@
-// The most confused pairs of labels, with rows that show the error.
+// The most confused pairs of labels, with example rows.
 
 function pairList(choose) {
   const shown = facts.confusions.slice(0, 30);
@@ -25,7 +25,7 @@ function pairList(choose) {
                 "span",
                 {},
                 h("span", { class: "pair-name" }, pathText(pair.true)),
-                h("span", { class: "muted" }, " taken for "),
+                h("span", { class: "muted" }, " predicted as "),
                 h("span", { class: "pair-name" }, pathText(pair.predicted)),
               ),
             ),

@@ -1,4 +1,4 @@
-// Confusion between the children of one node, as a table coloured by how often it happens.
+// Confusion matrix of the children of one node, coloured by the number of rows.
 
 const MOST_SHOWN = 14;
 
@@ -78,7 +78,7 @@ function heat(family, choose) {
       ? h(
           "p",
           { class: "muted small" },
-          `${plural(left, "more child", "more children")} with fewer errors not shown.`,
+          `${plural(left, "more child", "more children")} with fewer errors ${left === 1 ? "is" : "are"} not shown.`,
         )
       : null,
   ];

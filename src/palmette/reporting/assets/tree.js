@@ -1,6 +1,6 @@
-// The class tree: a list of which only the rows in view exist, so that 100,000 nodes stay quick.
+// The class tree: only the rows in view are in the page, so that 100,000 nodes stay fast.
 
-const ROW = 32; // height of a row in pixels, as in the style
+const ROW = 32; // height of a row in pixels, as in report.css
 const EXTRA = 8; // rows drawn above and below the view
 
 function createTree(onChoose) {
