@@ -202,7 +202,7 @@ def test_tags_follow_the_estimators(classifier):
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (LogisticRegression, r"the class LogisticRegression: expected an object"),
+        (LogisticRegression, r"the class LogisticRegression: expected an instance"),
         ("forest", "estimator is a str"),
         ({"default": LogisticRegression()}, None),
     ],

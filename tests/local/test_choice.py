@@ -55,7 +55,7 @@ def test_a_task_without_entry_is_named():
 
 @pytest.mark.parametrize("key", ["anmal", ("a", "z"), "x"])
 def test_a_key_that_is_no_node_of_a_given_hierarchy_is_a_mistake(key):
-    with pytest.raises(HierarchyError, match="is no node of the hierarchy"):
+    with pytest.raises(HierarchyError, match="is not a node of the hierarchy"):
         chosen({key: 1, "default": 2}, A)
 
 
@@ -84,9 +84,9 @@ def test_a_factory_is_given_the_name():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (GaussianNB, r"the class GaussianNB: expected an object, GaussianNB\(\)"),
+        (GaussianNB, r"the class GaussianNB: expected an instance, GaussianNB\(\)"),
         (3, "estimator is a int: expected a scikit-learn classifier"),
-        (lambda name: None, "gave None for 'a/x'"),
+        (lambda name: None, "returned None for 'a/x'"),
         (lambda name: GaussianNB, "expected a scikit-learn classifier"),
     ],
 )

@@ -265,7 +265,7 @@ def test_two_hierarchies_are_refused(classifier):
     with pytest.raises(HierarchyError, match=r"feature_selector has hierarchy=.*the same to both"):
         classifier(feature_selector=selector, hierarchy=HIERARCHY).fit(X, y)
     learner = HierarchicalFeatureSelector("fisher", hierarchy=MFTree())
-    with pytest.raises(HierarchyError, match="Give it to the classifier only"):
+    with pytest.raises(HierarchyError, match="Pass it to the classifier only"):
         classifier(feature_selector=learner, hierarchy=HIERARCHY).fit(X, y)
 
 
@@ -289,7 +289,7 @@ def test_a_fitted_selector_is_used_as_it_is(classifier):
     assert local.hierarchy_ == HIERARCHY
     assert local.feature_selector_.estimator is fitted
     assert local.score(X, y) > 0.9
-    with pytest.raises(HierarchyError, match="was fitted along"):
+    with pytest.raises(HierarchyError, match="was fitted with"):
         classifier(feature_selector=frozen, hierarchy=Hierarchy.from_paths([*y, ("d",)])).fit(X, y)
     with pytest.raises(PalmetteError, match="fitted on 10 features, but X has 4"):
         classifier(feature_selector=frozen).fit(X[:, :4], y)
@@ -300,7 +300,7 @@ def test_a_fitted_selector_is_used_as_it_is(classifier):
 
 def test_what_is_no_selector_of_nodes_is_described(classifier):
     X, y = planted()
-    with pytest.raises(PalmetteError, match="SelectKBest, which chooses one set"):
+    with pytest.raises(PalmetteError, match="SelectKBest, which selects one set"):
         classifier(feature_selector=SelectKBest()).fit(X, y)
     for other in ("fisher", HierarchicalFeatureSelector):
         with pytest.raises(PalmetteError, match="expected an object such as"):
@@ -308,7 +308,7 @@ def test_what_is_no_selector_of_nodes_is_described(classifier):
 
 
 def test_texts_are_refused(classifier):
-    with pytest.raises(PalmetteError, match="X holds texts"):
+    with pytest.raises(PalmetteError, match="X has texts"):
         made(classifier).fit(["red apple", "green pear"], ["a", "b"])
 
 

@@ -1,4 +1,4 @@
-"""Scores of a fitted estimator for the options of a task."""
+"""The base of local classifiers: choosing, fitting and scoring one estimator per task."""
 
 from __future__ import annotations
 
@@ -43,96 +43,17 @@ __all__ = [
 
 
 FloatArray = NDArray[np.float64]
-
-
-class Scores(NamedTuple):
-    """Scores of options: probabilities, or margins where the estimator has no probabilities.
-
-    Parameters
-    ----------
-    values : array of shape (n_samples, n_options)
-    are_margins : bool
-    """
-
-    values: FloatArray
-    are_margins: bool
-
-    def shares(self) -> FloatArray:
-        """Numbers from 0 to 1 for every option, as the estimator has them; margins by softmax."""
-        return _softmax(self.values) if self.are_margins else self.values
-
-    def among(self, cells: Any) -> FloatArray:
-        """Shares of some options only, of the rows and columns `cells`, summing to one.
-
-        Margins are compared before they are squashed: far from the best option of all, their
-        exponentials would all be zero.
-        """
-        chosen = self.values[cells]
-        return _softmax(chosen) if self.are_margins else normalize_rows(chosen)
-
-
-def gives_proba(estimator: Any) -> bool:
-    """Whether an estimator can give probabilities."""
-    return hasattr(estimator, "predict_proba")
-
-
-def option_scores(estimator: Any, X: Any, options: NDArray[np.int32]) -> Scores:
-    """Scores of every option: probabilities, else margins, else bare predictions as 0 and 1.
-
-    Parameters
-    ----------
-    estimator : fitted scikit-learn classifier
-    X : rows
-    options : int array of shape (n_options,)
-        Node numbers, ascending. Those that the estimator does not know have no chance.
-
-    Returns
-    -------
-    Scores
-    """
-    known = np.asarray(estimator.classes_)
-    are_margins = False
-    if gives_proba(estimator):
-        values = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-    elif hasattr(estimator, "decision_function"):
-        values = _margins(estimator, X, len(known))
-        are_margins = True
-    else:
-        values = (np.asarray(estimator.predict(X))[:, None] == known).astype(np.float64)
-    if np.array_equal(known, options):
-        return Scores(values, are_margins)
-    aligned = np.full((len(values), len(options)), -np.inf if are_margins else 0.0)
-    aligned[:, np.searchsorted(options, known)] = values
-    return Scores(aligned, are_margins)
-
-
-def _margins(estimator: Any, X: Any, n_known: int) -> FloatArray:
-    margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
-    if margins.ndim == 1:  # of the second of two classes
-        return np.column_stack([np.zeros(len(margins)), margins])
-    if margins.shape[1] != n_known:
-        raise PalmetteError(
-            f"{type(estimator).__name__}.decision_function gave {margins.shape[1]} columns for "
-            f"{n_known} classes: expected one a class. Set decision_function_shape='ovr'."
-        )
-    return margins
-
-
-def _softmax(margins: FloatArray) -> FloatArray:
-    return np.asarray(softmax(margins, axis=1))
-
-
 Estimators = Any | dict[Any, Any] | Callable[[Any], Any] | None
 EstimatorFor = Callable[[Task], Any]
 ColumnsFor = Callable[[Task], NDArray[np.intp] | None]
 
-DEFAULT = "default"  # the key of a dict for all tasks that it does not name
+DEFAULT = "default"  # key of the estimator for all tasks that a dict does not name
 
 
 class BaseLocalClassifier(HierarchicalClassifier):
     """Base of classifiers that fit scikit-learn estimators on a table of local tasks.
 
-    A subclass gives `_make_tasks` and `_route_of` or `_class_proba_of`.
+    A subclass defines `_make_tasks`, and `_route_of` or `_class_proba_of`.
     """
 
     _takes_several_paths: ClassVar[bool] = False
@@ -162,7 +83,7 @@ class BaseLocalClassifier(HierarchicalClassifier):
         raise NotImplementedError
 
     def _feature_nodes(self, key: int, ends: bool) -> list[int] | None:
-        """Nodes whose features the estimator of a task sees; None for those of all nodes."""
+        """Return nodes whose features the estimator of a task uses; None for all nodes."""
         return [key]
 
     def _hierarchy_setting(self) -> Any:
@@ -173,17 +94,17 @@ class BaseLocalClassifier(HierarchicalClassifier):
     # ------------------------------------------------------------------ fitting
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BaseLocalClassifier:
-        """Fit an estimator on every local task.
+        """Fit one estimator per local task.
 
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or list of texts, of n_samples rows
-            Whatever the estimator takes.
+            Anything that the estimator accepts.
         y : labels of n_samples rows
-            In any form that `NodeLabels.encode` reads, one path a row.
+            In any form that `NodeLabels.encode` reads, one path per row.
         sample_weight : array-like of shape (n_samples,), optional
-            Given to every estimator; an error where one does not take weights. Rows of weight 0
-            are left out.
+            Passed to every estimator; an error is raised if one does not accept weights. Rows of
+            weight 0 are left out.
 
         Returns
         -------
@@ -193,7 +114,7 @@ class BaseLocalClassifier(HierarchicalClassifier):
         weights = check_weights(sample_weight, count_rows(X))
         targets = self._learn_target(X, y, weights)
         used = used_rows(weights)
-        if weights is not None and used is not None:  # a weight of zero is no copy of a row
+        if weights is not None and used is not None:  # a row of weight 0 counts as absent
             X, weights = take_rows(X, np.flatnonzero(used).astype(np.int32)), weights[used]
         choose = estimator_chooser(
             self.estimator,
@@ -229,7 +150,7 @@ class BaseLocalClassifier(HierarchicalClassifier):
     def _fit_selector(self, X: Any, codes: NDArray[np.int32], weights: FloatArray | None) -> None:
         """Set ``feature_selector_``, fitted on the rows and weights of this fit."""
         self.feature_selector_ = None
-        if self.feature_selector is None or self.space_.n_classes == 1:  # nothing to tell apart
+        if self.feature_selector is None or self.space_.n_classes == 1:
             return
         terminals = self.space_.classes[codes]
         self.feature_selector_ = fit_selector(
@@ -242,7 +163,7 @@ class BaseLocalClassifier(HierarchicalClassifier):
         )
 
     def _columns_of(self, key: int, ends: bool = False) -> NDArray[np.intp] | None:
-        """Columns that the estimator of a task sees, None for all."""
+        """Return the columns that the estimator of a task uses; None for all."""
         if self.feature_selector_ is None:
             return None
         return columns_of(self.feature_selector_, self._feature_nodes(key, ends))
@@ -250,14 +171,14 @@ class BaseLocalClassifier(HierarchicalClassifier):
     def _estimator_of(self, task: Task, choose: Callable[[TaskKey], Any]) -> Any:
         columns = self._columns_of(task.key, task.ends)
         if columns is not None and not len(columns):
-            return DummyClassifier(strategy="prior")  # without features the shares are all we know
+            return DummyClassifier(strategy="prior")  # no features are selected
         return choose(self._task_key(task))
 
     def _keep(self, table: TaskTable, fitted: list[Any]) -> None:
         self.estimators_ = {task.key: est for task, est in zip(table.tasks, fitted, strict=True)}
 
     def _task_key(self, task: Task) -> TaskKey:
-        """What a dict of estimators or a factory calls a task; by default that of a node."""
+        """Return the key of a task for a dict or function of estimators; by default a node."""
         name, depth = self.hierarchy_.path_strings[task.key], self.hierarchy_.depth[task.key]
         return TaskKey(name, int(depth), task.key)
 
@@ -277,7 +198,7 @@ class BaseLocalClassifier(HierarchicalClassifier):
         return super()._decision_rule()
 
     def _rule_for_margins(self) -> Any:
-        return TopDown()  # margins are no probabilities: their products along paths mean little
+        return TopDown()  # products of margins along a path are not meaningful
 
     def _class_proba_of(self, X: Any) -> FloatArray:
         return path_product(self.space_, self._route_of(X), count_rows(X))
@@ -290,7 +211,7 @@ class BaseLocalClassifier(HierarchicalClassifier):
         inputs = [get_tags(estimator).input_tags for estimator in known_estimators(self.estimator)]
         if inputs:
             tags.input_tags = replace(inputs[0], sparse=all(tag.sparse for tag in inputs))
-        # estimators that cannot stand NaN will say so: here it is refused if none of them can
+        # estimators without support for NaN raise an error: NaN is rejected here if none has it
         takes_nan = any(tag.allow_nan for tag in inputs) or not inputs
         tags.input_tags.allow_nan = takes_nan and self.feature_selector is None
         return tags
@@ -301,12 +222,12 @@ class BaseLocalClassifier(HierarchicalClassifier):
 
 @dataclass(frozen=True)
 class TaskKey:
-    """What a task is called by those who choose its estimator.
+    """Names of a task, by which its estimator is chosen.
 
     Parameters
     ----------
     name : str or int
-        What a factory is given: the path of a node, or a depth.
+        Argument of a function that makes estimators: the path of a node, or a depth.
     depth : int
     node : int or None
         Node number; None for a task of a whole level.
@@ -318,12 +239,12 @@ class TaskKey:
 
 
 def default_estimator() -> LogisticRegression:
-    """Return the estimator of those who give none."""
+    """Return the estimator that is used if none is given."""
     return LogisticRegression(max_iter=1000)
 
 
 def known_estimators(given: Any) -> list[Any]:
-    """Estimators that can be known before fitting: none where a factory makes them."""
+    """Return the estimators that are known before fitting: none where a function makes them."""
     if given is None:
         return [default_estimator()]
     if isinstance(given, dict):
@@ -334,7 +255,7 @@ def known_estimators(given: Any) -> list[Any]:
 def estimator_chooser(
     given: Any, hierarchy: Hierarchy, *, by_node: bool, is_given: bool
 ) -> Callable[[TaskKey], Any]:
-    """Return the function that gives a task's unfitted estimator.
+    """Return a function from the key of a task to its unfitted estimator.
 
     Parameters
     ----------
@@ -342,10 +263,10 @@ def estimator_chooser(
         As the user passed it.
     hierarchy : Hierarchy
     by_node : bool
-        Whether tasks belong to nodes, so that the keys of a dict may name them.
+        Whether tasks belong to nodes, so that the keys of a dict can name nodes.
     is_given : bool
-        Whether the user gave the hierarchy, so that a key that is not in it must be a mistake.
-        A hierarchy taken from y may lack rare nodes, as in a fold of cross-validation.
+        Whether the user passed the hierarchy, so that a key that is not in it is an error. A
+        hierarchy found in y may lack rare nodes, as in a fold of cross-validation.
     """
     if isinstance(given, dict):
         return _dict_chooser(given, hierarchy, by_node, is_given)
@@ -353,23 +274,23 @@ def estimator_chooser(
         given = default_estimator()
     if inspect.isclass(given):
         name = given.__name__
-        raise PalmetteError(f"estimator is the class {name}: expected an object, {name}().")
+        raise PalmetteError(f"estimator is the class {name}: expected an instance, {name}().")
     if hasattr(given, "fit"):
         return lambda key: given
     if callable(given):
-        return lambda key: _made_by(given, key)
+        return lambda key: _call_factory(given, key)
     raise PalmetteError(
         f"estimator is a {type(given).__name__}: expected a scikit-learn classifier, a dict of "
-        "them by node or depth, or a function that makes one."
+        "them by node or depth, or a function that returns one."
     )
 
 
-def _made_by(factory: Callable[[Any], Any], key: TaskKey) -> Any:
+def _call_factory(factory: Callable[[Any], Any], key: TaskKey) -> Any:
     estimator = factory(key.name)
     if not hasattr(estimator, "fit") or inspect.isclass(estimator):
         raise PalmetteError(
-            f"the estimator function gave {estimator!r} for {key.name!r}: expected a scikit-learn "
-            "classifier."
+            f"the estimator function returned {estimator!r} for {key.name!r}: expected a "
+            "scikit-learn classifier."
         )
     return estimator
 
@@ -409,8 +330,8 @@ def _describe_key(key: Any, hierarchy: Hierarchy, by_node: bool) -> str:
             f"{DEFAULT!r}."
         )
     return (
-        f"estimator has the key {key!r}, which is no node of the hierarchy (or a name that several "
-        f"nodes share). Expected a node's path, a depth as an int, or {DEFAULT!r}."
+        f"estimator has the key {key!r}, which is not a node of the hierarchy (or the name of "
+        f"several). Expected the path of a node, a depth as an int, or {DEFAULT!r}."
     )
 
 
@@ -429,7 +350,7 @@ def fit_tasks(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> list[Any]:
-    """Fit an estimator on the rows of every task; its targets are the options' node numbers.
+    """Fit one estimator per task; its classes are the node numbers of the options.
 
     Parameters
     ----------
@@ -438,21 +359,22 @@ def fit_tasks(
     codes : int array of shape (n_samples,)
         Class of every row.
     estimator_for : callable
-        Gives the unfitted estimator of a task.
+        Returns the unfitted estimator of a task.
     columns_for : callable, optional
-        Gives the columns of X that a task's estimator sees, None for all.
+        Returns the columns of X that the estimator of a task uses, None for all.
     sample_weight : array of shape (n_samples,), optional
     random_state : int, RandomState or None
-        If not None, every task's estimator gets a seed of its own, drawn before any is fitted, so
-        that the order in which tasks run changes nothing. None leaves the estimators' own.
+        If not None, the estimator of every task gets its own seed. Seeds are drawn before the
+        first fit, so the result does not depend on the order of the tasks. With None the
+        estimators keep their ``random_state``.
     n_jobs : int, optional
-        Tasks fitted at a time, in processes; -1 for all cores.
+        Number of tasks fitted in parallel processes; -1 for all cores.
     verbose : int
         Passed to joblib.
 
     Returns
     -------
-    list of fitted estimators, one a task
+    list of fitted estimators, one per task
     """
     rows = TaskRows(codes, table.n_classes)
     estimators = [clone(estimator_for(task)) for task in table.tasks]
@@ -461,7 +383,7 @@ def fit_tasks(
         seed_each(estimators, random_state)
 
     def jobs() -> Iterator[tuple[Any, Any, NDArray[np.int32], dict[str, Any]]]:
-        # rows are cut out here, one task ahead of the work: a worker gets no more than it needs
+        # rows are selected lazily: a worker process gets only the rows of its task
         for t, task in enumerate(table.tasks):
             seen, options = rows.select(task)
             weights = {} if sample_weight is None else {names[t]: sample_weight[seen]}
@@ -480,3 +402,83 @@ def _fit_one(
     estimator: Any, X: Any, options: NDArray[np.int32], weights: dict[str, NDArray[np.float64]]
 ) -> Any:
     return estimator.fit(X, options, **weights)
+
+
+# ---------------------------------------------------------------------- scores of options
+
+
+class Scores(NamedTuple):
+    """Scores of options: probabilities, or margins where the estimator has no probabilities.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples, n_options)
+    are_margins : bool
+    """
+
+    values: FloatArray
+    are_margins: bool
+
+    def shares(self) -> FloatArray:
+        """Return the probabilities of the estimator, or the softmax of its margins."""
+        return _softmax(self.values) if self.are_margins else self.values
+
+    def among(self, cells: Any) -> FloatArray:
+        """Return probabilities among some options, those of `cells`, which sum to one.
+
+        The softmax is taken over the margins of these options only: after a softmax over all
+        options those far from the best one could all be zero.
+        """
+        chosen = self.values[cells]
+        return _softmax(chosen) if self.are_margins else normalize_rows(chosen)
+
+
+def gives_proba(estimator: Any) -> bool:
+    """Return whether an estimator has probabilities."""
+    return hasattr(estimator, "predict_proba")
+
+
+def option_scores(estimator: Any, X: Any, options: NDArray[np.int32]) -> Scores:
+    """Return scores of every option: probabilities, else margins, else predictions as 0 and 1.
+
+    Parameters
+    ----------
+    estimator : fitted scikit-learn classifier
+    X : rows
+    options : int array of shape (n_options,)
+        Node numbers, ascending. Those that are no classes of the estimator have probability 0.
+
+    Returns
+    -------
+    Scores
+    """
+    known = np.asarray(estimator.classes_)
+    are_margins = False
+    if gives_proba(estimator):
+        values = np.asarray(estimator.predict_proba(X), dtype=np.float64)
+    elif hasattr(estimator, "decision_function"):
+        values = _margins(estimator, X, len(known))
+        are_margins = True
+    else:
+        values = (np.asarray(estimator.predict(X))[:, None] == known).astype(np.float64)
+    if np.array_equal(known, options):
+        return Scores(values, are_margins)
+    aligned = np.full((len(values), len(options)), -np.inf if are_margins else 0.0)
+    aligned[:, np.searchsorted(options, known)] = values
+    return Scores(aligned, are_margins)
+
+
+def _margins(estimator: Any, X: Any, n_known: int) -> FloatArray:
+    margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
+    if margins.ndim == 1:  # of the second of two classes
+        return np.column_stack([np.zeros(len(margins)), margins])
+    if margins.shape[1] != n_known:
+        raise PalmetteError(
+            f"{type(estimator).__name__}.decision_function gave {margins.shape[1]} columns for "
+            f"{n_known} classes: expected one per class. Set decision_function_shape='ovr'."
+        )
+    return margins
+
+
+def _softmax(margins: FloatArray) -> FloatArray:
+    return np.asarray(softmax(margins, axis=1))

@@ -1,4 +1,4 @@
-"""FlatClassifier: one estimator over all labels, with probabilities summed up the hierarchy."""
+"""Classifiers with one estimator in all, per parent node, or per level."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ __all__ = ["FlatClassifier", "LocalPerLevelClassifier", "LocalPerParentClassifie
 
 
 class FlatClassifier(BaseLocalClassifier):
-    """One estimator over all labels: the baseline that any hierarchical method must beat.
+    """One estimator over all labels: the baseline for hierarchical methods.
 
-    It ignores the hierarchy when it learns, and uses it when it decides: the probability of a node
-    is the sum of those below it.
+    It ignores the hierarchy when it is fitted, and uses it when it predicts: the probability of a
+    node is the sum of the probabilities of the labels at or below it.
 
     Parameters
     ----------
     estimator : scikit-learn classifier, optional
         Logistic regression by default.
     decoding : str or object of `palmette.decoding`
-        As in `LocalPerParentClassifier`, but for an estimator that gives margins ``"auto"`` is
-        the label that it would answer itself, as ``"best_path"`` is for any estimator.
+        As in `LocalPerParentClassifier`, but for an estimator with margins only ``"auto"`` is the
+        label that the estimator itself predicts, as ``"best_path"`` is for any estimator.
     hierarchy, feature_selector, n_jobs, random_state, verbose
-        As in `LocalPerParentClassifier`. The estimator sees the features of all nodes together.
+        As in `LocalPerParentClassifier`. The estimator uses the features selected at any node.
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
     classes_ : array of shape (n_classes,)
     estimators_ : dict of int to estimator
-        One entry, 0; empty where there is one label only.
+        One entry, with key 0; empty if there is only one label.
 
     Examples
     --------
@@ -65,39 +65,41 @@ class FlatClassifier(BaseLocalClassifier):
         return option_scores(self.estimators_[0], X, self.space_.classes).shares()
 
     def _rule_for_margins(self) -> Any:
-        return BestPath()  # the largest margin of all is what the estimator itself would answer
+        return BestPath()  # the largest margin is the prediction of the estimator itself
 
     def _route_of(self, X: Any) -> Route:
         return RouteByMarginals(self.space_, self._class_proba_of(X))
 
 
 class LocalPerParentClassifier(BaseLocalClassifier):
-    """A multi-class estimator at every parent tells its children apart.
+    """One multi-class estimator per parent node, which chooses among its children.
 
-    Where training labels end at a parent, "the path ends here" is one more option of it, so that
-    internal nodes get probabilities like any other label.
+    If training labels end at a parent, "the path ends here" is one more class of its estimator, so
+    that internal nodes get probabilities like any other label.
 
     Parameters
     ----------
     estimator : scikit-learn classifier, dict or callable, optional
-        Cloned for every parent; logistic regression by default. A dict has estimators by the path
-        of the parent, by its depth (an int), and under ``"default"``. A callable takes the
-        parent's path and gives an estimator.
+        Cloned for every parent; logistic regression by default. The keys of a dict are paths of
+        parents, depths (int) and ``"default"``. A callable takes the path of the parent and
+        returns an estimator.
     hierarchy : Hierarchy, optional
-        A tree. By default that of `feature_selector`, else taken from the paths in y, or a star.
+        A tree. By default that of `feature_selector`, else the tree of the paths in y; a star if
+        y has names.
     feature_selector : HierarchicalFeatureSelector, optional
-        Cloned and fitted on the rows of this fit, along the same hierarchy; every estimator then
-        sees the features of its own node only. A fitted one in `sklearn.frozen.FrozenEstimator` is
-        used as it is. Where it chooses no features for a node, the shares of the options decide.
+        Cloned and fitted on the same rows and hierarchy; every estimator then uses only the
+        features selected at its node. A fitted selector in `sklearn.frozen.FrozenEstimator` is used
+        as it is. Where no feature is selected at a node, class frequencies are predicted.
     decoding : str or object of `palmette.decoding`
-        How to decide. ``"auto"`` is the label of best expected hierarchical F1 among those seen in
-        training, on a star the most probable class; it asks all local models. ``"best_path"`` is
-        the most probable label, and is several times quicker where there are thousands of labels.
-        Where estimators give margins and no probabilities, ``"auto"`` is ``"top_down"``.
+        Decision rule. ``"auto"`` predicts the training label of highest expected hierarchical F1,
+        on a star the most probable class; it evaluates all local models. ``"best_path"`` predicts
+        the most probable label, and is several times faster with thousands of labels. If
+        estimators have margins but no probabilities, ``"auto"`` is ``"top_down"``.
     n_jobs : int, optional
-        Local models fitted at a time; -1 for all cores.
+        Number of local models fitted in parallel; -1 for all cores.
     random_state : int, RandomState or None
-        If given, seeds every local model by itself; None leaves their own ``random_state``.
+        Seed from which every local model gets its own; with None they keep their
+        ``random_state``.
     verbose : int
         Passed to joblib.
 
@@ -107,9 +109,9 @@ class LocalPerParentClassifier(BaseLocalClassifier):
     classes_ : array of shape (n_classes,)
         Labels seen in training.
     estimators_ : dict of int to estimator
-        By node number of the parent; parents with one option need none.
+        By node number of the parent; parents with one option have none.
     feature_selector_ : HierarchicalFeatureSelector or None
-        Fitted; None where there is none, or one label only.
+        Fitted; None if there is no selector, or only one label.
 
     References
     ----------
@@ -148,25 +150,25 @@ class _ParentRoute:
 
 
 class LocalPerLevelClassifier(BaseLocalClassifier):
-    """A multi-class estimator at every depth tells all nodes of that depth apart.
+    """One multi-class estimator per level, over all nodes of that depth.
 
-    Levels are fitted alone and may contradict each other; scores of siblings are scaled to sum to
-    one before they are multiplied along paths, so that probabilities are coherent.
+    Levels are fitted independently and may contradict each other. Scores of siblings are normalised
+    to sum to one before they are multiplied along paths, so that probabilities are coherent.
 
     Parameters
     ----------
     estimator : scikit-learn classifier, dict or callable, optional
-        Cloned for every level; logistic regression by default. A dict has estimators by depth, from
-        1, and under ``"default"``. A callable takes the depth and gives an estimator.
+        Cloned for every level; logistic regression by default. The keys of a dict are depths,
+        from 1, and ``"default"``. A callable takes the depth and returns an estimator.
     hierarchy, feature_selector, decoding, n_jobs, random_state, verbose
-        As in `LocalPerParentClassifier`. A level sees the features of all parents just above it.
+        As in `LocalPerParentClassifier`. A level uses the features of all parents just above it.
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
     classes_ : array of shape (n_classes,)
     estimators_ : dict of int to estimator
-        By depth, from 1; depths with one option need none.
+        By depth, from 1; depths with one option have none.
 
     Examples
     --------
@@ -178,13 +180,13 @@ class LocalPerLevelClassifier(BaseLocalClassifier):
     """
 
     _tasks_are_nodes = False
-    _routes_cheaply = False  # a level answers for all of its nodes at once
+    _routes_cheaply = False  # an estimator scores all nodes of its level at once
 
     def _make_tasks(self, space: LabelSpace) -> TaskTable:
         return TaskTable.per_level(space)
 
     def _feature_nodes(self, key: int, ends: bool) -> list[int]:
-        """Parents of a level; for one with a single option, the next above it that has several."""
+        """Return the parents of a level; for one with one option its next ancestor with several."""
         space = self.space_
         n_options = np.bincount(space.parent[1:], minlength=space.n_active) + space.is_class
         above = np.flatnonzero((space.depth == key - 1) & space.has_children)
@@ -200,7 +202,7 @@ class LocalPerLevelClassifier(BaseLocalClassifier):
 
 
 class _LevelRoute:
-    """Scores of a level are computed once for all rows, when it is first asked."""
+    """Route by levels; the scores of a level are computed once, for all rows."""
 
     def __init__(
         self, space: LabelSpace, estimators: dict[int, Any], columns_of: ColumnsOf, X: Any
@@ -222,7 +224,7 @@ class _LevelRoute:
         return scores.among((slice(None), columns) if rows is None else np.ix_(rows, columns))
 
     def _level(self, depth: int) -> NDArray[np.int32]:
-        """Options of a level: its nodes, and the labels above them where a path may end."""
+        """Return the options of a level: its nodes, and labels above them where a path may end."""
         space = self._space
         may_end = space.is_class & space.has_children & (space.depth == depth - 1)
         options: NDArray[np.int32] = space.nodes[may_end | (space.depth == depth)]

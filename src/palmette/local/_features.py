@@ -1,4 +1,4 @@
-"""A selector of features inside a local classifier: fitting it, and the columns of a task."""
+"""Feature selection inside a local classifier: fitting the selector, the columns of a task."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ColumnsOf = Callable[..., NDArray[np.intp] | None]
 
 
 def hierarchy_setting(own: Any, selector: Any) -> Any:
-    """Return what was said of the hierarchy: to the classifier, or else to its selector."""
+    """Return the hierarchy parameter of the classifier, or else of its selector."""
     if selector is None:
         return own
     fitted = isinstance(selector, FrozenEstimator)
@@ -29,7 +29,7 @@ def hierarchy_setting(own: Any, selector: Any) -> Any:
     if own is not None and hasattr(other, "fit"):
         raise HierarchyError(
             f"feature_selector has hierarchy={other!r}, to be learnt, but the classifier has one "
-            "too. Give it to the classifier only."
+            "too. Pass it to the classifier only."
         )
     return other if own is None else own
 
@@ -43,21 +43,21 @@ def fit_selector(
     n_jobs: int | None,
     random_state: Any,
 ) -> Any:
-    """Fit a copy of a selector along the classifier's hierarchy.
+    """Fit a clone of a selector with the hierarchy of the classifier.
 
     Parameters
     ----------
     selector : HierarchicalFeatureSelector, or anything with its parameter ``hierarchy`` and its
         methods ``fit(X, y, sample_weight)`` and ``get_support(node, indices)``
-        A fitted one in a FrozenEstimator is handed on as it is.
+        A fitted one in a FrozenEstimator is returned unchanged.
     X : array, sparse matrix or table of shape (n_samples, n_features)
     labels : NodeLabels
-        What the selector gets as y.
+        Passed to the selector as y.
     weights : array of shape (n_samples,), optional
     n_jobs : int, optional
-        For a selector that has none of its own.
+        Used if the selector sets none.
     random_state : int, RandomState or None
-        Seeds a selector that has none of its own.
+        Seeds the selector if it sets none.
 
     Returns
     -------
@@ -70,14 +70,14 @@ def fit_selector(
     _check_kind(selector)
     if is_text(X):
         raise PalmetteError(
-            "feature_selector chooses among columns of numbers, but X holds texts. Turn them into "
+            "feature_selector selects numeric columns, but X has texts. Convert them to "
             "numbers first: make_pipeline(TfidfVectorizer(), classifier)."
         )
     copy = clone(selector)
     if isinstance(copy.hierarchy, Hierarchy) and copy.hierarchy != hierarchy:
         raise HierarchyError(
             f"feature_selector has hierarchy={copy.hierarchy!r}, but the classifier has "
-            f"{hierarchy!r}. Give it to one of them only, or the same to both."
+            f"{hierarchy!r}. Pass it to one of them only, or the same to both."
         )
     known = copy.get_params(deep=False)
     own: dict[str, Any] = {"hierarchy": hierarchy}
@@ -100,27 +100,27 @@ def _check_kind(selector: Any) -> None:
         )
     if "hierarchy" not in selector.get_params(deep=False):
         raise PalmetteError(
-            f"feature_selector is a {type(selector).__name__}, which chooses one set of features "
+            f"feature_selector is a {type(selector).__name__}, which selects one set of features "
             "for all nodes: put it before the classifier in a pipeline, or use "
-            "HierarchicalFeatureSelector, whose score may be any score function of scikit-learn."
+            "HierarchicalFeatureSelector, whose score can be any score function of scikit-learn."
         )
 
 
 def _check_frozen(selector: Any, hierarchy: Hierarchy, n_features: int) -> None:
     if selector.hierarchy_ != hierarchy:
         raise HierarchyError(
-            f"feature_selector was fitted along {selector.hierarchy_!r}, but the classifier has "
-            f"{hierarchy!r}. Fit it along the same hierarchy."
+            f"feature_selector was fitted with {selector.hierarchy_!r}, but the classifier has "
+            f"{hierarchy!r}. Fit it with the same hierarchy."
         )
     if selector.n_features_in_ != n_features:
         raise PalmetteError(
             f"feature_selector was fitted on {selector.n_features_in_} features, but X has "
-            f"{n_features}."
+            f"{n_features}: expected the same features."
         )
 
 
 def columns_of(selector: Any, nodes: Sequence[int] | None) -> NDArray[np.intp]:
-    """Return the features chosen at any of some nodes, or at any of all if None, ascending."""
+    """Return the features selected at any of some nodes, or of all if None, ascending."""
     if nodes is None:
         return np.asarray(selector.get_support(indices=True))
     chosen = [selector.get_support(node, indices=True) for node in nodes]

@@ -1,4 +1,4 @@
-"""A binary estimator at every node, where rows have several paths or the hierarchy is a DAG."""
+"""LocalPerNodeClassifier: one binary estimator per node, for one path per row or several."""
 
 from __future__ import annotations
 
@@ -29,153 +29,35 @@ __all__ = ["LocalPerNodeClassifier", "fit_columns", "proba_of_columns"]
 FloatArray = NDArray[np.float64]
 
 
-def fit_columns(
-    X: Any,
-    Y: sparse.csr_array,
-    columns: NodeColumns,
-    estimator_for: Callable[[int], Any],
-    *,
-    below_parents: bool,
-    dag_rule: str,
-    weights: FloatArray | None,
-    random_state: Any,
-    n_jobs: int | None,
-    verbose: int,
-) -> dict[int, Any]:
-    """Fit an estimator for every column, on the rows that may have its node.
-
-    Parameters
-    ----------
-    X : rows
-    Y : sparse bool array of shape (n_samples, n_columns)
-        Closed upwards.
-    columns : NodeColumns
-    estimator_for : callable
-        Gives the unfitted estimator of a node number.
-    below_parents : bool
-        Whether a node is told from rows that have its parents only, or from all rows.
-    dag_rule : {"all", "any"}
-        Which parents a row must have.
-    weights : array of shape (n_samples,), optional
-    random_state, n_jobs, verbose
-        As in `fit_tasks`.
-
-    Returns
-    -------
-    dict of int to estimator
-        By node number; nodes that all of their rows have need none.
-    """
-    by_column = sparse.csc_array(Y)
-    seen_by = [
-        _rows_below(by_column, parents, dag_rule) if below_parents else None
-        for parents in _parents_of(columns)
-    ]
-    sizes = np.diff(by_column.indptr)
-    totals = [Y.shape[0] if seen is None else len(seen) for seen in seen_by]
-    wanted = [j for j in range(columns.n_columns) if sizes[j] < totals[j]]
-    estimators = [clone(estimator_for(int(columns.nodes[j]))) for j in wanted]
-    names = [] if weights is None else [weight_keyword(estimator) for estimator in estimators]
-    if random_state is not None:
-        seed_each(estimators, random_state)
-
-    def jobs() -> Iterator[tuple[Any, Any, NDArray[np.int32], dict[str, Any]]]:
-        for t, j in enumerate(wanted):
-            flags = np.zeros(Y.shape[0], dtype=np.int32)
-            flags[by_column.indices[by_column.indptr[j] : by_column.indptr[j + 1]]] = 1
-            seen = seen_by[j]
-            part = X if seen is None else take_rows(X, seen)
-            mine = flags if seen is None else flags[seen]
-            given = {}
-            if weights is not None:
-                given = {names[t]: weights if seen is None else weights[seen]}
-            yield estimators[t], part, mine, given
-
-    if effective_n_jobs(n_jobs) == 1 or len(wanted) <= 1:
-        fitted = [_fit_one(*job) for job in jobs()]
-    else:
-        fitted = Parallel(n_jobs=n_jobs, verbose=verbose)(delayed(_fit_one)(*j) for j in jobs())
-    return {int(columns.nodes[j]): estimator for j, estimator in zip(wanted, fitted, strict=True)}
-
-
-def _fit_one(estimator: Any, X: Any, flags: NDArray[np.int32], given: dict[str, FloatArray]) -> Any:
-    return estimator.fit(X, flags, **given)
-
-
-def _parents_of(columns: NodeColumns) -> list[NDArray[np.int32]]:
-    """Columns of the parents of every column; none for the root."""
-    parents: list[list[int]] = [[] for _ in range(columns.n_columns)]
-    for parent, child in columns.edges.tolist():
-        parents[child].append(parent)
-    return [np.asarray(each, dtype=np.int32) for each in parents]
-
-
-def _rows_below(
-    by_column: sparse.csc_array, parents: NDArray[np.int32], dag_rule: str
-) -> NDArray[np.int32] | None:
-    """Rows that have all the parents, or one of them; None for all rows."""
-    if not len(parents):
-        return None
-    starts = by_column.indptr
-    rows = [by_column.indices[starts[p] : starts[p + 1]] for p in parents]
-    counts = np.bincount(np.concatenate(rows), minlength=by_column.shape[0])
-    least = len(parents) if dag_rule == "all" else 1
-    return np.flatnonzero(counts >= least).astype(np.int32)
-
-
-def proba_of_columns(
-    X: Any, columns: NodeColumns, estimators: dict[int, Any], *, below_parents: bool, dag_rule: str
-) -> FloatArray:
-    """Probabilities of all columns: (n_samples, n_columns).
-
-    Where a node was told from rows that have its parents, its probability is its share of the least
-    probable parent, or of the most probable one where one suffices.
-    """
-    proba = np.ones((count_rows(X), columns.n_columns))
-    for j, parents in enumerate(_parents_of(columns)):  # parents come before children
-        estimator = estimators.get(int(columns.nodes[j]))
-        if estimator is not None:
-            proba[:, j] = _proba_of(estimator, X)
-        if below_parents and len(parents):
-            above = proba[:, parents]
-            proba[:, j] *= above.min(axis=1) if dag_rule == "all" else above.max(axis=1)
-    return proba
-
-
-def _proba_of(estimator: Any, X: Any) -> FloatArray:
-    scores = option_scores(estimator, X, np.array([0, 1], dtype=np.int32))
-    if scores.are_margins:
-        return np.asarray(expit(scores.values[:, 1] - scores.values[:, 0]))
-    return scores.values[:, 1]
-
-
 class LocalPerNodeClassifier(BaseLocalClassifier):
-    """A binary estimator at every node tells it from its siblings.
+    """One binary estimator per node, which separates it from its siblings or from all other rows.
 
-    With one path a row, the scores of siblings are scaled to sum to one, so that probabilities are
-    coherent. Rows may have several paths or none, and the hierarchy may be a DAG: then every node
-    is a yes or no of its own, and its probability is its share of its parents'.
+    With one path per row, the scores of siblings are normalised to sum to one, so that
+    probabilities are coherent. Rows may have several paths or none, and the hierarchy may be a DAG:
+    then every node is decided separately, and its probability given its parents is multiplied with
+    theirs.
 
     Parameters
     ----------
     estimator : scikit-learn classifier, dict or callable, optional
-        Cloned for every node; logistic regression by default. A dict has estimators by the path of
-        the node, by its depth (an int), and under ``"default"``. A callable takes the node's path
-        and gives an estimator.
+        Cloned for every node; logistic regression by default. The keys of a dict are paths of
+        nodes, depths (int) and ``"default"``. A callable takes the path of the node and returns an
+        estimator.
     negatives : {"siblings", "all"}
-        What a node is told from: the other rows below its parent, or all other rows.
-    dag_rule : "all" or "any"
-        Whether a node of a DAG is true only where all of its parents are, or where one of them is.
+        Negative rows of a node: the other rows below its parent, or all other rows.
+    dag_rule : {"all", "any"}
+        Whether a node of a DAG is true only if all of its parents are, or if one of them is.
     hierarchy, feature_selector, decoding, n_jobs, random_state, verbose
-        As in `LocalPerParentClassifier`. A node is told from its siblings by their parent's
-        features. With several paths a row `decoding` is a threshold or another rule for such
-        answers, and there is no selecting of features.
+        As in `LocalPerParentClassifier`. The estimator of a node uses the features selected at its
+        parent. With several paths per row `decoding` is a threshold or another rule for sets of
+        nodes, and features cannot be selected.
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
     classes_ : array of shape (n_classes,)
     estimators_ : dict of int to estimator
-        By node number: whether a path goes through this node. Only children need none.
+        By node number: whether a path contains this node. Only children have none.
     end_estimators_ : dict of int to estimator
         By node number, for inner nodes that are labels themselves: whether a path ends there.
 
@@ -223,13 +105,13 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
     def _fit_tasks(
         self, X: Any, targets: Any, weights: Any, choose: Callable[[TaskKey], Any]
     ) -> None:
-        if not self.several_paths_:
+        if not self._answers.by_node:
             super()._fit_tasks(X, targets, weights, choose)
             return
         if self.feature_selector is not None:
             raise PalmetteError(
-                "feature_selector chooses features by rows of one path each, but y has several "
-                "paths a row, or a DAG. Select features before, or leave it out."
+                "feature_selector is for one path per row, but y has several paths per row, or a "
+                "DAG. Select features in a pipeline, or set feature_selector=None."
             )
         TaskTable.check_negatives(self.negatives)
         names, depth = self.hierarchy_.path_strings, self.hierarchy_.depth
@@ -294,13 +176,136 @@ class _NodeRoute:
         first = int(options[0])  # siblings share their features
         node, ends = int(self._space.nodes[first]), first == parent
         X = take_cells(self._X, rows, self._columns_of(node, ends))
-        answers = [self._ask(int(option), option == parent, X) for option in options]
-        by_margin = all(answer.are_margins for answer in answers)
-        columns = [answer.values if by_margin else answer.shares() for answer in answers]
+        scores = [self._scores_of(int(option), option == parent, X) for option in options]
+        by_margin = all(each.are_margins for each in scores)
+        columns = [each.values if by_margin else each.shares() for each in scores]
         siblings = Scores(np.column_stack([column[:, 1] for column in columns]), by_margin)
         return siblings.among(slice(None))
 
-    def _ask(self, option: int, ends: bool, X: Any) -> Scores:
+    def _scores_of(self, option: int, ends: bool, X: Any) -> Scores:
         node = int(self._space.nodes[option])
         estimator = (self._ends if ends else self._estimators)[node]
         return option_scores(estimator, X, np.array([REST, node], dtype=np.int32))
+
+
+# ---------------------------------------------------------------------- several paths
+
+
+def fit_columns(
+    X: Any,
+    Y: sparse.csr_array,
+    columns: NodeColumns,
+    estimator_for: Callable[[int], Any],
+    *,
+    below_parents: bool,
+    dag_rule: str,
+    weights: FloatArray | None,
+    random_state: Any,
+    n_jobs: int | None,
+    verbose: int,
+) -> dict[int, Any]:
+    """Fit one binary estimator per node.
+
+    Parameters
+    ----------
+    X : rows
+    Y : sparse bool array of shape (n_samples, n_columns)
+        True nodes, with all of their ancestors.
+    columns : NodeColumns
+    estimator_for : callable
+        Returns the unfitted estimator of a node number.
+    below_parents : bool
+        Whether to fit on rows that have the parents of the node only, or on all rows.
+    dag_rule : {"all", "any"}
+        Whether such a row has all parents of the node, or at least one.
+    weights : array of shape (n_samples,), optional
+    random_state, n_jobs, verbose
+        As in `fit_tasks`.
+
+    Returns
+    -------
+    dict of int to estimator
+        By node number; nodes without negative rows have none.
+    """
+    by_column = sparse.csc_array(Y)
+    seen_by = [
+        _rows_below(by_column, parents, dag_rule) if below_parents else None
+        for parents in _parents_of(columns)
+    ]
+    sizes = np.diff(by_column.indptr)
+    totals = [Y.shape[0] if seen is None else len(seen) for seen in seen_by]
+    wanted = [j for j in range(columns.n_columns) if sizes[j] < totals[j]]
+    estimators = [clone(estimator_for(int(columns.nodes[j]))) for j in wanted]
+    names = [] if weights is None else [weight_keyword(estimator) for estimator in estimators]
+    if random_state is not None:
+        seed_each(estimators, random_state)
+
+    def jobs() -> Iterator[tuple[Any, Any, NDArray[np.int32], dict[str, Any]]]:
+        for t, j in enumerate(wanted):
+            flags = np.zeros(Y.shape[0], dtype=np.int32)
+            flags[by_column.indices[by_column.indptr[j] : by_column.indptr[j + 1]]] = 1
+            seen = seen_by[j]
+            part = X if seen is None else take_rows(X, seen)
+            mine = flags if seen is None else flags[seen]
+            given = {}
+            if weights is not None:
+                given = {names[t]: weights if seen is None else weights[seen]}
+            yield estimators[t], part, mine, given
+
+    if effective_n_jobs(n_jobs) == 1 or len(wanted) <= 1:
+        fitted = [_fit_one(*job) for job in jobs()]
+    else:
+        fitted = Parallel(n_jobs=n_jobs, verbose=verbose)(delayed(_fit_one)(*j) for j in jobs())
+    return {int(columns.nodes[j]): estimator for j, estimator in zip(wanted, fitted, strict=True)}
+
+
+def _fit_one(estimator: Any, X: Any, flags: NDArray[np.int32], given: dict[str, FloatArray]) -> Any:
+    return estimator.fit(X, flags, **given)
+
+
+def _parents_of(columns: NodeColumns) -> list[NDArray[np.int32]]:
+    """Return the columns of the parents of every column; none for the root."""
+    parents: list[list[int]] = [[] for _ in range(columns.n_columns)]
+    for parent, child in columns.edges.tolist():
+        parents[child].append(parent)
+    return [np.asarray(each, dtype=np.int32) for each in parents]
+
+
+def _rows_below(
+    by_column: sparse.csc_array, parents: NDArray[np.int32], dag_rule: str
+) -> NDArray[np.int32] | None:
+    """Return the rows that have all parents, or at least one; None for all rows."""
+    if not len(parents):
+        return None
+    starts = by_column.indptr
+    rows = [by_column.indices[starts[p] : starts[p + 1]] for p in parents]
+    counts = np.bincount(np.concatenate(rows), minlength=by_column.shape[0])
+    required = len(parents) if dag_rule == "all" else 1
+    return np.flatnonzero(counts >= required).astype(np.int32)
+
+
+def proba_of_columns(
+    X: Any, columns: NodeColumns, estimators: dict[int, Any], *, below_parents: bool, dag_rule: str
+) -> FloatArray:
+    """Return probabilities of all columns: (n_samples, n_columns).
+
+    Where a node was fitted on rows that have its parents, its probability is conditional: it is
+    multiplied with that of the least probable parent, or of the most probable one if
+    ``dag_rule="any"``.
+    """
+    proba = np.ones((count_rows(X), columns.n_columns))
+    for j, parents in enumerate(_parents_of(columns)):  # parents come before children
+        estimator = estimators.get(int(columns.nodes[j]))
+        if estimator is not None:
+            proba[:, j] = _proba_of(estimator, X)
+        if below_parents and len(parents):
+            above = proba[:, parents]
+            proba[:, j] *= above.min(axis=1) if dag_rule == "all" else above.max(axis=1)
+    return proba
+
+
+def _proba_of(estimator: Any, X: Any) -> FloatArray:
+    scores = option_scores(estimator, X, np.array([0, 1], dtype=np.int32))
+    if scores.are_margins:
+        return np.asarray(expit(scores.values[:, 1] - scores.values[:, 0]))
+    return scores.values[:, 1]
