@@ -10,14 +10,14 @@ from scipy.optimize import minimize
 from tests.forest import literal_soshf as literal
 from tests.strategies import quick
 
-from palmette.forest._node_block import Block, add_back, project
+from palmette.forest._node_block import Block, project, transpose_product
 from palmette.forest._split_losses import (
     best_cut,
     class_shares,
+    hellinger_derivatives,
     hellinger_loss,
-    hellinger_pulls,
+    logistic_derivatives,
     logistic_loss,
-    logistic_pulls,
     row_shares,
     soft_rates,
 )
@@ -66,14 +66,14 @@ def shares_of(second, kind=np.float64, weights=None, write=class_shares):
 
 def loss_and_slopes(block, shares, alpha, point, exact=True):
     n_rows = shares.shape[1]
-    scores, bent, pulls = (np.empty(n_rows, dtype=point.dtype) for _ in range(3))
+    scores, tanh_scores, derivatives = (np.empty(n_rows, dtype=point.dtype) for _ in range(3))
     project(block, point[:-1], point[-1], scores)
-    rates = soft_rates(scores, shares, alpha, exact, bent)
-    hellinger_pulls(*rates, shares, bent, alpha, pulls)
-    slopes = np.empty_like(point)
-    add_back(block, pulls, slopes[:-1])
-    slopes[-1] = pulls.sum()
-    return hellinger_loss(*rates), slopes
+    rates = soft_rates(scores, shares, alpha, exact, tanh_scores)
+    hellinger_derivatives(*rates, shares, tanh_scores, alpha, derivatives)
+    gradient = np.empty_like(point)
+    transpose_product(block, derivatives, gradient[:-1])
+    gradient[-1] = derivatives.sum()
+    return hellinger_loss(*rates), gradient
 
 
 def slopes_by_differences(function, point, step=1e-6):
@@ -90,10 +90,10 @@ def slopes_by_differences(function, point, step=1e-6):
 def test_loss_and_gradient_are_the_equations(form, seed, alpha, size):
     X, second = problem(seed)
     point = np.random.default_rng(seed).normal(size=X.shape[1] + 1) * size
-    found, slopes = loss_and_slopes(BLOCKS[form](X), shares_of(second), alpha, point)
+    found, gradient = loss_and_slopes(BLOCKS[form](X), shares_of(second), alpha, point)
     ones, y = np.column_stack([X, np.ones(len(X))]), np.where(second, 1, -1)
     assert found == pytest.approx(literal.loss(alpha, point, ones, y), abs=1e-12)
-    np.testing.assert_allclose(slopes, literal.loss_gradient(alpha, point, ones, y), atol=1e-10)
+    np.testing.assert_allclose(gradient, literal.loss_gradient(alpha, point, ones, y), atol=1e-10)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.1, 1.0, 4.0]))
@@ -117,11 +117,11 @@ def test_rates_of_nought_and_one_give_finite_slopes(bias, tpr, fpr):
     point = np.array([1.0, bias * 2])
     ones, y = np.column_stack([X, np.ones(4)]), np.where(second, 1, -1)
     assert literal.soft_rates(4.0, point, ones, y) == pytest.approx((tpr, fpr))
-    found, slopes = loss_and_slopes(dense_block(X), shares_of(second), 4.0, point)
+    found, gradient = loss_and_slopes(dense_block(X), shares_of(second), 4.0, point)
     by_differences = slopes_by_differences(lambda w: literal.loss(4.0, w, ones, y), point)
     assert found == pytest.approx(-2.0 if tpr != fpr else 0.0, abs=1e-3)
-    np.testing.assert_allclose(slopes, by_differences, atol=1e-8)
-    np.testing.assert_allclose(literal.loss_gradient(4.0, point, ones, y), slopes, atol=1e-12)
+    np.testing.assert_allclose(gradient, by_differences, atol=1e-8)
+    np.testing.assert_allclose(literal.loss_gradient(4.0, point, ones, y), gradient, atol=1e-12)
 
 
 @given(st.floats(-12, 12), st.sampled_from([1.0, 100.0, 1e6]))
@@ -147,11 +147,11 @@ def test_far_from_zero_the_smooth_norm_of_a_huge_eta_has_slopes_of_signs():
 @given(st.floats(-200, 200), st.sampled_from([0.1, 1.0, 4.0]))
 @quick
 def test_the_quick_tangent_is_right_to_float32(score, alpha):
-    scores, bent = np.array([score], dtype=np.float32), np.empty(1, dtype=np.float32)
+    scores, tanh_scores = np.array([score], dtype=np.float32), np.empty(1, dtype=np.float32)
     shares = np.array([[0.0], [1.0]], dtype=np.float32)
-    soft_rates(scores, shares, alpha, False, bent)
-    assert bent[0] == pytest.approx(np.tanh(alpha * float(scores[0])), abs=3e-7)
-    assert abs(bent[0]) <= 1.0
+    soft_rates(scores, shares, alpha, False, tanh_scores)
+    assert tanh_scores[0] == pytest.approx(np.tanh(alpha * float(scores[0])), abs=3e-7)
+    assert abs(tanh_scores[0]) <= 1.0
 
 
 def test_weights_are_copies():
@@ -263,13 +263,16 @@ def test_logistic_regression_is_that_of_another_solver(form):
 
 @given(st.integers(0, 10**6))
 @quick
-def test_logistic_pulls_are_those_of_finite_differences(seed):
+def test_logistic_derivatives_equal_finite_differences(seed):
     rng = np.random.default_rng(seed)
     scores, second = rng.normal(size=6) * 20, rng.random(6) < 0.5
-    shares, pulls = shares_of(second, weights=rng.random(6) + 0.1, write=row_shares), np.empty(6)
-    logistic_pulls(scores, shares, pulls)
+    shares, derivatives = (
+        shares_of(second, weights=rng.random(6) + 0.1, write=row_shares),
+        np.empty(6),
+    )
+    logistic_derivatives(scores, shares, derivatives)
     by_differences = slopes_by_differences(lambda z: logistic_loss(z, shares), scores)
-    np.testing.assert_allclose(pulls, by_differences, atol=1e-7)
+    np.testing.assert_allclose(derivatives, by_differences, atol=1e-7)
 
 
 # ---------------------------------------------------------------------- start and cut

@@ -15,7 +15,7 @@ from palmette.forest._label_clusters import (
     count_labels,
     distinct_sets,
     idf_weights,
-    own_labels,
+    select_labels,
 )
 
 
@@ -104,7 +104,7 @@ def test_labels_without_positives_weigh_most():
 def test_only_drawn_labels_are_kept_in_the_order_drawn():
     starts, labels = label_sets(np.array([[1, 1, 0, 1], [0, 0, 1, 0], [1, 0, 0, 1]]))
     rows, drawn = np.array([2, 1], dtype=np.int32), np.array([3, 0], dtype=np.int32)
-    own_starts, own = own_labels(starts, labels, rows, drawn, 4)
+    own_starts, own = select_labels(starts, labels, rows, drawn, 4)
     assert own_starts.tolist() == [0, 2, 2]
     assert own.tolist() == [1, 0]
 

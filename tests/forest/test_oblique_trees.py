@@ -1,4 +1,4 @@
-"""Flat arrays of trees: the same answers as walking nodes one by one."""
+"""Flat arrays of trees: the same predictions as following the nodes one by one."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def leaf_and_path(tree, row):
     return node, path
 
 
-def test_every_row_ends_where_a_walk_of_nodes_ends(grown, trees):
+def test_apply_equals_following_the_nodes_one_by_one(grown, trees):
     fresh = np.random.default_rng(1).normal(size=(200, 6)).astype(np.float32)
-    walked = [[leaf_and_path(tree, row)[0] for tree in grown] for row in fresh]
-    assert np.array_equal(trees.apply(fresh), walked)
-    assert np.array_equal(trees.apply(fresh, n_jobs=2), walked)
-    assert np.array_equal(trees.apply(sparse.csr_array(fresh)), walked)
+    expected = [[leaf_and_path(tree, row)[0] for tree in grown] for row in fresh]
+    assert np.array_equal(trees.apply(fresh), expected)
+    assert np.array_equal(trees.apply(fresh, n_jobs=2), expected)
+    assert np.array_equal(trees.apply(sparse.csr_array(fresh)), expected)
 
 
 def test_the_decision_path_is_the_nodes_on_the_way(grown, trees):
@@ -67,27 +67,27 @@ def test_the_decision_path_is_the_nodes_on_the_way(grown, trees):
 
 def test_probabilities_are_weighted_means_of_leaves_and_the_prior(grown, trees):
     votes = np.array([np.where(tree.drawn, VOTE, 1.0) for tree in grown])
-    said = np.array(
+    shares = np.array(
         [[tree.shares.toarray()[leaf_and_path(tree, row)[0]] for tree in grown] for row in X]
     )
-    known = (PRIOR + (votes * said).sum(axis=1)) / (1 + votes.sum(axis=0))
+    known = (PRIOR + (votes * shares).sum(axis=1)) / (1 + votes.sum(axis=0))
     np.testing.assert_allclose(trees.proba(X, PRIOR, VOTE), known, rtol=1e-6)
-    asked = np.random.default_rng(0).random((80, 4)) < 0.6
-    asked[~asked.any(axis=1)] = True
-    some = (PRIOR + (asked[:, :, None] * votes * said).sum(axis=1)) / (1 + asked @ votes)
-    np.testing.assert_allclose(trees.proba(X, PRIOR, VOTE, 1, asked), some, rtol=1e-6)
+    mask = np.random.default_rng(0).random((80, 4)) < 0.6
+    mask[~mask.any(axis=1)] = True
+    some = (PRIOR + (mask[:, :, None] * votes * shares).sum(axis=1)) / (1 + mask @ votes)
+    np.testing.assert_allclose(trees.proba(X, PRIOR, VOTE, 1, mask), some, rtol=1e-6)
     assert np.array_equal(
-        trees.proba(X, PRIOR, VOTE, 3, asked), trees.proba(X, PRIOR, VOTE, 1, asked)
+        trees.proba(X, PRIOR, VOTE, 3, mask), trees.proba(X, PRIOR, VOTE, 1, mask)
     )
 
 
 def test_blocks_of_rows_change_nothing(trees, monkeypatch):
-    asked = np.random.default_rng(0).random((80, 4)) < 0.6
-    asked[~asked.any(axis=1)] = True
-    of_all, of_some = trees.proba(X, PRIOR, 0.3), trees.proba(X, PRIOR, 0.3, 1, asked)
+    mask = np.random.default_rng(0).random((80, 4)) < 0.6
+    mask[~mask.any(axis=1)] = True
+    of_all, of_some = trees.proba(X, PRIOR, 0.3), trees.proba(X, PRIOR, 0.3, 1, mask)
     monkeypatch.setattr(oblique_trees, "_CELLS_AT_ONCE", 30)
     assert np.array_equal(trees.proba(X, PRIOR, 0.3), of_all)
-    assert np.array_equal(trees.proba(X, PRIOR, 0.3, 1, asked), of_some)
+    assert np.array_equal(trees.proba(X, PRIOR, 0.3, 1, mask), of_some)
 
 
 def test_trees_may_follow_others(grown, trees):

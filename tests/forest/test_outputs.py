@@ -117,10 +117,10 @@ def test_one_column_and_one_value_will_do():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (SIZES, r"y has shape \(150,\): expected 2 dimensions"),
+        (SIZES, r"y has shape \(150,\): with multioutput=True expected a table of 2"),
         (sparse.csr_array(FLAGS), "y is a sparse matrix"),
         ([["a"], ["a", "b"]], r"the rows of y have \[1, 2\] values"),
-        (np.array([["a", None], ["b", "c"]], dtype=object), r"y\[0, 1\] is missing \(1 such"),
+        (np.array([["a", None], ["b", "c"]], dtype=object), r"y\[0, 1\] is missing \(1 missing"),
         (pd.DataFrame([[1.0, np.nan]]), r"y\[0, 1\] is missing"),
     ],
 )
@@ -136,5 +136,5 @@ def test_parameters_that_do_not_go_with_it():
 
     with pytest.raises(PalmetteError, match="expected hierarchy=None"):
         forest(hierarchy=Hierarchy.star("ab")).fit(X, TABLE)
-    with pytest.raises(PalmetteError, match=r"decoding=0\.3: with multioutput=True"):
+    with pytest.raises(PalmetteError, match=r"decoding=0\.3: multioutput=True"):
         forest(decoding=0.3).fit(X, TABLE)

@@ -68,7 +68,9 @@ def test_a_warm_start_is_as_one_longer_fit():
 
 def test_a_warm_start_refuses_other_labels_and_fewer_trees():
     model = forest(3, warm_start=True).fit(X, Y)
-    with pytest.raises(PalmetteError, match=r"warm_start=True goes on with 4 labels.*\(3\)"):
+    with pytest.raises(
+        PalmetteError, match=r"continues a fit with 4 labels.*\(3\)"
+    ):
         model.fit(X, Y[:, :3])
     model = forest(3, warm_start=True).fit(X, Y)
     with pytest.raises(PalmetteError, match="n_estimators=2 is less than the 3 trees"):
@@ -182,7 +184,7 @@ def test_thresholds_are_those_of_the_best_out_of_bag_f1():
 def test_out_of_bag_scores_may_be_asked_for_again_but_are_not_pickled():
     model = forest(oob_score=True).fit(X, Y)
     assert np.array_equal(model._out_of_bag_proba(), model.oob_decision_function_)
-    with pytest.raises(PalmetteError, match="has no out-of-bag scores"):
+    with pytest.raises(PalmetteError, match="out-of-bag scores are not stored"):
         pickle.loads(pickle.dumps(model))._out_of_bag_proba()
 
 
@@ -206,7 +208,7 @@ def test_where_no_row_is_left_out_thresholds_are_one_half():
     model = forest(max_samples=1.0).fit(X, Y)
     assert not hasattr(model, "thresholds_")
     assert np.array_equal(model.predict(X_TEST), model.predict_proba(X_TEST) > 0.5)
-    with pytest.raises(PalmetteError, match=r"max_samples=1\.0 without bootstrap leaves none"):
+    with pytest.raises(PalmetteError, match=r"max_samples=1\.0 without bootstrap uses all rows"):
         forest(max_samples=1.0, oob_score=True).fit(X, Y)
     assert forest(max_samples=1.0, bootstrap=True, oob_score=True).fit(X, Y).oob_score_ > 0.2
 

@@ -1,4 +1,4 @@
-"""Trees against the literal twin; laws of growing and walking; single features."""
+"""Trees against a literal implementation; growing, prediction and single features."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tests.forest.test_hellinger import BLOCKS
 from tests.strategies import quick
 
 from palmette.forest._node_split import best_axis
+from palmette.forest._predict_kernel import ObliqueTrees, add_votes, find_leaves
 from palmette.forest._split_losses import row_shares
 from palmette.forest._tree_kernel import ROUTERS, TreeSettings, grow_tree
-from palmette.forest._walk_kernel import ObliqueTrees, add_votes, walk
 
 LITERAL = TreeSettings(
     router=ROUTERS["hellinger-adam"],
@@ -110,11 +110,11 @@ def test_a_tree_is_that_of_the_equations(seed):
 @pytest.mark.parametrize("router", ROUTERS)
 @given(st.integers(0, 10**6))
 @quick
-def test_rows_walk_to_the_leaf_that_they_grew(router, as_sparse, seed):
+def test_training_rows_reach_the_leaf_they_were_put_in(router, as_sparse, seed):
     X, Y = problem(seed, density=0.4 if as_sparse else 1.0)
     settings = random_settings(router, seed)
     tree = grow(X, Y, settings, seed, as_sparse=as_sparse)
-    found = walk(X.astype(np.float32), together([tree]))[:, 0]
+    found = find_leaves(X.astype(np.float32), together([tree]))[:, 0]
     np.testing.assert_array_equal(found, tree.leaf_of_row)
     sizes = np.bincount(tree.leaf_of_row, minlength=len(tree.left))
     assert (sizes[tree.left >= 0] == 0).all()
@@ -239,7 +239,7 @@ def test_clusters_of_few_labels_fall_back_on_all():
         assert abs(right - left) > 0.3
 
 
-# ---------------------------------------------------------------------- walking
+# ---------------------------------------------------------------------- prediction
 
 
 @pytest.mark.parametrize("n_rows", [1, 5, 700])
@@ -253,7 +253,7 @@ def test_votes_are_weighted_sums_of_what_leaves_say(n_rows):
     shares = said.indptr.astype(np.int64), said.indices.astype(np.int32)
     vote_weights = rng.choice([1, 5], (5, n_labels)).astype(np.float32)
     counts = rng.random((5, n_rows)) < 0.6
-    leaves = walk(rows, trees) + trees.tree_starts[:-1]
+    leaves = find_leaves(rows, trees) + trees.tree_starts[:-1]
     for asked in (None, counts):
         votes = np.full((n_rows, n_labels), 0.25)
         add_votes(rows, trees, *shares, said.data.astype(np.float32), vote_weights, votes, asked)
@@ -264,13 +264,13 @@ def test_votes_are_weighted_sums_of_what_leaves_say(n_rows):
         np.testing.assert_allclose(votes, expected, rtol=1e-6)
 
 
-def test_sparse_rows_walk_as_dense_ones():
+def test_sparse_rows_reach_the_same_leaves_as_dense_rows():
     X, Y = problem(9, n_rows=300, density=0.3)
     trees = together([grow(X, Y, None, seed, as_sparse=True) for seed in range(3)])
-    leaves = walk(X.astype(np.float32), trees)
-    np.testing.assert_array_equal(walk(sparse_rows(X), trees), leaves)
+    leaves = find_leaves(X.astype(np.float32), trees)
+    np.testing.assert_array_equal(find_leaves(sparse_rows(X), trees), leaves)
     assert leaves.shape == (300, 3)
-    assert walk(np.empty((0, 6), dtype=np.float32), trees).shape == (0, 3)
+    assert find_leaves(np.empty((0, 6), dtype=np.float32), trees).shape == (0, 3)
 
 
 # ---------------------------------------------------------------------- single features

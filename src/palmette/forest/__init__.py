@@ -1,4 +1,4 @@
-"""Structured forests: trees whose splits look at all labels together."""
+"""Structured forests: trees whose splits depend on all labels jointly."""
 
 from palmette.forest._structured import StructuredForestClassifier
 

@@ -1,4 +1,4 @@
-"""Growing a forest of structured trees: what each tree is given, and what its leaves say."""
+"""Growing a forest of structured trees: sampling per tree, leaf values, out-of-bag scores."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ IntArray = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class TreeDraws:
-    """How much of the data a tree is given: shares above 0 and up to 1, or numbers.
+    """Proportions (floats above 0 and up to 1) or numbers of what is drawn per tree.
 
     Parameters
     ----------
     rows : float or int
-        Of the copies of rows.
+        Of all rows, copies included.
     features : float, int or "sqrt"
     labels : float or int
-        Of those that vary.
+        Of the labels that vary.
     bootstrap : bool
-        Whether copies of rows are drawn with replacement.
+        Whether rows are drawn with replacement.
     """
 
     rows: float
@@ -46,7 +46,7 @@ class TreeDraws:
 
 
 def part_of(value: Any, total: int) -> int:
-    """Return how many a share, a number or "sqrt" comes to, at least one.
+    """Convert a proportion, a number or "sqrt" to a number from 1 to the total.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def part_of(value: Any, total: int) -> int:
 
 
 class _Draw(NamedTuple):
-    """What a tree is given: how often each distinct row, and which features and labels."""
+    """The sample of a tree: how often each distinct row is drawn, features and labels."""
 
     times: NDArray[np.int64]
     features: IntArray
@@ -70,7 +70,7 @@ class _Draw(NamedTuple):
 
 
 class ForestGrower:
-    """Trees of one forest, each by its number alone: in any order, on any thread.
+    """Grow the trees of a forest; a tree depends on its index only, not on order or threads.
 
     Parameters
     ----------
@@ -79,13 +79,13 @@ class ForestGrower:
     rows : DistinctRows
     draws : TreeDraws
     settings : mapping
-        Of the kernel, by name.
+        Values of `TreeSettings` by name.
     seed : int
 
     Attributes
     ----------
     label_shares : array of shape (n_columns,)
-        Share of the rows that have each label.
+        Proportion of the rows that have each label.
     """
 
     def __init__(
@@ -107,14 +107,14 @@ class ForestGrower:
         weights = rows.copies * rows.unit
         self.label_shares = (weights @ self._Y) / weights.sum()
         varying = np.flatnonzero(self.label_shares < 1)
-        # where no label varies, trees are leaves whatever they are given
+        # if no label varies, every tree is a single leaf
         self._varying = varying if varying.size else np.arange(Y.shape[1])
 
-    # ------------------------------------------------------------------ drawing
+    # ------------------------------------------------------------------ sampling
 
     def _draw(self, tree: int) -> _Draw:
         rng, draws, varying = self._generator(tree), self._draws, self._varying
-        times = self._draw_rows(rng)  # first, so that they can be drawn again without the rest
+        times = self._draw_rows(rng)  # first, so that `out_of_bag` can repeat this draw alone
         features = _sorted_sample(rng, self._n_features, draws.features)
         labels = varying[_sorted_sample(rng, len(varying), draws.labels)]
         seed = int(rng.integers(2**63))
@@ -140,13 +140,13 @@ class ForestGrower:
     # ------------------------------------------------------------------ growing
 
     def grow(self, tree: int) -> GrownTree:
-        """Grow a tree by its number."""
+        """Grow the tree of an index."""
         from palmette.forest._tree_kernel import grow_tree
 
         draw = self._draw(tree)
-        there = np.flatnonzero(draw.times)
-        # copies are rows of their own: a leaf needs so many of them, whatever they weigh
-        bag = np.repeat(there, draw.times[there]).astype(np.int32)
+        drawn_rows = np.flatnonzero(draw.times)
+        # each copy counts as one row for the minimum size of a leaf, whatever its weight
+        bag = np.repeat(drawn_rows, draw.times[drawn_rows]).astype(np.int32)
         weights = self._rows.unit[bag]
         grown = grow_tree(
             self._kernel_X,
@@ -176,7 +176,7 @@ class ForestGrower:
     def _shares(
         self, leaf: IntArray, bag: IntArray, weights: FloatArray, n_nodes: int
     ) -> tuple[sparse.csr_array, FloatArray]:
-        """Shares of the rows of each leaf that have each label, and the weight of these rows."""
+        """Return the proportion of each leaf's rows that have each label, and their weight."""
         total = np.asarray(np.bincount(leaf, weights, minlength=n_nodes), dtype=np.float64)
         order = np.argsort(leaf, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(leaf, minlength=n_nodes))])
@@ -187,9 +187,9 @@ class ForestGrower:
     def grow_all(
         self, first: int, stop: int, n_jobs: int | None = None
     ) -> Generator[GrownTree, None, None]:
-        """Grow trees by their numbers, in their order, on several threads.
+        """Yield the trees from `first` to `stop` in order, grown on several threads.
 
-        Trees are grown as they are asked for, no more ahead than keeps the threads busy.
+        Only as many trees are grown ahead as keep the threads busy.
         """
         numbers = iter(range(first, stop))
         n_threads = effective_n_jobs(n_jobs)
@@ -212,20 +212,20 @@ class ForestGrower:
     def out_of_bag(
         self, trees: ObliqueTrees, label_vote: float, n_jobs: int | None = None
     ) -> FloatArray:
-        """Probabilities of the training rows, of shape (n_samples, n_columns).
+        """Return out-of-bag probabilities of the training rows, (n_samples, n_columns).
 
-        Each row is asked of the trees that left out a copy of it, or of all where none did.
+        A row is predicted by the trees that left out a copy of it, or by all if none did.
         """
-        asked = np.empty((len(self._rows.first), trees.n_trees), dtype=bool)
+        mask = np.empty((len(self._rows.first), trees.n_trees), dtype=bool)
         for tree in range(trees.n_trees):
-            asked[:, tree] = self._draw_rows(self._generator(tree)) < self._rows.copies
-        asked[~asked.any(axis=1)] = True
-        proba = trees.proba(self._X, self.label_shares, label_vote, n_jobs, asked)
+            mask[:, tree] = self._draw_rows(self._generator(tree)) < self._rows.copies
+        mask[~mask.any(axis=1)] = True
+        proba = trees.proba(self._X, self.label_shares, label_vote, n_jobs, mask)
         return proba[self._rows.kind]
 
 
 def _sorted_sample(rng: np.random.Generator, n: int, part: Any) -> IntArray:
-    """Draw a part of n places without replacement, ascending."""
+    """Draw some of n indices without replacement, sorted."""
     n_drawn = part_of(part, n)
     if n_drawn >= n:
         return np.arange(n, dtype=np.int32)

@@ -1,7 +1,7 @@
 """The two clusters of a node's rows: 2-means of its distinct label sets, weighted by Eq. 1.
 
-Many rows share their label set, so a node clusters its distinct sets, counted. The labels of a
-tree are numbered from 0 within it; ``starts`` and ``labels`` are the label sets of its rows (CSR).
+Many rows have the same label set, so a node clusters distinct sets, weighted by their rows. Labels
+are numbered within a tree; ``starts`` and ``labels`` are the label sets of its rows (CSR).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
     "count_labels",
     "distinct_sets",
     "idf_weights",
-    "own_labels",
+    "select_labels",
 ]
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -29,14 +29,14 @@ Indices: TypeAlias = NDArray[np.int32]
 Offsets: TypeAlias = NDArray[np.int64]
 Sums: TypeAlias = NDArray[np.float64]
 
-_FINE = 2**31 - 1  # steps of a draw between 0 and 1
+_RESOLUTION = 2**31 - 1  # number of different random numbers between 0 and 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def own_labels(
+def select_labels(
     indptr: Offsets, indices: Indices, rows: Indices, drawn: Indices, n_labels: int
 ) -> tuple[Offsets, Indices]:
-    """Return the label sets of some rows with the labels drawn alone, numbered as drawn (CSR).
+    """Return the label sets of some rows, restricted to and numbered by the labels drawn (CSR).
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def own_labels(
     rows : int32 array of shape (n_rows,), IN
     drawn : int32 array of shape (n_drawn,), IN
     n_labels : int
-        The columns of the label matrix.
+        Number of columns of the label matrix.
     """
     number = np.full(n_labels, -1, dtype=np.int32)
     for j in range(len(drawn)):
@@ -67,16 +67,16 @@ def own_labels(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def distinct_sets(starts: Offsets, labels: Indices) -> tuple[Indices, Indices]:
-    """Number the distinct label sets, whatever the order in which a row names its labels.
+    """Number the distinct label sets; the order of the labels within a row does not matter.
 
-    Sets are compared by 64-bit sums of hashed labels: among a million sets, two different ones
-    are taken for the same with a chance below 1e-7.
+    Sets are compared by 64-bit sums of hashed labels: among a million sets, the probability of a
+    collision is below 1e-7.
 
     Returns
     -------
     set_of : int32 array of shape (n_rows,)
     row_of : int32 array of shape (n_sets,)
-        A row that has the set.
+        One row per set.
     """
     n_rows = len(starts) - 1
     hashes = np.zeros(n_rows, dtype=np.uint64)
@@ -98,7 +98,7 @@ def distinct_sets(starts: Offsets, labels: Indices) -> tuple[Indices, Indices]:
 def count_labels(
     starts: Offsets, labels: Indices, rows: Indices, weights: Sums, n_labels: int
 ) -> Sums:
-    """Return the weight of the rows that have each label."""
+    """Return the total weight of the rows that have each label."""
     counts = np.zeros(n_labels)
     for i in range(len(rows)):
         for k in range(starts[rows[i]], starts[rows[i] + 1]):
@@ -108,9 +108,9 @@ def count_labels(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def idf_weights(counts: Sums, total: float) -> Sums:
-    """Return one half of Eq. 1: ``log(1 + total / count)``, relative to the largest.
+    """Return one term of Eq. 1: ``log(1 + total / count)``, divided by the maximum.
 
-    A label without positives weighs as much as the largest, 1.
+    A label without positive rows has weight 1, the maximum.
     """
     weights, largest = np.ones(len(counts)), 0.0
     for j in range(len(counts)):
@@ -124,16 +124,16 @@ def idf_weights(counts: Sums, total: float) -> Sums:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _draw(masses: Sums, state: State) -> int:
-    """Draw a place with the chances of its masses."""
+    """Draw an index with probabilities proportional to the masses."""
     total = 0.0
     for mass in masses:
         total += mass
-    point, reached = total * (next_below(state, _FINE) / _FINE), 0.0
+    point, reached = total * (next_below(state, _RESOLUTION) / _RESOLUTION), 0.0
     for i in range(len(masses)):
         reached += masses[i]
         if reached > point:
             return i
-    for i in range(len(masses) - 1, -1, -1):  # rounding: the last that weighs something
+    for i in range(len(masses) - 1, -1, -1):  # after rounding errors: the last positive mass
         if masses[i] > 0.0:
             return i
     return 0
@@ -150,18 +150,19 @@ def _first_centres(
     state: State,
     centres: Sums,
 ) -> None:
-    """Draw two sets as centres (k-means++)."""
+    """Draw two sets as initial centres (k-means++)."""
     centres[:] = 0.0
     first = _draw(masses, state)
     for k in range(starts[rows[first]], starts[rows[first] + 1]):
         centres[0, labels[k]] = weights[labels[k]]
-    far = np.empty(len(rows))
+    distances = np.empty(len(rows))
     for s in range(len(rows)):
         shared = 0.0
         for k in range(starts[rows[s]], starts[rows[s] + 1]):
             shared += weights[labels[k]] * centres[0, labels[k]]
-        far[s] = 0.0 if s == first else masses[s] * max(norms[s] + norms[first] - 2 * shared, 0.0)
-    second = _draw(far, state)
+        distance = max(norms[s] + norms[first] - 2 * shared, 0.0)
+        distances[s] = 0.0 if s == first else masses[s] * distance
+    second = _draw(distances, state)
     for k in range(starts[rows[second]], starts[rows[second] + 1]):
         centres[1, labels[k]] = weights[labels[k]]
 
@@ -170,16 +171,16 @@ def _first_centres(
 def _assign(
     starts: Offsets, labels: Indices, rows: Indices, weights: Sums, centres: Sums, second: Flags
 ) -> int:
-    """Put every set to the nearer centre; return how many sets moved."""
-    apart, middle = np.empty(len(weights)), 0.0
+    """Assign every set to the nearer centre; return how many sets changed their cluster."""
+    difference, middle = np.empty(len(weights)), 0.0
     for j in range(len(weights)):
-        apart[j] = weights[j] * (centres[1, j] - centres[0, j])
+        difference[j] = weights[j] * (centres[1, j] - centres[0, j])
         middle += 0.5 * (centres[1, j] ** 2 - centres[0, j] ** 2)
     moved = 0
     for s in range(len(rows)):
         score = -middle
         for k in range(starts[rows[s]], starts[rows[s] + 1]):
-            score += apart[labels[k]]
+            score += difference[labels[k]]
         moved += second[s] != (score > 0.0)
         second[s] = score > 0.0
     return moved
@@ -195,7 +196,7 @@ def _move_centres(
     second: Flags,
     centres: Sums,
 ) -> float:
-    """Move the centres to the means; return what they explain, -1 where a cluster is empty."""
+    """Set the centres to the means; return the sum of squares they explain, -1 if one is empty."""
     centres[:] = 0.0
     total = np.zeros(2)
     for s in range(len(rows)):
@@ -225,16 +226,16 @@ def cluster_sets(
     state: State,
     second: Flags,
 ) -> float:
-    """Split distinct label sets into two clusters by 2-means, the best of several starts.
+    """Cluster distinct label sets in two by 2-means, the best of several initialisations.
 
     Parameters
     ----------
     starts, labels : arrays, IN
         Label sets (CSR).
     rows : int32 array of shape (n_sets,), IN
-        A row of each distinct set.
+        One row per distinct set.
     masses : float64 array of shape (n_sets,), IN
-        How much each set counts.
+        Total weight of the rows of each set.
     weights : float64 array of shape (n_labels,), IN
     n_starts, max_iterations : int
     state : uint64 array of shape (1,), IN and OUT
@@ -244,8 +245,8 @@ def cluster_sets(
     Returns
     -------
     float
-        The sum of squares that the centres explain: the larger, the tighter the clusters. -1 where
-        there are no two clusters.
+        The sum of squares explained by the centres: larger for tighter clusters. -1 if there are
+        fewer than two clusters.
     """
     n_sets = len(rows)
     second[:] = False
@@ -278,7 +279,7 @@ def cluster_sets(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _drop_labels(share: float, state: State, weights: Sums) -> None:
-    """Let only a share of the labels weigh something."""
+    """Set the weights of a random part of the labels to zero."""
     n_left = min(max(int(np.rint(share * len(weights))), 1), len(weights))
     if n_left == len(weights):
         return
@@ -303,7 +304,7 @@ def cluster_rows(
     state: State,
     second: Flags,
 ) -> bool:
-    """Write the cluster of every row of a node; return whether there are two.
+    """Write the cluster of every row of a node; return whether there are two clusters.
 
     Parameters
     ----------
@@ -311,43 +312,51 @@ def cluster_rows(
     starts, labels : arrays, IN
         Label sets of the tree's rows (CSR).
     overall : float64 array of shape (n_labels,), IN
-        The global half of Eq. 1.
+        The global term of Eq. 1.
     set_of, row_of : int32 arrays, IN
-        As of `distinct_sets`.
+        As returned by `distinct_sets`.
     place_of_set : int32 array of shape (n_sets,), IN and OUT
-        -1 everywhere, before and after.
+        Buffer that is -1 everywhere, before and after.
     rows : int32 array of shape (n_rows,), IN
-        The node's, as places among the tree's rows.
+        Rows of the node, as indices among the rows of the tree.
     weights : float64 array of shape (n_rows,), IN
     state : uint64 array of shape (1,), IN and OUT
     second : bool array of shape (n_rows,), OUT
     """
-    n_sets, found, masses = 0, np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
+    n_sets, set_rows, masses = 0, np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
     for i in range(len(rows)):
         own = set_of[rows[i]]
         if place_of_set[own] < 0:
             place_of_set[own] = n_sets
-            found[n_sets], masses[n_sets] = row_of[own], 0.0
+            set_rows[n_sets], masses[n_sets] = row_of[own], 0.0
             n_sets += 1
         masses[place_of_set[own]] += weights[i]
-    found, masses = found[:n_sets], masses[:n_sets]
-    of_set = np.empty(n_sets, dtype=np.bool_)
+    set_rows, masses = set_rows[:n_sets], masses[:n_sets]
+    set_is_second = np.empty(n_sets, dtype=np.bool_)
     label_weights = np.ones(len(overall))
     if n_sets > 1 and settings.idf:
-        counts = count_labels(starts, labels, found, masses, len(overall))
+        counts = count_labels(starts, labels, set_rows, masses, len(overall))
         local = idf_weights(counts, masses.sum())
         for j in range(len(overall)):
             label_weights[j] = settings.beta * overall[j] + (1.0 - settings.beta) * local[j]
-    every = label_weights.copy()
+    all_weights = label_weights.copy()
     _drop_labels(settings.label_share, state, label_weights)
     n_starts, n_iterations, explained = settings.n_starts, settings.cluster_iterations, -1.0
-    for tried in (label_weights, every):
+    for candidate in (label_weights, all_weights):
         if explained < 0.0:
             explained = cluster_sets(
-                starts, labels, found, masses, tried, n_starts, n_iterations, state, of_set
+                starts,
+                labels,
+                set_rows,
+                masses,
+                candidate,
+                n_starts,
+                n_iterations,
+                state,
+                set_is_second,
             )
     for i in range(len(rows)):
-        second[i] = of_set[place_of_set[set_of[rows[i]]]]
-    for row in found:
+        second[i] = set_is_second[place_of_set[set_of[rows[i]]]]
+    for row in set_rows:
         place_of_set[set_of[row]] = -1
     return explained >= 0.0

@@ -1,7 +1,7 @@
-"""The features of a node's rows, gathered once, and the products that solvers ask of them.
+"""Block: the features of a node's rows, copied once, and the products that the solvers need.
 
-A block is dense or sparse (CSR); its columns stand for the node's features in ascending order. In
-a sparse block only the columns that some row of the node uses are left.
+A block is dense or sparse (CSR); its columns are the node's features in ascending order. A sparse
+block has only the columns that are nonzero in some row of the node.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 __all__ = [
     "Block",
-    "add_back",
     "gather_dense",
     "gather_sparse",
     "project",
     "project_in_order",
     "take_rows",
+    "transpose_product",
 ]
 
 Indices: TypeAlias = NDArray[np.int32]
@@ -28,7 +28,7 @@ Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 
 
 class Block(NamedTuple):
-    """Rows of a node by its features: ``dense``, or where ``is_sparse`` the other three."""
+    """Rows of a node by its features: ``dense``, or the other three arrays if ``is_sparse``."""
 
     dense: Reals
     starts: Offsets
@@ -39,7 +39,7 @@ class Block(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gather_dense(X: Reals, rows: Indices, features: Indices) -> Block:
-    """Copy rows and features of a dense matrix into a block of their own.
+    """Copy rows and features of a dense matrix into a block.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def gather_sparse(
     min_rows: int,
     column_of: Indices,
 ) -> tuple[Block, Indices]:
-    """Copy rows and features of a sparse matrix; leave out features that too few of the rows use.
+    """Copy rows and features of a sparse matrix, without features that are nonzero in few rows.
 
     Parameters
     ----------
@@ -76,9 +76,9 @@ def gather_sparse(
     features : int32 array of shape (n_drawn,), IN
         Ascending.
     min_rows : int
-        Rows other than zero that a feature must have, at least one.
+        Minimum number of nonzero rows of a feature, at least one.
     column_of : int32 array of shape (n_features,), IN and OUT
-        -1 everywhere, before and after.
+        Buffer that is -1 everywhere, before and after.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def gather_sparse(
     used : int32 array of shape (n_columns,)
         The features of the block's columns.
     """
-    # every other entry is of a feature that was not drawn: no branch could predict which
+    # without branches: about half of the entries are of features not drawn, in no pattern
     for row in rows:
         for k in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
             column_of[np.uint64(indices[k])] += np.int32(data[k] != 0.0)
@@ -101,7 +101,7 @@ def gather_sparse(
             n_entries += counts[j]
     used = used[:n_used].copy()
     starts = np.empty(len(rows) + 1, dtype=np.int64)
-    columns = np.empty(n_entries + 1, dtype=np.int32)  # one more, for what is not kept
+    columns = np.empty(n_entries + 1, dtype=np.int32)  # one more, for entries that are dropped
     values = np.empty(n_entries + 1, dtype=data.dtype)
     place = np.uint64(0)
     for i in range(len(rows)):
@@ -121,7 +121,7 @@ def gather_sparse(
 def _project_dense(dense: Reals, weights: Reals, bias: float, scores: Reals) -> None:
     n_rows, n_columns = dense.shape
     shift = weights.dtype.type(bias)
-    for i in range(0, n_rows - n_rows % 4, 4):  # four rows share what is read of the weights
+    for i in range(0, n_rows - n_rows % 4, 4):  # four rows per read of the weights
         a, b, c, d = dense[i], dense[i + 1], dense[i + 2], dense[i + 3]
         p, q, r, s = shift, shift, shift, shift
         for j in range(n_columns):
@@ -138,28 +138,33 @@ def _project_dense(dense: Reals, weights: Reals, bias: float, scores: Reals) -> 
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
-def _add_back_dense(dense: Reals, pulls: Reals, sums: Reals) -> None:
+def _transpose_product_dense(dense: Reals, factors: Reals, sums: Reals) -> None:
     n_rows, n_columns = dense.shape
     for i in range(0, n_rows - n_rows % 4, 4):
         a, b, c, d = dense[i], dense[i + 1], dense[i + 2], dense[i + 3]
-        p, q, r, s = pulls[i], pulls[i + 1], pulls[i + 2], pulls[i + 3]
+        p, q, r, s = (
+            factors[i],
+            factors[i + 1],
+            factors[i + 2],
+            factors[i + 3],
+        )
         for j in range(n_columns):
             sums[j] += (p * a[j] + q * b[j]) + (r * c[j] + s * d[j])
     for i in range(n_rows - n_rows % 4, n_rows):
         for j in range(n_columns):
-            sums[j] += pulls[i] * dense[i, j]
+            sums[j] += factors[i] * dense[i, j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
 def _project_sparse(
     starts: Offsets, columns: Indices, values: Reals, weights: Reals, bias: float, scores: Reals
 ) -> None:
-    # unsigned places: numba need not check whether they count from the end
+    # unsigned indices: numba need not handle negative ones
     shift, one = weights.dtype.type(bias), np.uint64(1)
     for i in range(len(scores)):
         k, stop = np.uint64(starts[i]), np.uint64(starts[i + 1])
         p, q = shift, weights.dtype.type(0.0)
-        while k + one < stop:  # two sums side by side: neither waits for the other
+        while k + one < stop:  # two independent sums
             p += values[k] * weights[np.uint64(columns[k])]
             q += values[k + one] * weights[np.uint64(columns[k + one])]
             k += one + one
@@ -169,13 +174,13 @@ def _project_sparse(
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
-def _add_back_sparse(
-    starts: Offsets, columns: Indices, values: Reals, pulls: Reals, sums: Reals
+def _transpose_product_sparse(
+    starts: Offsets, columns: Indices, values: Reals, factors: Reals, sums: Reals
 ) -> None:
-    for i in range(len(pulls)):
-        pull = pulls[i]
+    for i in range(len(factors)):
+        factor = factors[i]
         for k in range(np.uint64(starts[i]), np.uint64(starts[i + 1])):
-            sums[np.uint64(columns[k])] += pull * values[k]
+            sums[np.uint64(columns[k])] += factor * values[k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -186,7 +191,7 @@ def project(block: Block, weights: Reals, bias: float, scores: Reals) -> None:
     ----------
     block : Block, IN
     weights : float array of shape (n_columns,), IN
-        Of the type of the block, as all arrays here.
+        Of the data type of the block, as all arrays here.
     bias : float
     scores : float array of shape (n_rows,), OUT
     """
@@ -197,27 +202,27 @@ def project(block: Block, weights: Reals, bias: float, scores: Reals) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def add_back(block: Block, pulls: Reals, sums: Reals) -> None:
-    """Write ``block.T @ pulls`` to ``sums``.
+def transpose_product(block: Block, factors: Reals, sums: Reals) -> None:
+    """Write ``block.T @ factors`` to ``sums``.
 
     Parameters
     ----------
     block : Block, IN
-    pulls : float array of shape (n_rows,), IN
+    factors : float array of shape (n_rows,), IN
     sums : float array of shape (n_columns,), OUT
     """
     sums[:] = 0.0
     if not block.is_sparse:
-        _add_back_dense(block.dense, pulls, sums)
+        _transpose_product_dense(block.dense, factors, sums)
         return
-    _add_back_sparse(block.starts, block.columns, block.values, pulls, sums)
+    _transpose_product_sparse(block.starts, block.columns, block.values, factors, sums)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def project_in_order(block: Block, weights: Reals, scores: Reals) -> None:
-    """Write ``block @ weights``, adding from the first column to the last, as walking does.
+    """Write ``block @ weights``, summed from the first column to the last.
 
-    A row that is walked down the finished tree thus meets the very number that placed it.
+    Prediction sums in the same order, so that training rows reach the leaf they were put in.
 
     Parameters
     ----------
@@ -234,7 +239,7 @@ def project_in_order(block: Block, weights: Reals, scores: Reals) -> None:
         return
     kept, dense = np.flatnonzero(weights), block.dense
     n_rows = len(scores)
-    for i in range(0, n_rows - n_rows % 4, 4):  # four sums side by side: none waits for another
+    for i in range(0, n_rows - n_rows % 4, 4):  # four independent sums
         p = q = r = s = weights.dtype.type(0.0)
         for j in kept:
             p += dense[i, j] * weights[j]
@@ -251,13 +256,13 @@ def project_in_order(block: Block, weights: Reals, scores: Reals) -> None:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def take_rows(block: Block, rows: Indices) -> Block:
-    """Return a block of some rows.
+    """Return a block with some of the rows.
 
     Parameters
     ----------
     block : Block, IN
     rows : int32 array of shape (n_taken,), IN
-        Places within the block.
+        Indices within the block.
     """
     if not block.is_sparse:
         return Block(block.dense[rows], block.starts, block.columns, block.values, False)

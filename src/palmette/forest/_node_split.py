@@ -1,6 +1,6 @@
-"""The split of a node: what separates its two clusters, and where the rows go.
+"""The split of a node, which separates its two clusters, and the side of each row.
 
-The split is one feature and a cut, chosen by information gain, or a direction that a router learns.
+The split is one feature and a cut, chosen by information gain, or a linear split that is fitted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Offsets: TypeAlias = NDArray[np.int64]
 Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Sums: TypeAlias = NDArray[np.float64]
 
-_CLEARLY = 1e-9  # what a later cut must bring more, so that rounding decides no draw
+_MIN_IMPROVEMENT = 1e-9  # a later cut must be better by this, so that rounding decides no tie
 
 
 # -------------------------------------------------------------------------------------- one feature
@@ -41,19 +41,19 @@ _CLEARLY = 1e-9  # what a later cut must bring more, so that rounding decides no
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _entropy(first: float, second: float) -> float:
-    """Return the entropy of two masses, times their sum, in nats."""
+    """Return the entropy of two weights, times their sum, in nats."""
     total = first + second
-    bits = 0.0
+    entropy = 0.0
     if first > 0.0:
-        bits -= first * np.log(first / total)
+        entropy -= first * np.log(first / total)
     if second > 0.0:
-        bits -= second * np.log(second / total)
-    return bits
+        entropy -= second * np.log(second / total)
+    return entropy
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _by_column(block: Block, n_columns: int) -> tuple[Offsets, Indices, Reals]:
-    """Return the entries of a sparse block by column: where each begins, rows, values."""
+    """Return the entries of a sparse block by column (CSC): starts, rows, values."""
     starts = np.zeros(n_columns + 1, dtype=np.int64)
     for column in block.columns:
         starts[column + 1] += 1
@@ -73,9 +73,9 @@ def _by_column(block: Block, n_columns: int) -> tuple[Offsets, Indices, Reals]:
 def _scan(
     values: Reals, counts: Indices, masses: Reals, totals: Reals, n_rows: int, min_rows: int
 ) -> tuple[float, float]:
-    """Return the best cut of one feature, and the entropy that it leaves (infinite: no cut).
+    """Return the best cut of one feature, and the entropy after it (infinite: no cut).
 
-    Entries may stand for several rows: those of a sparse column's zeros are one.
+    An entry may represent several rows: all zeros of a sparse column are one entry.
     """
     order = np.argsort(values)
     below = np.zeros(2)
@@ -89,7 +89,7 @@ def _scan(
         if low < high and n_below >= min_rows and n_rows - n_below >= min_rows:
             left = _entropy(below[0], below[1])
             left += _entropy(totals[0] - below[0], totals[1] - below[1])
-            if left < least - _CLEARLY:
+            if left < least - _MIN_IMPROVEMENT:
                 least = left
                 middle = values.dtype.type(0.5 * low + 0.5 * high)
                 cut = float(middle if middle > low else high)
@@ -107,22 +107,22 @@ def best_axis(
     block : Block, IN
     n_columns : int
     shares : float array of shape (2, n_rows), IN
-        Weights of the rows by class, one over all, as of `row_shares`.
+        Weights of the rows by class, as `row_shares` writes them.
     min_rows : int
         Minimum number of rows on each side.
 
     Returns
     -------
     column : int
-        -1 where no cut is allowed or none gains anything.
+        -1 if no cut is allowed or none has a gain.
     cut : float
-        Rows from it upwards go right.
+        Rows with values of at least the cut go right.
     gain : float
         In nats.
     """
     n_rows = shares.shape[1]
     totals = np.array([shares[0].sum(), shares[1].sum()])
-    least, best, best_cut = _entropy(totals[0], totals[1]) - _CLEARLY, -1, 0.0
+    least, best, best_cut = _entropy(totals[0], totals[1]) - _MIN_IMPROVEMENT, -1, 0.0
     before = least
     if block.is_sparse:
         starts, rows, entries = _by_column(block, n_columns)
@@ -146,7 +146,7 @@ def best_axis(
         else:
             column = block.dense[:, j].copy()
             cut, left = _scan(column, ones, shares.astype(np.float64), totals, n_rows, min_rows)
-        if left < least - _CLEARLY:
+        if left < least - _MIN_IMPROVEMENT:
             least, best, best_cut = left, j, cut
     return best, best_cut, before - least
 
@@ -155,8 +155,8 @@ def best_axis(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _side_counts(scores: Reals, bias: float, right: Flags) -> int:
-    """Write which rows go right; return how many."""
+def _mark_right(scores: Reals, bias: float, right: Flags) -> int:
+    """Write which rows go right; return their number."""
     shift, n_right = scores.dtype.type(bias), 0
     for i in range(len(scores)):
         right[i] = scores[i] + shift >= 0.0
@@ -165,10 +165,10 @@ def _side_counts(scores: Reals, bias: float, right: Flags) -> int:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _place(
+def _send_rows(
     block: Block, shares: Reals, refit: bool, min_rows: int, point: Reals, right: Flags
 ) -> bool:
-    """Send the rows by a split, its bias moved first if asked; return whether both sides count."""
+    """Write the side of each row, after refitting the bias; return whether both are allowed."""
     scores = np.empty(len(right), dtype=point.dtype)
     project_in_order(block, point[:-1], scores)
     if refit:
@@ -176,7 +176,7 @@ def _place(
         if distance < 0.0:
             return False
         point[-1] = -cut
-    n_right = _side_counts(scores, point[-1], right)
+    n_right = _mark_right(scores, point[-1], right)
     return min_rows <= n_right <= len(right) - min_rows
 
 
@@ -189,7 +189,7 @@ def _rho(settings: TreeSettings, n_features: int, n_rows: int) -> float:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _gamma(rho: float, distance: float, point: Reals) -> float:
-    """Return the weight of the penalty (Eq. 10)."""
+    """Return the strength of the penalty (Eq. 10)."""
     norm = 0.0
     for j in range(len(point) - 1):
         norm += abs(point[j])
@@ -198,7 +198,7 @@ def _gamma(rho: float, distance: float, point: Reals) -> float:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _drop_small(part: float, point: Reals) -> None:
-    """Set weights to zero that are below a part of the largest."""
+    """Set weights to zero that are smaller than a fraction of the largest."""
     largest = 0.0
     for j in range(len(point) - 1):
         largest = max(largest, abs(point[j]))
@@ -218,7 +218,7 @@ def _learn_direction(
     state: State,
     point: Reals,
 ) -> None:
-    """Move a split from its least-squares start to where the router's loss is small."""
+    """Minimise the loss of the router, starting from the least-squares solution."""
     rho = _rho(settings, n_features, len(second))
     if settings.router == ADAM:
         schedule = (
@@ -237,21 +237,21 @@ def _learn_direction(
         return
     tolerance = settings.tolerance
     if settings.router == LOGISTIC_ROUTER:
-        of_rows = np.empty_like(shares)
-        row_shares(second, weights, of_rows)
+        all_shares = np.empty_like(shares)
+        row_shares(second, weights, all_shares)
         n = settings.max_iterations
-        minimise(LOGISTIC, block, of_rows, 1.0, 0.0, settings.ridge, n, tolerance, point)
+        minimise(LOGISTIC, block, all_shares, 1.0, 0.0, settings.ridge, n, tolerance, point)
         return
     n, alpha = settings.scale_iterations, settings.alpha_first
     loss = minimise(HELLINGER, block, shares, alpha, 0.0, 0.0, n, tolerance, point)
     gamma = _gamma(rho, -loss, point)
     done = 0
     while True:
-        at_last = alpha >= settings.alpha_last
-        n = settings.max_iterations - done if at_last else settings.alpha_stage
+        is_last = alpha >= settings.alpha_last
+        n = settings.max_iterations - done if is_last else settings.alpha_stage
         minimise(HELLINGER, block, shares, alpha, gamma, 0.0, n, tolerance, point)
         done += n
-        if at_last or done >= settings.max_iterations:
+        if is_last or done >= settings.max_iterations:
             break
         alpha = min(alpha * settings.alpha_factor, settings.alpha_last)
     _drop_small(settings.prune, point)
@@ -268,19 +268,19 @@ def split_node(
     state: State,
     right: Flags,
 ) -> tuple[bool, Reals]:
-    """Learn the split of a node from its two clusters.
+    """Fit the split of a node to its two clusters.
 
     Parameters
     ----------
     settings : TreeSettings
     block : Block, IN
-        The features of its rows.
+        The features of the node's rows.
     n_columns : int
-        Of the block.
+        Number of columns of the block.
     n_features : int
-        How many were drawn; a sparse block may have fewer columns.
+        Number of features drawn; a sparse block may have fewer columns.
     second : bool array of shape (n_rows,), IN
-        Whether a row is in the second cluster; some are, some are not.
+        Whether a row is in the second cluster; neither cluster is empty.
     weights : float64 array of shape (n_rows,), IN
     state : uint64 array of shape (1,), IN and OUT
     right : bool array of shape (n_rows,), OUT
@@ -289,9 +289,9 @@ def split_node(
     Returns
     -------
     found : bool
-        Whether both sides have enough rows, by the split learnt or by its start.
+        Whether both sides have enough rows, with the fitted split or with its initial value.
     point : float array of shape (n_columns + 1,)
-        The weights, and the bias behind them.
+        The weights, followed by the bias.
     """
     min_rows, kind = settings.min_samples_leaf, block.dense.dtype
     point, shares = np.zeros(n_columns + 1, dtype=kind), np.empty((2, len(second)), dtype=kind)
@@ -301,13 +301,13 @@ def split_node(
         if column < 0:
             return False, point
         point[column], point[n_columns] = 1.0, -cut
-        return _place(block, shares, False, min_rows, point, right), point
+        return _send_rows(block, shares, False, min_rows, point, right), point
     class_shares(second, weights, shares)
     point[n_columns] = least_squares(
         block, second, weights, settings.start_iterations, settings.start_tolerance, point[:-1]
     )
     start = point.copy()
     _learn_direction(settings, block, second, weights, shares, n_features, state, point)
-    if _place(block, shares, settings.refit_bias, min_rows, point, right):
+    if _send_rows(block, shares, settings.refit_bias, min_rows, point, right):
         return True, point
-    return _place(block, shares, settings.refit_bias, min_rows, start, right), start
+    return _send_rows(block, shares, settings.refit_bias, min_rows, start, right), start

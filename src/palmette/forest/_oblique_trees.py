@@ -1,4 +1,4 @@
-"""ObliqueTrees: all trees of a forest in flat arrays, each split a sparse line."""
+"""ObliqueTrees: all trees of a forest in flat arrays, with sparse linear splits."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from palmette.persistence.checks import check_starts, numbers, require, same_sha
 
 __all__ = ["GrownTree", "ObliqueTrees", "kernel_rows", "split_importances"]
 
-
-_CELLS_AT_ONCE = 2**24  # rows by trees that are asked together
+_CELLS_AT_ONCE = 2**24  # rows times trees that are predicted at a time
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
 Singles = NDArray[np.float32]
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class GrownTree:
-    """One tree: splits as the kernels leave them, and what its leaves say.
+    """One tree: its splits, as the kernels return them, and the label shares of its leaves.
 
     Parameters
     ----------
     left, right : int arrays of shape (n_nodes,)
-        Children, -1 in a leaf. A row goes right where its features times the weights and the bias
-        are at least 0.
+        Children, -1 at a leaf. A row goes right if the product of its features and the weights,
+        plus the bias, is at least 0.
     weight_starts : int array of shape (n_nodes + 1,)
     weight_features, weight_values : arrays of shape (n_weights,)
-        Weights of node i are at ``weight_starts[i]`` to ``weight_starts[i + 1]``.
+        The weights of node i are at ``weight_starts[i]`` to ``weight_starts[i + 1]``.
     bias : array of shape (n_nodes,)
     shares : sparse array of shape (n_nodes, n_columns)
-        Shares of the leaves' rows that have each label; nothing at other nodes.
+        Proportion of each leaf's rows that have each label; other nodes have no entries.
     row_weight : array of shape (n_nodes,)
-        Weight of the rows in each leaf, 0 at other nodes.
+        Total weight of the rows in each leaf, 0 at other nodes.
     drawn : bool array of shape (n_columns,)
         Labels that the tree was grown for.
     """
@@ -65,16 +65,16 @@ class ObliqueTrees:
     tree_starts : int array of shape (n_trees + 1,)
         First node of each tree.
     left, right : int arrays of shape (n_nodes,)
-        Children as numbers within their tree, -1 in a leaf.
+        Children as indices within their tree, -1 at a leaf.
     weight_starts : int array of shape (n_nodes + 1,)
     weight_features, weight_values : arrays of shape (n_weights,)
     bias : array of shape (n_nodes,)
-        A row goes right where its features times the weights and the bias are at least 0.
+        A row goes right if the product of its features and the weights, plus the bias, is >= 0.
     share_starts : int array of shape (n_nodes + 1,)
     share_labels, share_values : arrays of shape (n_shares,)
-        Shares of each leaf's rows that have a label, where any have; nothing at other nodes.
+        Positive proportions of each leaf's rows that have a label; other nodes have no entries.
     row_weight : array of shape (n_nodes,)
-        Weight of the training rows in each leaf, 0 at other nodes.
+        Total weight of the training rows in each leaf, 0 at other nodes.
     drawn : bool array of shape (n_trees, n_columns)
         Labels that each tree was grown for.
     """
@@ -110,21 +110,21 @@ class ObliqueTrees:
         places = np.arange(n_nodes) - np.repeat(self.tree_starts[:-1], sizes)
         size = np.repeat(sizes, sizes)
         leads_on = (left > places) & (left < size) & (right > places) & (right < size)
-        require((left < 0) | leads_on, "a tree leads to a node that does not exist")
+        require((left < 0) | leads_on, "a tree has a child that does not exist")
         same_shapes(self.weight_features, self.weight_values)
         check_starts(self.weight_starts, n_nodes, len(self.weight_features), "weight_starts")
         require(self.weight_features >= 0, "a tree uses a feature that does not exist")
         same_shapes(self.share_labels, self.share_values)
         check_starts(self.share_starts, n_nodes, len(self.share_labels), "share_starts")
         drawn = numbers(self.drawn, np.bool_, 2, "drawn")
-        require(len(drawn) == len(sizes), "the drawn labels are those of other trees")
+        require(len(drawn) == len(sizes), "drawn and tree_starts have different numbers of trees")
         require(within(self.share_labels, drawn.shape[1]), "a leaf has a label that does not exist")
 
-    # ------------------------------------------------------------------ making
+    # ------------------------------------------------------------------ construction
 
     @classmethod
     def of(cls, trees: Sequence[GrownTree], before: ObliqueTrees | None = None) -> ObliqueTrees:
-        """Put trees one after the other, behind those of an earlier forest."""
+        """Concatenate trees, after those of an earlier forest if given."""
         sizes = [len(tree.left) for tree in trees]
         made = cls(
             tree_starts=_starts(sizes),
@@ -157,7 +157,7 @@ class ObliqueTrees:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes of all trees."""
+        """Number of nodes of all trees together."""
         return len(self.left)
 
     @property
@@ -167,7 +167,7 @@ class ObliqueTrees:
 
     @property
     def parent(self) -> LongArray:
-        """Parents as numbers among all nodes, -1 for the roots: of shape (n_nodes,)."""
+        """Parents as indices among all nodes, -1 for the roots, of shape (n_nodes,)."""
         parent = np.full(self.n_nodes, -1, dtype=np.int64)
         inner = np.flatnonzero(~self.is_leaf)
         first = self._first_of_tree[inner]
@@ -179,33 +179,33 @@ class ObliqueTrees:
     def _first_of_tree(self) -> LongArray:
         return np.repeat(self.tree_starts[:-1], np.diff(self.tree_starts))
 
-    # ------------------------------------------------------------------ asking
+    # ------------------------------------------------------------------ prediction
 
     def apply(self, X: Any, n_jobs: int | None = None) -> IntArray:
-        """Find the leaf of every row in every tree.
+        """Return the leaf of every row in every tree.
 
         Parameters
         ----------
         X : float32 array or CSR array of shape (n_samples, n_features)
         n_jobs : int, optional
-            Threads.
+            Number of threads.
 
         Returns
         -------
         int array of shape (n_samples, n_trees)
-            Numbers within the trees.
+            Indices within the trees.
         """
-        from palmette.forest._walk_kernel import walk
+        from palmette.forest._predict_kernel import find_leaves
 
         with Threads(n_jobs) as threads:
             parts = threads.map(
-                lambda rows: walk(kernel_rows(X[rows]), self._splits()),
+                lambda rows: find_leaves(kernel_rows(X[rows]), self._splits()),
                 _even_parts(X.shape[0], threads.n_threads),
             )
         return np.concatenate(parts)
 
     def decision_path(self, X: Any, n_jobs: int | None = None) -> sparse.csr_array:
-        """Find the nodes that every row goes through: sparse bool, (n_samples, n_nodes)."""
+        """Return the nodes on the path of every row: sparse bool, (n_samples, n_nodes)."""
         reached = (self.apply(X, n_jobs) + self.tree_starts[:-1]).ravel()
         rows = np.repeat(np.arange(X.shape[0]), self.n_trees)
         parent, steps = self.parent, []
@@ -223,9 +223,9 @@ class ObliqueTrees:
         prior: NDArray[np.float64],
         label_vote: float,
         n_jobs: int | None = None,
-        asked: NDArray[np.bool_] | None = None,
+        mask: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float64]:
-        """Weighted means of what the leaves say of the labels, and of a prior that has one vote.
+        """Return weighted means of the leaves' label shares and of a prior with weight 1.
 
         Parameters
         ----------
@@ -233,51 +233,51 @@ class ObliqueTrees:
         prior : array of shape (n_columns,)
             Probabilities of the labels without any features.
         label_vote : float
-            Votes of a tree for a label that it was grown for; for others it has one.
+            Weight of a tree for the labels that it was grown for; it is 1 for other labels.
         n_jobs : int, optional
-            Threads; the answer is the same for any number.
-        asked : bool array of shape (n_samples, n_trees), optional
-            Which trees each row is asked of, at least one; all by default.
+            Number of threads, which does not change the result.
+        mask : bool array of shape (n_samples, n_trees), optional
+            Which trees are used per row, at least one; all by default.
 
         Returns
         -------
         array of shape (n_samples, n_columns)
             From 0 to 1.
         """
-        from palmette.forest._walk_kernel import add_votes
+        from palmette.forest._predict_kernel import add_votes
 
         votes = np.where(self.drawn, label_vote, 1.0).astype(np.float32)
-        said = self.share_starts, self.share_labels, self.share_values
+        leaf_shares = self.share_starts, self.share_labels, self.share_values
         proba = np.tile(prior, (X.shape[0], 1))
 
-        def ask(rows: slice) -> None:
-            own, counts = proba[rows], None
-            n_asked: Any = self.n_trees
+        def add_rows(rows: slice) -> None:
+            sums, used = proba[rows], None
+            n_used: Any = self.n_trees
             n_drawn: Any = self.drawn.sum(axis=0)
-            if asked is not None:
-                counts = np.ascontiguousarray(asked[rows].T)
-                n_asked = counts.sum(axis=0)[:, None]
-                counted = asked[rows].astype(np.float32) @ self.drawn.astype(np.float32)  # exact
+            if mask is not None:
+                used = np.ascontiguousarray(mask[rows].T)
+                n_used = used.sum(axis=0)[:, None]
+                counted = mask[rows].astype(np.float32) @ self.drawn.astype(np.float32)  # exact
                 n_drawn = counted.astype(np.float64)
-            add_votes(kernel_rows(X[rows]), self._splits(), *said, votes, own, counts)
-            own /= 1.0 + n_asked + (label_vote - 1.0) * n_drawn
-            np.minimum(own, 1.0, out=own)  # rounding
+            add_votes(kernel_rows(X[rows]), self._splits(), *leaf_shares, votes, sums, used)
+            sums /= 1.0 + n_used + (label_vote - 1.0) * n_drawn
+            np.minimum(sums, 1.0, out=sums)  # rounding errors
 
         with Threads(n_jobs) as threads:
             n_blocks = -(-X.shape[0] * self.n_trees // _CELLS_AT_ONCE)
-            threads.map(ask, _even_parts(X.shape[0], max(threads.n_threads, n_blocks)))
+            threads.map(add_rows, _even_parts(X.shape[0], max(threads.n_threads, n_blocks)))
         return proba
 
     def _splits(self) -> Any:
-        """Return the arrays that rows are walked by, as the kernels take them."""
-        from palmette.forest import _walk_kernel as oblique_walk
+        """Return the arrays of the splits, as the kernels take them."""
+        from palmette.forest import _predict_kernel
 
-        kind = oblique_walk.ObliqueTrees
+        kind = _predict_kernel.ObliqueTrees
         return kind(*(getattr(self, name) for name in kind._fields))
 
 
 def kernel_rows(X: Any) -> Any:
-    """Return rows as the kernels take them: a C-contiguous array, or the arrays of CSR."""
+    """Return rows as the kernels take them: a C-contiguous array, or a tuple of CSR arrays."""
     if sparse.issparse(X):
         return X.data, X.indices.astype(np.int32), X.indptr.astype(np.int64), X.shape[1]
     return np.ascontiguousarray(X)
@@ -293,32 +293,29 @@ def _starts(sizes: Sequence[int]) -> LongArray:
 
 
 def _joined_starts(parts: Sequence[NDArray[Any]]) -> LongArray:
-    """Starts within arrays that are put one after the other."""
+    """Concatenate arrays of starts, shifted by the lengths of the parts before."""
     shifts = _starts([int(part[-1]) for part in parts])[:-1]
     moved = [part[1:].astype(np.int64) + shift for part, shift in zip(parts, shifts, strict=True)]
     return np.concatenate([np.zeros(1, dtype=np.int64), *moved])
 
 
-FloatArray = NDArray[np.float64]
-
-
 def split_importances(trees: ObliqueTrees, spread: FloatArray) -> FloatArray:
-    """Share what splits gain in telling labels apart among their features.
+    """Return feature importances: the gains of all splits, divided among their features.
 
     The gain of a split is the decrease of the labels' variance from its node to its children,
-    summed over the labels and the training rows at the node. A feature gets a part of it by the
-    size of its weight times its standard deviation.
+    summed over the labels and the training rows at the node. It is divided among the features in
+    proportion to the absolute values of their weights times their standard deviations.
 
     Parameters
     ----------
     trees : ObliqueTrees
     spread : array of shape (n_features,)
-        Standard deviations of the features that the trees see.
+        Standard deviations of the features that the trees split on.
 
     Returns
     -------
     array of shape (n_features,)
-        Summing to one; zeros where no split gains anything.
+        Summing to one; all zero if no split has a gain.
     """
     gains = np.concatenate([_gains_of(trees, tree) for tree in range(trees.n_trees)])
     sizes = np.abs(trees.weight_values.astype(np.float64)) * spread[trees.weight_features]
@@ -333,7 +330,7 @@ def split_importances(trees: ObliqueTrees, spread: FloatArray) -> FloatArray:
 
 
 def _gains_of(trees: ObliqueTrees, tree: int) -> FloatArray:
-    """Decrease of variance at every node of a tree, 0 at leaves."""
+    """Return the decrease of variance at every node of a tree, 0 at leaves."""
     start, stop = trees.tree_starts[tree : tree + 2]
     left, right = trees.left[start:stop], trees.right[start:stop]
     weight = trees.row_weight[start:stop]
@@ -350,16 +347,16 @@ def _gains_of(trees: ObliqueTrees, tree: int) -> FloatArray:
     below = _below(left, right)
     weight = below @ weight
     counts = below @ counts
-    # the sum over labels of (positives)^2 / rows: what the variance lacks, up to a constant
-    told = np.asarray(counts.power(2).sum(axis=1)).ravel() / weight
+    # the sum over labels of positives**2 / rows: minus the variance, up to a constant
+    explained = np.asarray(counts.power(2).sum(axis=1)).ravel() / weight
     gains = np.zeros(len(left))
     inner = np.flatnonzero(left >= 0)
-    gains[inner] = told[left[inner]] + told[right[inner]] - told[inner]
+    gains[inner] = explained[left[inner]] + explained[right[inner]] - explained[inner]
     return np.maximum(gains, 0.0)
 
 
 def _below(left: NDArray[np.int32], right: NDArray[np.int32]) -> sparse.csr_array:
-    """Which leaves lie below each node: sparse, (n_nodes, n_nodes)."""
+    """Return which leaves are below each node: sparse, (n_nodes, n_nodes)."""
     n_nodes, inner = len(left), np.flatnonzero(left >= 0)
     parent = np.full(n_nodes, -1)
     parent[left[inner]] = parent[right[inner]] = inner

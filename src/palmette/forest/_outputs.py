@@ -1,4 +1,4 @@
-"""Several outputs a row, each one a classification: a hierarchy of columns and their values."""
+"""Multi-output classification: a table of outputs as a hierarchy of columns and their values."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ IntArray = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class OutputTable:
-    """The columns of a table of outputs, and the hierarchy that they make.
+    """The columns of a table of outputs, and the hierarchy of columns and values.
 
     Parameters
     ----------
     hierarchy : Hierarchy
-        Below the root a node for each output, below that one for each of its values.
+        The children of the root are the outputs; the children of an output are its values.
     values : list of arrays
-        Values of each output, sorted.
+        Sorted values of each output.
     nodes : list of int arrays
-        Their nodes.
+        Nodes of these values.
     container : Container
     dtype : numpy dtype
-        Of the table, where it is one array.
+        Data type of the table, if it is one array.
 
     Examples
     --------
@@ -64,12 +64,14 @@ class OutputTable:
         -------
         OutputTable
         sparse bool array of shape (n_samples, n_nodes - 1)
-            Nodes but the root that are true of every row.
+            Which nodes, without the root, each row has.
         """
         table, container = _table_of(y)
         names = [str(name) for name in container.columns or range(table.shape[1])]
         if len(set(names)) < len(names):
-            raise LabelError(f"y has columns of the same name: {sorted(names)}. Rename them.")
+            raise LabelError(
+                f"y has several columns of the same name: {sorted(names)}. Expected unique names."
+            )
         values = [sorted_labels(list(dict.fromkeys(column.tolist()))) for column in table.T]
         paths = [(name, value) for name, some in zip(names, values, strict=True) for value in some]
         hierarchy = Hierarchy.from_paths(paths)
@@ -89,19 +91,19 @@ class OutputTable:
         return outputs, matrix
 
     def write(self, codes: NDArray[np.intp], index: Any) -> Any:
-        """Write places among the values, (n_samples, n_outputs), as the table came."""
+        """Return codes of values, of shape (n_samples, n_outputs), as a table in the form of y."""
         table = np.empty(codes.shape, dtype=object)
         for j, values in enumerate(self.values):
             table[:, j] = values[codes[:, j]]
         return self.container.wrap(as_dtype(table, self.dtype), index)
 
-    def proba_of(self, table: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """Probabilities of the values of each output, from those of all of them side by side."""
+    def proba_of(self, table: FloatArray) -> list[NDArray[np.float64]]:
+        """Split the probabilities of all values into one array per output, and normalise rows."""
         bounds = np.cumsum([0, *(len(values) for values in self.values)]).tolist()
         return [normalize_rows(table[:, start:stop]) for start, stop in pairwise(bounds)]
 
     def are_equal(self, true: Any, predicted: Any) -> NDArray[np.bool_]:
-        """Return whether all outputs of a row are right: (n_samples,)."""
+        """Return whether all outputs of a row are equal, of shape (n_samples,)."""
         tables = [_table_of(y)[0].astype(object) for y in (true, predicted)]
         return np.asarray((tables[0] == tables[1]).all(axis=1))
 
@@ -109,12 +111,12 @@ class OutputTable:
 def _table_of(y: Any) -> tuple[NDArray[Any], Container]:
     values, container = unwrap(y)
     if sparse.issparse(values):
-        raise LabelError("multioutput=True takes a table of values, but y is a sparse matrix.")
+        raise LabelError("y is a sparse matrix: with multioutput=True expected a dense table.")
     table = values if isinstance(values, np.ndarray) else _stacked(values)
     if table.ndim != 2 or not table.shape[1]:
         raise LabelError(
-            f"multioutput=True takes a table with a column for each output, but y has shape "
-            f"{table.shape}: expected 2 dimensions."
+            f"y has shape {table.shape}: with multioutput=True expected a table of 2 dimensions "
+            "with one column per output."
         )
     missing = [
         (row, j)
@@ -125,16 +127,19 @@ def _table_of(y: Any) -> tuple[NDArray[Any], Container]:
     if missing:
         row, column = missing[0]
         raise LabelError(
-            f"y[{row}, {column}] is missing ({len(missing)} such values): every output needs one."
+            f"y[{row}, {column}] is missing ({len(missing)} missing values in all): expected a "
+            "value for every output of every row."
         )
     return table, container
 
 
 def _stacked(rows: list[Any]) -> NDArray[Any]:
-    """Make a table of lists, whose columns may be of different types."""
+    """Stack rows to a table whose columns may have different types."""
     widths = {len(row) if isinstance(row, list | tuple | np.ndarray) else 0 for row in rows}
     if len(widths) != 1:
-        raise LabelError(f"the rows of y have {sorted(widths)} values: expected as many in each.")
+        raise LabelError(
+            f"the rows of y have {sorted(widths)} values: expected the same number in each row."
+        )
     table = np.empty((len(rows), widths.pop()), dtype=object)
     for i, row in enumerate(rows):
         table[i] = row
@@ -142,7 +147,7 @@ def _stacked(rows: list[Any]) -> NDArray[Any]:
 
 
 class OutputAnswers(NodeSets):
-    """Answers of a model of several outputs: tables of values, in the form of y.
+    """Answers of a multi-output model: tables of values in the form of y.
 
     Parameters
     ----------
@@ -157,26 +162,26 @@ class OutputAnswers(NodeSets):
         self.classes: Any = outputs.values
 
     def write(self, chosen: sparse.csr_array, index: Any) -> Any:
-        """Write the chosen value of every output as a table."""
+        """Return the chosen value of every output as a table."""
         # a row has one value of each output, so its indices are the codes
         codes = [sparse.csr_array(chosen[:, nodes]).indices for nodes in self.outputs.nodes]
         return self.outputs.write(np.column_stack(codes), index)
 
     def label_proba(self, table: FloatArray) -> NDArray[np.float64]:
-        """Return probabilities of the values of all outputs, side by side."""
+        """Return the probabilities of the values of all outputs as one array."""
         return self.columns.pick(table, np.concatenate(self.outputs.nodes))
 
     def arrange(self, proba: FloatArray) -> Any:
-        """Return a list with the probabilities of each output, whose rows sum to one."""
+        """Return one array of probabilities per output; rows sum to one."""
         return self.outputs.proba_of(proba)
 
     def are_right(self, chosen: sparse.csr_array, y: Any, *, is_given: bool) -> NDArray[np.bool_]:
-        """Return whether all outputs of a row are right."""
+        """Return whether all outputs of a row are correct."""
         return self.outputs.are_equal(y, self.write(chosen, None))
 
 
 class OneValueEach(LabelRule):
-    """Answer every output with its most probable value.
+    """Predict the most probable value of every output.
 
     Examples
     --------

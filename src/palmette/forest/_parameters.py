@@ -1,4 +1,4 @@
-"""LabelTwoMeans: the label sets at a node of a structured tree fall into two clusters."""
+"""Parameters of StructuredForestClassifier: checks, the partition LabelTwoMeans, presets."""
 
 from __future__ import annotations
 
@@ -17,30 +17,30 @@ __all__ = [
     "PRESETS",
     "LabelTwoMeans",
     "check_forest",
-    "leaves_rows_out",
+    "has_out_of_bag_rows",
     "tree_draws",
     "tree_settings",
 ]
 
 
 class LabelTwoMeans(BaseEstimator):  # type: ignore[misc]
-    """Split the label sets at a node in two by 2-means, labels weighed by how rare they are.
+    """Cluster the label sets at a node in two by 2-means, with larger weights for rare labels.
 
-    A label i weighs ``beta g_i + (1 - beta) l_i`` (Eq. 1), where g_i is ``log(1 + N / n_i)`` over
-    the rows of the tree, relative to its largest value over the labels, and l_i the same over the
-    rows at the node; a label without positives weighs 1. Equal label sets are clustered as one that
-    counts for its rows.
+    Label i has weight ``beta g_i + (1 - beta) l_i`` (Eq. 1), where g_i is ``log(1 + N / n_i)`` over
+    the rows of the tree, divided by its maximum over the labels, and l_i is the same over the rows
+    at the node; a label without positive rows has weight 1. Equal label sets are merged and
+    weighted by their number of rows.
 
     Parameters
     ----------
     weights : {"idf", "none"}
-        "none": all labels weigh 1.
+        "none": all labels have weight 1.
     beta : float
-        How much the rows of the whole tree count, against those at the node.
+        Weight of the rows of the whole tree, against those at the node.
     n_starts : int
-        Starts by k-means++; the tightest clusters are taken.
+        Number of initialisations by k-means++; the clusters with the smallest inertia are kept.
     max_iter : int
-        Most rounds from a start.
+        Maximum number of iterations per initialisation.
 
     References
     ----------
@@ -62,7 +62,7 @@ class LabelTwoMeans(BaseEstimator):  # type: ignore[misc]
         self.max_iter = max_iter
 
     def tree_settings(self) -> dict[str, Any]:
-        """Return what this says of a tree, by the names of the kernel's settings."""
+        """Return the values of `TreeSettings` that this object sets, by name."""
         if self.weights not in ("idf", "none"):
             raise PalmetteError(f"weights={self.weights!r}: expected 'idf' or 'none'.")
         if not 0 <= self.beta <= 1:
@@ -87,45 +87,45 @@ _ROUTERS: dict[str, Callable[[], Any]] = {
 
 
 def check_forest(forest: Any) -> None:
-    """Refuse parameters that cannot be, naming what was expected."""
+    """Raise an error for invalid parameters of a forest."""
     for name, fine, wanted in (
         ("n_estimators", _is_count, "a positive integer"),
         ("min_samples_leaf", _is_count, "a positive integer"),
         ("max_depth", lambda v: v is None or _is_count(v), "a positive integer or None"),
         ("label_vote", lambda v: _is_number(v) and v > 0, "a positive number"),
-        ("max_samples", _is_part, "a share above 0 and up to 1, or a positive integer"),
-        ("max_labels", _is_part, "a share above 0 and up to 1, or a positive integer"),
-        ("max_node_labels", _is_share, "a share above 0 and up to 1"),
-        ("max_features", _is_part_or_root, "a share up to 1, a positive integer or 'sqrt'"),
-        ("max_node_features", _is_part_or_root, "a share up to 1, a positive integer or 'sqrt'"),
+        ("max_samples", _is_part, "a float above 0 and up to 1, or a positive integer"),
+        ("max_labels", _is_part, "a float above 0 and up to 1, or a positive integer"),
+        ("max_node_labels", _is_share, "a float above 0 and up to 1"),
+        ("max_features", _is_part_or_root, "a float up to 1, a positive integer or 'sqrt'"),
+        ("max_node_features", _is_part_or_root, "a float up to 1, a positive integer or 'sqrt'"),
     ):
         value = getattr(forest, name)
         if not fine(value):
             raise PalmetteError(f"{name}={value!r}: expected {wanted}.")
     if forest.multioutput and forest.hierarchy is not None:
         raise PalmetteError(
-            "multioutput=True makes a hierarchy of the columns of y and their values: expected "
-            "hierarchy=None."
+            "multioutput=True builds the hierarchy from the columns of y and their values: "
+            "expected hierarchy=None."
         )
     if forest.multioutput and not _is_auto(forest.decoding):
         raise PalmetteError(
-            f"decoding={forest.decoding!r}: with multioutput=True every output is answered with "
-            "its most probable value: expected 'auto'."
+            f"decoding={forest.decoding!r}: multioutput=True predicts the most probable value of "
+            "every output: expected 'auto'."
         )
-    if forest.oob_score and not leaves_rows_out(forest):
+    if forest.oob_score and not has_out_of_bag_rows(forest):
         raise PalmetteError(
-            "oob_score=True asks for rows that trees leave out, but max_samples=1.0 without "
-            "bootstrap leaves none. Lower max_samples, or set bootstrap=True."
+            "oob_score=True requires out-of-bag rows, but max_samples=1.0 without bootstrap uses "
+            "all rows in every tree. Lower max_samples, or set bootstrap=True."
         )
 
 
-def leaves_rows_out(forest: Any) -> bool:
-    """Whether trees leave rows out, for them to be tested on."""
+def has_out_of_bag_rows(forest: Any) -> bool:
+    """Return whether trees are fitted on a sample of the rows."""
     return bool(forest.bootstrap) or not (_is_share(forest.max_samples) and forest.max_samples == 1)
 
 
 def tree_settings(forest: Any, n_features: int) -> dict[str, Any]:
-    """Return the kernel's settings by name, those of the parts among them."""
+    """Return the values of `TreeSettings` by name, those of partition and router included."""
     n_drawn = part_of(forest.max_features, n_features)
     return {
         **_part("partition", forest.partition, _PARTITIONS).tree_settings(),
@@ -138,7 +138,7 @@ def tree_settings(forest: Any, n_features: int) -> dict[str, Any]:
 
 
 def tree_draws(forest: Any) -> TreeDraws:
-    """Return how much of the data a tree is given."""
+    """Return how rows, features and labels are drawn per tree."""
     return TreeDraws(
         forest.max_samples, forest.max_features, forest.max_labels, bool(forest.bootstrap)
     )
@@ -183,14 +183,14 @@ _REFERENCE = (
     "Hellinger forests, AAAI 2017"
 )
 
-# about ten stages of ten iterations: 0.1 times 1.5 to the power of ten is beyond 4
+# about ten stages of ten iterations: 0.1 * 1.5**10 exceeds 4
 _HELLINGER = Hellinger(
     alpha=0.1,
     alpha_growth=1.5,
     alpha_max=4.0,
     alpha_every=10,
     solver="adam",
-    max_iter=110,  # eleven stages of ten: alpha is 3.84 in the tenth, and 4 in the last
+    max_iter=110,  # eleven stages of ten: alpha is 3.84 in the tenth and 4 in the last
     start_iter=50,
     prune=0.0,
     refit_bias=False,
@@ -216,7 +216,7 @@ def _published(summary: str, router: Any, weights: str) -> Preset:
 PRESETS = {
     "sf": _published("splits of one feature by information gain", AxisSplit(), "none"),
     "sf-lr": _published("splits by logistic regression", LogisticSplit(), "none"),
-    "sf-lr-cs": _published("the same, rare labels weighing more", LogisticSplit(), "idf"),
+    "sf-lr-cs": _published("the same, larger weights for rare labels", LogisticSplit(), "idf"),
     "sf-h": _published("splits by the sparse Hellinger loss", _HELLINGER, "none"),
-    "sf-h-cs": _published("SOSHF: the same, rare labels weighing more", _HELLINGER, "idf"),
+    "sf-h-cs": _published("SOSHF: the same, larger weights for rare labels", _HELLINGER, "idf"),
 }

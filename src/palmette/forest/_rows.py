@@ -1,4 +1,4 @@
-"""Columns of one scale, in single precision: what oblique splits are found on."""
+"""Preparing rows for oblique trees: scaling of columns, and merging of equal rows."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from palmette.exceptions import PalmetteError
 
 __all__ = ["ColumnScale", "DistinctRows", "distinct_rows"]
 
-
-_SPARSE_SHARE = 0.1  # of cells other than zero, up to which sparse rows are the quicker ones
-_DENSE_CELLS = 2**28  # sparse rows of more cells (1 GiB) stay sparse whatever they hold
-_CELLS_AT_ONCE = 2**22  # that are computed with in double precision
-_NOISE = 10 * np.finfo(np.float64).eps  # spread of a constant column, beside its size
+_SPARSE_SHARE = 0.1  # up to this proportion of nonzero values, sparse rows are faster
+_DENSE_CELLS = 2**28  # sparse matrices of more cells (1 GiB) stay sparse
+_CELLS_AT_ONCE = 2**22  # cells that are processed at a time in double precision
+_NOISE = 10 * np.finfo(np.float64).eps  # relative deviation of a constant column by rounding
+_SEED = 0x5EED_0F_40_35  # of the hash coefficients; any value works, but it must not change
+_MAX_COPIES = 32  # of a row: samples of a proportion of more copies would hardly differ
 
 
 class ColumnScale:
-    """Take the mean from numeric columns and divide them by their standard deviation.
+    """Standardise numeric columns to mean 0 and standard deviation 1.
 
-    Columns that hold nothing but 0 and 1 are nominal and stay as they are. Columns of mostly zeros,
-    such as counts of words, keep their zeros: they are only divided. Rows that are mostly zeros
-    come back sparse, others dense, in whatever form they came, so that the form changes nothing;
-    only sparse rows too many to be made dense keep all zeros.
+    Columns that contain only 0 and 1 are nominal and left unchanged. Columns of mostly zeros, such
+    as word counts, are scaled but not centred. The result is sparse if most values are zero, else
+    dense, whatever the form of the input, so that the form does not change the model; only sparse
+    matrices too large to be made dense are never centred.
 
     Parameters
     ----------
     standardize : bool
-        False: values stay as they are.
+        False: values are left unchanged.
 
     Attributes
     ----------
@@ -39,7 +40,7 @@ class ColumnScale:
     spread_ : array of shape (n_features,)
         Standard deviation of every column after scaling.
     keeps_zeros_ : bool
-        Whether rows come back sparse.
+        Whether transformed rows are sparse.
 
     Examples
     --------
@@ -52,7 +53,7 @@ class ColumnScale:
         self.standardize = standardize
 
     def fit(self, X: Any, weights: NDArray[np.float64] | None = None) -> ColumnScale:
-        """Learn means and deviations.
+        """Compute means and standard deviations.
 
         Parameters
         ----------
@@ -78,14 +79,14 @@ class ColumnScale:
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the rows scaled, in single precision: a C-contiguous array or a CSR array."""
+        """Return scaled rows in single precision: a C-contiguous array or a CSR array."""
         scaled = self._sparse_rows(X) if self.keeps_zeros_ else self._dense_rows(X)
         values = scaled.data if self.keeps_zeros_ else scaled
         if not np.isfinite(values).all():
             limit = f"{np.finfo(np.float32).max:.2g}"
             raise PalmetteError(
-                "X holds numbers too large for single precision: expected a size of at most "
-                + (f"{limit} after scaling." if self.standardize else f"{limit}.")
+                "X contains values too large for single precision: expected absolute values of at "
+                "most " + (f"{limit} after scaling." if self.standardize else f"{limit}.")
             )
         return scaled
 
@@ -111,13 +112,13 @@ Moments = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDA
 
 
 def _dense_moments(X: Any, weights: NDArray[np.float64]) -> Moments:
-    """Means, deviations, which columns are nominal, shares of rows that are not zero there."""
+    """Return means, standard deviations, which columns are nominal, and nonzero proportions."""
     n_rows, n_features = X.shape
     by_column = sparse.csc_array(X) if sparse.issparse(X) else None
     mean, deviation, filled = np.empty((3, n_features))
     nominal = np.empty(n_features, dtype=bool)
     for block in row_chunks(n_features, n_rows, at_once=_CELLS_AT_ONCE):
-        # sparse columns and dense ones are summed up alike, so that rounding is the same
+        # sparse columns are made dense, so that rounding does not depend on the form of X
         columns = X[:, block] if by_column is None else by_column[:, block].toarray()
         columns = np.ascontiguousarray(columns, dtype=np.float64)
         nominal[block] = ((columns == 0) | (columns == 1)).all(axis=0)
@@ -129,7 +130,7 @@ def _dense_moments(X: Any, weights: NDArray[np.float64]) -> Moments:
 
 
 def _sparse_moments(X: Any, weights: NDArray[np.float64]) -> Moments:
-    """Return the same of sparse rows that stay so."""
+    """Return the same for sparse rows that stay sparse."""
     n_features, mean = X.shape[1], weights @ X
     of_row = np.repeat(weights, np.diff(X.indptr)) * (X.data != 0)
     filled = np.asarray(np.bincount(X.indices, of_row, minlength=n_features), dtype=np.float64)
@@ -140,15 +141,11 @@ def _sparse_moments(X: Any, weights: NDArray[np.float64]) -> Moments:
     return mean, deviation, nominal, filled
 
 
-_SEED = 0x5EED_0F_40_35  # of the coefficients below: any will do, as long as it stays the same
-_MOST_COPIES = 32  # of a row: what is drawn from more of them, in shares, is much the same
-
-
 class DistinctRows(NamedTuple):
-    """Rows that differ, and how often each of them is there."""
+    """Distinct rows, and their numbers of copies."""
 
-    first: NDArray[np.intp]  # (n_distinct,) a row of each kind
-    kind: NDArray[np.intp]  # (n_samples,) place in `first` of the row that equals each row
+    first: NDArray[np.intp]  # (n_distinct,) index of one row per distinct row
+    kind: NDArray[np.intp]  # (n_samples,) position in `first` of the row equal to each row
     copies: NDArray[np.int64]  # (n_distinct,)
     unit: NDArray[np.float64]  # (n_distinct,) weight of one copy
 
@@ -156,17 +153,17 @@ class DistinctRows(NamedTuple):
 def distinct_rows(X: Any, Y: sparse.csr_array, weights: NDArray[np.float64] | None) -> DistinctRows:
     """Merge rows that are equal in features and labels.
 
-    The order of the distinct rows depends on their values alone. What is drawn from copies by their
-    place in it is therefore the same in whatever order the rows come, and a weight of k is the same
-    as k copies. Weights that are on average below one are scaled up to it.
+    The order of the distinct rows depends on their values only. Samples drawn by this order hence
+    do not depend on the order of the input, and a weight of k equals k copies. Weights with a mean
+    below one are scaled to mean one.
 
     Parameters
     ----------
     X : float array or CSR matrix of shape (n_samples, n_features)
     Y : sparse bool array of shape (n_samples, n_columns)
     weights : array of shape (n_samples,), optional
-        All positive; a weight that is no integer is that of the nearest number of copies, as is one
-        of very many copies.
+        All positive. A weight is represented by the nearest number of copies, up to a maximum, each
+        with an equal part of the weight.
 
     Returns
     -------
@@ -184,14 +181,14 @@ def distinct_rows(X: Any, Y: sparse.csr_array, weights: NDArray[np.float64] | No
     total = np.bincount(kind, weights, minlength=len(first)).astype(np.float64)
     if weights is not None:
         total /= min(1.0, float(np.mean(weights)))
-    copies = np.clip(np.rint(total), 1, _MOST_COPIES)
+    copies = np.clip(np.rint(total), 1, _MAX_COPIES)
     return DistinctRows(first, kind, copies.astype(np.int64), total / copies)
 
 
 def _keys(X: Any, Y: sparse.csr_array) -> NDArray[np.uint64]:
-    """Keys of rows, of 64 bits: multilinear hashes, so that no pattern in the data makes them meet.
+    """Return 64-bit keys of rows: multilinear hashes, which collide for no pattern in the data.
 
-    Numbers count as two halves of 32 bits, and zeros for nothing, whether they are stored or not.
+    Values are hashed as two halves of 32 bits; zeros add nothing, whether they are stored or not.
     """
     rng = np.random.default_rng(_SEED)
     n_features = X.shape[1]
@@ -213,5 +210,5 @@ def _keys(X: Any, Y: sparse.csr_array) -> NDArray[np.uint64]:
 
 
 def _halves(values: NDArray[np.floating]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    bits = (values.astype(np.float64) + 0.0).view(np.uint64)  # minus zero is zero
+    bits = (values.astype(np.float64) + 0.0).view(np.uint64)  # + 0.0 turns -0.0 into 0.0
     return bits >> np.uint64(32), bits & np.uint64(0xFFFFFFFF)

@@ -1,4 +1,4 @@
-"""How a structured tree is grown, as kernels take it."""
+"""TreeSettings: the settings of a structured tree, as the compiled functions take them."""
 
 from __future__ import annotations
 
@@ -16,51 +16,51 @@ ROUTERS = {
 
 
 class TreeSettings(NamedTuple):
-    """How a tree is grown. Values keep the types that they have here: kernels are compiled by them.
+    """Settings of a structured tree; the types are fixed, since kernels are compiled for them.
 
     Attributes
     ----------
     router : int
         One of ``ROUTERS``.
     idf : bool
-        Whether labels are weighed by Eq. 1 before they are clustered; else all alike.
+        Whether labels are weighted by Eq. 1 in the clustering; otherwise all have weight 1.
     beta : float
-        How much of Eq. 1 is global.
+        Weight of the global part of Eq. 1.
     n_starts, cluster_iterations : int
-        Of 2-means.
+        Number of initialisations and maximum number of iterations of 2-means.
     feature_share : float
-        The share of the tree's features that is drawn anew at every node.
+        Proportion of the tree's features that is drawn anew at every node.
     rho : float
-        Weight of sparsity (Eq. 10); negative: ``min(log(1 + features / rows), 0.4)``.
+        Strength of the sparsity penalty (Eq. 10); negative: ``min(log(1 + features / rows), 0.4)``.
     alpha_first, alpha_factor, alpha_last, alpha_stage : float, float, float, int
-        The sigmoid's sharpness: from the first, times the factor every so many iterations, to
-        the last.
+        Slope of the sigmoid: its first value, the factor applied after every stage, its maximum,
+        and the number of iterations per stage.
     eta : float
-        Of the smooth l1 norm (adam).
+        Sharpness of the smooth l1 norm (adam).
     learning_rate, batch_size : float, int
         Of adam.
     max_iterations, tolerance : int, float
-        Of each of the two minimisations; adam knows no tolerance.
+        Of each of the two minimisations; adam has no tolerance.
     scale_iterations : int
-        Of the first minimisation, without penalty, which finds the scale of gamma (owlqn; adam
-        takes ``max_iterations`` for both).
+        Of the first minimisation, without penalty, which sets the scale of gamma (owlqn; adam uses
+        ``max_iterations`` for both).
     start_iterations, start_tolerance : int, float
-        Conjugate-gradient steps towards the least-squares start, and the factor by which the
-        residual of its equations has shrunk when there are enough.
+        Maximum number of conjugate-gradient steps of the least-squares initialisation, and the
+        factor by which the residual of the normal equations must shrink to stop earlier.
     ridge : float
         l2 penalty (logistic).
     refit_bias : bool
-        Whether the bias is moved to the best true Hellinger distance in the end.
+        Whether the bias is finally set to the value with the best true Hellinger distance.
     min_samples_leaf, min_samples_split, max_depth : int
-        In rows, whatever they weigh; a negative depth is none.
+        Counted in rows, whatever their weights; a negative depth means no limit.
     label_share : float
-        The share of the tree's labels that is drawn anew for the clusters of every node; all where
-        those drawn are the same in all rows of it.
+        Proportion of the tree's labels that is drawn anew for the clusters of every node. If the
+        labels drawn do not vary within the node, all labels are used.
     prune : float
-        Weights below this part of the split's largest are dropped in the end (owlqn), before the
-        bias is moved.
+        Weights smaller than this fraction of the split's largest weight are set to zero at the end
+        (owlqn), before the bias is refitted.
     min_column_rows : int
-        Rows of a node in which a sparse feature is other than zero, so that the split may use it.
+        Minimum number of a node's rows with a nonzero value for a sparse feature to be used.
     """
 
     router: int = OWLQN

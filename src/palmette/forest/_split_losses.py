@@ -1,12 +1,12 @@
 """The losses of a split, their gradients, and the cut with the best true Hellinger distance.
 
-``shares`` says how much each row counts: ``shares[0]`` for rows of the first class (0 for rows of
-the other class), ``shares[1]`` for rows of the second.
+``shares`` holds the normalised weights of the rows: ``shares[0]`` for rows of the first class (0
+for rows of the other class), ``shares[1]`` for rows of the second.
 
-- Hellinger (Eq. 2 to 7): a row's soft side is ``phi = (tanh(alpha * score) + 1) / 2``, and the
-  shares add up to one within each class (`class_shares`). The soft rate of the second class is the
+- Hellinger (Eq. 2 to 7): the soft side of a row is ``phi = (tanh(alpha * score) + 1) / 2``, and the
+  shares sum to one within each class (`class_shares`). The soft rate of the second class is the
   true positive rate.
-- Logistic: the shares add up to one over both classes together (`row_shares`).
+- Logistic: the shares sum to one over both classes together (`row_shares`).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ __all__ = [
     "CLAMP",
     "best_cut",
     "class_shares",
+    "hellinger_derivatives",
     "hellinger_loss",
-    "hellinger_pulls",
+    "logistic_derivatives",
     "logistic_loss",
-    "logistic_pulls",
     "row_shares",
     "soft_rates",
 ]
@@ -33,14 +33,14 @@ Flags: TypeAlias = NDArray[np.bool_]
 Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Sums: TypeAlias = NDArray[np.float64]
 
-CLAMP = 1e-8  # the smallest value of a rate inside of roots
-_CHUNK = 1024  # rows that are summed in the type of the scores before they go into a float64
-_FLAT = 9.0  # beyond it, the hyperbolic tangent of a float32 is one
+CLAMP = 1e-8  # smallest value of a rate under a square root
+_CHUNK = 1024  # rows that are summed in the data type of the scores, before float64
+_TANH_LIMIT = 9.0  # tanh of larger values is 1 in float32
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def class_shares(second: Flags, weights: Sums, shares: Reals) -> None:
-    """Write how much each row counts within its class.
+    """Write the weight of each row divided by the total weight of its class.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ def class_shares(second: Flags, weights: Sums, shares: Reals) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
-def _quick_tanh(scores: Reals, alpha: float, bent: Reals) -> None:
-    """Write ``tanh(alpha * scores)``, right to about 1e-7, in steps that run side by side.
+def _approximate_tanh(scores: Reals, alpha: float, tanh_scores: Reals) -> None:
+    """Write ``tanh(alpha * scores)`` with an error of about 1e-7, in vectorisable operations.
 
-    Lambert's continued fraction at a quarter of the argument, doubled twice.
+    Lambert's continued fraction is evaluated at a quarter of the argument, then doubled twice.
     """
     kind = scores.dtype.type
-    quarter, limit = kind(alpha / 4.0), kind(_FLAT / 4.0)
+    quarter, limit = kind(alpha / 4.0), kind(_TANH_LIMIT / 4.0)
     a, b, c = kind(10395.0), kind(1260.0), kind(21.0)
     d, e = kind(4725.0), kind(210.0)
     one, two = kind(1.0), kind(2.0)
@@ -72,22 +72,22 @@ def _quick_tanh(scores: Reals, alpha: float, bent: Reals) -> None:
         y = x * x
         t = x * (a + y * (b + y * c)) / (a + y * (d + y * (e + y)))
         t = two * t / (one + t * t)
-        bent[i] = two * t / (one + t * t)
+        tanh_scores[i] = two * t / (one + t * t)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
-def _weighted_sums(shares: Reals, bent: Reals) -> tuple[float, float]:
+def _weighted_sums(shares: Reals, tanh_scores: Reals) -> tuple[float, float]:
     kind = shares.dtype.type
     first, second = kind(0.0), kind(0.0)
-    for i in range(len(bent)):
-        first += shares[0, i] * bent[i]
-        second += shares[1, i] * bent[i]
+    for i in range(len(tanh_scores)):
+        first += shares[0, i] * tanh_scores[i]
+        second += shares[1, i] * tanh_scores[i]
     return float(first), float(second)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def soft_rates(
-    scores: Reals, shares: Reals, alpha: float, exact: bool, bent: Reals
+    scores: Reals, shares: Reals, alpha: float, exact: bool, tanh_scores: Reals
 ) -> tuple[float, float]:
     """Return the soft true and false positive rates (Eq. 5), and write ``tanh(alpha * scores)``.
 
@@ -97,18 +97,18 @@ def soft_rates(
     shares : float array of shape (2, n_rows), IN
     alpha : float
     exact : bool
-        Whether the hyperbolic tangent is the library's, to the last digit.
-    bent : float array of shape (n_rows,), OUT
+        Whether to use ``np.tanh`` instead of the faster approximation.
+    tanh_scores : float array of shape (n_rows,), OUT
     """
     if exact:
         for i in range(len(scores)):
-            bent[i] = np.tanh(alpha * scores[i])
+            tanh_scores[i] = np.tanh(alpha * scores[i])
     else:
-        _quick_tanh(scores, alpha, bent)
+        _approximate_tanh(scores, alpha, tanh_scores)
     first, second = 0.0, 0.0
     for start in range(0, len(scores), _CHUNK):
         stop = min(start + _CHUNK, len(scores))
-        of_first, of_second = _weighted_sums(shares[:, start:stop], bent[start:stop])
+        of_first, of_second = _weighted_sums(shares[:, start:stop], tanh_scores[start:stop])
         first += of_first
         second += of_second
     return 0.5 * (second + 1.0), 0.5 * (first + 1.0)
@@ -121,46 +121,57 @@ def hellinger_loss(true_rate: float, false_rate: float) -> float:
     Parameters
     ----------
     true_rate, false_rate : float
-        Clamped at ``CLAMP`` inside of the roots.
+        Clamped at ``CLAMP`` under the square roots.
     """
-    hit = np.sqrt(max(true_rate, CLAMP)) - np.sqrt(max(false_rate, CLAMP))
-    missed = np.sqrt(max(1.0 - true_rate, CLAMP)) - np.sqrt(max(1.0 - false_rate, CLAMP))
-    return float(-(hit * hit) - missed * missed)
+    right = np.sqrt(max(true_rate, CLAMP)) - np.sqrt(max(false_rate, CLAMP))
+    left = np.sqrt(max(1.0 - true_rate, CLAMP)) - np.sqrt(max(1.0 - false_rate, CLAMP))
+    return float(-(right * right) - left * left)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
-def _pull(shares: Reals, bent: Reals, on_first: float, on_second: float, pulls: Reals) -> None:
+def _write_derivatives(
+    shares: Reals, tanh_scores: Reals, by_first: float, by_second: float, derivatives: Reals
+) -> None:
     kind = shares.dtype.type
-    a, b, one = kind(on_first), kind(on_second), kind(1.0)
-    for i in range(len(bent)):
-        pulls[i] = (a * shares[0, i] + b * shares[1, i]) * (one - bent[i] * bent[i])
+    a, b, one = kind(by_first), kind(by_second), kind(1.0)
+    for i in range(len(tanh_scores)):
+        derivatives[i] = (a * shares[0, i] + b * shares[1, i]) * (
+            one - tanh_scores[i] * tanh_scores[i]
+        )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def hellinger_pulls(
-    true_rate: float, false_rate: float, shares: Reals, bent: Reals, alpha: float, pulls: Reals
+def hellinger_derivatives(
+    true_rate: float,
+    false_rate: float,
+    shares: Reals,
+    tanh_scores: Reals,
+    alpha: float,
+    derivatives: Reals,
 ) -> None:
-    """Write the derivatives of the loss by the scores: ``X.T @ pulls`` is Eq. 7.
+    """Write the derivatives of the loss with respect to the scores: ``X.T @ derivatives`` is Eq. 7.
 
     Parameters
     ----------
     true_rate, false_rate : float
     shares : float array of shape (2, n_rows), IN
-    bent : float array of shape (n_rows,), IN
+    tanh_scores : float array of shape (n_rows,), IN
         As written by `soft_rates`.
     alpha : float
-    pulls : float array of shape (n_rows,), OUT
+    derivatives : float array of shape (n_rows,), OUT
     """
-    hit, false_hit = np.sqrt(max(true_rate, CLAMP)), np.sqrt(max(false_rate, CLAMP))
-    missed, spared = np.sqrt(max(1.0 - true_rate, CLAMP)), np.sqrt(max(1.0 - false_rate, CLAMP))
-    by_true = (false_hit - hit) / hit - (spared - missed) / missed
-    by_false = (hit - false_hit) / false_hit - (missed - spared) / spared
-    _pull(shares, bent, by_false * alpha / 2.0, by_true * alpha / 2.0, pulls)
+    root_tpr, root_fpr = np.sqrt(max(true_rate, CLAMP)), np.sqrt(max(false_rate, CLAMP))
+    root_fnr, root_tnr = np.sqrt(max(1.0 - true_rate, CLAMP)), np.sqrt(max(1.0 - false_rate, CLAMP))
+    by_true = (root_fpr - root_tpr) / root_tpr - (root_tnr - root_fnr) / root_fnr
+    by_false = (root_tpr - root_fpr) / root_fpr - (root_fnr - root_tnr) / root_tnr
+    _write_derivatives(
+        shares, tanh_scores, by_false * alpha / 2.0, by_true * alpha / 2.0, derivatives
+    )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def best_cut(scores: Reals, shares: Reals, min_rows: int) -> tuple[float, float]:
-    """Find where to cut the scores so that the true Hellinger distance is largest.
+    """Find the cut of the scores with the largest true Hellinger distance.
 
     Parameters
     ----------
@@ -172,9 +183,9 @@ def best_cut(scores: Reals, shares: Reals, min_rows: int) -> tuple[float, float]
     Returns
     -------
     cut : float
-        Rows from it upwards go right; a number of the type of the scores.
+        Rows with scores of at least the cut go right; of the data type of the scores.
     distance : float
-        The squared distance; -1 where no cut is allowed.
+        The squared distance; -1 if no cut is allowed.
     """
     order = np.argsort(scores)
     above = np.ones(2)  # rates above the cut
@@ -198,7 +209,7 @@ def best_cut(scores: Reals, shares: Reals, min_rows: int) -> tuple[float, float]
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def row_shares(second: Flags, weights: Sums, shares: Reals) -> None:
-    """Write how much each row counts among all.
+    """Write the weight of each row divided by the total weight.
 
     Parameters
     ----------
@@ -230,15 +241,15 @@ def logistic_loss(scores: Reals, shares: Reals) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def logistic_pulls(scores: Reals, shares: Reals, pulls: Reals) -> None:
-    """Write the derivatives of the loss by the scores.
+def logistic_derivatives(scores: Reals, shares: Reals, derivatives: Reals) -> None:
+    """Write the derivatives of the loss with respect to the scores.
 
     Parameters
     ----------
     scores : float array of shape (n_rows,), IN
     shares : float array of shape (2, n_rows), IN
-    pulls : float array of shape (n_rows,), OUT
+    derivatives : float array of shape (n_rows,), OUT
     """
     for i in range(len(scores)):
-        chance = 0.5 * (np.tanh(0.5 * scores[i]) + 1.0)
-        pulls[i] = shares[0, i] * chance - shares[1, i] * (1.0 - chance)
+        probability = 0.5 * (np.tanh(0.5 * scores[i]) + 1.0)
+        derivatives[i] = shares[0, i] * probability - shares[1, i] * (1.0 - probability)

@@ -1,14 +1,14 @@
-"""How the direction of a split is found: its least-squares start, and two ways to minimise a loss.
+"""Solvers for the direction of a split: least squares, quasi-Newton and Adam.
 
-``point`` is the weights of a split with the bias behind them; the bias is not penalised.
+``point`` holds the weights of a split, followed by the bias; the bias is not penalised.
 
 - `least_squares`, by conjugate gradients: a few steps give a direction close to that of linear
-  discriminant analysis, many the least-squares solution; where there are more features than rows,
-  the shortest one.
-- `minimise`: a loss with an l1 penalty, by limited-memory quasi-Newton orthant steps. Weights that
-  a step would carry through zero stop there, so that they become zero early.
-- `adam`, the published way to minimise the sparse Hellinger loss, with a sharpening sigmoid. The
-  smooth l1 norm of Eq. 8 is ``|w| + (2 / eta) log1p(exp(-eta |w|))``, its derivative
+  discriminant analysis, many steps the least-squares solution; with more features than rows, the
+  one of minimum norm.
+- `minimise`: a loss with an l1 penalty, by the orthant-wise limited-memory quasi-Newton method
+  (OWL-QN). A weight whose sign a step would change is set to zero.
+- `adam`, the published solver of the sparse Hellinger loss, with a sigmoid of increasing slope. The
+  smooth l1 norm of Eq. 8 is ``|w| + (2 / eta) log1p(exp(-eta |w|))``, its derivative is
   ``tanh(eta w / 2)``.
 """
 
@@ -20,13 +20,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from palmette.forest._node_block import Block, add_back, project, take_rows
+from palmette.forest._node_block import Block, project, take_rows, transpose_product
 from palmette.forest._split_losses import (
     class_shares,
+    hellinger_derivatives,
     hellinger_loss,
-    hellinger_pulls,
+    logistic_derivatives,
     logistic_loss,
-    logistic_pulls,
     soft_rates,
 )
 from palmette.trees._random import State, next_below
@@ -50,13 +50,13 @@ Sums: TypeAlias = NDArray[np.float64]
 HELLINGER = 0
 LOGISTIC = 1
 
-_MEMORY = 4  # pairs of steps and changes of slopes that are remembered
-_DECREASE = 1e-4  # share of the promised decrease that a step must bring
-_TRIALS = 12  # halvings of a step
+_MEMORY = 4  # pairs of steps and changes of the gradient that are stored
+_MIN_DECREASE = 1e-4  # fraction of the predicted decrease that a step must attain (Armijo)
+_MAX_TRIALS = 12  # step sizes tried per line search
 
 _FIRST_DECAY = 0.9
 _SECOND_DECAY = 0.999
-_TINY = 1e-8
+_EPSILON = 1e-8
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
@@ -68,7 +68,7 @@ def _dot(a: Reals, b: Reals) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
-def _add(target: Reals, factor: float, source: Reals) -> None:
+def _add_scaled(target: Reals, factor: float, source: Reals) -> None:
     times = target.dtype.type(factor)
     for j in range(len(target)):
         target[j] += times * source[j]
@@ -93,17 +93,17 @@ def least_squares(
     tolerance: float,
     weights: Reals,
 ) -> float:
-    """Fit -1 and +1 by least squares with a bias; features are centred on the way.
+    """Fit targets -1 and +1 by least squares with a bias; features are centred implicitly.
 
     Parameters
     ----------
     block : Block, IN
     second : bool array of shape (n_rows,), IN
-        Whether a row's target is +1.
+        Whether the target of a row is +1.
     row_weights : float64 array of shape (n_rows,), IN
     max_iterations : int
     tolerance : float
-        Iterations end when the normal equations' residual has shrunk by this factor.
+        Iterations stop when the residual of the normal equations has shrunk by this factor.
     weights : float array of shape (n_columns,), OUT
 
     Returns
@@ -118,50 +118,53 @@ def least_squares(
         counts[i] = row_weights[i]
     total = row_weights.sum()
     means = np.empty(n_columns, dtype=weights.dtype)
-    add_back(block, counts, means)
+    transpose_product(block, counts, means)
     for j in range(n_columns):
         means[j] /= kind(total)
     target_mean = 0.0
     for i in range(n_rows):
         target_mean += row_weights[i] if second[i] else -row_weights[i]
     target_mean /= total
-    residual, pulls = np.empty(n_rows, dtype=weights.dtype), np.empty(n_rows, dtype=weights.dtype)
-    along = np.empty(n_rows, dtype=weights.dtype)
+    residual, derivatives = (
+        np.empty(n_rows, dtype=weights.dtype),
+        np.empty(n_rows, dtype=weights.dtype),
+    )
+    projected = np.empty(n_rows, dtype=weights.dtype)
     for i in range(n_rows):
         residual[i] = (1.0 if second[i] else -1.0) - target_mean
-        pulls[i] = residual[i] * counts[i]
-    slopes = np.empty(n_columns, dtype=weights.dtype)
-    add_back(block, pulls, slopes)  # the targets are centred, so nothing is to be taken off
-    direction = slopes.copy()
+        derivatives[i] = residual[i] * counts[i]
+    gradient = np.empty(n_columns, dtype=weights.dtype)
+    transpose_product(block, derivatives, gradient)  # targets are centred: no correction needed
+    direction = gradient.copy()
     weights[:] = 0.0
-    size, error = _dot(slopes, slopes), _dot(pulls, residual)
-    enough = size * tolerance * tolerance
+    size, error = _dot(gradient, gradient), _dot(derivatives, residual)
+    stop_size = size * tolerance * tolerance
     for _ in range(max_iterations):
-        if size <= enough:
+        if size <= stop_size:
             break
-        project(block, direction, -_dot(means, direction), along)
+        project(block, direction, -_dot(means, direction), projected)
         for i in range(n_rows):
-            pulls[i] = along[i] * counts[i]
-        curvature = _dot(pulls, along)
+            derivatives[i] = projected[i] * counts[i]
+        curvature = _dot(derivatives, projected)
         if curvature <= 0.0:
             break
         step = size / curvature
-        _add(weights, step, direction)
-        _add(residual, -step, along)
-        pull_sum = 0.0
+        _add_scaled(weights, step, direction)
+        _add_scaled(residual, -step, projected)
+        derivative_sum = 0.0
         for i in range(n_rows):
-            pulls[i] = residual[i] * counts[i]
-            pull_sum += pulls[i]
-        error_before, error = error, _dot(pulls, residual)
+            derivatives[i] = residual[i] * counts[i]
+            derivative_sum += derivatives[i]
+        error_before, error = error, _dot(derivatives, residual)
         if not error < error_before:  # from here on only rounding errors remain
-            _add(weights, -step, direction)
+            _add_scaled(weights, -step, direction)
             break
-        add_back(block, pulls, slopes)
-        _centre(slopes, means, pull_sum)
-        size_before, size = size, _dot(slopes, slopes)
+        transpose_product(block, derivatives, gradient)
+        _centre(gradient, means, derivative_sum)
+        size_before, size = size, _dot(gradient, gradient)
         ratio = kind(size / size_before)
         for j in range(n_columns):
-            direction[j] = slopes[j] + ratio * direction[j]
+            direction[j] = gradient[j] + ratio * direction[j]
     return float(target_mean - _dot(means, weights))
 
 
@@ -179,18 +182,24 @@ def _penalty(point: Reals, gamma: float, ridge: float) -> float:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _loss(
-    kind: int, block: Block, shares: Reals, alpha: float, point: Reals, scores: Reals, bent: Reals
+    kind: int,
+    block: Block,
+    shares: Reals,
+    alpha: float,
+    point: Reals,
+    scores: Reals,
+    tanh_scores: Reals,
 ) -> tuple[float, float, float]:
-    """Return the loss and, for Hellinger's, the soft rates; write the scores."""
+    """Return the loss and the soft rates (0 for the logistic loss); write the scores."""
     project(block, point[:-1], point[-1], scores)
     if kind == LOGISTIC:
         return logistic_loss(scores, shares), 0.0, 0.0
-    true_rate, false_rate = soft_rates(scores, shares, alpha, False, bent)
+    true_rate, false_rate = soft_rates(scores, shares, alpha, False, tanh_scores)
     return hellinger_loss(true_rate, false_rate), true_rate, false_rate
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _smooth_slopes(
+def _smooth_gradient(
     kind: int,
     block: Block,
     shares: Reals,
@@ -199,69 +208,83 @@ def _smooth_slopes(
     rates: tuple[float, float],
     point: Reals,
     scores: Reals,
-    bent: Reals,
-    slopes: Reals,
+    tanh_scores: Reals,
+    gradient: Reals,
 ) -> None:
-    """Write the gradient of the smooth part at the point whose loss was asked for last."""
-    pulls = np.empty_like(scores)
+    """Write the gradient of the smooth part at the point of the last call of `_loss`."""
+    derivatives = np.empty_like(scores)
     if kind == LOGISTIC:
-        logistic_pulls(scores, shares, pulls)
+        logistic_derivatives(scores, shares, derivatives)
     else:
-        hellinger_pulls(rates[0], rates[1], shares, bent, alpha, pulls)
-    add_back(block, pulls, slopes[:-1])
-    slopes[-1] = pulls.sum()
+        hellinger_derivatives(rates[0], rates[1], shares, tanh_scores, alpha, derivatives)
+    transpose_product(block, derivatives, gradient[:-1])
+    gradient[-1] = derivatives.sum()
     if ridge > 0.0:
-        _add(slopes[:-1], ridge, point[:-1])
+        _add_scaled(gradient[:-1], ridge, point[:-1])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _steepest(slopes: Reals, point: Reals, gamma: float, steepest: Reals) -> None:
-    """Write the gradient of the whole objective; at zero weights, its smallest subgradient."""
+def _pseudo_gradient(gradient: Reals, point: Reals, gamma: float, pseudo_gradient: Reals) -> None:
+    """Write the gradient of the objective; at zero weights its subgradient of minimum norm."""
     for j in range(len(point) - 1):
-        slope = slopes[j]
-        if point[j] > 0.0 or (point[j] == 0.0 and slope < -gamma):
-            steepest[j] = slope + gamma
-        elif point[j] < 0.0 or slope > gamma:
-            steepest[j] = slope - gamma
+        partial = gradient[j]
+        if point[j] > 0.0 or (point[j] == 0.0 and partial < -gamma):
+            pseudo_gradient[j] = partial + gamma
+        elif point[j] < 0.0 or partial > gamma:
+            pseudo_gradient[j] = partial - gamma
         else:
-            steepest[j] = 0.0
-    steepest[-1] = slopes[-1]
+            pseudo_gradient[j] = 0.0
+    pseudo_gradient[-1] = gradient[-1]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _bend(
-    steps: Reals, changes: Reals, products: Reals, n_pairs: int, newest: int, direction: Reals
+def _apply_inverse_hessian(
+    steps: Reals,
+    gradient_changes: Reals,
+    products: Reals,
+    n_pairs: int,
+    newest: int,
+    direction: Reals,
 ) -> None:
-    """Multiply a direction by the estimate of the inverse second derivatives (two loops)."""
+    """Multiply a direction by the estimate of the inverse Hessian (two-loop recursion)."""
     factors = np.empty(_MEMORY)
     for age in range(n_pairs):
         k = (newest - age) % _MEMORY
         factors[k] = _dot(steps[k], direction) / products[k]
-        _add(direction, -factors[k], changes[k])
-    scale = direction.dtype.type(products[newest] / _dot(changes[newest], changes[newest]))
+        _add_scaled(direction, -factors[k], gradient_changes[k])
+    scale = direction.dtype.type(
+        products[newest] / _dot(gradient_changes[newest], gradient_changes[newest])
+    )
     for j in range(len(direction)):
         direction[j] *= scale
     for age in range(n_pairs - 1, -1, -1):
         k = (newest - age) % _MEMORY
-        _add(direction, factors[k] - _dot(changes[k], direction) / products[k], steps[k])
+        _add_scaled(
+            direction, factors[k] - _dot(gradient_changes[k], direction) / products[k], steps[k]
+        )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _move(
-    point: Reals, direction: Reals, step: float, steepest: Reals, gamma: float, moved: Reals
+def _take_step(
+    point: Reals,
+    direction: Reals,
+    step: float,
+    pseudo_gradient: Reals,
+    gamma: float,
+    candidate: Reals,
 ) -> float:
-    """Write the point a step away, stopped at zeros; return what the slope promises of it."""
-    promise, size = 0.0, point.dtype.type(step)
+    """Write the point after a step within its orthant; return the predicted change of the loss."""
+    predicted_change, size = 0.0, point.dtype.type(step)
     last = len(point) - 1
     for j in range(len(point)):
         value = point[j] + size * direction[j]
         if gamma > 0.0 and j < last:
-            home = point[j] if point[j] != 0.0 else -steepest[j]
-            if value * home <= 0.0:
+            orthant = point[j] if point[j] != 0.0 else -pseudo_gradient[j]
+            if value * orthant <= 0.0:
                 value = point.dtype.type(0.0)
-        moved[j] = value
-        promise += steepest[j] * (value - point[j])
-    return promise
+        candidate[j] = value
+        predicted_change += pseudo_gradient[j] * (value - point[j])
+    return predicted_change
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -286,11 +309,11 @@ def minimise(
     shares : float array of shape (2, n_rows), IN
         As of `class_shares` or `row_shares`.
     alpha : float
-        Sharpness of Hellinger's sigmoid.
+        Slope of the sigmoid of the Hellinger loss.
     gamma, ridge : float
     max_iterations : int
     tolerance : float
-        Iterations end when one brings less than this, relative to the loss.
+        Iterations stop when the relative decrease of the loss is smaller than this.
     point : float array of shape (n_columns + 1,), IN and OUT
 
     Returns
@@ -299,60 +322,71 @@ def minimise(
         The loss without the penalties.
     """
     n_rows, size = shares.shape[1], len(point)
-    scores, bent = np.empty(n_rows, point.dtype), np.empty(n_rows, point.dtype)
-    slopes, steepest = np.empty_like(point), np.empty_like(point)
-    direction, moved, slopes_before = np.empty_like(point), np.empty_like(point), slopes.copy()
-    steps, changes = np.empty((_MEMORY, size), point.dtype), np.empty((_MEMORY, size), point.dtype)
+    scores, tanh_scores = np.empty(n_rows, point.dtype), np.empty(n_rows, point.dtype)
+    gradient, pseudo_gradient = np.empty_like(point), np.empty_like(point)
+    direction, candidate, gradient_before = (
+        np.empty_like(point),
+        np.empty_like(point),
+        gradient.copy(),
+    )
+    steps, gradient_changes = (
+        np.empty((_MEMORY, size), point.dtype),
+        np.empty((_MEMORY, size), point.dtype),
+    )
     products = np.empty(_MEMORY)
     n_pairs, newest = 0, 0
-    loss, true_rate, false_rate = _loss(kind, block, shares, alpha, point, scores, bent)
+    loss, true_rate, false_rate = _loss(kind, block, shares, alpha, point, scores, tanh_scores)
     value = loss + _penalty(point, gamma, ridge)
     rates = (true_rate, false_rate)
-    _smooth_slopes(kind, block, shares, alpha, ridge, rates, point, scores, bent, slopes)
+    _smooth_gradient(kind, block, shares, alpha, ridge, rates, point, scores, tanh_scores, gradient)
     for _ in range(max_iterations):
-        _steepest(slopes, point, gamma, steepest)
-        length = np.sqrt(_dot(steepest, steepest))
+        _pseudo_gradient(gradient, point, gamma, pseudo_gradient)
+        length = np.sqrt(_dot(pseudo_gradient, pseudo_gradient))
         if length <= 1e-12:
             break
         for j in range(size):
-            direction[j] = -steepest[j]
+            direction[j] = -pseudo_gradient[j]
         step = 1.0
         if n_pairs > 0:
-            _bend(steps, changes, products, n_pairs, newest, direction)
+            _apply_inverse_hessian(steps, gradient_changes, products, n_pairs, newest, direction)
             for j in range(size):
-                if direction[j] * steepest[j] >= 0.0:
+                if direction[j] * pseudo_gradient[j] >= 0.0:
                     direction[j] = 0.0
         else:
             step = max(0.5 * np.sqrt(_dot(point, point)), 1e-3) / length
         accepted, trial = False, 0.0
-        for _trial in range(_TRIALS):
-            promise = _move(point, direction, step, steepest, gamma, moved)
-            loss, true_rate, false_rate = _loss(kind, block, shares, alpha, moved, scores, bent)
-            trial = loss + _penalty(moved, gamma, ridge)
-            if trial <= value + _DECREASE * promise and promise < 0.0:
+        for _trial in range(_MAX_TRIALS):
+            predicted_change = _take_step(point, direction, step, pseudo_gradient, gamma, candidate)
+            loss, true_rate, false_rate = _loss(
+                kind, block, shares, alpha, candidate, scores, tanh_scores
+            )
+            trial = loss + _penalty(candidate, gamma, ridge)
+            if trial <= value + _MIN_DECREASE * predicted_change and predicted_change < 0.0:
                 accepted = True
                 break
             step *= 0.4
         if not accepted:
             if n_pairs == 0:
                 break
-            n_pairs = 0  # forget, and try the steepest way
+            n_pairs = 0  # discard the memory, and try steepest descent
             continue
-        slopes_before[:] = slopes
+        gradient_before[:] = gradient
         rates = (true_rate, false_rate)
-        _smooth_slopes(kind, block, shares, alpha, ridge, rates, moved, scores, bent, slopes)
+        _smooth_gradient(
+            kind, block, shares, alpha, ridge, rates, candidate, scores, tanh_scores, gradient
+        )
         place = (newest + 1) % _MEMORY if n_pairs > 0 else 0
         for j in range(size):
-            steps[place, j] = moved[j] - point[j]
-            changes[place, j] = slopes[j] - slopes_before[j]
-            point[j] = moved[j]
-        products[place] = _dot(steps[place], changes[place])
-        if products[place] > 1e-10 * _dot(changes[place], changes[place]):
+            steps[place, j] = candidate[j] - point[j]
+            gradient_changes[place, j] = gradient[j] - gradient_before[j]
+            point[j] = candidate[j]
+        products[place] = _dot(steps[place], gradient_changes[place])
+        if products[place] > 1e-10 * _dot(gradient_changes[place], gradient_changes[place]):
             newest, n_pairs = place, min(n_pairs + 1, _MEMORY)
-        else:  # the oldest pair, if the memory was full, has been written over
+        else:  # if the memory was full, its oldest pair has been overwritten
             n_pairs = min(n_pairs, _MEMORY - 1)
-        gained, value = value - trial, trial
-        if gained <= tolerance * max(abs(value), 1e-3):
+        decrease, value = value - trial, trial
+        if decrease <= tolerance * max(abs(value), 1e-3):
             break
     return value - _penalty(point, gamma, ridge)
 
@@ -368,7 +402,7 @@ def smooth_l1(weights: Reals, eta: float) -> float:
     ----------
     weights : float array of shape (n_columns,), IN
     eta : float
-        The larger, the closer to the l1 norm.
+        Sharpness: larger values are closer to the l1 norm.
     """
     norm = 0.0
     for j in range(len(weights)):
@@ -381,7 +415,7 @@ def smooth_l1(weights: Reals, eta: float) -> float:
 def alpha_at(
     iteration: int, first: float, factor: float, last: float, stage_iterations: int
 ) -> float:
-    """Return the sharpness of the sigmoid: it grows by a factor after every stage."""
+    """Return the slope of the sigmoid, which grows by a factor after every stage."""
     return float(min(first * factor ** (iteration // stage_iterations), last))
 
 
@@ -402,20 +436,29 @@ def _shuffle(order: Indices, state: State) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _batch_slopes(
-    block: Block, shares: Reals, alpha: float, gamma: float, eta: float, point: Reals, slopes: Reals
+def _batch_gradient(
+    block: Block,
+    shares: Reals,
+    alpha: float,
+    gamma: float,
+    eta: float,
+    point: Reals,
+    gradient: Reals,
 ) -> None:
     """Write the gradient of Eq. 9."""
     n_columns = len(point) - 1
-    scores, pulls = np.empty(shares.shape[1], point.dtype), np.empty(shares.shape[1], point.dtype)
+    scores, derivatives = (
+        np.empty(shares.shape[1], point.dtype),
+        np.empty(shares.shape[1], point.dtype),
+    )
     project(block, point[:-1], point[-1], scores)
     true_rate, false_rate = soft_rates(scores, shares, alpha, True, scores)
-    hellinger_pulls(true_rate, false_rate, shares, scores, alpha, pulls)
-    add_back(block, pulls, slopes[:-1])
-    slopes[n_columns] = pulls.sum()
+    hellinger_derivatives(true_rate, false_rate, shares, scores, alpha, derivatives)
+    transpose_product(block, derivatives, gradient[:-1])
+    gradient[n_columns] = derivatives.sum()
     if gamma > 0.0:
         for j in range(n_columns):
-            slopes[j] += gamma * np.tanh(0.5 * eta * point[j])
+            gradient[j] += gamma * np.tanh(0.5 * eta * point[j])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -432,7 +475,7 @@ def adam(
     state: State,
     point: Reals,
 ) -> None:
-    """Minimise Eq. 9 by Adam; an iteration is a step, on a batch of the rows.
+    """Minimise Eq. 9 by Adam; each iteration is one step on a batch of rows.
 
     Parameters
     ----------
@@ -440,13 +483,13 @@ def adam(
     second : bool array of shape (n_rows,), IN
     row_weights : float64 array of shape (n_rows,), IN
     gamma : float
-        Weight of the smooth l1 norm.
+        Strength of the smooth l1 penalty.
     eta : float
     schedule : tuple
-        The first three arguments of `alpha_at` after the iteration, and the fourth.
+        The arguments of `alpha_at` after the iteration.
     learning_rate : float
     batch_size : int
-        Rows are shuffled and cut into even batches of at most so many.
+        Maximum number of rows of a batch; rows are shuffled and split evenly.
     max_iterations : int
     state : uint64 array of shape (1,), IN and OUT
     point : float array of shape (n_columns + 1,), IN and OUT
@@ -456,26 +499,32 @@ def adam(
     order = np.arange(n_rows).astype(np.int32)
     shares = np.empty((2, n_rows), dtype=point.dtype)
     class_shares(second, row_weights, shares)
-    slopes, mean, spread = np.empty_like(point), np.zeros_like(point), np.zeros_like(point)
+    gradient, first_moment, second_moment = (
+        np.empty_like(point),
+        np.zeros_like(point),
+        np.zeros_like(point),
+    )
     batch = block
     for iteration in range(max_iterations):
         if n_batches > 1:
             turn = iteration % n_batches
             if turn == 0:
                 _shuffle(order, state)
-            own = order[turn * n_rows // n_batches : (turn + 1) * n_rows // n_batches]
-            if second[own].all() or not second[own].any():
-                continue  # a rate is missing: the batch says nothing
-            batch = take_rows(block, own)
-            shares = np.empty((2, len(own)), dtype=point.dtype)
-            class_shares(second[own], row_weights[own], shares)
+            batch_rows = order[turn * n_rows // n_batches : (turn + 1) * n_rows // n_batches]
+            if second[batch_rows].all() or not second[batch_rows].any():
+                continue  # the batch has rows of one class only: a rate is undefined
+            batch = take_rows(block, batch_rows)
+            shares = np.empty((2, len(batch_rows)), dtype=point.dtype)
+            class_shares(second[batch_rows], row_weights[batch_rows], shares)
         first, factor, last, stage_iterations = schedule
         alpha = alpha_at(iteration, first, factor, last, stage_iterations)
-        _batch_slopes(batch, shares, alpha, gamma, eta, point, slopes)
+        _batch_gradient(batch, shares, alpha, gamma, eta, point, gradient)
         first_scale = 1.0 - _FIRST_DECAY ** (iteration + 1)
         second_scale = 1.0 - _SECOND_DECAY ** (iteration + 1)
         for j in range(len(point)):
-            mean[j] = _FIRST_DECAY * mean[j] + (1.0 - _FIRST_DECAY) * slopes[j]
-            spread[j] = _SECOND_DECAY * spread[j] + (1.0 - _SECOND_DECAY) * slopes[j] * slopes[j]
-            size = np.sqrt(spread[j] / second_scale) + _TINY
-            point[j] -= learning_rate * (mean[j] / first_scale) / size
+            first_moment[j] = _FIRST_DECAY * first_moment[j] + (1.0 - _FIRST_DECAY) * gradient[j]
+            second_moment[j] = (
+                _SECOND_DECAY * second_moment[j] + (1.0 - _SECOND_DECAY) * gradient[j] * gradient[j]
+            )
+            size = np.sqrt(second_moment[j] / second_scale) + _EPSILON
+            point[j] -= learning_rate * (first_moment[j] / first_scale) / size

@@ -1,4 +1,4 @@
-"""AxisSplit: a node of a structured tree splits rows by one feature."""
+"""Hellinger, LogisticSplit and AxisSplit: how a node of a structured tree splits its rows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["AxisSplit", "Hellinger", "LogisticSplit"]
 
 
 class AxisSplit(BaseEstimator):  # type: ignore[misc]
-    """Tell two clusters of rows apart by the feature and the cut of the largest information gain.
+    """Separate two clusters of rows by the feature and cut with the largest information gain.
 
-    It is what the published forest SF uses.
+    The published forest SF uses it.
 
     References
     ----------
@@ -27,45 +27,45 @@ class AxisSplit(BaseEstimator):  # type: ignore[misc]
     """
 
     def tree_settings(self) -> dict[str, Any]:
-        """Return what this says of a tree, by the names of the kernel's settings."""
+        """Return the values of `TreeSettings` that this object sets, by name."""
         return {"router": "axis"}
 
 
 class Hellinger(BaseEstimator):  # type: ignore[misc]
-    """Tell two clusters of rows apart by a sparse line, by their Hellinger distance.
+    """Separate two clusters of rows by a sparse linear split of maximum Hellinger distance.
 
-    With ``phi = (tanh(alpha X w) + 1) / 2`` as the soft side of each row (Eq. 3) the rates of rows
-    of the second and of the first cluster that go right are soft as well (Eq. 5). The line
-    minimises minus their squared Hellinger distance (Eq. 2 and 6) plus ``gamma |w|_1`` (Eq. 9),
-    starting at the least-squares solution; the bias is not penalised. The distance found without
-    the penalty gives its scale: ``gamma = rho distance / |w|_1`` (Eq. 10). The gradient is Eq. 7;
-    Eq. 8 is read as ``|w| + (2 / eta) log(1 + exp(-eta |w|))``.
+    With ``phi = (tanh(alpha X w) + 1) / 2`` as the soft side of each row (Eq. 3), the proportions
+    of both clusters that go right are soft too (Eq. 5). The split minimises minus their squared
+    Hellinger distance (Eq. 2 and 6) plus ``gamma |w|_1`` (Eq. 9), starting at the least-squares
+    solution; the bias is not penalised. The distance attained without the penalty sets its scale:
+    ``gamma = rho distance / |w|_1`` (Eq. 10). The gradient is Eq. 7; Eq. 8 is interpreted as
+    ``|w| + (2 / eta) log(1 + exp(-eta |w|))``.
 
     Parameters
     ----------
     sparsity : "auto" or float
         Rho of Eq. 10. "auto" is ``min(log(1 + features / rows), 0.4)`` of the node.
     alpha, alpha_growth, alpha_max, alpha_every : float, float, float, int
-        Sharpness of the soft side: the first, what it is multiplied with after so many iterations,
-        and the last.
+        Slope of the sigmoid: its first value, the factor that it is multiplied by after every
+        `alpha_every` iterations, and its maximum.
     solver : {"owlqn", "adam"}
-        "owlqn": quasi-Newton steps that stop where a weight would change its sign, so that weights
-        become zero; "adam": as published, with the smooth norm of Eq. 8, where none does.
+        "owlqn": orthant-wise quasi-Newton method, which sets weights to exactly zero; "adam": as
+        published, with the smooth norm of Eq. 8, where weights are small but not zero.
     max_iter : int
-        Most iterations, of the stage without penalty ("adam") and of that with it.
+        Maximum number of iterations with the penalty, and for "adam" also of those without it.
     scale_iter : int
-        Most iterations of the stage without penalty ("owlqn"), which only finds its scale.
+        Maximum number of iterations without the penalty ("owlqn"), which only set its scale.
     start_iter : int
-        Steps of conjugate gradients towards the least-squares start.
+        Number of conjugate-gradient steps of the least-squares initialisation.
     tol : float
-        Where "owlqn" stops: what an iteration gains, relative to the loss.
+        Relative decrease of the loss below which "owlqn" stops.
     learning_rate, batch_size, eta : float, int, float
         Of "adam"; eta is the sharpness of the smooth norm.
     prune : float
-        Weights below this part of the largest are dropped in the end ("owlqn"), which makes splits
-        of fewer features and, in measurements, somewhat better ones.
+        Weights smaller than this fraction of the largest are set to zero at the end ("owlqn"). The
+        splits use fewer features and were slightly more accurate in our measurements.
     refit_bias : bool
-        Whether to move the bias in the end to where the true Hellinger distance is largest.
+        Whether to finally set the bias to the value with the largest true Hellinger distance.
 
     References
     ----------
@@ -115,7 +115,7 @@ class Hellinger(BaseEstimator):  # type: ignore[misc]
         self.refit_bias = refit_bias
 
     def tree_settings(self) -> dict[str, Any]:
-        """Return what this says of a tree, by the names of the kernel's settings."""
+        """Return the values of `TreeSettings` that this object sets, by name."""
         self._check()
         return {
             "router": f"hellinger-{self.solver}",
@@ -147,12 +147,16 @@ class Hellinger(BaseEstimator):  # type: ignore[misc]
             if not getattr(self, name) > 0:
                 raise PalmetteError(f"{name}={getattr(self, name)!r}: expected a positive number.")
         if not self.alpha_growth > 1:
-            raise PalmetteError(f"alpha_growth={self.alpha_growth!r}: expected more than 1.")
+            raise PalmetteError(
+                f"alpha_growth={self.alpha_growth!r}: expected a number greater than 1."
+            )
         for name in ("alpha_every", "max_iter", "start_iter", "batch_size"):
             if not getattr(self, name) >= 1:
                 raise PalmetteError(f"{name}={getattr(self, name)!r}: expected a positive integer.")
         if not 0 <= self.prune < 1:
-            raise PalmetteError(f"prune={self.prune!r}: expected a share from 0 and below 1.")
+            raise PalmetteError(
+                f"prune={self.prune!r}: expected a number of at least 0 and below 1."
+            )
         for name in ("tol", "scale_iter"):
             if not getattr(self, name) >= 0:
                 raise PalmetteError(
@@ -161,24 +165,24 @@ class Hellinger(BaseEstimator):  # type: ignore[misc]
 
 
 class LogisticSplit(BaseEstimator):  # type: ignore[misc]
-    """Tell two clusters of rows apart by a line, by logistic regression.
+    """Separate two clusters of rows by logistic regression.
 
-    The line minimises the mean of ``log(1 + exp(-y (x w + b)))`` over the rows, y being -1 or 1,
-    plus ``ridge / 2 |w|^2``. It is what the published forests SF-LR and SF-LR-CS use; larger
-    clusters count for more, and all features drawn have a weight.
+    The split minimises the mean of ``log(1 + exp(-y (x w + b)))`` over the rows, where y is -1 or
+    1, plus ``ridge / 2 |w|^2``. The published forests SF-LR and SF-LR-CS use it. The larger cluster
+    has more influence, and all features drawn get a weight.
 
     Parameters
     ----------
     ridge : float
-        Keeps the weights finite where the clusters can be told apart completely.
+        l2 penalty, which keeps the weights finite if the clusters are linearly separable.
     max_iter : int
-        Most quasi-Newton iterations.
+        Maximum number of quasi-Newton iterations.
     start_iter : int
-        Steps of conjugate gradients towards the least-squares start.
+        Number of conjugate-gradient steps of the least-squares initialisation.
     tol : float
-        Where to stop: what an iteration gains, relative to the loss.
+        Relative decrease of the loss below which iterations stop.
     refit_bias : bool
-        Whether to move the bias in the end to where the Hellinger distance is largest.
+        Whether to finally set the bias to the value with the largest Hellinger distance.
 
     References
     ----------
@@ -207,7 +211,7 @@ class LogisticSplit(BaseEstimator):  # type: ignore[misc]
         self.refit_bias = refit_bias
 
     def tree_settings(self) -> dict[str, Any]:
-        """Return what this says of a tree, by the names of the kernel's settings."""
+        """Return the values of `TreeSettings` that this object sets, by name."""
         for name in ("ridge", "tol"):
             if not getattr(self, name) >= 0:
                 raise PalmetteError(

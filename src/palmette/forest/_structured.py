@@ -1,10 +1,10 @@
-"""Looking into the trees of a fitted forest: leaves, paths, importances."""
+"""StructuredForestClassifier: a forest of oblique trees for multi-label data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from palmette.forest._outputs import OneValueEach, OutputAnswers, OutputTable
 from palmette.forest._parameters import (
     PRESETS,
     check_forest,
-    leaves_rows_out,
+    has_out_of_bag_rows,
     tree_draws,
     tree_settings,
 )
@@ -31,160 +31,97 @@ from palmette.forest._rows import ColumnScale, distinct_rows
 from palmette.labels._labels import NodeLabels
 from palmette.persistence.checks import numbers, require
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from palmette.forest._oblique_trees import ObliqueTrees
-    from palmette.forest._rows import ColumnScale
-
-__all__ = ["ForestLookingMixin", "StructuredForestClassifier"]
-
-
-class ForestLookingMixin:
-    """Gives a forest with ``trees_`` and ``scale_`` ways to look into its trees."""
-
-    # of the forest
-    trees_: ObliqueTrees
-    scale_: ColumnScale
-    n_jobs: int | None
-    _read_features: Callable[..., Any]
-
-    def apply(self, X: Any) -> NDArray[np.int32]:
-        """Find the leaf of every row in every tree.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        int array of shape (n_samples, n_trees)
-            Numbers of nodes within each tree.
-        """
-        rows = self._rows_for_trees(X)
-        return self.trees_.apply(rows, self.n_jobs)
-
-    def decision_path(self, X: Any) -> tuple[sparse.csr_array, NDArray[np.int64]]:
-        """Find the nodes that every row goes through.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        indicator : sparse bool array of shape (n_samples, n_nodes)
-            Nodes of all trees, one tree after the other.
-        n_nodes_ptr : int array of shape (n_trees + 1,)
-            Columns of tree t are ``n_nodes_ptr[t]`` to ``n_nodes_ptr[t + 1]``.
-        """
-        rows = self._rows_for_trees(X)
-        return self.trees_.decision_path(rows, self.n_jobs), self.trees_.tree_starts.copy()
-
-    def _rows_for_trees(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return self.scale_.transform(self._read_features(X, reset=False))
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Importances of the features, of shape (n_features,), summing to one.
-
-        What a split gains is the decrease of the labels' variance among the training rows that it
-        sends left and right, summed over labels and rows; it is shared among the split's features
-        by the size of their weights, times the features' deviations. All zero where no tree splits.
-        """
-        check_is_fitted(self)
-        return split_importances(self.trees_, self.scale_.spread_)
-
+__all__ = ["StructuredForestClassifier"]
 
 FloatArray = NDArray[np.float64]
 
 
-class StructuredForestClassifier(ForestLookingMixin, IterativeFitMixin, MultilabelClassifier):
-    """Forest of trees that split the label sets at a node in two, and the rows by a sparse line.
+class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # type: ignore[misc]
+    """Structured forest: oblique trees whose splits separate clusters of label sets.
 
-    At every node the label sets of its rows are put into two clusters; then a line over some of the
-    features is found that tells these clusters apart. A leaf keeps the share of its rows that have
-    each label. Rare labels count in both steps: the clusters weigh labels by their rarity, and the
-    Hellinger distance that the line is found by does not care how large the clusters are. With the
-    presets "sf", "sf-lr", "sf-lr-cs", "sf-h" and "sf-h-cs" this is the structured forest and its
-    variants as published, the last one being SOSHF.
+    At every node the label sets of its rows are clustered in two, and a sparse linear split over
+    some of the features is fitted to separate the two clusters. A leaf stores the proportion of its
+    rows that have each label. Rare labels count in both steps: labels are weighted by their rarity
+    in the clustering, and the Hellinger distance that the split maximises does not depend on the
+    sizes of the clusters. The presets "sf", "sf-lr", "sf-lr-cs", "sf-h" and "sf-h-cs" are the
+    published structured forest and its variants; the last one is SOSHF.
 
     Parameters
     ----------
     n_estimators : int
-        Trees.
+        Number of trees.
     partition : "two_means" or `palmette.partition.LabelTwoMeans`
-        How the label sets at a node fall into two.
+        How the label sets at a node are clustered in two.
     router : "hellinger", "logistic", "axis" or an object
-        How a node tells the two apart: `palmette.routing.Hellinger`, `LogisticSplit` or
+        How a node separates the two clusters: `palmette.routing.Hellinger`, `LogisticSplit` or
         `AxisSplit`.
     max_samples : float or int
-        Rows drawn for a tree, as a share or a number.
+        Proportion or number of rows drawn per tree.
     max_features : float, int or "sqrt"
-        Features drawn for a tree.
+        Proportion or number of features drawn per tree.
     max_node_features : float, int or "sqrt"
-        Features of these drawn anew for a node.
+        Proportion or number of the tree's features drawn anew at each node.
     max_labels : float or int
-        Labels drawn for a tree, of those that vary: its splits see these alone, its leaves all.
+        Proportion or number of labels drawn per tree, among those that vary. The splits of the tree
+        use these labels only; its leaves store all labels.
     max_node_labels : float
-        Share of these drawn anew for the clusters of a node.
+        Proportion of the tree's labels drawn anew for the clusters of each node.
     label_vote : float
-        Votes of a tree for the labels that were drawn for it; for others it has one.
+        Weight of a tree's vote for the labels that were drawn for it; other labels have weight 1.
     min_samples_leaf : int
-        Rows that a leaf has at least.
+        Minimum number of rows in a leaf.
     max_depth : int, optional
-        Of the trees.
+        Maximum depth of a tree.
     bootstrap : bool
         Whether rows are drawn with replacement.
     oob_score : bool
-        Whether to keep ``oob_score_`` and ``oob_decision_function_``.
+        Whether to compute ``oob_score_`` and ``oob_decision_function_``.
     standardize : bool
-        Whether numeric columns are given a mean of 0 and a deviation of 1 first. Columns of 0 and 1
-        stay as they are, and columns of mostly zeros keep their zeros.
+        Whether to standardise numeric columns to mean 0 and standard deviation 1 first. Columns of
+        0 and 1 are left unchanged, and columns of mostly zeros are scaled but not centred.
     multioutput : bool
-        Whether y is a table with a column for each of several classifications, any values in each.
-        Answers are tables of that form, with the most probable value of each column.
+        Whether y is a table with one column per output, each a classification of its own with any
+        values. Predictions are tables of the same form, with the most probable value per output.
     hierarchy : Hierarchy, optional
-        Of the labels. Ancestors of labels are labels, and answers are coherent.
+        Hierarchy of the labels. Ancestors of labels are labels too, and predictions are coherent.
     decoding : str, float or object of `palmette.decoding`
-        Which labels are answered. "auto" and "f1": those above the threshold, one for each label,
-        of the best F1 on out-of-bag scores; "youden" likewise; a number is a threshold for all.
-        Where no tree leaves a row out, "auto" is one half.
+        How labels are chosen. "auto" and "f1" predict the labels above their thresholds, chosen per
+        label for the best F1 on out-of-bag scores; "youden" likewise for Youden's index; a number
+        is a threshold for all labels. If no tree leaves a row out, "auto" is one half.
     warm_start : bool
-        Whether `fit` adds trees to those of the last call, on the same data.
+        Whether `fit` adds trees to those of the previous call, on the same data.
     n_jobs : int, optional
-        Threads.
+        Number of threads.
     random_state : int, RandomState or None
     verbose : bool or int
-        Whether to print a line for each tree.
+        Whether to print one line per tree.
 
     Attributes
     ----------
     trees_ : ObliqueTrees
-        All trees in flat arrays; features as ``scale_`` leaves them.
+        All trees in flat arrays; they split features transformed by ``scale_``.
     thresholds_ : array of shape (n_classes,)
-        Of the labels; where y has several labels a row and `decoding` is tuned.
+        Thresholds of the labels, if y has several labels per row and `decoding` is tuned.
     classes_ : array of shape (n_classes,)
-        With ``multioutput`` a list of arrays, one for each output.
+        With ``multioutput`` a list of arrays, one per output.
     feature_importances_ : array of shape (n_features,)
-        What splits gain in telling labels apart, shared among their features by weight.
+        Decrease of the labels' variance by the splits that use each feature, normalised to sum 1.
     oob_score_ : float
-        Share of rows whose labels are right, each asked of the trees that did not see it. A row
-        that every tree saw is asked of all.
+        Proportion of rows whose out-of-bag prediction is correct. A row is predicted by the trees
+        that were not fitted on it, or by all trees if there is no such tree.
     oob_decision_function_ : array of shape (n_samples, n_classes)
-        The probabilities of these answers; with ``multioutput`` a list of arrays.
+        Out-of-bag probabilities; with ``multioutput`` a list of arrays.
     scale_ : ColumnScale
     hierarchy_ : Hierarchy
     nodes_ : int array of shape (n_columns,)
-        Labels of the hierarchy that the trees know.
+        Nodes of the hierarchy that the trees predict.
     label_shares_ : array of shape (n_columns,)
-        Share of the training rows that have each of them: one more vote, beside those of the trees.
+        Proportion of the training rows that have each node: it counts as the vote of one tree.
 
     Notes
     -----
-    Equal rows are drawn from as copies, in an order that depends on their values alone: the order
-    of the rows changes nothing, and a weight of k is k copies.
+    Equal rows are merged, and are sampled as copies in an order that depends on their values only.
+    Hence the order of the rows does not change the model, and a weight of k equals k copies.
 
     References
     ----------
@@ -196,6 +133,7 @@ class StructuredForestClassifier(ForestLookingMixin, IterativeFitMixin, Multilab
     --------
     >>> from sklearn.datasets import make_multilabel_classification
     >>> X, Y = make_multilabel_classification(n_classes=3, random_state=0)
+    >>> from palmette import StructuredForestClassifier
     >>> forest = StructuredForestClassifier(20, random_state=0).fit(X, Y)
     >>> forest.predict(X[:2]).shape
     (2, 3)
@@ -274,7 +212,7 @@ class StructuredForestClassifier(ForestLookingMixin, IterativeFitMixin, Multilab
         self
         """
         metadata = None if sample_weight is None else {"sample_weight": sample_weight}
-        before = self._learnt()
+        before = self._fitted_labels()
         self._check_parameters()
         outputs, labels = None, y
         if self.multioutput:
@@ -283,7 +221,7 @@ class StructuredForestClassifier(ForestLookingMixin, IterativeFitMixin, Multilab
         rows, Y, weights = self._read_fit(X, labels, sample_weight)
         if outputs is not None:
             self._set_answers(OutputAnswers(outputs, self._answers))
-        trees = self.trees_ if self._goes_on(before) else None
+        trees = self.trees_ if self._continues(before) else None
         grower = self._make_grower(rows, Y, weights, is_new=trees is None)
         self.label_shares_ = grower.label_shares
         given = {"X": X, "y": y, "metadata": metadata}
@@ -325,28 +263,33 @@ class StructuredForestClassifier(ForestLookingMixin, IterativeFitMixin, Multilab
             if self.verbose:
                 print(f"tree {first + len(grown)} of {self.n_estimators}")
         coming.close()
-        # without a new tree there are those of the earlier fit
+        # a warm start that adds no tree keeps the earlier ones
         return before if before is not None and not grown else ObliqueTrees.of(grown, before)
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
         if not hasattr(self, "trees_"):
             return
-        require(isinstance(self.trees_, ObliqueTrees), "the trees of a forest are no ObliqueTrees")
+        require(isinstance(self.trees_, ObliqueTrees), "trees_ is not of type ObliqueTrees")
         shares = numbers(self.label_shares_, np.float64, 1, "label_shares_")
-        require(shares.shape == self.trees_.drawn.shape[1:], "the trees are of other labels")
+        require(
+            shares.shape == self.trees_.drawn.shape[1:],
+            "label_shares_ and trees_ have different numbers of labels",
+        )
         largest = self.trees_.weight_features.max(initial=-1)
         require(largest < self.n_features_in_, "a tree uses a feature that does not exist")
-        require(isinstance(self.scale_, ColumnScale), "the scale of a forest is no ColumnScale")
+        require(isinstance(self.scale_, ColumnScale), "scale_ is not of type ColumnScale")
 
     # ------------------------------------------------------------------ out of bag
 
     def _tunes_itself(self) -> bool:
-        return not self.multioutput and leaves_rows_out(self)
+        return not self.multioutput and has_out_of_bag_rows(self)
 
     def _out_of_bag_proba(self) -> Any:
         if not hasattr(self, "_out_of_bag"):
-            raise PalmetteError("a model that has been saved has no out-of-bag scores: fit it.")
+            raise PalmetteError(
+                "out-of-bag scores are not stored in saved models: fit the model again."
+            )
         return self._out_of_bag
 
     def __getstate__(self) -> Any:
@@ -356,7 +299,7 @@ class StructuredForestClassifier(ForestLookingMixin, IterativeFitMixin, Multilab
     def _keep_out_of_bag(
         self, grower: ForestGrower, truth: sparse.csr_array, weights: FloatArray | None
     ) -> None:
-        """Set what follows from out-of-bag scores: thresholds and ``oob_*``."""
+        """Compute out-of-bag scores, and set the thresholds and ``oob_*`` from them."""
         for name in ("thresholds_", "oob_score_", "oob_decision_function_", "_out_of_bag"):
             self.__dict__.pop(name, None)  # of an earlier fit
         if self.oob_score or (self._answers.by_node and self._tunes_itself()):
@@ -381,32 +324,33 @@ class StructuredForestClassifier(ForestLookingMixin, IterativeFitMixin, Multilab
         right = np.diff(wrong.indptr) == 0
         self.oob_score_ = float(np.average(right, weights=weights))
 
-    # ------------------------------------------------------------------ going on
+    # ------------------------------------------------------------------ warm start
 
-    def _learnt(self) -> Any:
-        """Return what the last fit learnt the trees for: nodes and, with one path a row, labels."""
+    def _fitted_labels(self) -> Any:
+        """Return the nodes of the last fit and, with one path per row, its labels."""
         if not hasattr(self, "trees_"):
             return None
         return self.nodes_, None if self.several_paths_ else self.space_.classes
 
-    def _goes_on(self, before: Any) -> bool:
-        """Whether trees are added to those of an earlier fit, which must be of the same labels."""
+    def _continues(self, before: Any) -> bool:
+        """Return whether trees are added to an earlier fit; its labels must be the same."""
         if not self.warm_start or before is None:
             return False
-        now = self._learnt()
+        now = self._fitted_labels()
         if not all(np.array_equal(a, b) for a, b in zip(before, now, strict=True)):
             raise PalmetteError(
-                f"warm_start=True goes on with {len(before[0])} labels, but y has other ones "
-                f"({len(now[0])}). Fit on the same data, or set warm_start=False."
+                f"warm_start=True continues a fit with {len(before[0])} labels, but y has other "
+                f"labels ({len(now[0])}). Fit on the same data, or set warm_start=False."
             )
         if self.n_estimators < self.trees_.n_trees:
             raise PalmetteError(
-                f"n_estimators={self.n_estimators} is less than the {self.trees_.n_trees} trees "
-                "that warm_start=True would go on from. Ask for more, or set warm_start=False."
+                f"n_estimators={self.n_estimators} is less than the {self.trees_.n_trees} trees of "
+                "the earlier fit: with warm_start=True expected at least as many. Increase "
+                "n_estimators, or set warm_start=False."
             )
         return True
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def _node_proba_of(self, X: Any) -> Any:
         rows = self.scale_.transform(X)
@@ -414,3 +358,52 @@ class StructuredForestClassifier(ForestLookingMixin, IterativeFitMixin, Multilab
 
     def _threshold_rule(self) -> LabelRule:
         return OneValueEach() if self.multioutput else super()._threshold_rule()
+
+    # ------------------------------------------------------------------ inspection
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the leaf of every row in every tree.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        int array of shape (n_samples, n_trees)
+            Indices of nodes within each tree.
+        """
+        rows = self._rows_for_trees(X)
+        return self.trees_.apply(rows, self.n_jobs)
+
+    def decision_path(self, X: Any) -> tuple[sparse.csr_array, NDArray[np.int64]]:
+        """Return the nodes on the path of every row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        indicator : sparse bool array of shape (n_samples, n_nodes)
+            The nodes of all trees, one tree after the other.
+        n_nodes_ptr : int array of shape (n_trees + 1,)
+            The columns of tree t are ``n_nodes_ptr[t]`` to ``n_nodes_ptr[t + 1]``.
+        """
+        rows = self._rows_for_trees(X)
+        return self.trees_.decision_path(rows, self.n_jobs), self.trees_.tree_starts.copy()
+
+    def _rows_for_trees(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self.scale_.transform(self._read_features(X, reset=False))
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Importances of the features, of shape (n_features,), summing to one.
+
+        The gain of a split is the decrease of the labels' variance, summed over labels and training
+        rows. It is divided among the features of the split in proportion to the absolute values of
+        their weights times their standard deviations. All zero if no tree splits.
+        """
+        check_is_fitted(self)
+        return split_importances(self.trees_, self.scale_.spread_)

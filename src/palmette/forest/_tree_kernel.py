@@ -1,18 +1,18 @@
 """Growing one sparse oblique structured tree.
 
-At every node the label sets of its rows are split into two clusters (`label_clusters`), and a
-router learns to separate the clusters by the features (`node_split`): a sparse direction by the
+At every node the label sets of its rows are clustered in two (`cluster_rows`), and a router is
+fitted to separate the clusters by the features (`split_node`): a sparse linear split by the
 Hellinger loss (`minimise`, or `adam` as published), one by logistic regression, or a single feature
-(`best_axis`). The rows are then sent by the router, and the clusters are dropped.
+(`best_axis`). The children of the node get the rows by the router; the clusters are discarded.
 
-A tree is flat arrays, a place for every node in preorder, the root at 0: ``left`` and ``right``
-(children as places within the tree, -1 at a leaf); the weights of node k are
+A tree is stored in flat arrays over its nodes in preorder, the root at 0: ``left`` and ``right``
+(children as indices within the tree, -1 at a leaf); the weights of node k are
 ``weight_values[weight_starts[k] : weight_starts[k + 1]]``, of the features ``weight_features[...]``
-in ascending order; ``bias``. A row goes right iff ``x.w + bias >= 0``, where the products are added
-up in that order, one after the other, and the bias last. Leaves have no weights.
+in ascending order; ``bias``. A row goes right iff ``x.w + bias >= 0``, where the products are
+summed in that order and the bias is added last. Leaves have no weights.
 
-Random numbers depend on the seed and on the path to a node alone. Memory: the features of one
-node's rows at a time; sparse where the features are.
+Random numbers depend only on the seed and on the path to a node. Memory: the features of the rows
+of one node at a time, sparse if X is sparse.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from palmette.forest._label_clusters import (
     count_labels,
     distinct_sets,
     idf_weights,
-    own_labels,
+    select_labels,
 )
 from palmette.forest._node_block import gather_dense, gather_sparse
 from palmette.forest._node_split import split_node
@@ -46,7 +46,7 @@ SparseRows: TypeAlias = tuple[Reals, Indices, Offsets, int]
 
 
 class StructuredTree(NamedTuple):
-    """A tree as flat arrays, and the leaf of every row that it was grown on."""
+    """A tree as flat arrays, and the leaf of every training row."""
 
     left: Indices
     right: Indices
@@ -64,7 +64,7 @@ def _child_seed(seed: Word, side: int) -> Word:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _draw_features(features: Indices, share: float, state: State) -> Indices:
-    """Draw a share of the features, keeping their order."""
+    """Draw a proportion of the features, keeping their order."""
     n_drawn = min(max(int(np.rint(share * len(features))), 1), len(features))
     if n_drawn == len(features):
         return features
@@ -79,8 +79,8 @@ def _draw_features(features: Indices, share: float, state: State) -> Indices:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _with_room(values: NDArray[Any], n_used: int, n_more: int) -> NDArray[Any]:
-    """Return an array with room for more values, the old one if it has it."""
+def _with_capacity(values: NDArray[Any], n_used: int, n_more: int) -> NDArray[Any]:
+    """Return the array, enlarged if it has no space for more values."""
     if n_used + n_more <= len(values):
         return values
     larger = np.empty(max(2 * len(values), n_used + n_more), dtype=values.dtype)
@@ -90,17 +90,17 @@ def _with_room(values: NDArray[Any], n_used: int, n_more: int) -> NDArray[Any]:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _partition(order: Indices, right: Flags) -> int:
-    """Put what goes left first, keeping the order on both sides; return how many go left."""
+    """Partition rows, left before right, keeping their order; return the number of left rows."""
     n_left = len(right) - right.sum()
-    parted, first, second = np.empty_like(order), 0, n_left
+    sorted_rows, first, second = np.empty_like(order), 0, n_left
     for i in range(len(order)):
         if right[i]:
-            parted[second] = order[i]
+            sorted_rows[second] = order[i]
             second += 1
         else:
-            parted[first] = order[i]
+            sorted_rows[first] = order[i]
             first += 1
-    order[:] = parted
+    order[:] = sorted_rows
     return int(n_left)
 
 
@@ -122,31 +122,31 @@ def _grow(
     settings: TreeSettings,
     seed: np.uint64,
 ) -> tuple[Indices, Indices, Offsets, Indices, Reals, Reals, Indices]:
-    """Grow a tree on dense ``X``, or on CSR where ``X`` has no rows; see `grow_tree`."""
+    """Grow a tree on dense ``X``, or on CSR arrays if ``X`` has no rows; see `grow_tree`."""
     is_sparse, n_rows = X.shape[0] == 0, len(rows)
     place_of_set = np.full(len(row_of), -1, dtype=np.int32)
     column_of = np.full(n_features if is_sparse else 0, -1, dtype=np.int32)
     order = np.arange(n_rows).astype(np.int32)
-    overall = idf_weights(
+    global_weights = idf_weights(
         count_labels(starts, labels, order, row_weights, n_labels), row_weights.sum()
     )
-    most_nodes = 2 * (n_rows // max(settings.min_samples_leaf, 1)) + 1
-    left = np.full(most_nodes, -1, dtype=np.int32)
-    right = np.full(most_nodes, -1, dtype=np.int32)
-    bias, weight_starts = np.zeros(most_nodes, np.float32), np.zeros(most_nodes + 1, np.int64)
+    max_nodes = 2 * (n_rows // max(settings.min_samples_leaf, 1)) + 1
+    left = np.full(max_nodes, -1, dtype=np.int32)
+    right = np.full(max_nodes, -1, dtype=np.int32)
+    bias, weight_starts = np.zeros(max_nodes, np.float32), np.zeros(max_nodes + 1, np.int64)
     weight_features, weight_values = np.empty(1024, np.int32), np.empty(1024, np.float32)
     leaf_of_row = np.zeros(n_rows, dtype=np.int32)
-    # what waits: first row, last row, depth, parent, side; and the seed of its path
-    waiting, seeds = np.empty((most_nodes, 5), np.int64), np.empty(most_nodes, np.uint64)
-    waiting[0] = np.array([0, n_rows, 0, -1, 0])
+    # nodes to grow: first row, last row, depth, parent, side; and the seed of the path
+    stack, seeds = np.empty((max_nodes, 5), np.int64), np.empty(max_nodes, np.uint64)
+    stack[0] = np.array([0, n_rows, 0, -1, 0])
     seeds[0] = seed
-    n_waiting, n_nodes, n_weights = 1, 0, 0
+    n_stacked, n_nodes, n_weights = 1, 0, 0
     state = np.empty(1, dtype=np.uint64)
-    least = max(settings.min_samples_split, 2 * settings.min_samples_leaf)
-    while n_waiting > 0:
-        n_waiting -= 1
-        first, last, depth, parent, side = waiting[n_waiting]
-        state[0] = own_seed = seeds[n_waiting]
+    min_rows = max(settings.min_samples_split, 2 * settings.min_samples_leaf)
+    while n_stacked > 0:
+        n_stacked -= 1
+        first, last, depth, parent, side = stack[n_stacked]
+        state[0] = node_seed = seeds[n_stacked]
         node = n_nodes
         n_nodes += 1
         if parent >= 0:
@@ -154,20 +154,20 @@ def _grow(
                 left[parent] = node
             else:
                 right[parent] = node
-        own = order[first:last]
+        node_rows = order[first:last]
         found = False
-        if last - first >= least and (settings.max_depth < 0 or depth < settings.max_depth):
+        if last - first >= min_rows and (settings.max_depth < 0 or depth < settings.max_depth):
             second, goes_right = np.empty(last - first, np.bool_), np.empty(last - first, np.bool_)
-            weights = row_weights[own]
+            weights = row_weights[node_rows]
             found = cluster_rows(
                 settings,
                 starts,
                 labels,
-                overall,
+                global_weights,
                 set_of,
                 row_of,
                 place_of_set,
-                own,
+                node_rows,
                 weights,
                 state,
                 second,
@@ -180,34 +180,34 @@ def _grow(
                         data,
                         indices,
                         indptr,
-                        rows[own],
+                        rows[node_rows],
                         used,
                         settings.min_column_rows,
                         column_of,
                     )
                 else:
-                    block = gather_dense(X, rows[own], used)
+                    block = gather_dense(X, rows[node_rows], used)
                 found, point = split_node(
                     settings, block, len(used), n_drawn, second, weights, state, goes_right
                 )
                 if found:
-                    weight_features = _with_room(weight_features, n_weights, len(used))
-                    weight_values = _with_room(weight_values, n_weights, len(used))
+                    weight_features = _with_capacity(weight_features, n_weights, len(used))
+                    weight_values = _with_capacity(weight_values, n_weights, len(used))
                     for j in range(len(used)):
                         if point[j] != 0.0:
                             weight_features[n_weights] = used[j]
                             weight_values[n_weights] = point[j]
                             n_weights += 1
                     bias[node] = point[-1]
-                    middle = first + _partition(own, goes_right)
-                    waiting[n_waiting] = np.array([middle, last, depth + 1, node, 1])
-                    waiting[n_waiting + 1] = np.array([first, middle, depth + 1, node, 0])
-                    seeds[n_waiting] = _child_seed(own_seed, 1)
-                    seeds[n_waiting + 1] = _child_seed(own_seed, 0)
-                    n_waiting += 2
+                    middle = first + _partition(node_rows, goes_right)
+                    stack[n_stacked] = np.array([middle, last, depth + 1, node, 1])
+                    stack[n_stacked + 1] = np.array([first, middle, depth + 1, node, 0])
+                    seeds[n_stacked] = _child_seed(node_seed, 1)
+                    seeds[n_stacked + 1] = _child_seed(node_seed, 0)
+                    n_stacked += 2
         weight_starts[node + 1] = n_weights
         if not found:
-            for i in own:
+            for i in node_rows:
                 leaf_of_row[i] = node
     return (
         left[:n_nodes].copy(),
@@ -236,17 +236,17 @@ def grow_tree(
     ----------
     X : float32 array of shape (n_samples, n_features) or tuple, IN
         C-contiguous; or CSR with sorted indices as ``(data, indices, indptr, n_features)``, of
-        float32, int32 and int64, which is much quicker where most values are zero.
+        float32, int32 and int64, which is much faster if most values are zero.
     Y : tuple, IN
         The label matrix (CSR) as ``(indptr, indices, n_labels)``, int64 and int32.
     rows : int32 array of shape (n_in_bag,), IN
-        A row that comes several times is so many rows.
+        A row that occurs several times counts as several rows.
     row_weights : float64 array of shape (n_in_bag,), IN
         Positive.
     features : int32 array of shape (n_drawn,), IN
-        What nodes may draw from: ascending, each once.
+        Features of the tree, from which nodes draw: ascending, without duplicates.
     labels : int32 array of shape (n_drawn_labels,), IN
-        What is clustered.
+        Labels of the tree, which are clustered.
     settings : TreeSettings
     seed : int
         From 0 to 2**63 - 1.
@@ -272,8 +272,8 @@ def grow_tree(
         dense, n_features = X, X.shape[1]
         data, indices = np.empty(0, X.dtype), np.empty(0, np.int32)
         indptr = np.zeros(1, dtype=np.int64)
-    starts, own = own_labels(Y[0], Y[1], rows, labels, Y[2])
-    sets = starts, own, len(labels), *distinct_sets(starts, own)
+    starts, drawn = select_labels(Y[0], Y[1], rows, labels, Y[2])
+    sets = starts, drawn, len(labels), *distinct_sets(starts, drawn)
     return StructuredTree(
         *_grow(
             dense,

@@ -1,11 +1,11 @@
-"""Walking rows down sparse oblique trees, many trees at a time, and adding up what leaves say.
+"""Prediction with sparse oblique trees: the leaves of rows in all trees, and the sums of votes.
 
-Trees are those of `structured_tree`, one after the other: ``tree_starts`` says where each begins
-among all nodes; ``left`` and ``right`` count from there; ``weight_starts`` counts weights of all
-trees together. Rows go down in blocks that stay in the cache while they meet all trees: small
-enough for that, and large enough that a node's weights, once fetched, serve many rows. A block is
-held in both orders: where most of its rows reach a node, a feature's values are read side by side,
-and where few do, a row's. Sums run in the order in which they ran when the trees were grown.
+The trees of `_tree_kernel` are stored one after the other: ``tree_starts`` is the first node of
+each; ``left`` and ``right`` are relative to it; ``weight_starts`` counts the weights of all trees.
+Rows are processed in blocks through all trees: small enough to stay in the cache, and large enough
+that the weights of a node are used for many rows. A block is stored by row and by feature: if many
+of its rows reach a node, values are read by feature, otherwise by row. Products are summed in the
+same order as when the trees were grown.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["ObliqueTrees", "add_votes", "walk"]
+__all__ = ["ObliqueTrees", "add_votes", "find_leaves"]
 
 Flags: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.int32]
@@ -25,12 +25,12 @@ Reals: TypeAlias = NDArray[np.float32]
 SparseRows: TypeAlias = tuple[Reals, Indices, Offsets, int]
 Sums: TypeAlias = NDArray[np.float64]
 
-_BLOCK_VALUES = 2**17  # of a block that stays in the cache
-_MOST_ROWS = 1024
-_FEWEST_ROWS = 32
-_WORTH_ALL = 3  # with one in so many of a block's rows at a node, it is quicker to score all
+_BLOCK_VALUES = 2**17  # values of a block, which should stay in the cache
+_MAX_ROWS = 1024
+_MIN_ROWS = 32
+_SCORE_ALL = 3  # if at least a third of a block's rows reach a node, scoring all is faster
 
-_Room: TypeAlias = tuple[Indices, Indices, Reals, Reals, Offsets]
+_Workspace: TypeAlias = tuple[Indices, Indices, Reals, Reals, Offsets]
 
 
 class ObliqueTrees(NamedTuple):
@@ -40,7 +40,7 @@ class ObliqueTrees(NamedTuple):
     ----------
     tree_starts : int64 array of shape (n_trees + 1,)
     left, right : int32 arrays of shape (n_nodes,)
-        Children within the tree; -1 at a leaf.
+        Children as indices within the tree; -1 at a leaf.
     weight_starts : int64 array of shape (n_nodes + 1,)
     weight_features, weight_values : int32 and float32 arrays of shape (n_weights,)
     bias : float32 array of shape (n_nodes,)
@@ -62,42 +62,42 @@ def _read_block(
     indices: Indices,
     indptr: Offsets,
     first: int,
-    plain: Reals,
-    turned: Reals,
+    by_row: Reals,
+    by_feature: Reals,
 ) -> None:
-    """Write rows of dense X, or of CSR where X has no rows, row by row and feature by feature."""
-    n_rows = len(plain)
+    """Copy rows of dense X, or of CSR arrays if X has no rows, by row and by feature."""
+    n_rows = len(by_row)
     if X.shape[0] > 0:
-        plain[:] = X[first : first + n_rows]
+        by_row[:] = X[first : first + n_rows]
     else:
-        plain[:] = 0.0
+        by_row[:] = 0.0
         for i in range(n_rows):
             for k in range(indptr[first + i], indptr[first + i + 1]):
-                plain[i, indices[k]] = data[k]
+                by_row[i, indices[k]] = data[k]
     for i in range(n_rows):
-        for j in range(plain.shape[1]):
-            turned[j, i] = plain[i, j]
+        for j in range(by_row.shape[1]):
+            by_feature[j, i] = by_row[i, j]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _score_all(
-    turned: Reals, features: Indices, values: Reals, start: int, stop: int, scores: Reals
+    by_feature: Reals, features: Indices, values: Reals, start: int, stop: int, scores: Reals
 ) -> None:
     """Write the products of all rows of a block with the weights from start to stop."""
     for i in range(len(scores)):
         scores[i] = 0.0
     whole = stop - (stop - start) % 4
-    for k in range(start, whole, 4):  # four at a time, so that sums are read and written less often
+    for k in range(start, whole, 4):  # four at a time, to read and write the sums less often
         a, b = np.uint64(features[k]), np.uint64(features[k + 1])
         c, d = np.uint64(features[k + 2]), np.uint64(features[k + 3])
         p, q, r, s = values[k], values[k + 1], values[k + 2], values[k + 3]
         for i in range(len(scores)):
-            score = (scores[i] + turned[a, i] * p) + turned[b, i] * q
-            scores[i] = (score + turned[c, i] * r) + turned[d, i] * s
+            score = (scores[i] + by_feature[a, i] * p) + by_feature[b, i] * q
+            scores[i] = (score + by_feature[c, i] * r) + by_feature[d, i] * s
     for k in range(whole, stop):
         a, p = np.uint64(features[k]), values[k]
         for i in range(len(scores)):
-            scores[i] += turned[a, i] * p
+            scores[i] += by_feature[a, i] * p
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
@@ -110,12 +110,12 @@ def _score_some(
     values: Reals,
     start: int,
     stop: int,
-    picked: Reals,
+    node_scores: Reals,
 ) -> None:
-    """Write the products of the rows from first to last of an order, each at its place there."""
-    here, there = np.uint64(start), np.uint64(stop)  # numbers that need no look at their sign
+    """Write the products of the rows ``order[first:last]`` with the weights from start to stop."""
+    here, there = np.uint64(start), np.uint64(stop)  # unsigned: numba need not check the sign
     place = first
-    while place + 7 < last:  # eight sums side by side: none waits for another
+    while place + 7 < last:  # eight independent sums
         i, j = np.uint64(order[place]), np.uint64(order[place + 1])
         m, n = np.uint64(order[place + 2]), np.uint64(order[place + 3])
         o, p = np.uint64(order[place + 4]), np.uint64(order[place + 5])
@@ -131,8 +131,18 @@ def _score_some(
             f += rows[p, feature] * value
             g += rows[q, feature] * value
             h += rows[r, feature] * value
-        picked[place], picked[place + 1], picked[place + 2], picked[place + 3] = a, b, c, d
-        picked[place + 4], picked[place + 5], picked[place + 6], picked[place + 7] = e, f, g, h
+        (
+            node_scores[place],
+            node_scores[place + 1],
+            node_scores[place + 2],
+            node_scores[place + 3],
+        ) = a, b, c, d
+        (
+            node_scores[place + 4],
+            node_scores[place + 5],
+            node_scores[place + 6],
+            node_scores[place + 7],
+        ) = e, f, g, h
         place += 8
     while place + 1 < last:
         i, j = np.uint64(order[place]), np.uint64(order[place + 1])
@@ -141,87 +151,92 @@ def _score_some(
             feature, value = np.uint64(features[k]), values[k]
             a += rows[i, feature] * value
             b += rows[j, feature] * value
-        picked[place], picked[place + 1] = a, b
+        node_scores[place], node_scores[place + 1] = a, b
         place += 2
     if place < last:
         i, a = np.uint64(order[place]), np.float32(0.0)
         for k in range(here, there):
             a += rows[i, np.uint64(features[k])] * values[k]
-        picked[place] = a
+        node_scores[place] = a
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _part(
-    order: Indices, first: int, last: int, picked: Reals, bias: float, beyond: Indices
+def _partition(
+    order: Indices, first: int, last: int, node_scores: Reals, bias: float, right_rows: Indices
 ) -> int:
-    """Put rows that go left before those that go right; return where the latter begin."""
+    """Partition rows, left before right; return the position of the first right row."""
     middle, n_right = first, 0
-    for i in range(first, last):  # both are written and one counts: nothing to guess wrong
+    for i in range(first, last):  # both are written, one is kept: no branch to mispredict
         row = order[i]
-        goes_right = picked[i] + bias >= 0.0
-        beyond[n_right] = row
+        goes_right = node_scores[i] + bias >= 0.0
+        right_rows[n_right] = row
         order[middle] = row
         n_right += goes_right
         middle += not goes_right
     for i in range(n_right):
-        order[middle + i] = beyond[i]
+        order[middle + i] = right_rows[i]
     return middle
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _find_leaves(
-    turned: Reals, rows: Reals, trees: ObliqueTrees, tree: int, room: _Room, leaves: Indices
+def _leaves_in_tree(
+    by_feature: Reals,
+    rows: Reals,
+    trees: ObliqueTrees,
+    tree: int,
+    workspace: _Workspace,
+    leaves: Indices,
 ) -> None:
-    """Write the leaves of a block's rows in one tree, as places among the nodes of all trees."""
+    """Write the leaves of a block's rows in one tree, as indices among the nodes of all trees."""
     base, left, right, bias = trees.tree_starts[tree], trees.left, trees.right, trees.bias
     starts, features, values = trees.weight_starts, trees.weight_features, trees.weight_values
-    order, beyond, scores, picked, waiting = room
+    order, right_rows, scores, node_scores, stack = workspace
     n_rows = len(rows)
     for i in range(n_rows):
         order[i] = i
-    waiting[0, 0], waiting[0, 1], waiting[0, 2] = 0, n_rows, base
-    n_waiting = 1
-    while n_waiting > 0:
-        n_waiting -= 1
-        first, last, place = waiting[n_waiting, 0], waiting[n_waiting, 1], waiting[n_waiting, 2]
+    stack[0, 0], stack[0, 1], stack[0, 2] = 0, n_rows, base
+    n_stacked = 1
+    while n_stacked > 0:
+        n_stacked -= 1
+        first, last, place = stack[n_stacked, 0], stack[n_stacked, 1], stack[n_stacked, 2]
         if left[place] < 0:
             for i in range(first, last):
                 leaves[order[i]] = place
             continue
         start, stop = starts[place], starts[place + 1]
-        if (last - first) * _WORTH_ALL >= n_rows:
-            _score_all(turned, features, values, start, stop, scores)
+        if (last - first) * _SCORE_ALL >= n_rows:
+            _score_all(by_feature, features, values, start, stop, scores)
             for i in range(first, last):
-                picked[i] = scores[order[i]]
+                node_scores[i] = scores[order[i]]
         else:
-            _score_some(rows, order, first, last, features, values, start, stop, picked)
-        middle = _part(order, first, last, picked, bias[place], beyond)
+            _score_some(rows, order, first, last, features, values, start, stop, node_scores)
+        middle = _partition(order, first, last, node_scores, bias[place], right_rows)
         if middle < last:
-            waiting[n_waiting, 0], waiting[n_waiting, 1] = middle, last
-            waiting[n_waiting, 2] = base + right[place]
-            n_waiting += 1
+            stack[n_stacked, 0], stack[n_stacked, 1] = middle, last
+            stack[n_stacked, 2] = base + right[place]
+            n_stacked += 1
         if first < middle:
-            waiting[n_waiting, 0], waiting[n_waiting, 1] = first, middle
-            waiting[n_waiting, 2] = base + left[place]
-            n_waiting += 1
+            stack[n_stacked, 0], stack[n_stacked, 1] = first, middle
+            stack[n_stacked, 2] = base + left[place]
+            n_stacked += 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _make_room(n_features: int) -> tuple[Reals, Reals, Indices, _Room]:
-    """Return a block of rows in both orders, their leaves, and what walking them asks for."""
-    size = min(max(_BLOCK_VALUES // max(n_features, 1), _FEWEST_ROWS), _MOST_ROWS)
-    plain, turned = (
+def _allocate(n_features: int) -> tuple[Reals, Reals, Indices, _Workspace]:
+    """Return arrays for a block of rows by row and by feature, their leaves, and buffers."""
+    size = min(max(_BLOCK_VALUES // max(n_features, 1), _MIN_ROWS), _MAX_ROWS)
+    by_row, by_feature = (
         np.empty((size, n_features), np.float32),
         np.zeros((n_features, size), np.float32),
     )
-    leaves, order, beyond = np.empty((3, size), np.int32)
-    scores, picked = np.empty(size, np.float32), np.empty(size, np.float32)
-    waiting = np.empty((size, 3), np.int64)  # a row waits at one node at a time
-    return plain, turned, leaves, (order, beyond, scores, picked, waiting)
+    leaves, order, right_rows = np.empty((3, size), np.int32)
+    scores, node_scores = np.empty(size, np.float32), np.empty(size, np.float32)
+    stack = np.empty((size, 3), np.int64)  # each row is at one node at a time
+    return by_row, by_feature, leaves, (order, right_rows, scores, node_scores, stack)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _walk(
+def _find_leaves(
     X: Reals,
     data: Reals,
     indices: Indices,
@@ -230,15 +245,15 @@ def _walk(
     trees: ObliqueTrees,
     leaves: Indices,
 ) -> None:
-    plain, turned, own, room = _make_room(n_features)
-    for first in range(0, leaves.shape[0], len(own)):
-        n_rows = min(len(own), leaves.shape[0] - first)
-        rows = plain[:n_rows]
-        _read_block(X, data, indices, indptr, first, rows, turned)
+    by_row, by_feature, block_leaves, workspace = _allocate(n_features)
+    for first in range(0, leaves.shape[0], len(block_leaves)):
+        n_rows = min(len(block_leaves), leaves.shape[0] - first)
+        rows = by_row[:n_rows]
+        _read_block(X, data, indices, indptr, first, rows, by_feature)
         for tree in range(leaves.shape[1]):
-            _find_leaves(turned, rows, trees, tree, room, own)
+            _leaves_in_tree(by_feature, rows, trees, tree, workspace, block_leaves)
             for i in range(n_rows):
-                leaves[first + i, tree] = own[i] - trees.tree_starts[tree]
+                leaves[first + i, tree] = block_leaves[i] - trees.tree_starts[tree]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -253,37 +268,37 @@ def _add_votes(
     share_labels: Indices,
     share_values: Reals,
     vote_weights: Reals,
-    counts: Flags,
+    used: Flags,
     votes: Sums,
 ) -> None:
-    plain, turned, own, room = _make_room(n_features)
-    all_count = counts.shape[0] == 0
-    for first in range(0, votes.shape[0], len(own)):
-        n_rows = min(len(own), votes.shape[0] - first)
-        rows = plain[:n_rows]
-        _read_block(X, data, indices, indptr, first, rows, turned)
+    by_row, by_feature, block_leaves, workspace = _allocate(n_features)
+    use_all = used.shape[0] == 0
+    for first in range(0, votes.shape[0], len(block_leaves)):
+        n_rows = min(len(block_leaves), votes.shape[0] - first)
+        rows = by_row[:n_rows]
+        _read_block(X, data, indices, indptr, first, rows, by_feature)
         for tree in range(len(trees.tree_starts) - 1):
-            _find_leaves(turned, rows, trees, tree, room, own)
+            _leaves_in_tree(by_feature, rows, trees, tree, workspace, block_leaves)
             weights = vote_weights[tree]
             for i in range(n_rows):
-                if not (all_count or counts[tree, first + i]):
+                if not (use_all or used[tree, first + i]):
                     continue
-                mine, begin = votes[first + i], np.uint64(share_starts[own[i]])
-                for k in range(begin, np.uint64(share_starts[own[i] + 1])):
+                row_votes, begin = votes[first + i], np.uint64(share_starts[block_leaves[i]])
+                for k in range(begin, np.uint64(share_starts[block_leaves[i] + 1])):
                     label = np.uint64(share_labels[k])
-                    mine[label] += weights[label] * share_values[k]
+                    row_votes[label] += weights[label] * share_values[k]
 
 
-def _parts(X: Reals | SparseRows) -> tuple[Reals, Reals, Indices, Offsets, int]:
-    """Return X as both forms, the one that it has not being empty."""
+def _as_both_forms(X: Reals | SparseRows) -> tuple[Reals, Reals, Indices, Offsets, int]:
+    """Return X in both forms, dense and CSR; the other one is empty."""
     if isinstance(X, tuple):
         return np.empty((0, 0), dtype=np.float32), *X
     nothing = np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int64)
     return X, *nothing, X.shape[1]
 
 
-def walk(X: Reals | SparseRows, trees: ObliqueTrees) -> Indices:
-    """Find the leaf of every row in every tree.
+def find_leaves(X: Reals | SparseRows, trees: ObliqueTrees) -> Indices:
+    """Return the leaf of every row in every tree.
 
     Parameters
     ----------
@@ -294,7 +309,7 @@ def walk(X: Reals | SparseRows, trees: ObliqueTrees) -> Indices:
     Returns
     -------
     int32 array of shape (n_rows, n_trees)
-        Places within the tree.
+        Indices within the tree.
 
     Examples
     --------
@@ -307,13 +322,13 @@ def walk(X: Reals | SparseRows, trees: ObliqueTrees) -> Indices:
     ...     np.array([1.0], dtype=np.float32),
     ...     np.array([-0.5, 0.0, 0.0], dtype=np.float32),
     ... )
-    >>> walk(np.array([[0.0], [1.0]], dtype=np.float32), trees)
+    >>> find_leaves(np.array([[0.0], [1.0]], dtype=np.float32), trees)
     array([[1],
            [2]], dtype=int32)
     """
     n_rows = len(X[2]) - 1 if isinstance(X, tuple) else len(X)
     leaves = np.empty((n_rows, len(trees.tree_starts) - 1), dtype=np.int32)
-    _walk(*_parts(X), trees, leaves)
+    _find_leaves(*_as_both_forms(X), trees, leaves)
     return leaves
 
 
@@ -325,21 +340,21 @@ def add_votes(
     share_values: Reals,
     vote_weights: Reals,
     votes: Sums,
-    counts: Flags | None = None,
+    used: Flags | None = None,
 ) -> None:
-    """Walk rows down all trees and add what their leaves say, times the trees' say in each label.
+    """Add the label shares of the leaves of all trees, weighted per tree and label.
 
     Parameters
     ----------
     X, trees
-        As of `walk`, IN.
+        As in `find_leaves`, IN.
     share_starts, share_labels, share_values : int64, int32, float32 arrays, IN
-        What each node says: labels and their shares (CSR over the nodes of all trees; inner nodes
-        say nothing).
+        Labels of each leaf and their shares (CSR over the nodes of all trees; inner nodes have no
+        entries).
     vote_weights : float32 array of shape (n_trees, n_labels), IN
     votes : float64 array of shape (n_rows, n_labels), IN and OUT
-    counts : bool array of shape (n_trees, n_rows), IN, optional
-        Whether a row asks a tree: those that did not see it, for out-of-bag scores.
+    used : bool array of shape (n_trees, n_rows), IN, optional
+        Whether a row uses a tree; for out-of-bag scores, the trees not fitted on it.
 
     Examples
     --------
@@ -353,14 +368,21 @@ def add_votes(
     ...     np.zeros(1, dtype=np.float32),
     ... )
     >>> votes = np.zeros((2, 2))
-    >>> said = np.array([0, 1]), np.array([1], dtype=np.int32), np.array([0.5], dtype=np.float32)
-    >>> add_votes(np.zeros((2, 1), np.float32), trees, *said, np.full((1, 2), 5, np.float32), votes)
+    >>> shares = np.array([0, 1]), np.array([1], dtype=np.int32), np.array([0.5], dtype=np.float32)
+    >>> weights = np.full((1, 2), 5, np.float32)
+    >>> add_votes(np.zeros((2, 1), np.float32), trees, *shares, weights, votes)
     >>> votes
     array([[0. , 2.5],
            [0. , 2.5]])
     """
-    everyone = np.empty((0, 0), dtype=np.bool_)
-    asked = everyone if counts is None else counts
+    mask = np.empty((0, 0), dtype=np.bool_) if used is None else used
     _add_votes(
-        *_parts(X), trees, share_starts, share_labels, share_values, vote_weights, asked, votes
+        *_as_both_forms(X),
+        trees,
+        share_starts,
+        share_labels,
+        share_values,
+        vote_weights,
+        mask,
+        votes,
     )
