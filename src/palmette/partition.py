@@ -1,4 +1,4 @@
-"""Rules that divide the classes of one node into groups, apart from the estimators that own them.
+"""Rules that divide the classes of one node into groups.
 
 Every rule belongs to a learner of `palmette.class_tree`, which documents its parameters. Here it is
 an object without `fit`, for a single node:
@@ -44,7 +44,7 @@ __all__ = [
     "SpectralPartition",
 ]
 
-# parameters of a learner that concern the whole tree; those of `ClassProblem` are among them
+# parameters of a learner that concern the whole tree, or that `ClassProblem` has
 _OF_TREES = frozenset(["leaf_size", "max_depth", "min_side", "n_jobs", "random_state"])
 
 
@@ -63,15 +63,15 @@ class _RuleOfLearner(Partition):
 
 
 def _rule_of(learner: type[ClassTreeLearner], name: str, **also: Any) -> Any:
-    """Make the class of a rule: its signature is read from the learner.
+    """Return the class of a rule, with the signature of the learner.
 
     Parameters
     ----------
     learner : subclass of ClassTreeLearner
     name : str
-        Name of the class, under which this module has it.
+        Name of the class in this module.
     **also
-        Parameters that would be left out as those of the whole tree, with their defaults.
+        Parameters of the whole tree that the rule has nevertheless, with their defaults.
 
     Returns
     -------

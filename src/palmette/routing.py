@@ -1,4 +1,4 @@
-"""How rows find their way down a class tree: objects that train the classifiers of its nodes."""
+"""Routers: objects that train the classifiers of the nodes of a class tree."""
 
 from palmette.class_tree._linear import LinearRouter
 from palmette.class_tree._routers import EstimatorRouter, SpectralRouter

@@ -1,4 +1,4 @@
-"""Scores of features at the nodes of a hierarchy, as objects."""
+"""Feature scores: objects that score the features at every node of a hierarchy."""
 
 from palmette.feature_selection._base import FeatureScore, NodeScores, NodeTask, ScoringProblem
 from palmette.feature_selection._fsnm import FsnmScore

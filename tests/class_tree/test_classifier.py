@@ -316,7 +316,9 @@ class TestParameters:
         rows = np.flatnonzero(np.isin(y, ["c0", "c1", "c2", "c3"]))
         names = dict(zip(["c0", "c1", "c2", "c3"], "wxyz", strict=True))
         dag = ClassTreeClassifier(diamond()).fit(X[rows], [names[name] for name in y[rows]])
-        with pytest.raises(HierarchyError, match="needs a tree, but here classes stand below"):
+        with pytest.raises(
+            HierarchyError, match="needs a tree, but in this hierarchy classes are below"
+        ):
             dag.set_params(decoding=decoding.Confident(0.9)).predict(X)
 
     def test_scaling_in_a_pipeline(self, blobs):

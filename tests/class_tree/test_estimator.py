@@ -69,7 +69,7 @@ def test_weights_reach_the_estimators():
 def test_weights_that_an_estimator_does_not_take_are_refused():
     X, codes = blobs(3)
     problem = problem_of(TREE, X, codes, weights=np.ones(len(X)))
-    with pytest.raises(PalmetteError, match=r"KNeighborsClassifier\.fit does not take it"):
+    with pytest.raises(PalmetteError, match=r"KNeighborsClassifier\.fit does not accept it"):
         EstimatorRouter(KNeighborsClassifier()).train(problem)
 
 

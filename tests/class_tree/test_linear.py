@@ -228,7 +228,7 @@ class TestMistakes:
     def test_a_descent_that_does_not_settle_is_told(self):
         X, codes = sparse_rows(3)
         star = Hierarchy.star(list("abc"))
-        with pytest.warns(ConvergenceWarning, match="did not settle within max_iter=2"):
+        with pytest.warns(ConvergenceWarning, match="did not converge within max_iter=2"):
             LinearRouter(tol=1e-9, max_iter=2).train(problem_of(star, X, codes))
 
 

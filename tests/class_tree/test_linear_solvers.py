@@ -7,12 +7,16 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 
-from palmette.class_tree._dual_descent import compact_columns, logistic_lanes, squared_hinge_lanes
+from palmette.class_tree._dual_descent import (
+    compact_columns,
+    logistic_descent,
+    squared_hinge_descent,
+)
 from palmette.class_tree._newton import logistic_newton, squared_hinge_newton
 
 SOLVERS = {
-    "squared_hinge": (squared_hinge_lanes, squared_hinge_newton),
-    "logistic": (logistic_lanes, logistic_newton),
+    "squared_hinge": (squared_hinge_descent, squared_hinge_newton),
+    "logistic": (logistic_descent, logistic_newton),
 }
 SIGNS = np.array([[1, -1], [-1, 1], [-1, -1], [1, 1]], dtype=np.int8)  # four groups, two lanes
 

@@ -90,6 +90,6 @@ def test_many_values_of_the_target_are_counted_in_blocks(monkeypatch):
 
 
 def test_too_many_values_are_refused(monkeypatch):
-    monkeypatch.setattr(binned, "_MOST_VALUES", 3)
+    monkeypatch.setattr(binned, "_MAX_VALUES", 3)
     with pytest.raises(PalmetteError, match=r"feature 0 has 5 values, too many for bins='values'"):
         bins_of(np.arange(5.0)[:, None], "values")

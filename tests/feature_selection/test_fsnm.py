@@ -97,7 +97,7 @@ def test_large_systems_are_solved_without_being_written_down(monkeypatch):
         for one, other in zip(*curves, strict=True):
             assert other[-1] == pytest.approx(one[-1], rel=0.01)
     monkeypatch.setattr(fsnm, "_ACCURACY", 1e-7)
-    monkeypatch.setattr(fsnm, "_MOST_STEPS", 300)
+    monkeypatch.setattr(fsnm, "_MAX_STEPS", 300)
     for rows in (dense, packed):
         np.testing.assert_allclose(scores_of(FsnmScore(0.5), rows, classes), expected, atol=1e-4)
 

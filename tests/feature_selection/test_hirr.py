@@ -148,7 +148,7 @@ def test_random_starts_follow_the_seed():
 
 def test_too_few_sweeps_are_told():
     X, classes = rows_and_classes()
-    with pytest.warns(ConvergenceWarning, match="irls stopped after max_iter=2"):
+    with pytest.warns(ConvergenceWarning, match="irls did not converge within max_iter=2"):
         HirrScore(solver="irls", max_iter=2, tol=1e-12).score(problem(X, classes))
 
 
@@ -182,8 +182,8 @@ def test_bad_settings_are_named(settings, message):
 
 
 def test_irls_refuses_matrices_that_do_not_fit(monkeypatch):
-    monkeypatch.setattr(hirr, "_MOST_NUMBERS", 100)
-    with pytest.raises(PalmetteError, match="use solver='bcd'"):
+    monkeypatch.setattr(hirr, "_MAX_NUMBERS", 100)
+    with pytest.raises(PalmetteError, match="Use solver='bcd'"):
         HirrScore(solver="irls").score(problem(*rows_and_classes()))
 
 

@@ -31,7 +31,7 @@ def test_default_range():
 
 def test_absolute_lambdas_are_asked_for():
     posed, score = problem(*rows_and_classes()), HirrScore(relative=False)
-    with pytest.raises(PalmetteError, match="give the lambdas"):
+    with pytest.raises(PalmetteError, match="needs explicit lambdas"):
         lambda_path(posed, score=score)
     path = lambda_path(posed, [1.0, 2.0], score=score)
     assert path.objective[0] > path.objective[1]

@@ -147,7 +147,7 @@ def test_what_the_score_found_becomes_attributes():
 def test_where_all_scores_would_be_too_many_the_chosen_ones_are_kept(monkeypatch):
     X, y = planted()
     whole = HierarchicalFeatureSelector("fisher", n_features_to_select=2).fit(X, y)
-    monkeypatch.setattr(module, "_MOST_SCORES", 39)
+    monkeypatch.setattr(module, "_MAX_SCORES", 39)
     lean = clone(whole).fit(X, y)
     assert whole.node_scores_.nnz == 40
     assert lean.node_scores_.nnz == 8
@@ -345,7 +345,7 @@ def test_dicts_that_miss_a_node_or_name_another_are_described():
         HierarchicalFeatureSelector("fisher", n_features_to_select={"a": 3}).fit(X, y)
     counts = {"nobody": 3, "default": 1}
     HierarchicalFeatureSelector("fisher", n_features_to_select=counts).fit(X, y)
-    with pytest.raises(HierarchyError, match="the key 'nobody', which is no node"):
+    with pytest.raises(HierarchyError, match="the key 'nobody', which is not a node"):
         HierarchicalFeatureSelector("fisher", hierarchy=HIERARCHY, n_features_to_select=counts).fit(
             X, y
         )
@@ -382,7 +382,7 @@ def test_where_nothing_is_chosen_the_reason_is_given():
         HierarchicalFeatureSelector(Told(np.arange(10)), threshold=11).fit(X, y)
     some = np.zeros((4, 10))
     some[0, 2] = 1.0
-    with pytest.warns(UserWarning, match="no feature was chosen at 'a', 'a/y', 'b'"):
+    with pytest.warns(UserWarning, match="no feature was selected at 'a', 'a/y', 'b'"):
         selector = HierarchicalFeatureSelector(Told(some, True)).fit(X, y)
     assert not selector.get_support("a").any()
     assert selector.transform(X).shape == (len(X), 1)
@@ -393,7 +393,7 @@ def test_dense_only_scores_refuse_sparse_rows_by_name():
         takes_sparse = False
 
     X, y = planted()
-    with pytest.raises(PalmetteError, match=r"DenseOnly\(\) takes dense rows only"):
+    with pytest.raises(PalmetteError, match=r"DenseOnly\(\) accepts dense rows only"):
         HierarchicalFeatureSelector(DenseOnly()).fit(sparse.csr_array(X), y)
 
 

@@ -74,7 +74,7 @@ def test_weights_go_to_functions_that_take_them():
 
     found = scores_of(UnivariateScore(weighted), X, classes, weights=weights)
     assert found[0, 0] == weights.sum()
-    with pytest.raises(PalmetteError, match="f_classif does not take it"):
+    with pytest.raises(PalmetteError, match="f_classif does not accept it"):
         scores_of(UnivariateScore("f_classif"), X, classes, weights=weights)
 
 
@@ -82,5 +82,5 @@ def test_what_is_no_score_function_is_described():
     X, classes = rows_and_classes()
     with pytest.raises(PalmetteError, match="function='anova' is unknown"):
         scores_of(UnivariateScore("anova"), X, classes)
-    with pytest.raises(PalmetteError, match=r"gave scores of shape \(\): expected \(8,\)"):
+    with pytest.raises(PalmetteError, match=r"returned scores of shape \(\): expected \(8,\)"):
         scores_of(UnivariateScore(lambda X, y: 1.0), X, classes)

@@ -25,61 +25,62 @@ _PAPER = "G. Jun, J. Ghosh (2009). Multi-class boosting with class hierarchies. 
 
 
 class AdaBoostBHCClassifier(ClassTreeEnsemble):
-    """AdaBoost.BHC: the classes are divided in two, again and again, by binary AdaBoost.
+    """AdaBoost.BHC: binary AdaBoost at every node of a binary tree over the classes.
 
-    A class tree is learnt first, in which classes that are alike stand together. At every node
-    AdaBoost of full classification trees tells the two sides apart, on the rows of its classes
-    alone: C classes need C - 1 binary problems, most of them small.
+    First a class tree is learnt that groups similar classes. At every node, AdaBoost of unpruned
+    classification trees separates the two sides, fitted to the rows of the node's classes only:
+    C classes need C - 1 binary problems, most of them small.
 
     Parameters
     ----------
     tree : learner of a hierarchy, Hierarchy, or None
         A learner, such as ``BHCTree()``, is cloned and fitted inside `fit`. None takes the
-        hierarchy from the paths in y; where y holds plain labels it is the published
+        hierarchy from the paths in y; if y has plain labels, it is the published
         ``BHCTree("first_class")``. (``BHCTree()`` does not depend on the order of the classes;
-        which of them is better differs from set to set.) Nodes of more than two options are solved
+        which of them is better depends on the data.) Nodes with more than two options are solved
         one against the rest.
     n_trees : int
-        Class trees, whose probabilities are averaged. Those after the first have another seed and
-        meet the classes in another order: learners that look at neither give one tree only.
+        Number of class trees, whose probabilities are averaged. Those after the first use another
+        seed and another order of the classes; a learner that depends on neither gives equal trees.
     n_estimators : int
-        Rounds of AdaBoost at every node.
+        Number of boosting rounds at every node.
     max_depth : int, optional
-        Of the classification trees; without a limit their leaves are pure.
+        Maximum depth of the classification trees; without a limit their leaves are pure.
     max_features : int, float, "sqrt" or None
-        Features that compete at a split; None for all.
+        Number or share of the features that are considered at a split; None for all.
     resample : bool or float
-        Whether a round draws rows by their weights, as many as there are or the share given. If
-        not, full trees make no mistake in training, and there is nothing to boost.
+        Whether every round draws rows with probabilities proportional to their weights: as many as
+        there are, or the given share. Without it, unpruned trees make no training errors, and
+        boosting has no effect.
     decoding : "greedy", "exact", "beam", or a rule of `palmette.decoding`
-        Follow the sign at every node, as published, or take the label with the largest product of
-        probabilities along its path; see `ClassTreeEnsemble`.
+        Follow the sign at every node, as published, or predict the label with the largest product
+        of probabilities along its path; see `ClassTreeEnsemble`.
     beam_width : int
-        Paths kept by "beam".
+        Number of paths that "beam" keeps.
     sharpness : float
-        What mean votes from -1 to +1 are multiplied by to make log-odds. It weighs unsure nodes
-        against sure ones in soft decisions, for which the most likely value would be too large: by
-        cross-validation 3 to 6 is best, and how large hardly matters.
+        Factor between the mean votes, from -1 to +1, and log-odds. It determines how much uncertain
+        nodes count in soft decisions. The value of maximum likelihood is too large for these; in
+        cross-validation values from 3 to 6 were best and hardly differed.
     calibration : None, float, or "out_of_fold"
-        Power to which probabilities of labels are raised in the end, which makes up for the small
-        sharpness and changes no decision. 2 is about what is found out of fold.
+        Exponent of the final label probabilities, which compensates for the small sharpness and
+        changes no prediction. "out_of_fold" typically finds a value of about 2.
     max_bins : int
-        Bins of a feature, at most 255.
+        Maximum number of bins per feature, at most 255.
     n_jobs : int, optional
-        Threads; the answers do not depend on it.
+        Number of threads; predictions do not depend on it.
     random_state : int, RandomState or None
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
-        The tree; of several the first.
+        The first tree.
     hierarchy_learner_ : learner
-        Where it was learnt.
+        The fitted learner of the first tree, if it was learnt.
     classes_ : array of shape (n_classes,)
     estimators_ : list of ClassTreeClassifier
-        One for every class tree.
+        One per class tree.
     exponent_ : float
-        The power that `calibration` came to.
+        Exponent of the probabilities, as set or found by `calibration`.
 
     References
     ----------
@@ -94,7 +95,7 @@ class AdaBoostBHCClassifier(ClassTreeEnsemble):
     True
     """
 
-    bootstrap = False  # boosting draws rows itself
+    bootstrap = False  # AdaBoost resamples the rows itself
 
     preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {
@@ -108,7 +109,7 @@ class AdaBoostBHCClassifier(ClassTreeEnsemble):
             _PAPER,
         ),
         "ensemble": Preset(
-            "three class trees of four branches drawn at random, with calibrated soft votes",
+            "three random class trees with four branches per node, and calibrated soft votes",
             {
                 "tree": RandomTree(4),
                 "n_trees": 3,
@@ -187,7 +188,8 @@ class AdaBoostBHCClassifier(ClassTreeEnsemble):
             member.routes_.stages(member.routes_.prepare(member._prepare(rows)))
             for member in self.estimators_
         ]
-        numbers = np.arange(count_rows(rows))[:, None]  # stand for rows whose votes are counted
+        # votes are computed already: rows are represented by their numbers
+        numbers = np.arange(count_rows(rows))[:, None]
         staged = copy.copy(self)
         staged.estimators_ = [copy.copy(member) for member in self.estimators_]
         for routes in zip(*stages, strict=True):

@@ -1,4 +1,4 @@
-"""Routers by name, as objects, or made of scikit-learn classifiers."""
+"""ClassTreeClassifier: classification along a class tree, given or learnt."""
 
 from __future__ import annotations
 
@@ -17,8 +17,14 @@ from sklearn.utils import check_array, check_consistent_length, check_random_sta
 from palmette._arrays import count_rows, take_rows
 from palmette.base._answers import OnePath
 from palmette.base._classifier import HierarchicalClassifier
-from palmette.base._fitting import Threads, check_target, check_weights, path_target
-from palmette.base._temperature import fit_exponent, held_out_third, raise_to
+from palmette.base._fitting import (
+    Threads,
+    check_target,
+    check_weights,
+    path_target,
+    used_rows,
+)
+from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
 from palmette.class_tree._linear import LinearRouter
 from palmette.class_tree._linear_routes import check_routes
 from palmette.class_tree._routers import EstimatorRouter, SpectralRouter
@@ -32,149 +38,65 @@ from palmette.labels._labels import NodeLabels
 
 __all__ = ["ClassTreeClassifier", "DagSpace", "resolve_router"]
 
-
-def _adaboost() -> Router:
-    from palmette.class_tree._boosted_router import BoostedRouter
-
-    return BoostedRouter()
-
-
-_ROUTERS: dict[str, Callable[[], Router]] = {
-    "adaboost": _adaboost,
-    "linear": LinearRouter,
-    "logistic": lambda: LinearRouter("logistic"),
-    "spectral": SpectralRouter,
-}
-
-
-def resolve_router(router: Any) -> Router:
-    """Return a router of one's own.
-
-    Parameters
-    ----------
-    router : str, Router or scikit-learn classifier
-
-    Returns
-    -------
-    Router
-
-    Examples
-    --------
-    >>> resolve_router("logistic")
-    LinearRouter(loss='logistic')
-    """
-    if isinstance(router, Router):
-        return clone(router)
-    if isinstance(router, str) and router in _ROUTERS:
-        return _ROUTERS[router]()
-    if hasattr(router, "fit") and not isinstance(router, type):
-        return EstimatorRouter(router)
-    raise PalmetteError(
-        f"router={router!r} is unknown: expected one of {sorted(_ROUTERS)}, an object of "
-        "palmette.routing, or a scikit-learn classifier."
-    )
-
-
 IntArray = NDArray[np.int32]
-
-
-class DagSpace:
-    """The classes of a problem in a DAG, with the nodes above them: `LabelSpace` for DAGs.
-
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-    classes : int array of shape (n_classes,)
-        Nodes that are labels, ascending.
-
-    Examples
-    --------
-    >>> h = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x"), ("b", "y")])
-    >>> DagSpace(h, h.leaves).marginals(np.array([[0.25, 0.75]])).ravel().tolist()
-    [1.0, 0.25, 1.0, 0.25, 0.75]
-    """
-
-    def __init__(self, hierarchy: Hierarchy, classes: IntArray) -> None:
-        self.hierarchy = hierarchy
-        self.classes = np.asarray(classes, dtype=np.int32)
-        above = sparse.csr_array(hierarchy.closure[self.classes])
-        self.nodes = np.unique(above.indices).astype(np.int32)
-        self._below = sparse.csr_array(above[:, self.nodes].T, dtype=np.float64)
-
-    @property
-    def n_classes(self) -> int:
-        """Number of labels."""
-        return len(self.classes)
-
-    @property
-    def n_active(self) -> int:
-        """Number of nodes with a label at or below them."""
-        return len(self.nodes)
-
-    def marginals(self, proba: Any) -> NDArray[np.float64]:
-        """Probability of every active node, (n_active, n_samples): of all classes below it."""
-        return np.minimum(self._below @ np.asarray(proba, dtype=np.float64).T, 1.0)
-
-
 FloatArray = NDArray[np.float64]
-
-_HELD_OUT = 2**24  # most probabilities that the exponent is fitted to: 128 MiB
+_HELD_OUT = 2**24  # maximum number of probabilities used for calibration: 128 MiB
 
 
 class ClassTreeClassifier(HierarchicalClassifier):
-    """Classify along a tree over the classes, asking only the nodes on the best few paths.
+    """Classify along a tree over the classes, by a beam search for the best path.
 
-    At every node a router scores the options, scores add up along a path, and the label of the best
-    path is the answer. Groups of many classes are simply wide nodes, whose classes are told apart
-    one against the rest. Where a class stands below several groups, the best path to it counts.
+    At every node a router scores the options. Scores are summed along a path, and the label at the
+    end of the best path is predicted. A group of many classes is a node with many options, which
+    are separated one against the rest. If a class is below several groups, its best path counts.
 
     Parameters
     ----------
     tree : learner of a hierarchy, Hierarchy, or None
         A learner, such as ``MFTree()``, is cloned and fitted inside `fit`. None takes the hierarchy
-        from the paths in y; where y holds plain labels it learns
-        ``MFTree("auto", leaf_size="auto")``.
+        from the paths in y; if y has plain labels, ``MFTree("auto", leaf_size="auto")`` is fitted.
     router : "linear", "logistic", "adaboost", "spectral", Router, or scikit-learn classifier
-        What tells the options of a node apart.
+        Trains the classifiers of the nodes.
     decoding : "beam", "greedy", "exact", or a rule of `palmette.decoding`
-        Follow the best `beam_width` paths, or the best one, or ask all nodes. Other rules decide by
-        the probabilities, which ask all nodes too.
+        "beam" follows the best `beam_width` paths, "greedy" the best one, "exact" evaluates all
+        nodes. Other rules decide by the probabilities, for which all nodes are evaluated too.
     beam_width : int
-        Paths kept by "beam".
+        Number of paths that "beam" keeps.
     calibration : None, float, or "out_of_fold"
-        Power to which probabilities of classes are raised before they are scaled to sum to one:
-        above 1 they become surer, and the most probable class stays so. "out_of_fold" finds the
-        power that makes a third of the rows most likely to classifiers of the other two thirds,
-        which costs about as much as `fit` without.
+        Exponent of the class probabilities, the inverse of a temperature; they are scaled to sum to
+        one afterwards. Above 1 they become more extreme; their order does not change.
+        "out_of_fold" maximizes the likelihood of a third of the rows under classifiers fitted to
+        the other two thirds, which about doubles the fit time.
     n_jobs : int, optional
-        Threads; the answers do not depend on it.
+        Number of threads; predictions do not depend on it.
     random_state : int, RandomState or None
-        Seeds the tree and the classifiers, as far as they draw; None leaves their own seeds.
+        Seed of the tree and the classifiers, if they use random numbers; None leaves their own
+        seeds unchanged.
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
     hierarchy_learner_ : learner
-        Where the hierarchy was learnt.
+        The fitted learner, if the hierarchy was learnt.
     classes_ : array of shape (n_classes,)
     options_ : OptionTable
-        The choices from the root to the classes.
+        The options of every node, from the root to the classes.
     routes_ : Routes
         The fitted classifiers of all nodes.
     exponent_ : float
-        The power that `calibration` came to.
+        Exponent of the probabilities, as set or found by `calibration`.
 
     Notes
     -----
-    Classifiers of a hinge loss score ``-max(0, 1 - margin)^2``: an option that is well taken costs
-    nothing, so that paths of unequal depth can be compared. Probabilities are then the softmax of
-    the scores of the classes. Where the router gives probabilities, those of the classes are
-    products along paths.
+    Classifiers of a hinge loss score ``-max(0, 1 - margin)^2``: an option with a margin of 1 or
+    more has score 0, so that paths of unequal depth can be compared. Probabilities are then the
+    softmax of the scores of the classes. If the router gives probabilities, those of the classes
+    are products along paths.
 
-    Probabilities belong to the model, not to the search: `predict_proba` always asks all nodes, its
-    rows sum to one, and its largest entry is the answer of ``decoding="exact"``. With a beam,
-    `predict` and `predict_top_k` cost as much as the depth and not as the number of classes; the
-    best label differs from the most probable one where the beam lost it on the way.
+    Probabilities do not depend on the search: `predict_proba` always evaluates all nodes, its rows
+    sum to one, and its largest entry is the prediction of ``decoding="exact"``. With a beam, the
+    cost of `predict` and `predict_top_k` grows with the depth and not with the number of classes;
+    the best label differs from the most probable one if its path left the beam.
 
     Examples
     --------
@@ -207,15 +129,15 @@ class ClassTreeClassifier(HierarchicalClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    # ------------------------------------------------------------------ parts
+    # ------------------------------------------------------------------ fitting
 
     @property
     def hierarchy(self) -> Any:
-        """The tree, under the name that other classifiers have for it."""
+        """The tree, under the parameter name of the other classifiers."""
         return self.tree
 
     def _make_tree(self) -> Any:
-        """Hierarchy, unfitted learner, or None for what y holds."""
+        """Return a hierarchy, an unfitted learner, or None for the paths in y."""
         tree = self.tree
         if tree is None or isinstance(tree, Hierarchy):
             return tree
@@ -226,18 +148,16 @@ class ClassTreeClassifier(HierarchicalClassifier):
             "(such as palmette.MFTree()) or None."
         )
 
-    # ------------------------------------------------------------------ fitting
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ClassTreeClassifier:
         """Learn the tree, if it is not given, and the classifiers of its nodes.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Tables and texts too, where the tree is given and the router is a classifier that takes
-            them.
+            Data frames and texts too, if the tree is given and the router is a classifier that
+            accepts them.
         y : labels of n_samples rows
-            In any form that `NodeLabels.encode` reads, one path a row.
+            In any form that `NodeLabels.encode` reads, one path per row.
         sample_weight : array-like of shape (n_samples,), optional
             Rows of weight 0 are left out.
 
@@ -250,9 +170,9 @@ class ClassTreeClassifier(HierarchicalClassifier):
         router = resolve_router(self.router)
         X = self._read_features(X, reset=True)
         weights = check_weights(sample_weight, count_rows(X))
-        used = None if weights is None or weights.all() else weights > 0
+        used = used_rows(weights)
         check_consistent_length(X, y)
-        if weights is not None and used is not None:  # a weight of zero is no copy of a row
+        if weights is not None and used is not None:
             X, weights = take_rows(X, np.flatnonzero(used)), weights[used]
         self._any_rows = router.takes_any_rows
         rng = None if self.random_state is None else check_random_state(self.random_state)
@@ -263,27 +183,27 @@ class ClassTreeClassifier(HierarchicalClassifier):
         with Threads(self.n_jobs) as threads:
             problem = RoutingProblem(X, codes, self.options_, weights, seed, threads.map)
             self.routes_ = router.train(problem)
-            self.exponent_ = self._find_exponent(router, problem)
+            self.exponent_ = self._fit_exponent(router, problem)
         return self
 
-    def _find_exponent(self, router: Router, problem: RoutingProblem) -> float:
-        """Power of probabilities, as given or by classifiers that saw two thirds of the rows."""
+    def _fit_exponent(self, router: Router, problem: RoutingProblem) -> float:
+        """Return the exponent that is set, or fit it to a held-out third of the rows."""
         if self.calibration != "out_of_fold":
             return 1.0 if self.calibration is None else float(self.calibration)
-        held = held_out_third(problem.codes, problem.seed or 0)
-        seen, unseen = np.flatnonzero(~held), np.flatnonzero(held)
-        if not unseen.size:  # no class has three rows
+        is_held_out = held_out_third(problem.codes, problem.seed or 0)
+        train, test = np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
+        if not test.size:  # no class has three rows
             return 1.0
-        routes = router.train(problem.restrict(seen))
-        at_most = max(1, _HELD_OUT // self.space_.n_classes)
-        if len(unseen) > at_most:
-            unseen = unseen[np.linspace(0, len(unseen) - 1, at_most).astype(np.int64)]
-        proba = self._proba_by(routes, take_rows(problem.X, unseen))
-        weights = np.ones(len(unseen)) if problem.weights is None else problem.weights[unseen]
-        return fit_exponent(proba, problem.codes[unseen], weights)
+        routes = router.train(problem.restrict(train))
+        n_test = max(1, _HELD_OUT // self.space_.n_classes)
+        if len(test) > n_test:
+            test = test[np.linspace(0, len(test) - 1, n_test).astype(np.int64)]
+        proba = self._uncalibrated_proba(routes, take_rows(problem.X, test))
+        weights = np.ones(len(test)) if problem.weights is None else problem.weights[test]
+        return fit_inverse_temperature(proba, problem.codes[test], weights)
 
     def _prepare(self, X: Any, rng: Any = None, *, reset: bool = False) -> Any:
-        """X as the tree and the router take it: numbers, CSR or dense, unless they take all."""
+        """Return X as a numeric dense or CSR matrix, unless the router accepts any rows."""
         if self._any_rows:
             return X
         return check_array(X, accept_sparse="csr", dtype=np.float64)
@@ -291,9 +211,9 @@ class ClassTreeClassifier(HierarchicalClassifier):
     def _read_labels(
         self, X: Any, y: Any, weights: FloatArray | None, used: Any, rng: Any
     ) -> IntArray:
-        """Set ``hierarchy_``, ``space_`` and ``classes_``; returns the class of every used row.
+        """Set ``hierarchy_``, ``space_`` and ``classes_``; return the class of every used row.
 
-        X and weights are those of the used rows, y of all.
+        X and weights contain the used rows only, y all rows.
         """
         tree = self._make_tree()
         if isinstance(tree, Hierarchy):
@@ -302,8 +222,8 @@ class ClassTreeClassifier(HierarchicalClassifier):
         if labels.form.kind != "names":
             if tree is not None:
                 raise LabelError(
-                    f"tree={self.tree!r} is learnt over labels, but y holds paths or sets. Give "
-                    "one label a row, or leave tree at None."
+                    f"tree={self.tree!r} is learnt over labels, but y holds paths or sets. Pass "
+                    "one label per row, or tree=None to use the hierarchy in y."
                 )
             return self._learn_paths(labels, used)
         terminals = labels.terminals if used is None else labels.terminals[used]
@@ -319,17 +239,18 @@ class ClassTreeClassifier(HierarchicalClassifier):
         return self._learn_paths(learnt, None)
 
     def _learn_paths(self, labels: NodeLabels, used: NDArray[np.bool_] | None) -> IntArray:
-        """Set what follows from labels; returns the class of every used row."""
+        """Set the attributes that depend on the labels; return the class of every used row."""
         if labels.hierarchy.is_tree:
             answers, codes = path_target(labels, used)
-        else:
-            terminals = labels.terminals if used is None else labels.terminals[used]
-            classes, codes = np.unique(terminals, return_inverse=True)
-            answers = OnePath(DagSpace(labels.hierarchy, classes), labels.form)
-        self._set_answers(answers)
-        return codes.astype(np.int32)
+            self._set_answers(answers)
+            return codes.astype(np.int32)
+        terminals = labels.terminals if used is None else labels.terminals[used]
+        classes, positions = np.unique(terminals, return_inverse=True)
+        space: Any = DagSpace(labels.hierarchy, classes)
+        self._set_answers(OnePath(space, labels.form))
+        return positions.astype(np.int32)
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ prediction
 
     def _check_width(self) -> None:
         if not (isinstance(self.beam_width, int | np.integer) and self.beam_width >= 1):
@@ -351,7 +272,7 @@ class ClassTreeClassifier(HierarchicalClassifier):
             check_routes(self.routes_, self.options_, self.n_features_in_)
 
     def _width(self) -> int | None:
-        """Paths that the decision rule follows; 0 for all, None where it decides otherwise."""
+        """Return the beam width of the decision rule; 0 for all nodes, None for other rules."""
         rule = self.decoding
         if rule == "beam":
             self._check_width()
@@ -364,27 +285,29 @@ class ClassTreeClassifier(HierarchicalClassifier):
             return rule.width
         if rule == "auto" or resolve_decoding(rule) is None:
             raise PalmetteError(
-                f"decoding={rule!r} is unknown: expected 'beam', 'greedy', 'exact'."
+                f"decoding={rule!r} is unknown: expected 'beam', 'greedy', 'exact' or a rule of "
+                "palmette.decoding."
             )
         if isinstance(self.space_, DagSpace):
             raise HierarchyError(
-                f"decoding={rule!r} needs a tree, but here classes stand below several groups: "
-                "expected 'beam', 'greedy' or 'exact'."
+                f"decoding={rule!r} needs a tree, but in this hierarchy classes are below several "
+                "groups. Use 'beam', 'greedy' or 'exact'."
             )
         return None
 
     def _decide(self, X: Any) -> IntArray:
         width = self._width()
         if width is None:
-            return super()._decide(X)
+            return np.asarray(super()._decide(X))
+        classes = self.space_.classes
         if width:
-            return self.space_.classes[self._search(X, width)[0][:, 0]]
-        order = self._answers.class_order  # of equal probabilities the first label wins
+            return np.asarray(classes[self._search(X, width)[0][:, 0]])
+        order = self._answers.class_order  # of equal probabilities, the first label wins
         best = [table[:, order].argmax(axis=1) for table in self._tables(X)]
-        return self.space_.classes[order[np.concatenate(best)]]
+        return np.asarray(classes[order[np.concatenate(best)]])
 
     def _search(self, X: Any, width: int) -> tuple[IntArray, FloatArray]:
-        """Labels and values of the best paths, both of shape (n_samples, width)."""
+        """Return the labels and scores of the best paths, both of shape (n_samples, width)."""
         table = self.options_
         width = min(width, table.n_classes)
 
@@ -392,7 +315,7 @@ class ClassTreeClassifier(HierarchicalClassifier):
             rows = self.routes_.prepare(self._prepare(part))
             return best_labels(table, self.routes_, rows, count_rows(part), width)
 
-        held = 2 * width * int(table.sizes.max())
+        per_row = 2 * width * int(table.sizes.max())  # numbers held in memory
         with Threads(self.n_jobs) as threads:
             share = -(-count_rows(X) // threads.n_threads)
             pieces = [
@@ -400,34 +323,34 @@ class ClassTreeClassifier(HierarchicalClassifier):
                 for start in range(0, count_rows(X), share)
             ]
             found = threads.map(
-                follow, [part for each in pieces for part in self._parts(each, held)]
+                follow, [part for each in pieces for part in self._parts(each, per_row)]
             )
         labels, values = zip(*found, strict=True)
         return np.concatenate(labels), np.concatenate(values)
 
     def _class_proba_of(self, X: Any) -> FloatArray:
-        proba = self._proba_by(self.routes_, self._prepare(X))
-        return proba if self.exponent_ == 1.0 else raise_to(proba, self.exponent_)
+        proba = self._uncalibrated_proba(self.routes_, self._prepare(X))
+        return proba if self.exponent_ == 1.0 else temperature_scaled(proba, self.exponent_)
 
-    def _proba_by(self, routes: Routes, X: Any) -> FloatArray:
-        """Probabilities of classes before calibration."""
+    def _uncalibrated_proba(self, routes: Routes, X: Any) -> FloatArray:
+        """Return the class probabilities before calibration."""
         scores = class_scores(self.options_, routes, routes.prepare(X), count_rows(X))
         if routes.are_log_proba:
             return normalize_rows(np.exp(scores))
         return np.asarray(softmax(scores, axis=1))
 
     def _top_k(self, X: Any, k: int) -> tuple[IntArray, FloatArray]:
-        """Best labels; with "beam" or "greedy" the ends of the best paths, at least `k` of them.
+        """Return the best labels; with "beam" or "greedy", those of at least `k` best paths.
 
-        With a beam, and a router without probabilities or calibration, probabilities are shares
-        among the labels that the beam reached.
+        With a beam and calibration, or a router without probabilities, the probabilities are
+        normalized over the labels that the beam reached.
         """
         width = self._width()
         if not width:
             return super()._top_k(X, k)
         k = min(k, self.options_.n_classes)
         labels, values = self._search(X, max(width, k))
-        if (labels[:, :k] < 0).any():  # paths that met in a DAG have left too few
+        if (labels[:, :k] < 0).any():  # in a DAG, paths that met may leave fewer than k labels
             return super()._top_k(X, k)
         if self.routes_.are_log_proba and self.exponent_ == 1.0:
             shares = np.exp(values)
@@ -441,14 +364,96 @@ class ClassTreeClassifier(HierarchicalClassifier):
         return tags
 
 
+class DagSpace:
+    """Classes in a DAG and their ancestors: the counterpart of `LabelSpace` for DAGs.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+    classes : int array of shape (n_classes,)
+        Nodes that are labels, ascending.
+
+    Examples
+    --------
+    >>> h = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x"), ("b", "y")])
+    >>> DagSpace(h, h.leaves).marginals(np.array([[0.25, 0.75]])).ravel().tolist()
+    [1.0, 0.25, 1.0, 0.25, 0.75]
+    """
+
+    def __init__(self, hierarchy: Hierarchy, classes: IntArray) -> None:
+        self.hierarchy = hierarchy
+        self.classes = np.asarray(classes, dtype=np.int32)
+        above = sparse.csr_array(hierarchy.closure[self.classes])
+        self.nodes = np.unique(above.indices).astype(np.int32)
+        self._below = sparse.csr_array(above[:, self.nodes].T, dtype=np.float64)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of labels."""
+        return len(self.classes)
+
+    @property
+    def n_active(self) -> int:
+        """Number of nodes that are labels or have a label below them."""
+        return len(self.nodes)
+
+    def marginals(self, proba: Any) -> NDArray[np.float64]:
+        """Return the probability of every active node, of shape (n_active, n_samples)."""
+        total = self._below @ np.asarray(proba, dtype=np.float64).T
+        return np.asarray(np.minimum(total, 1.0))
+
+
+def _adaboost() -> Router:
+    from palmette.class_tree._boosted_router import BoostedRouter
+
+    return BoostedRouter()
+
+
+_ROUTERS: dict[str, Callable[[], Router]] = {
+    "adaboost": _adaboost,
+    "linear": LinearRouter,
+    "logistic": lambda: LinearRouter("logistic"),
+    "spectral": SpectralRouter,
+}
+
+
+def resolve_router(router: Any) -> Router:
+    """Return the router for a name, an object or a scikit-learn classifier.
+
+    Parameters
+    ----------
+    router : str, Router or scikit-learn classifier
+
+    Returns
+    -------
+    Router
+
+    Examples
+    --------
+    >>> resolve_router("logistic")
+    LinearRouter(loss='logistic')
+    """
+    if isinstance(router, Router):
+        copy: Router = clone(router)
+        return copy
+    if isinstance(router, str) and router in _ROUTERS:
+        return _ROUTERS[router]()
+    if hasattr(router, "fit") and not isinstance(router, type):
+        return EstimatorRouter(router)
+    raise PalmetteError(
+        f"router={router!r} is unknown: expected one of {sorted(_ROUTERS)}, an object of "
+        "palmette.routing, or a scikit-learn classifier."
+    )
+
+
 def _plain(names: NDArray[Any]) -> NDArray[Any]:
-    """Names as an array of numbers where they are a list of numpy's numbers."""
+    """Return the names as a numeric array if all of them are numpy numbers."""
     values = names.tolist()
     return np.array(values) if all(isinstance(v, np.number) for v in values) else names
 
 
 def default_tree() -> Any:
-    """Return the learner of those who give none."""
+    """Return the learner that is used when `tree` is None."""
     from palmette.class_tree._spectral import MFTree
 
     return MFTree("auto", leaf_size="auto")

@@ -20,7 +20,7 @@ from palmette.exceptions import PalmetteError
 
 __all__ = ["LabelEmbeddingTree", "held_out_confusion"]
 
-_SHARPNESS = 3.0  # of the softmax: decision values are about -1 for "no" and 1 for "yes"
+_SHARPNESS = 3.0  # factor of decision values in the softmax: they are about -1 and 1
 
 
 class LabelEmbeddingTree(ClassTreeLearner):
@@ -42,8 +42,8 @@ class LabelEmbeddingTree(ClassTreeLearner):
     confusion : {"hard", "soft"}, default="hard"
         What is counted: the class predicted, as published, or the share that every class has in the
         scores of a row (a softmax of decision values, or the probabilities of an estimator without
-        decision values). Soft confusions take n_classes**2 numbers, and say more where hardly any
-        row is predicted wrong; otherwise neither is better on all data.
+        decision values). Soft confusions take n_classes**2 numbers, and are more informative if
+        hardly any row is predicted wrong; otherwise neither is better on all data.
     smoothing : float, default=0.1
         Similarity added between all classes, as a multiple of the average similarity of the node.
         It keeps classes that are never confused together, and avoids groups of one class.
@@ -55,7 +55,7 @@ class LabelEmbeddingTree(ClassTreeLearner):
     max_depth : int, optional
         Groups at this depth are not divided.
     n_jobs : int, optional
-        Number of folds at a time.
+        Number of folds that are fitted at a time.
     random_state : int, RandomState or None
         For the folds, the default estimator and the clustering.
 
@@ -74,7 +74,7 @@ class LabelEmbeddingTree(ClassTreeLearner):
     classes. A class of one row is unknown to the classifier that predicts it: it counts as
     confused.
 
-    Sample weights count in the rates; they are passed to the estimator if its `fit` takes them.
+    Sample weights count in the rates; they are passed to the estimator if its `fit` accepts them.
 
     References
     ----------
@@ -173,7 +173,7 @@ def _spectral_points(
             return np.asarray(scale * (similarity @ scaled + added * scaled.sum()))
 
         matrix = sparse.linalg.LinearOperator(similarity.shape, matvec=times, dtype=np.float64)
-    # the first vector only says how often a class is confused at all
+    # the first vector depends only on how often a class is confused at all
     return leading_eigenvectors(matrix, k, rng)[1][:, 1:] * scale[:, None]
 
 
@@ -298,7 +298,7 @@ def _shares(model: Any, X: Any) -> NDArray[np.float64]:
 
 
 def _fit(estimator: Any, X: Any, y: IntArray, weights: NDArray[np.float64] | None) -> Any:
-    """Fit a clone, with weights if its `fit` takes them."""
+    """Fit a clone, with weights if its `fit` accepts them."""
     from sklearn.pipeline import Pipeline
     from sklearn.utils.validation import has_fit_parameter
 

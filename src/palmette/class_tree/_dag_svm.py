@@ -1,4 +1,4 @@
-"""DAGSVMClassifier: classes struck out one after the other, by classifiers of two."""
+"""DAGSVMClassifier: pairwise linear classifiers, which eliminate one class at a time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.utils import check_array, check_random_state
 
 from palmette._arrays import count_rows, take_rows
 from palmette.base._classifier import HierarchicalClassifier
-from palmette.base._fitting import Threads, check_weights
+from palmette.base._fitting import Threads, check_weights, used_rows
 from palmette.class_tree._linear import LinearRouter
 from palmette.class_tree._linear_routes import check_routes
 from palmette.class_tree._routing import OptionTable, RoutingProblem
@@ -23,22 +23,22 @@ IntArray = NDArray[np.int32]
 
 
 class DAGSVMClassifier(HierarchicalClassifier):
-    """Tell every two classes apart by a linear classifier, and strike out one class at a time.
+    """Fit a linear classifier to every pair of classes, and eliminate one class at a time.
 
-    The classes stand in a list. The first is put against the last, the one that loses is struck
-    out, and so on until one is left: of the c (c - 1) / 2 classifiers a row meets c - 1. There are
-    no probabilities, since classes that were struck out have no score.
+    The classes form a list. The first is compared with the last, the loser is removed from the
+    list, and so on until one is left: of the c (c - 1) / 2 classifiers, c - 1 are evaluated per
+    row. There are no probabilities, as eliminated classes have no score.
 
     Parameters
     ----------
     loss, C, prune, tol, max_iter
-        Of the classifiers; see `palmette.routing.LinearRouter`.
+        Parameters of the classifiers; see `palmette.routing.LinearRouter`.
     hierarchy : Hierarchy, learner of one, or None
-        In which y is read; nothing else depends on it.
+        Hierarchy of the labels in y. The classifiers do not use it.
     n_jobs : int, optional
-        Threads; the answers do not depend on it.
+        Number of threads; predictions do not depend on it.
     random_state : int, RandomState or None
-        Seeds the order in which rows are visited in training.
+        Seed of the order in which rows are visited during training.
 
     Attributes
     ----------
@@ -47,14 +47,14 @@ class DAGSVMClassifier(HierarchicalClassifier):
     options_ : OptionTable
         The decision DAG.
     routes_ : LinearRoutes
-        The classifiers, held sparse; none where there is one class only.
+        The classifiers, with sparse weights; none if there is only one class.
     n_iter_ : int
-        Most passes over the rows that a classifier took.
+        Maximum number of passes over the rows, over all classifiers.
 
     Notes
     -----
-    A classifier holds no more weights than features of its two classes. There are half a million
-    for 1,000 classes: beyond that use a tree.
+    A classifier stores weights only for features that occur in its two classes. 1,000 classes need
+    half a million classifiers: for more classes, use a tree.
 
     References
     ----------
@@ -70,7 +70,7 @@ class DAGSVMClassifier(HierarchicalClassifier):
     """
 
     _takes_several_paths: ClassVar[bool] = False
-    decoding = "best_path"  # what the DAG decides is final
+    decoding = "best_path"  # the DAG itself decides
 
     def __init__(
         self,
@@ -94,13 +94,13 @@ class DAGSVMClassifier(HierarchicalClassifier):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DAGSVMClassifier:
-        """Train a classifier for every two classes.
+        """Train a classifier for every pair of classes.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : labels of n_samples rows
-            In any form that `NodeLabels.encode` reads, one path a row.
+            In any form that `NodeLabels.encode` reads, one path per row.
         sample_weight : array-like of shape (n_samples,), optional
             Rows of weight 0 are left out.
 
@@ -113,9 +113,9 @@ class DAGSVMClassifier(HierarchicalClassifier):
         )
         X = _numbers(self._read_features(X, reset=True))
         weights = check_weights(sample_weight, count_rows(X))
-        used = None if weights is None or weights.all() else weights > 0
-        codes = self._learn_target(X, y, used)
-        if weights is not None and used is not None:  # a weight of zero is no copy of a row
+        used = used_rows(weights)
+        codes = self._learn_target(X, y, None if used is None else used.astype(np.float64))
+        if weights is not None and used is not None:
             X, weights = take_rows(X, np.flatnonzero(used)), weights[used]
         self.options_, pairs = _decision_dag(self.space_.n_classes)
         seed = None
@@ -146,7 +146,7 @@ class DAGSVMClassifier(HierarchicalClassifier):
             share = -(-count_rows(X) // threads.n_threads)
             starts = range(0, count_rows(X), share)
             found = threads.map(follow, [take_rows(X, slice(s, s + share)) for s in starts])
-        return self.space_.classes[np.concatenate(found)]
+        return np.asarray(self.space_.classes[np.concatenate(found)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -159,10 +159,10 @@ def _numbers(X: Any) -> Any:
 
 
 def _decision_dag(n_classes: int) -> tuple[OptionTable, IntArray]:
-    """Nodes of all pairs of classes, widest first, and the two classes of each.
+    """Return the nodes of all pairs of classes, root first, and the two classes of each.
 
-    A node stands for the classes from its first to its second. Its first option strikes out the
-    second class, and the other way round. One class is a node with nothing to decide.
+    A node represents the classes from its first to its second. Its first option eliminates the
+    second class, its second option the first. A single class is a node with one option.
     """
     if n_classes == 1:
         one, none = np.zeros(1, dtype=np.int32), np.empty((0, 2), dtype=np.int32)

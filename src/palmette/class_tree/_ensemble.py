@@ -1,4 +1,4 @@
-"""ClassTreeEnsemble: several class trees over the same classes, whose votes are averaged."""
+"""ClassTreeEnsemble: classifiers along several class trees, whose predictions are averaged."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from palmette._arrays import count_rows, take_rows
 from palmette.base._answers import true_nodes
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import check_weights
-from palmette.base._temperature import fit_exponent, held_out_third, raise_to
+from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
 from palmette.class_tree._classifier import ClassTreeClassifier
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._simple import RandomTree, ShuffledTree
@@ -28,41 +28,41 @@ __all__ = ["ClassTreeEnsemble"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
-_HELD_OUT = 2**24  # probabilities, at most, by which calibration is found
+_HELD_OUT = 2**24  # maximum number of probabilities used for calibration: 128 MiB
 _TINY = np.finfo(np.float64).tiny
 
 
 class ClassTreeEnsemble(HierarchicalClassifier):
-    """Classify along several trees over the classes, and average what they say.
+    """Classify along several trees over the classes, and average their predictions.
 
-    A tree errs where it parts classes that are alike too early; another tree parts them later. The
-    trees after the first differ from it by the seed of the learner, by the order in which it meets
-    the classes, and by the rows.
+    A tree makes errors where it separates similar classes too early; another tree separates them
+    later. The trees after the first differ from it by the seed of the learner, by the order of the
+    classes and, with `bootstrap`, by the rows.
 
     Parameters
     ----------
     tree : learner of a hierarchy, Hierarchy, or None
-        As of `ClassTreeClassifier`. None takes the hierarchy from the paths in y; where y holds
-        plain labels it is ``RandomTree(4)``, which gives trees that differ the most.
+        As in `ClassTreeClassifier`. None takes the hierarchy from the paths in y; if y has plain
+        labels, it is ``RandomTree(4)``, which gives the most diverse trees.
     n_trees : int
+        Number of trees.
     router : "linear", "logistic", "adaboost", "spectral", Router, or scikit-learn classifier
-        What tells the options of a node apart.
+        Trains the classifiers of the nodes.
     decoding : "beam", "greedy", "exact", or a rule of `palmette.decoding`
-        How every tree is searched. With "beam" and "greedy" the labels that the trees find get
-        their shares as votes, and no other nodes are asked; else the mean of all probabilities
-        decides.
+        How every tree is searched. With "beam" and "greedy" the trees vote, with probabilities as
+        weights, for the labels that the search finds; otherwise the mean probabilities of all
+        labels decide.
     beam_width : int
-        Paths kept by "beam".
+        Number of paths that "beam" keeps.
     bootstrap : bool
-        Whether the trees after the first see rows that are drawn with replacement, as many from
-        every class as it has. It is what makes trees differ whose learner does not draw and does
-        not look at the order of the classes; the router must take weights.
+        Whether the trees after the first are fitted to rows drawn with replacement, as many per
+        class as it has. It is needed if the learner depends neither on random numbers nor on the
+        order of the classes; the router must accept sample weights.
     calibration : None, float, or "out_of_fold"
-        Power to which mean probabilities are raised before they are scaled to sum to one, as of
-        `ClassTreeClassifier`. "out_of_fold" fits all trees a second time, on two thirds of the
-        rows.
+        Exponent of the mean probabilities, as in `ClassTreeClassifier`. "out_of_fold" fits all
+        trees a second time, to two thirds of the rows.
     n_jobs : int, optional
-        Threads; the answers do not depend on it.
+        Number of threads; predictions do not depend on it.
     random_state : int, RandomState or None
 
     Attributes
@@ -72,7 +72,7 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         The first tree.
     classes_ : array of shape (n_classes,)
     exponent_ : float
-        The power that `calibration` came to.
+        Exponent of the probabilities, as set or found by `calibration`.
 
     Examples
     --------
@@ -111,20 +111,20 @@ class ClassTreeEnsemble(HierarchicalClassifier):
 
     @property
     def hierarchy(self) -> Any:
-        """The tree, under the name that other classifiers have for it."""
+        """The tree, under the parameter name of the other classifiers."""
         return self.tree
 
     def _default_tree(self) -> Any:
-        """Learner of those who give none."""
+        """Return the learner that is used when `tree` is None."""
         return RandomTree(4)
 
     def _tree_for(self, y: Any) -> Any:
-        """What the first tree is learnt by or taken from; None for the paths in y."""
+        """Return the learner or hierarchy of the first tree; None for the paths in y."""
         plain = self.tree is None and y is not None and NodeLabels.encode(y).form.kind == "names"
         return self._default_tree() if plain else self.tree
 
     def _member(self, tree: Any) -> ClassTreeClassifier:
-        """Make an unfitted classifier along one tree."""
+        """Return an unfitted classifier along one tree."""
         return ClassTreeClassifier(
             tree,
             router=self.router,
@@ -142,7 +142,7 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : labels of n_samples rows
-            In any form that `NodeLabels.encode` reads, one path a row.
+            In any form that `NodeLabels.encode` reads, one path per row.
         sample_weight : array-like of shape (n_samples,), optional
             Rows of weight 0 are left out.
 
@@ -158,24 +158,24 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         seeds = rng.randint(2**31 - 1, size=self.n_trees + 1).tolist()
         first = self._member(self._tree_for(y)).set_params(random_state=seeds[0])
         first.set_params(calibration=self.calibration)._check_calibration()
-        if self.n_trees > 1:  # not each of them, but their mean
+        if self.n_trees > 1:  # the mean of the members is calibrated instead
             first.set_params(calibration=None)
-        self._take_labels(first.fit(X, y, weights))
-        self.estimators_ = [first, *self._more(first, X, y, weights, seeds[1:-1])]
+        self._copy_labels(first.fit(X, y, weights))
+        self.estimators_ = [first, *self._fit_more(first, X, y, weights, seeds[1:-1])]
         self.exponent_ = first.exponent_
         if self.n_trees > 1 and self.calibration == "out_of_fold":
-            self.exponent_ = self._find_exponent(X, y, weights, seeds[-1])
+            self.exponent_ = self._fit_exponent(X, y, weights, seeds[-1])
         elif self.n_trees > 1 and self.calibration is not None:
             self.exponent_ = float(self.calibration)
         return self
 
-    def _take_labels(self, member: ClassTreeClassifier) -> None:
-        """Take over what a fitted member has read in y."""
+    def _copy_labels(self, member: ClassTreeClassifier) -> None:
+        """Copy the attributes that a fitted member has read from y."""
         self._set_answers(member._answers)
         if hasattr(member, "hierarchy_learner_"):
             self.hierarchy_learner_ = member.hierarchy_learner_
 
-    def _more(
+    def _fit_more(
         self, first: ClassTreeClassifier, X: Any, y: Any, weights: Any, seeds: list[int]
     ) -> list[ClassTreeClassifier]:
         """Fit the members after the first."""
@@ -196,7 +196,7 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         return members
 
     def _codes_of(self, y: Any, weights: FloatArray | None) -> IntArray:
-        """Class of every row as a position in ``space_.classes``; -1 for rows without weight."""
+        """Return the position of every row's class in ``space_.classes``; -1 for weight 0."""
         is_given = self._given_hierarchy() is not None
         nodes = true_nodes(self.hierarchy_, self.label_form_, y, is_given)
         codes = np.searchsorted(self.space_.classes, nodes).astype(np.int32)
@@ -204,45 +204,46 @@ class ClassTreeEnsemble(HierarchicalClassifier):
             codes[weights == 0] = -1
         return codes
 
-    def _find_exponent(self, X: Any, y: Any, weights: FloatArray | None, seed: int) -> float:
-        """Power that makes a third of the rows most likely to trees of the other two thirds."""
+    def _fit_exponent(self, X: Any, y: Any, weights: FloatArray | None, seed: int) -> float:
+        """Fit the exponent to a third of the rows, with trees fitted to the other two thirds."""
         codes = self._codes_of(y, weights)
         weights = np.ones(len(codes)) if weights is None else weights
         used = np.flatnonzero(codes >= 0)
-        held = used[held_out_third(codes[used], seed)]
-        if not held.size:  # no class has three rows
+        held_out = used[held_out_third(codes[used], seed)]
+        if not held_out.size:  # no class has three rows
             return 1.0
-        asked = held[:: max(1, len(held) * self.space_.n_classes // _HELD_OUT)]
-        seen = weights.copy()
-        seen[held] = 0.0
-        part = clone(self).set_params(calibration=None, random_state=seed).fit(X, y, seen)
-        proba = part._class_proba_of(take_rows(X, asked))[:, _matching(part, self)]
-        return fit_exponent(proba, codes[asked], weights[asked])
+        test = held_out[:: max(1, len(held_out) * self.space_.n_classes // _HELD_OUT)]
+        train_weights = weights.copy()
+        train_weights[held_out] = 0.0
+        part = clone(self).set_params(calibration=None, random_state=seed).fit(X, y, train_weights)
+        proba = part._class_proba_of(take_rows(X, test))[:, _matching(part, self)]
+        return fit_inverse_temperature(proba, codes[test], weights[test])
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ prediction
 
-    # the rule may be changed after `fit`: it is that of the ensemble, not of its members
+    # `decoding` of the ensemble may be changed after `fit`; that of its members is not used
     _width, _check_width = ClassTreeClassifier._width, ClassTreeClassifier._check_width
 
     def _decide(self, X: Any) -> IntArray:
         width = self._width()
+        classes = self.space_.classes
         if width:
-            return self.space_.classes[self._most_voted(X, width)]
+            return np.asarray(classes[self._most_voted(X, width)])
         if width is None:
             rule: Any = resolve_decoding(self.decoding)
             chosen = [
                 rule.choose(self._class_proba_of(each), self.space_) for each in self._parts(X)
             ]
             return np.concatenate(chosen)
-        order = self._answers.class_order  # of equal probabilities the first label wins
+        order = self._answers.class_order  # of equal probabilities, the first label wins
         best = [self._class_proba_of(each)[:, order].argmax(axis=1) for each in self._parts(X)]
-        return self.space_.classes[order[np.concatenate(best)]]
+        return np.asarray(classes[order[np.concatenate(best)]])
 
     def _most_voted(self, X: Any, width: int) -> IntArray:
-        """Class of the most votes for every row, of those that the trees find."""
+        """Return the class with the most votes per row, among those that the trees find."""
         first = self.estimators_[0]
         if len(self.estimators_) == 1:
-            return first._search(X, width)[0][:, 0]
+            return np.asarray(first._search(X, width)[0][:, 0])
         rows, classes, votes = [], [], []
         for member in self.estimators_:
             found, values = member._search(X, width)
@@ -259,7 +260,7 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         return self._mean(member._class_proba_of(X) for member in self.estimators_)
 
     def _mean(self, proba: Any) -> FloatArray:
-        """Calibrated mean of the members' probabilities, in the order of ``space_.classes``."""
+        """Return the calibrated mean probabilities, in the order of ``space_.classes``."""
         if len(self.estimators_) == 1:
             (only,) = proba
             return np.asarray(only)
@@ -267,7 +268,7 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         for member, own in zip(self.estimators_, proba, strict=True):
             total = total + own[:, _matching(member, self)]
         mean = total / len(self.estimators_)
-        return mean if self.exponent_ == 1.0 else raise_to(mean, self.exponent_)
+        return mean if self.exponent_ == 1.0 else temperature_scaled(mean, self.exponent_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -275,14 +276,14 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         return tags
 
 
-def _matching(owner: Any, asker: Any) -> NDArray[np.intp]:
-    """Class of one model, as a position in its space, for every class of another."""
-    order: NDArray[np.intp] = owner._answers.class_order
-    return order[np.argsort(asker._answers.class_order)]
+def _matching(model: Any, other: Any) -> NDArray[np.intp]:
+    """Return, for every class of another model, its position in the classes of a model."""
+    order: NDArray[np.intp] = model._answers.class_order
+    return order[np.argsort(other._answers.class_order)]
 
 
 def _draw_within(codes: IntArray, rng: np.random.Generator) -> FloatArray:
-    """How often rows are drawn, with replacement, as many from every class as it has."""
+    """Return how often each row is drawn with replacement, within its class; 0 for code -1."""
     order = np.argsort(codes, kind="stable")
     order = order[codes[order] >= 0]
     sizes = np.bincount(codes[order])

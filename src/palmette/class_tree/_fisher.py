@@ -47,9 +47,9 @@ class BHCTree(ClassTreeLearner):
     Parameters
     ----------
     start : {"eigenvector", "first_class"}, default="eigenvector"
-        The degrees at the start of the search: by the leading eigenvector of the scatter between
-        classes, which does not depend on the order of the classes; or, as published, 1 for the
-        first class and 1/2 for all others.
+        Initial degrees: from the leading eigenvector of the scatter between classes, which does not
+        depend on the order of the classes; or, as published, 1 for the first class and 1/2 for all
+        others.
     T0 : float, default=1.0
         First temperature. It has no unit. With 100 all classes end on one side; at .1 and below
         trees become chains.

@@ -37,7 +37,7 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
         The groups of classes in the order in which they were made, as positions in ``classes_``.
     """
 
-    # The methods of the rule are private: scikit-learn takes a method named `split` for that of a
+    # The methods of the rule are private: scikit-learn regards an object with a method `split` as a
     # cross-validation splitter.
     _may_overlap: ClassVar[bool] = False
     _one_blas_thread: ClassVar[bool] = False
@@ -126,7 +126,7 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
 
 
 class _OwnRule(Partition):
-    """The rule of a learner, as the partition that `grow_class_tree` asks for."""
+    """The rule of a learner, as the partition that `grow_class_tree` expects."""
 
     def __init__(self, learner: ClassTreeLearner) -> None:
         self.learner = learner

@@ -1,4 +1,4 @@
-"""LinearRouter: the linear classifiers of all nodes, by dual coordinate descent."""
+"""LinearRouter: training of the linear classifiers of all nodes."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from palmette.exceptions import PalmetteError
 __all__ = ["LinearRouter"]
 
 FloatArray = NDArray[np.float64]
-_Lines: TypeAlias = tuple[sparse.csr_array, FloatArray]  # weights and biases of classifiers
+_Block: TypeAlias = tuple[sparse.csr_array, FloatArray]  # weights and biases of classifiers
 
-# up to as many features, and fewer than rows, Newton's method is quicker
+# up to this number of features, and if there are more rows, Newton's method is faster
 _NEWTON_FEATURES = {"squared_hinge": 512, "logistic": 128}
-_FEW_FEATURES = 32  # it is quick for as many whatever the rows, and exact
-_COSTS = (1e-100, 1e6)  # bounds of C: rows may be next to nothing
-_LANES = 16  # classifiers of a node that are trained at a time: two cache lines of weights
+_FEW_FEATURES = 32  # up to this number it is fast for any number of rows, and exact
+_COSTS = (1e-100, 1e6)  # bounds of C="scale": rows may be close to zero
+_AT_ONCE = 16  # number of classifiers that are trained together: two cache lines of weights
 
 
 class LinearRouter(Router):
-    """Tell the options of every node apart by linear classifiers.
+    """Separate the options of every node by linear classifiers.
 
-    All classifiers of a node are trained together, on the rows below it, by coordinate descent in
-    the dual or, where there are few features and more rows, by Newton's method; two options that
-    share no class need one classifier only. The objective is that of scikit-learn's LinearSVC and
+    The classifiers of a node are trained together, on the rows below it, by coordinate descent in
+    the dual or, if there are few features and more rows, by Newton's method; two options without
+    common classes need only one classifier. The objective is that of scikit-learn's LinearSVC and
     of liblinear: the bias is regularized like a weight.
 
     Parameters
@@ -42,21 +42,21 @@ class LinearRouter(Router):
         With "squared_hinge" an option scores ``-max(0, 1 - margin)^2``, with "logistic" the
         logarithm of its share of the sigmoids at the node.
     against : {"rest", "each"}
-        Whether a classifier tells an option from the rest of the node, or every two options have
-        one of their own, on the rows below these: more dot products, and more accuracy where there
-        are few features. With "each" an option scores the mean over the others; the loss is then
-        "squared_hinge".
+        Whether a classifier separates an option from the rest of the node, or every pair of options
+        has a classifier, trained on the rows below these two: more dot products, and higher
+        accuracy if there are few features. With "each" the score of an option is the mean over the
+        other options, and the loss must be "squared_hinge".
     C : "scale" or float
-        Weight of the loss against the squared norm of the weights. "scale" is 3 for rows of length
-        one, such as tf-idf, and less for longer ones: 3 over the mean squared length to the power
-        3/4, found by cross-validation on text, measurements and drawings.
+        Weight of the loss relative to the squared norm of the weights. "scale" is 3 for rows of
+        length one, such as tf-idf, and less for longer rows: 3 divided by the mean squared length
+        to the power 3/4, found by cross-validation on texts, measurements and images.
     prune : float
-        Weights of at most this size are dropped after training. Predictions are quicker and the
-        model smaller, and accuracy suffers once it is a good part of the typical weight.
+        Weights up to this absolute value are set to zero after training. Predictions are faster and
+        the model is smaller, but accuracy falls if the value is not small against typical weights.
     tol : float
-        Where to stop: the spread of the projected gradients.
+        Tolerance of the stopping criterion: the range of the projected gradients.
     max_iter : int
-        Most passes over the rows of a node.
+        Maximum number of passes over the rows of a node.
 
     References
     ----------
@@ -95,14 +95,14 @@ class LinearRouter(Router):
         return self._train(problem, [task for node in nodes for task in tasks_of(problem, node)])
 
     def train_pairs(self, problem: RoutingProblem, pairs: NDArray[np.int32]) -> LinearRoutes:
-        """Train a classifier of two classes at every node, on the rows of these two alone.
+        """Train a classifier of two classes at every node, on the rows of these two classes.
 
         Parameters
         ----------
         problem : RoutingProblem
-            Nodes have two options each.
+            Every node has two options.
         pairs : int array of shape (n_nodes, 2)
-            Classes that the first option and the second of every node stand for.
+            Classes of the first and the second option of every node.
         """
         signs = np.array([[-1], [1]], dtype=np.int8)
         return self._train(problem, [_Task(node, pair, signs) for node, pair in enumerate(pairs)])
@@ -111,17 +111,17 @@ class LinearRouter(Router):
         self._check()
         rows = FlatRows.of(problem.X)
         C = _scaled_cost(rows, problem.weights) if self.C == "scale" else float(self.C)
-        with threadpool_limits(1, user_api="blas"):  # small matrices: threads get in the way
+        with threadpool_limits(1, user_api="blas"):  # threads slow small matrices down
             trained = problem.run(lambda task: self._solve(problem, rows, task, C), tasks)
-        unsettled = sum(passes >= self.max_iter for _, _, passes in trained)
-        if unsettled:
+        n_failed = sum(passes >= self.max_iter for _, _, passes in trained)
+        if n_failed:
             warnings.warn(
-                f"{unsettled} of {len(tasks)} descents did not settle within max_iter="
-                f"{self.max_iter} passes. Scale the features, or raise max_iter or tol.",
+                f"{n_failed} of {len(tasks)} optimizations did not converge within max_iter="
+                f"{self.max_iter} passes. Scale the features, or increase max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        blocks: list[list[_Lines]] = [[] for _ in range(problem.table.n_nodes)]
+        blocks: list[list[_Block]] = [[] for _ in range(problem.table.n_nodes)]
         for task, (weights, bias, _) in zip(tasks, trained, strict=True):
             blocks[task.node].append((weights, bias))
         joined = [_join(parts, rows.n_features) for parts in blocks]
@@ -152,11 +152,11 @@ class LinearRouter(Router):
     def _solve(
         self, problem: RoutingProblem, X: FlatRows, task: _Task, C: float
     ) -> tuple[sparse.csr_array, FloatArray, int]:
-        """Train some classifiers of one node: weights (n_features, n_lanes), biases, passes."""
+        """Train classifiers of a node; return weights (n_features, n_targets), biases, passes."""
         from palmette.class_tree._dual_descent import (
             compact_columns,
-            logistic_lanes,
-            squared_hinge_lanes,
+            logistic_descent,
+            squared_hinge_descent,
         )
         from palmette.class_tree._newton import logistic_newton, squared_hinge_newton
 
@@ -170,21 +170,22 @@ class LinearRouter(Router):
         costs = np.full(len(rows), C)
         if problem.weights is not None:
             costs *= problem.weights[rows]
-        lines = np.zeros((len(used) + 1, task.signs.shape[1]))
+        weights = np.zeros((len(used) + 1, task.signs.shape[1]))
         data = (X.values, X.value_starts, X.lengths, local, starts, rows, member, task.signs, costs)
         hinge = self.loss == "squared_hinge"
         if len(used) <= max(_FEW_FEATURES, min(_NEWTON_FEATURES[self.loss], len(rows) - 1)):
             newton = squared_hinge_newton if hinge else logistic_newton
-            passes = newton(*data, int(self.max_iter), lines)
+            passes = newton(*data, int(self.max_iter), weights)
         else:
             state = np.array([problem.seed or 0], dtype=np.uint64)
-            descend = squared_hinge_lanes if hinge else logistic_lanes
-            passes = descend(*data, float(self.tol), int(self.max_iter), state, lines)
-        return _pack(lines[:-1], used, X.n_features, self.prune), lines[-1].copy(), passes
+            descend = squared_hinge_descent if hinge else logistic_descent
+            passes = descend(*data, float(self.tol), int(self.max_iter), state, weights)
+        pruned = _pruned(weights[:-1], used, X.n_features, self.prune)
+        return pruned, weights[-1].copy(), passes
 
 
 class _Task(NamedTuple):
-    """Some classifiers of a node: its classes, and their targets (n_classes, n_lanes)."""
+    """Classifiers of a node: its classes, and their targets, of shape (n_classes, n_targets)."""
 
     node: int
     classes: NDArray[np.int32]
@@ -192,53 +193,53 @@ class _Task(NamedTuple):
 
 
 def _scaled_cost(rows: FlatRows, weights: FloatArray | None) -> float:
-    """What C="scale" comes to; 1 where all rows are zero."""
-    squares = np.append(np.cumsum(rows.values**2), 0.0)  # place -1 is what precedes the first
+    """Return the value of C="scale"; 1 if all rows are zero."""
+    squares = np.append(np.cumsum(rows.values**2), 0.0)  # index -1 is the sum before the first
     ends = rows.value_starts + rows.lengths
     mean = float(np.average(squares[ends - 1] - squares[rows.value_starts - 1], weights=weights))
     return float(np.clip(3.0 / mean**0.75, *_COSTS)) if mean > 0 else 1.0
 
 
 def _tasks_of(problem: RoutingProblem, node: int) -> list[_Task]:
-    """The classifiers of a node, so many at a time that their weights stay near."""
+    """Return the classifiers of a node, one against the rest, in blocks that fit into the cache."""
     if problem.table.sizes[node] < 2:
         return []
     classes, within = problem.table.family(node)
     if problem.table.sizes[node] == 2 and within.nnz == len(classes):
-        within = within[1:]  # no class on both sides: one classifier serves
+        within = within[1:]  # no class on both sides: one classifier is enough
     tasks = []
-    for start in range(0, within.shape[0], _LANES):
-        reached = within[start : start + _LANES].toarray().T
+    for start in range(0, within.shape[0], _AT_ONCE):
+        reached = within[start : start + _AT_ONCE].toarray().T
         tasks.append(_Task(node, classes, np.where(reached, 1, -1).astype(np.int8)))
     return tasks
 
 
 def _pairs_of(problem: RoutingProblem, node: int) -> list[_Task]:
-    """A classifier for every two options of a node, over the classes that only one of them has."""
+    """Return a classifier per pair of options, over the classes of exactly one of the two."""
     classes, within = problem.table.family(node)
     member = within.toarray().astype(bool)
     tasks = []
     for k, other in combinations(range(len(member)), 2):
-        apart = member[k] != member[other]
-        signs = np.where(member[other][apart], 1, -1).astype(np.int8)
-        tasks.append(_Task(node, classes[apart], signs[:, None]))
+        differ = member[k] != member[other]
+        signs = np.where(member[other][differ], 1, -1).astype(np.int8)
+        tasks.append(_Task(node, classes[differ], signs[:, None]))
     return tasks
 
 
-def _pack(
-    lines: FloatArray, used: NDArray[np.int32], n_features: int, prune: float
+def _pruned(
+    weights: FloatArray, used: NDArray[np.int32], n_features: int, prune: float
 ) -> sparse.csr_array:
-    """Weights above a size as a sparse array of shape (n_features, n_lanes)."""
-    kept = np.abs(lines) > prune
+    """Return the larger weights as a sparse array of shape (n_features, n_targets)."""
+    kept = np.abs(weights) > prune
     counts = np.zeros(n_features + 1, dtype=np.int64)
     counts[used + 1] = kept.sum(axis=1)
     indices = np.nonzero(kept)[1].astype(np.int32)
-    shape = (n_features, lines.shape[1])
-    return sparse.csr_array((lines[kept], indices, np.cumsum(counts)), shape=shape)
+    shape = (n_features, weights.shape[1])
+    return sparse.csr_array((weights[kept], indices, np.cumsum(counts)), shape=shape)
 
 
-def _join(parts: list[_Lines], n_features: int) -> _Lines:
-    """All classifiers of a node side by side."""
+def _join(parts: list[_Block], n_features: int) -> _Block:
+    """Return all classifiers of a node as one block."""
     if not parts:
         return sparse.csr_array((n_features, 0)), np.empty(0)
     if len(parts) == 1:

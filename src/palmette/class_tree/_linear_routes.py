@@ -1,4 +1,4 @@
-"""Rows as flat arrays, the same for dense and sparse matrices."""
+"""LinearRoutes: the fitted linear classifiers of all nodes, and the scores that they give."""
 
 from __future__ import annotations
 
@@ -14,85 +14,34 @@ from palmette.persistence.checks import check_starts, numbers, require, same_sha
 
 __all__ = ["LINKS", "FlatRows", "LinearRoutes", "check_routes"]
 
-
-class FlatRows(NamedTuple):
-    """Rows of a matrix as the kernels read them; nothing is copied where X is CSR or C-ordered.
-
-    Row ``i`` has ``lengths[i]`` entries: ``values[value_starts[i]:]`` in the columns
-    ``columns[column_starts[i]:]``. Rows of a dense matrix share their columns.
-
-    Examples
-    --------
-    >>> rows = FlatRows.of(np.eye(2))
-    >>> rows.columns.tolist(), rows.column_starts.tolist(), rows.value_starts.tolist()
-    ([0, 1], [0, 0], [0, 2])
-    """
-
-    values: NDArray[np.float64]
-    value_starts: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    columns: NDArray[np.int32]
-    column_starts: NDArray[np.int64]
-    n_features: int
-
-    @classmethod
-    def of(cls, X: Any) -> FlatRows:
-        """Read an array or sparse matrix of shape (n_samples, n_features)."""
-        if sparse.issparse(X):
-            X = X.tocsr()
-            starts = X.indptr.astype(np.int64, copy=False)
-            values = X.data.astype(np.float64, copy=False)
-            columns = X.indices.astype(np.int32, copy=False)
-            return cls(values, starts[:-1], np.diff(starts), columns, starts[:-1], X.shape[1])
-        X = np.ascontiguousarray(X, dtype=np.float64)
-        n_samples, n_features = X.shape
-        return cls(
-            X.ravel(),
-            np.arange(n_samples, dtype=np.int64) * n_features,
-            np.full(n_samples, n_features, dtype=np.int64),
-            np.arange(n_features, dtype=np.int32),
-            np.zeros(n_samples, dtype=np.int64),
-            n_features,
-        )
-
-    @property
-    def is_dense(self) -> bool:
-        """Whether all rows share their columns, which are all features in order."""
-        return len(self.columns) == self.n_features and not self.column_starts.any()
-
-    def __len__(self) -> int:
-        return len(self.lengths)
-
-
 FloatArray = NDArray[np.float64]
-
-# many rows of a sparse matrix meet all weights sooner by a product with a dense one, if it fits
+# for many sparse rows, a product with a dense matrix of all weights is faster, if it fits in memory
 _MANY_ROWS = 512
 _MAX_DENSE = 2**25  # numbers: 256 MiB
-
-LINKS = ("squared_hinge", "logistic", "softmax", "pairs")  # places are those of `_kernels.route`
+LINKS = ("squared_hinge", "logistic", "softmax", "pairs")  # in the order of `_route_kernel`
 
 
 class LinearRoutes(Routes):
     """Fitted linear classifiers of all nodes.
 
-    Weights are kept node by node, and within a node feature by feature: a row looks its features up
-    once a node, and finds the weights of all options side by side.
+    Weights are stored node by node, and within a node feature by feature: a feature of a row is
+    looked up once per node, and the weights of all options are adjacent in memory.
 
     Parameters
     ----------
     table : OptionTable
-    blocks : sequence of (sparse array of shape (n_features, n_lanes), array of shape (n_lanes,))
-        Weights and biases of the classifiers of every node. None for a node of one option; one for
-        a node of two options, the second of which it speaks for; else one an option, or, with the
-        link "pairs", one for every two options in order.
+    blocks : sequence of pairs
+        Weights, a CSR array of shape (n_features, n_classifiers), and biases, an array of shape
+        (n_classifiers,), of every node: no classifier for a node with one option; one for a node
+        with two options, which is positive for the second; otherwise one per option, or, with the
+        link "pairs", one per pair of options in order, which is positive for the second.
     n_features : int
     link : {"squared_hinge", "logistic", "softmax", "pairs"}
-        How margins become scores: ``-max(0, 1 - margin)^2``; logarithms of the shares of the
+        Function from margins to scores: ``-max(0, 1 - margin)^2``; logarithms of the normalized
         sigmoids at a node; logarithms of the softmax at a node; means of the first over all other
         options.
     n_passes : int
-        Most passes over rows that their training took.
+        Maximum number of passes over the rows during training.
     """
 
     def __init__(
@@ -143,23 +92,23 @@ class LinearRoutes(Routes):
 
     @property
     def are_log_proba(self) -> bool:  # type: ignore[override]
-        """Whether scores are logarithms of shares that sum to one at every node."""
+        """Whether scores are logarithms of probabilities at every node."""
         return self.link in ("logistic", "softmax")
 
     @property
     def n_weights(self) -> int:
-        """Number of weights that are kept, biases aside."""
+        """Number of weights that are stored, without biases."""
         return len(self.weights)
 
     @property
     def coef(self) -> sparse.csr_array:
-        """Weights as a sparse array of shape (n_lanes, n_features), node by node."""
+        """Weights as a sparse array of shape (n_classifiers, n_features), node by node."""
         places = (self._entry_lanes(), self._entry_features())
         shape = (len(self.bias), self.n_features)
         return sparse.coo_array((self.weights, places), shape=shape).tocsr()
 
     def _entry_lanes(self) -> NDArray[np.int64]:
-        """Classifier of every weight, counted over all nodes."""
+        """Return the classifier of every weight, numbered over all nodes."""
         node_of_feature = np.repeat(
             np.arange(len(self.first_feature) - 1), np.diff(self.first_feature)
         )
@@ -167,11 +116,11 @@ class LinearRoutes(Routes):
         return np.asarray(first + self.lanes)
 
     def _entry_features(self) -> NDArray[np.int32]:
-        """Feature of every weight."""
+        """Return the feature of every weight."""
         return np.repeat(self.features, np.diff(self.first_entry))
 
     def prepare(self, X: Any) -> FlatRows:
-        """Read rows as flat arrays; see `Routes.prepare`."""
+        """Return the rows as flat arrays; see `Routes.prepare`."""
         return FlatRows.of(X)
 
     def score(
@@ -209,7 +158,7 @@ class LinearRoutes(Routes):
         return scores
 
     def score_all(self, X: FlatRows) -> FloatArray | None:
-        """Score all options by one product of matrices; see `Routes.score_all`."""
+        """Score all options by one matrix product; see `Routes.score_all`."""
         n_lanes = len(self.bias)
         if self.link == "pairs" or X.is_dense or len(X) < _MANY_ROWS:
             return None
@@ -228,20 +177,69 @@ class LinearRoutes(Routes):
         return scores
 
 
+class FlatRows(NamedTuple):
+    """Rows of a dense or sparse matrix as flat arrays; CSR and C-ordered data are not copied.
+
+    Row ``i`` has ``lengths[i]`` entries: ``values[value_starts[i]:]`` in the columns
+    ``columns[column_starts[i]:]``. Rows of a dense matrix share their columns.
+
+    Examples
+    --------
+    >>> rows = FlatRows.of(np.eye(2))
+    >>> rows.columns.tolist(), rows.column_starts.tolist(), rows.value_starts.tolist()
+    ([0, 1], [0, 0], [0, 2])
+    """
+
+    values: NDArray[np.float64]
+    value_starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    column_starts: NDArray[np.int64]
+    n_features: int
+
+    @classmethod
+    def of(cls, X: Any) -> FlatRows:
+        """Read an array or sparse matrix of shape (n_samples, n_features)."""
+        if sparse.issparse(X):
+            X = X.tocsr()
+            starts = X.indptr.astype(np.int64, copy=False)
+            values = X.data.astype(np.float64, copy=False)
+            columns = X.indices.astype(np.int32, copy=False)
+            return cls(values, starts[:-1], np.diff(starts), columns, starts[:-1], X.shape[1])
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        n_samples, n_features = X.shape
+        return cls(
+            X.ravel(),
+            np.arange(n_samples, dtype=np.int64) * n_features,
+            np.full(n_samples, n_features, dtype=np.int64),
+            np.arange(n_features, dtype=np.int32),
+            np.zeros(n_samples, dtype=np.int64),
+            n_features,
+        )
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether all rows have the same columns, which are all features in order."""
+        return len(self.columns) == self.n_features and not self.column_starts.any()
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+
 def check_routes(routes: Any, options: Any, n_features: int) -> None:
-    """Check that routes and options, as read from a file, fit together.
+    """Check that the routes and options of a model file match.
 
     Parameters
     ----------
     routes, options : objects
-        From a file: they may be anything.
+        Objects from a file, of any type.
     n_features : int
-        Of the model.
+        Number of features of the model.
 
     Raises
     ------
     ValueError
-        If they do not.
+        If they do not match.
     """
     require(isinstance(options, OptionTable), "the options of a model are no OptionTable")
     require(isinstance(routes, Routes), "the routes of a model are of no router")

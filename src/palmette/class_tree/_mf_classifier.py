@@ -17,37 +17,37 @@ __all__ = ["MFTreeClassifier"]
 class MFTreeClassifier(ClassTreeClassifier):
     """Classify along a tree that is learnt from the spectrum of class similarity.
 
-    Every group is divided into a few: a row meets few decisions, each among options that linear
-    classifiers can tell apart, and a beam repairs what the first ones missed. So it answers about
-    as well as one classifier per class against the rest, for a fraction of the dot products where
-    classes are many. The paper decides by projections on the eigenvectors that made the tree, which
-    errs at every level: ``MFTreeClassifier.preset("published")``.
+    Every group is divided into a few groups, so that a row needs few decisions, each among options
+    that linear classifiers can separate; a beam search corrects errors of the first decisions. The
+    accuracy is about that of one classifier per class against the rest, for a fraction of the dot
+    products if there are many classes. The paper decides by projections on the eigenvectors of the
+    tree, which makes errors at every level: ``MFTreeClassifier.preset("published")``.
 
     Parameters
     ----------
     branching, leaf_size, min_side, weights, centring, rule, tau, max_depth
-        Of the tree; see `MFTree`.
+        Parameters of the tree; see `MFTree`.
     kernel : "linear", transformer, str or callable
-        A feature map, such as ``Nystroem()``, is fitted to X and what it gives takes the place of
-        X, for the tree and for the classifiers of its nodes. A kernel that is named or a function
-        serves the tree alone; see `MFTree`.
+        A transformer, such as ``Nystroem()``, is fitted to X, and the tree and the classifiers of
+        its nodes use the transformed features. The name of a kernel or a function is used for the
+        tree only; see `MFTree`.
     kernel_params : dict, optional
-        Of a named kernel.
+        Parameters of a named kernel.
     router, decoding, beam_width, calibration, n_jobs, random_state
-        See `ClassTreeClassifier`. Labels of y are always put in a tree of their own here: to follow
-        a hierarchy that is known, use `ClassTreeClassifier`.
+        See `ClassTreeClassifier`. The tree over the labels is always learnt: for a hierarchy that
+        is known, use `ClassTreeClassifier`.
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
-        The tree that was learnt.
+        The learnt tree.
     hierarchy_learner_ : MFTree
     classes_ : array of shape (n_classes,)
     options_ : OptionTable
     routes_ : Routes
     exponent_ : float
     feature_map_ : transformer
-        Where `kernel` is one.
+        The fitted transformer, if `kernel` is one.
 
     References
     ----------
@@ -84,12 +84,12 @@ class MFTreeClassifier(ClassTreeClassifier):
             {"branching": 2, "leaf_size": 1, "beam_width": 5},
         ),
         "pairwise": Preset(
-            "a classifier for every two options of a node: twice the dot products, more accurate "
-            "where there are few features",
+            "a classifier for every pair of options of a node: twice the dot products, more "
+            "accurate if there are few features",
             {"branching": 5, "leaf_size": 1, "router": LinearRouter(against="each")},
         ),
         "wide": Preset(
-            "eight groups a group, down to 16 classes, which are told apart one against the rest",
+            "eight parts per group, down to 16 classes, which are separated one against the rest",
             {"branching": 8, "leaf_size": 16, "beam_width": 2},
         ),
     }
@@ -133,7 +133,7 @@ class MFTreeClassifier(ClassTreeClassifier):
 
     @property
     def tree(self) -> MFTree:
-        """The learner of the tree, over features that are mapped already."""
+        """The learner of the tree, for features that are transformed already."""
         return MFTree(
             self.branching,
             leaf_size=self.leaf_size,

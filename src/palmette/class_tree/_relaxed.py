@@ -1,4 +1,4 @@
-"""RelaxedTree: colours that a large margin separates, with classes on both sides (DRHL)."""
+"""RelaxedTree: two sides with a large margin; some classes are on both sides (DRHL)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from palmette.exceptions import PalmetteError
 __all__ = ["RelaxedTree", "colour_classes"]
 
 Colours = NDArray[np.int8]
-_END = 4  # a quarter of the classes at either end are the first to be coloured
+_END = 4  # at first, a quarter of the classes at either end is coloured
 
 
 class RelaxedTree(ClassTreeLearner):
@@ -66,11 +66,10 @@ class RelaxedTree(ClassTreeLearner):
 
     Notes
     -----
-    All classes count the same, whatever their numbers of rows, if the estimator takes weights. The
-    classifier sees dense features scaled to mean zero and variance one, in a copy of X; sparse X is
+    All classes have the same weight, whatever their numbers of rows, if the estimator accepts
+    weights. Dense features are scaled to mean zero and variance one, in a copy of X; sparse X is
     not scaled. Each side lacks the classes of the other colour, so it is smaller than the node.
-    Where all class means are the same, the two ends of the classes in their order are the first
-    colours.
+    Where all class means are the same, the first and the last classes are coloured first.
 
     References
     ----------
@@ -160,11 +159,11 @@ class RelaxedTree(ClassTreeLearner):
     def _alternate(
         self, here: _NodeRows, colours: Colours, limits: tuple[int, int], relax_at: int, seed: int
     ) -> tuple[float, Colours]:
-        """Colour and classify until the colours stay; return the lowest cost and its colours.
+        """Colour and classify until the colours do not change; return the lowest cost and colours.
 
-        Classes may go without colour from the turn `relax_at` on. A class that the classifier has
-        not seen tends to stay without, and one that it has seen tends to keep its colour: neither
-        is always best.
+        Classes may be uncoloured from the iteration `relax_at` on. A class that the classifier was
+        not fitted to tends to stay uncoloured, and another tends to keep its colour: neither start
+        is always better.
         """
         n_uncoloured, imbalance = limits
         best = np.inf, colours

@@ -1,4 +1,4 @@
-"""Prediction along a tree of linear classifiers: rows batched by node, the best paths kept."""
+"""Kernels of prediction along a class tree: scores of options, and one step of a beam search."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = [
     "option_scores",
 ]
 
-SQUARED_HINGE, LOGISTIC, SOFTMAX, PAIRS = 0, 1, 2, 3  # how margins become scores
+SQUARED_HINGE, LOGISTIC, SOFTMAX, PAIRS = 0, 1, 2, 3  # functions from margins to scores
 
-_LOOKUP = 12  # steps of a search among the features of a node, in writes of a table of all features
+_LOOKUP = 12  # cost of a binary search of a feature, in writes to a table of all features
 
 
 @njit(cache=True, nogil=True)
@@ -32,12 +32,12 @@ def option_scores(
     nodes: NDArray[np.int32],
     starts: NDArray[np.int64],
     first_option: NDArray[np.int64],
-    first_lane: NDArray[np.int64],
+    first_classifier: NDArray[np.int64],
     bias: NDArray[np.float64],
     first_feature: NDArray[np.int64],
     features: NDArray[np.int32],
     first_entry: NDArray[np.int64],
-    lanes: NDArray[np.int32],
+    classifiers: NDArray[np.int32],
     weights: NDArray[np.float64],
     link: int,
     n_features: int,
@@ -48,33 +48,33 @@ def option_scores(
     Parameters
     ----------
     values, value_starts, lengths, columns, column_starts : arrays, IN
-        Rows, as in `dual_descent`.
+        Rows, as in `_dual_descent`.
     rows, nodes : int arrays of shape (n_pairs,), IN
-        Pairs; those of one node stand together, so that its features are laid out once.
+        Pairs, ordered by node, so that the table of a node's features is filled once.
     starts : int64 array of shape (n_pairs,), IN
-        Where the scores of a pair begin.
-    first_option, first_lane, first_feature : int64 arrays of shape (n_nodes + 1,), IN
-        Options, classifiers and features of every node. A node of two options and one classifier
-        has it for the second; the first has its negative. A node of one option has none.
-    bias : float64 array of shape (n_lanes,), IN
+        Position of the first score of a pair.
+    first_option, first_classifier, first_feature : int64 arrays of shape (n_nodes + 1,), IN
+        First option, classifier and feature of every node. The classifier of a node with two
+        options and one classifier is positive for the second. A node with one option has none.
+    bias : float64 array of shape (n_classifiers,), IN
     features : int32 array, IN
-        Features that a node uses, ascending within it.
+        Features with weights at a node, ascending within the node.
     first_entry : int64 array of shape (len(features) + 1,), IN
-        Weights of every feature.
-    lanes, weights : int32 and float64 arrays, IN
-        Classifier, counted within the node, and its weight. A feature that has a weight for every
-        classifier has them in order.
+        First weight of every feature.
+    classifiers, weights : int32 and float64 arrays, IN
+        Number of the classifier within the node, and its weight. If a feature has a weight for
+        every classifier, they are in order.
     link : int
-        `SQUARED_HINGE`, `LOGISTIC`, `SOFTMAX`, or `PAIRS`: a node has a classifier for every two
-        options, in order, that speaks for the second.
+        `SQUARED_HINGE`, `LOGISTIC`, `SOFTMAX`, or `PAIRS`: a node has a classifier for every pair
+        of options, in order, which is positive for the second.
     n_features : int
     scores : float64 array, OUT
     """
     widest = 0
-    for node in range(len(first_lane) - 1):
-        widest = max(widest, first_lane[node + 1] - first_lane[node])
+    for node in range(len(first_classifier) - 1):
+        widest = max(widest, first_classifier[node + 1] - first_classifier[node])
     margins = np.empty(max(widest, 1))
-    table = np.zeros(n_features, dtype=np.int32)  # place of a feature in the node, from 1
+    table = np.zeros(n_features, dtype=np.int32)  # 1 + position of a feature in the node
     begin = 0
     while begin < len(rows):
         node = nodes[begin]
@@ -83,8 +83,8 @@ def option_scores(
             n_entries += lengths[rows[end]]
             end += 1
         n_options = first_option[node + 1] - first_option[node]
-        n_lanes = first_lane[node + 1] - first_lane[node]
-        if n_lanes == 0:
+        n_classifiers = first_classifier[node + 1] - first_classifier[node]
+        if n_classifiers == 0:
             for pair in range(begin, end):
                 scores[starts[pair]] = 0.0
             begin = end
@@ -96,8 +96,8 @@ def option_scores(
                 table[features[f]] = f - low + 1
         for pair in range(begin, end):
             i = rows[pair]
-            for lane in range(n_lanes):
-                margins[lane] = bias[first_lane[node] + lane]
+            for classifier in range(n_classifiers):
+                margins[classifier] = bias[first_classifier[node] + classifier]
             first, start = value_starts[i], column_starts[i]
             for e in range(lengths[i]):
                 if by_table:
@@ -111,13 +111,13 @@ def option_scores(
                     first_entry[low + f],
                     first_entry[low + f + 1],
                 )
-                if stop - here == n_lanes:
-                    for lane in range(n_lanes):
-                        margins[lane] += value * weights[here + lane]
+                if stop - here == n_classifiers:
+                    for classifier in range(n_classifiers):
+                        margins[classifier] += value * weights[here + classifier]
                 else:
                     for w in range(here, stop):
-                        margins[lanes[w]] += value * weights[w]
-            _link(margins, n_lanes, n_options, link, scores[starts[pair] :])
+                        margins[classifiers[w]] += value * weights[w]
+            _link(margins, n_classifiers, n_options, link, scores[starts[pair] :])
         if by_table:
             for f in range(low, high):
                 table[features[f]] = 0
@@ -126,7 +126,7 @@ def option_scores(
 
 @njit(cache=True, nogil=True)
 def _find(features: NDArray[np.int32], low: int, high: int, wanted: int) -> int:
-    """Place of a feature among those of a node; -1 where it is not there."""
+    """Return the position of a feature among those of a node; -1 if it is not there."""
     left, right = low, high
     while left < right:
         middle = (left + right) // 2
@@ -142,7 +142,7 @@ def _find(features: NDArray[np.int32], low: int, high: int, wanted: int) -> int:
 @njit(cache=True, nogil=True)
 def _link(
     margins: NDArray[np.float64],
-    n_lanes: int,
+    n_classifiers: int,
     n_options: int,
     link: int,
     scores: NDArray[np.float64],
@@ -151,15 +151,18 @@ def _link(
     if link == PAIRS:
         for k in range(n_options):
             scores[k] = 0.0
-        lane = 0
+        classifier = 0
         for k in range(n_options):
             for other in range(k + 1, n_options):
-                lost, gained = max(0.0, 1.0 + margins[lane]), max(0.0, 1.0 - margins[lane])
+                lost, gained = (
+                    max(0.0, 1.0 + margins[classifier]),
+                    max(0.0, 1.0 - margins[classifier]),
+                )
                 scores[k] -= lost * lost / (n_options - 1)
                 scores[other] -= gained * gained / (n_options - 1)
-                lane += 1
+                classifier += 1
         return
-    if n_lanes < n_options:  # one classifier for two options
+    if n_classifiers < n_options:  # one classifier for two options
         scores[0], scores[1] = -margins[0], margins[0]
     else:
         for k in range(n_options):
@@ -188,28 +191,34 @@ def _link(
 def link_all(
     margins: NDArray[np.float64],
     first_option: NDArray[np.int64],
-    first_lane: NDArray[np.int64],
+    first_classifier: NDArray[np.int64],
     link: int,
     scores: NDArray[np.float64],
 ) -> None:
-    """Turn margins of all classifiers into scores of all options.
+    """Compute the scores of all options from the margins of all classifiers.
 
     Parameters
     ----------
-    margins : float64 array of shape (n_rows, n_lanes), IN
-    first_option, first_lane : int64 arrays of shape (n_nodes + 1,), IN
+    margins : float64 array of shape (n_rows, n_classifiers), IN
+    first_option, first_classifier : int64 arrays of shape (n_nodes + 1,), IN
     link : int
         As in `option_scores`.
     scores : float64 array of shape (n_rows, n_options), OUT
-        Left alone at nodes of one option.
+        Unchanged for nodes with one option.
     """
     for i in range(len(margins)):
-        for node in range(len(first_lane) - 1):
-            n_lanes = first_lane[node + 1] - first_lane[node]
-            if n_lanes == 0:
+        for node in range(len(first_classifier) - 1):
+            n_classifiers = first_classifier[node + 1] - first_classifier[node]
+            if n_classifiers == 0:
                 continue
             low, high = first_option[node], first_option[node + 1]
-            _link(margins[i, first_lane[node] :], n_lanes, high - low, link, scores[i, low:high])
+            _link(
+                margins[i, first_classifier[node] :],
+                n_classifiers,
+                high - low,
+                link,
+                scores[i, low:high],
+            )
 
 
 @njit(cache=True, nogil=True)
@@ -226,22 +235,23 @@ def keep_best(
     new_labels: NDArray[np.int32],
     new_values: NDArray[np.float64],
 ) -> int:
-    """Continue the paths of every row by one step and keep the best of them, best first.
+    """Extend the paths of every row by one step and keep the best of them, best first.
 
-    Of equal ones the first stays ahead. Two paths that meet, as they may in a DAG, become one: the
-    better.
+    Of equal paths the first comes first. If two paths meet, as they may in a DAG, the better is
+    kept.
 
     Parameters
     ----------
     nodes, labels : int32 arrays of shape (n_rows, width), IN
-        Node that a path has come to, or the label at which it ended; -1 for neither.
+        Last node of a path, and the label at which it ended; -1 for none.
     values : float64 array of shape (n_rows, width), IN
+        Sums of scores along the paths.
     starts : int64 array of shape (n_rows, width), IN
-        Where the scores of the options of a path's node begin.
+        Position of the first score of the options of a path's node.
     scores : float64 array, IN
     first_option : int64 array of shape (n_nodes + 1,), IN
     targets, ends : int32 arrays of shape (n_options,), IN
-        Node that an option leads to, or the label at which it ends; -1 for neither.
+        Node that an option leads to, and the label at which it ends; -1 for none.
     new_nodes, new_labels, new_values : arrays of shape (n_rows, width), OUT
 
     Returns
@@ -293,11 +303,11 @@ def _insert(
     labels: NDArray[np.int32],
     values: NDArray[np.float64],
 ) -> int:
-    """Put a path among those kept, in order; returns how many there are."""
+    """Insert a path into the sorted paths of a row; return how many there are."""
     width = len(nodes)
     if n_kept == width and value <= values[width - 1]:
         return n_kept
-    last = n_kept  # place that opens when those behind the new path move up
+    last = n_kept  # position that is free for the paths after the new one to move to
     for b in range(n_kept):
         if nodes[b] == node and labels[b] == label:
             if values[b] >= value:

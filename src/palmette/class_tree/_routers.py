@@ -1,4 +1,4 @@
-"""EstimatorRouter: any scikit-learn classifier at every node."""
+"""EstimatorRouter, any scikit-learn classifier at every node, and SpectralRouter (MF-Tree)."""
 
 from __future__ import annotations
 
@@ -22,19 +22,20 @@ from palmette.exceptions import PalmetteError
 
 __all__ = ["EstimatorRouter", "EstimatorRoutes", "SpectralRouter"]
 
-
 FloatArray = NDArray[np.float64]
+_NOTHING = 1e-10  # eigenvalues below this share of the largest are rounding errors
+_DENSE_CLASSES = 512  # up to this number, computing all eigenvectors is as fast as a few
 
 
 class EstimatorRouter(Router):
-    """Tell the options of every node apart by a clone of one classifier.
+    """Separate the options of every node by a clone of a classifier.
 
     Parameters
     ----------
     estimator : scikit-learn classifier
-        Options score the logarithms of its probabilities; where it has none, but margins, an
-        option scores ``-max(0, 1 - margin)^2``. A row whose class several options reach, as in a
-        DAG, is shown once for each.
+        The score of an option is the logarithm of its probability; if the classifier has only
+        margins, it is ``-max(0, 1 - margin)^2``. If several options lead to the class of a row, as
+        in a DAG, the row is used once per option.
 
     Examples
     --------
@@ -50,23 +51,23 @@ class EstimatorRouter(Router):
 
     @property
     def takes_sparse(self) -> bool:  # type: ignore[override]
-        """Whether the estimator takes sparse matrices."""
+        """Whether the estimator accepts sparse matrices."""
         return bool(get_tags(self.estimator).input_tags.sparse)
 
     def train(self, problem: RoutingProblem) -> EstimatorRoutes:
-        """Train a clone at every node of several options; see `Router.train`."""
+        """Train a clone at every node with several options; see `Router.train`."""
         table = problem.table
-        asked = [node for node in range(table.n_nodes) if table.sizes[node] > 1]
+        nodes = [node for node in range(table.n_nodes) if table.sizes[node] > 1]
         if problem.weights is not None and not has_fit_parameter(self.estimator, "sample_weight"):
             raise PalmetteError(
-                f"sample_weight was given, but {type(self.estimator).__name__}.fit does not take "
-                "it. Use a classifier that does, or leave the weights out."
+                f"sample_weight was given, but {type(self.estimator).__name__}.fit does not accept "
+                "it. Use a classifier that does, or omit the weights."
             )
-        clones = [clone(self.estimator) for _ in asked]
+        clones = [clone(self.estimator) for _ in nodes]
         if problem.seed is not None:
             seed_each(clones, problem.seed)
-        fitted = problem.run(lambda job: _fit(problem, *job), list(zip(asked, clones, strict=True)))
-        return EstimatorRoutes(dict(zip(asked, fitted, strict=True)))
+        fitted = problem.run(lambda job: _fit(problem, *job), list(zip(nodes, clones, strict=True)))
+        return EstimatorRoutes(dict(zip(nodes, fitted, strict=True)))
 
 
 def _fit(problem: RoutingProblem, node: int, estimator: Any) -> Any:
@@ -78,20 +79,21 @@ def _fit(problem: RoutingProblem, node: int, estimator: Any) -> Any:
     copies = np.repeat(np.arange(len(rows)), counts)
     within_row = np.arange(len(copies)) - np.repeat(np.cumsum(counts) - counts, counts)
     options = reached.indices[reached.indptr[member][copies] + within_row].astype(np.int32)
-    seen = rows[copies]
-    order = np.argsort(seen, kind="stable")  # as the rows came
-    seen, options = seen[order], options[order]
-    weights = {} if problem.weights is None else {"sample_weight": problem.weights[seen]}
-    return estimator.fit(take_rows(problem.X, seen), options, **weights)
+    used = rows[copies]
+    order = np.argsort(used, kind="stable")  # the order of the rows in X
+    used, options = used[order], options[order]
+    weights = {} if problem.weights is None else {"sample_weight": problem.weights[used]}
+    return estimator.fit(take_rows(problem.X, used), options, **weights)
 
 
 class EstimatorRoutes(Routes):
-    """Fitted classifiers by node.
+    """Fitted classifiers of all nodes, by node.
 
     Parameters
     ----------
     estimators : dict of int to estimator
-        Classes are the places of the options within the node; nodes of one option need none.
+        Their classes are the positions of the options within the node; nodes with one option have
+        no classifier.
     """
 
     def __init__(self, estimators: dict[int, Any]) -> None:
@@ -111,8 +113,8 @@ class EstimatorRoutes(Routes):
         for begin, end in zip(first, np.append(first[1:], len(nodes)), strict=True):
             estimator = self.estimators.get(int(nodes[begin]))
             if estimator is not None:
-                answers = _scores_of(estimator, take_rows(X, rows[begin:end]))
-                scores[starts[begin] : starts[end]] = answers.ravel()
+                found = _scores_of(estimator, take_rows(X, rows[begin:end]))
+                scores[starts[begin] : starts[end]] = found.ravel()
         return scores
 
 
@@ -121,7 +123,7 @@ def _gives_margins(estimator: Any) -> bool:
 
 
 def _scores_of(estimator: Any, X: Any) -> FloatArray:
-    """Scores of shape (n_rows, n_options)."""
+    """Return scores of shape (n_rows, n_options)."""
     if _gives_margins(estimator):
         margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
         if margins.ndim == 1:
@@ -135,24 +137,20 @@ def _scores_of(estimator: Any, X: Any) -> FloatArray:
         return np.log(shares)
 
 
-_NOTHING = 1e-10  # eigenvalues of as small a share of the first are zero but for rounding
-_DENSE_CLASSES = 512  # up to as many, all eigenvectors are as quick as a few
-
-
 class SpectralRouter(Router):
-    """Send a row to the option of the largest projection on the spectrum of class similarity.
+    """Choose the option with the largest projection on an eigenvector of the class similarity.
 
-    At a node, D holds the inner products of the sums of its classes after centring all rows, and
-    an option has one of its leading eigenvectors: the one with the greatest entries at its classes.
+    At a node, D is the matrix of inner products of the class sums, after centring all rows. Each
+    option has one of its leading eigenvectors: the one with the largest entries at its classes.
     The projections of a row x are G'Sx, with class sums S and eigenvectors G, so that nothing is
-    trained. It is kept to reproduce the paper: it errs at every level and depends on the signs of
-    eigenvectors, and `LinearRouter` is far better.
+    trained. This router reproduces the paper. It makes errors at every level and depends on the
+    signs of eigenvectors; `LinearRouter` is far more accurate.
 
     Parameters
     ----------
     one_hot : bool
-        Whether to replace the eigenvectors by the options' own classes, as the paper's problem had
-        them before it was relaxed.
+        Whether to replace the eigenvectors by indicators of the options' classes, as in the paper's
+        problem before the relaxation.
 
     References
     ----------
@@ -168,7 +166,7 @@ class SpectralRouter(Router):
         self.one_hot = one_hot
 
     def train(self, problem: RoutingProblem) -> LinearRoutes:
-        """Project the classes of every node; see `Router.train`."""
+        """Compute the projections of every node; see `Router.train`."""
         table = problem.table
         statistics = ClassStatistics.gather(
             problem.X, problem.codes, table.n_classes, problem.weights, "mean"
@@ -194,7 +192,7 @@ class SpectralRouter(Router):
 
 
 def _spectrum(sums: Matrix, sizes: FloatArray, mean: FloatArray, grouped: FloatArray) -> FloatArray:
-    """Leading eigenvectors of the centred class similarity, one an option, in their order."""
+    """Return leading eigenvectors of the centred class similarity, in the order of the options."""
     n_classes, n_options = grouped.shape
 
     def similar(G: FloatArray) -> FloatArray:
@@ -213,7 +211,7 @@ def _spectrum(sums: Matrix, sizes: FloatArray, mean: FloatArray, grouped: FloatA
         start = np.random.default_rng(0).normal(size=n_classes)
         values, vectors = eigsh(operator, k=n_options, v0=start)
         values, vectors = values[::-1], vectors[:, ::-1]
-    # nothing projects on vectors of no similarity: rounding alone chooses among them
+    # eigenvectors of the eigenvalue zero are arbitrary: they are left out
     vectors = np.where(values > _NOTHING * max(values[0], 0.0), vectors, 0.0)
     top = np.abs(vectors).argmax(axis=0)
     vectors = vectors * np.where(vectors[top, np.arange(n_options)] < 0, -1.0, 1.0)

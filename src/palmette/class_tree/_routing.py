@@ -1,4 +1,4 @@
-"""OptionTable: the choices that lead from the root to the classes, as flat arrays."""
+"""Routers of a class tree: the problem that they are given, and the routes that they return."""
 
 from __future__ import annotations
 
@@ -26,29 +26,30 @@ from palmette.persistence.checks import (
 
 __all__ = ["OptionTable", "Router", "Routes", "RoutingProblem"]
 
-
 IntArray = NDArray[np.int32]
+FloatArray = NDArray[np.float64]
+Run = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class OptionTable:
-    """Nodes with choices below them, and the options of each; trees and DAGs alike.
+    """The nodes of a class tree or DAG, and the options of each.
 
-    A node here is one that has a class below it. An option leads to another node, or ends at a
-    class: at a leaf, or at the node itself where that is a label.
+    Every node has a class below it. An option leads to another node, or ends at a class: at a leaf,
+    or at the node itself if it is a label.
 
     Parameters
     ----------
     nodes : int array of shape (n_nodes,)
-        Numbers in the hierarchy, parents before children; the root first.
+        Node numbers in the hierarchy, the root first, parents before children.
     first : int64 array of shape (n_nodes + 1,)
         Options of node ``i`` are ``first[i]:first[i + 1]``.
     targets : int array of shape (n_options,)
-        Node that an option leads to, as a position in `nodes`; -1 where it ends.
+        Node that an option leads to, as a position in `nodes`; -1 if it ends at a class.
     ends : int array of shape (n_options,)
-        Class at which an option ends; -1 where it leads on.
+        Class at which an option ends; -1 if it leads to a node.
     below : sparse bool array of shape (n_options, n_classes)
-        Classes that can be reached by every option.
+        Classes that every option leads to.
 
     Examples
     --------
@@ -80,7 +81,7 @@ class OptionTable:
 
     @classmethod
     def of(cls, hierarchy: Hierarchy, classes: IntArray) -> OptionTable:
-        """Make the table of a hierarchy.
+        """Return the table of a hierarchy.
 
         Parameters
         ----------
@@ -135,7 +136,7 @@ class OptionTable:
         return np.diff(self.first)
 
     def family(self, node: int) -> tuple[IntArray, sparse.csr_array]:
-        """Classes below a node, ascending, and which of them each of its options reaches."""
+        """Return the classes below a node, ascending, and those that each option leads to."""
         options = self.below[self.first[node] : self.first[node + 1]]
         classes, members = np.unique(options.indices, return_inverse=True)
         shape = (options.shape[0], len(classes))
@@ -144,15 +145,11 @@ class OptionTable:
 
 
 def _only_itself(below: sparse.csr_array, ends: NDArray[np.bool_], codes: IntArray) -> Any:
-    """Let options that end at an inner node reach that label alone."""
+    """Restrict options that end at an inner node to the label of this node."""
     option = np.repeat(np.arange(below.shape[0]), np.diff(below.indptr))
     kept = ~ends[option] | (below.indices == codes[option])
     indptr = np.concatenate([[0], np.cumsum(kept)])[below.indptr]
     return sparse.csr_array((below.data[kept], below.indices[kept], indptr), shape=below.shape)
-
-
-FloatArray = NDArray[np.float64]
-Run = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
 
 
 def _one_by_one(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
@@ -165,15 +162,15 @@ class RoutingProblem:
     Parameters
     ----------
     X : rows
-        Whatever the router takes: it is never copied per node.
+        In any form that the router accepts.
     codes : int array of shape (n_samples,)
-        Class of every row; every class has a row.
+        Class of every row; every class has at least one row.
     table : OptionTable
     weights : array of shape (n_samples,), optional
     seed : int or None
-        None leaves the seeds of estimators alone.
+        None leaves the seeds of estimators unchanged.
     run : callable, optional
-        Applies a function to items and gives the answers in order: in threads, say.
+        Applies a function to items and returns the results in order, such as in threads.
     """
 
     def __init__(
@@ -193,7 +190,7 @@ class RoutingProblem:
         self.run = run
 
     def restrict(self, rows: NDArray[np.int64]) -> RoutingProblem:
-        """Return the problem of some rows, one of every class among them."""
+        """Return the problem of some rows, which must include one of every class."""
         weights = None if self.weights is None else self.weights[rows]
         X, codes = take_rows(self.X, rows), self.codes[rows]
         return RoutingProblem(X, codes, self.table, weights, self.seed, self.run)
@@ -205,7 +202,7 @@ class RoutingProblem:
         return order, np.concatenate([[0], np.cumsum(counts)])
 
     def rows_of(self, classes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Rows of some classes, in their order, and the position in `classes` of each row."""
+        """Return the rows of some classes, in their order, and each row's position in `classes`."""
         order, starts = self._rows_by_class
         sizes = starts[classes + 1] - starts[classes]
         member = np.repeat(np.arange(len(classes), dtype=np.int32), sizes)
@@ -214,15 +211,15 @@ class RoutingProblem:
 
 
 class Routes(ABC):
-    """Fitted classifiers of all nodes: they score the options of a node.
+    """Fitted classifiers of all nodes, which score the options of a node.
 
-    Scores add up along a path, and the path of the greatest sum is the best.
+    Scores are summed along a path, and the path with the largest sum is the best.
     """
 
-    are_log_proba = True  # whether scores are logarithms of shares that sum to one at every node
+    are_log_proba = True  # whether scores are logarithms of probabilities at every node
 
     def prepare(self, X: Any) -> Any:
-        """Read rows once, in the form that `score` takes."""
+        """Return the rows in the form that `score` expects."""
         return X
 
     @abstractmethod
@@ -234,11 +231,11 @@ class Routes(ABC):
         Parameters
         ----------
         X : object
-            What `prepare` returned.
+            Rows as returned by `prepare`.
         rows, nodes : int arrays of shape (n_pairs,)
             Ordered by node.
         starts : int array of shape (n_pairs + 1,)
-            Scores of pair ``p`` are to stand at ``starts[p]:starts[p + 1]``.
+            The scores of pair ``p`` are at ``starts[p]:starts[p + 1]`` of the result.
 
         Returns
         -------
@@ -246,16 +243,16 @@ class Routes(ABC):
         """
 
     def score_all(self, X: Any) -> FloatArray | None:
-        """Score the options of all nodes for every row, where that is quicker than node by node.
+        """Score the options of all nodes for every row, if that is faster than node by node.
 
         Parameters
         ----------
         X : object
-            What `prepare` returned.
+            Rows as returned by `prepare`.
 
         Returns
         -------
-        array of shape (n_samples, n_options), or None
+        array of shape (n_samples, n_options), or None if it is not faster
         """
         return None
 
@@ -263,13 +260,22 @@ class Routes(ABC):
 class Router(BaseEstimator, ABC):  # type: ignore[misc]
     """A rule that trains the classifiers of the nodes of a class tree.
 
-    A router is a scikit-learn estimator without `fit`: parameters are set in ``__init__`` and
-    nothing else is kept on it. What it learns it returns from `train`.
+    A router is a scikit-learn estimator without `fit`: it stores nothing but the parameters of
+    ``__init__``. The fitted classifiers are returned by `train`.
     """
 
-    takes_any_rows = False  # whether rows may be tables or texts, not only numbers
+    takes_any_rows = False  # whether rows may be data frames or texts
     takes_sparse = True  # whether rows may be a sparse matrix
 
     @abstractmethod
     def train(self, problem: RoutingProblem) -> Routes:
-        """Train the classifiers of all nodes."""
+        """Train the classifiers of all nodes.
+
+        Parameters
+        ----------
+        problem : RoutingProblem
+
+        Returns
+        -------
+        Routes
+        """

@@ -1,4 +1,4 @@
-"""Ways through an option table: the best few paths, or the best path to every class."""
+"""Search of an option table: the best paths of every row, or the best path to every class."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def best_labels(
 ) -> tuple[IntArray, FloatArray]:
     """Follow the `width` best paths of every row from the root down.
 
-    Only the nodes on these paths are asked. A width of 1 is greedy.
+    Only the nodes on these paths are evaluated. A width of 1 is a greedy search.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ def best_labels(
     Returns
     -------
     labels : int array of shape (n_samples, width)
-        Classes, best first; -1 where there were fewer paths.
+        Classes, best first; -1 if there are fewer paths.
     values : array of shape (n_samples, width)
-        Sums of scores along the paths; -inf where there are none.
+        Sums of scores along the paths; -inf if there are fewer paths.
     """
     from palmette.class_tree._route_kernel import keep_best
 
@@ -47,12 +47,12 @@ def best_labels(
     places = np.zeros((n_samples, width), dtype=np.int64)
     unfinished = n_samples
     while unfinished:
-        waiting = np.flatnonzero(nodes.ravel() >= 0)
-        waiting = waiting[np.argsort(nodes.ravel()[waiting], kind="stable")]
-        asked = nodes.ravel()[waiting]
-        starts = np.concatenate([[0], np.cumsum(table.sizes[asked])])
-        scores = routes.score(X, waiting // width, asked, starts)
-        places.ravel()[waiting] = starts[:-1]
+        open_paths = np.flatnonzero(nodes.ravel() >= 0)
+        open_paths = open_paths[np.argsort(nodes.ravel()[open_paths], kind="stable")]
+        visited = nodes.ravel()[open_paths]
+        starts = np.concatenate([[0], np.cumsum(table.sizes[visited])])
+        scores = routes.score(X, open_paths // width, visited, starts)
+        places.ravel()[open_paths] = starts[:-1]
         new = np.empty_like(nodes), np.empty_like(labels), np.empty_like(values)
         unfinished = keep_best(
             nodes, labels, values, places, scores, table.first, table.targets, table.ends, *new
@@ -62,7 +62,12 @@ def best_labels(
 
 
 def class_scores(table: OptionTable, routes: Routes, X: Any, n_samples: int) -> FloatArray:
-    """Score every class by the best path to it, asking all nodes.
+    """Score every class by the best path to it, with the scores of all nodes.
+
+    Parameters
+    ----------
+    table, routes, X, n_samples
+        As in `best_labels`.
 
     Returns
     -------
@@ -72,15 +77,15 @@ def class_scores(table: OptionTable, routes: Routes, X: Any, n_samples: int) -> 
     reach[0] = 0.0
     best = np.full((table.n_classes, n_samples), -np.inf)
     rows = np.arange(n_samples, dtype=np.int64)
-    known = routes.score_all(X)
+    all_scores = routes.score_all(X)
     for node, size in enumerate(table.sizes.tolist()):
         options = slice(table.first[node], table.first[node + 1])
-        if known is not None:
-            scores = known[:, options].T + reach[node]
+        if all_scores is not None:
+            scores = all_scores[:, options].T + reach[node]
         else:
             starts = np.arange(n_samples + 1, dtype=np.int64) * size
-            asked = np.full(n_samples, node, dtype=np.int32)
-            scores = routes.score(X, rows, asked, starts).reshape(n_samples, size).T + reach[node]
+            visited = np.full(n_samples, node, dtype=np.int32)
+            scores = routes.score(X, rows, visited, starts).reshape(n_samples, size).T + reach[node]
         for found, into in ((table.targets[options], reach), (table.ends[options], best)):
             at = found >= 0
             into[found[at]] = np.maximum(into[found[at]], scores[at])

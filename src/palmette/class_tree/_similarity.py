@@ -1,4 +1,4 @@
-"""Similarity of classes, D = Y'KY, of any group of classes, from their means instead of the rows.
+"""Similarity matrices D = Y'KY of groups of classes, from class means instead of the rows.
 
 With a linear kernel the entries of D are inner products of class sums. Centring needs no rows
 either: with G the products of the class means of a node and n the classes' weights, of total N,

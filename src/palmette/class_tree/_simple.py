@@ -1,4 +1,4 @@
-"""RandomTree, a hierarchy drawn at random, and ShuffledTree, which permutes the classes."""
+"""RandomTree and BalancedTree, whose groups have equal sizes, and ShuffledTree, a wrapper."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ from palmette.class_tree._similarity import ClassSimilarity
 from palmette.exceptions import PalmetteError
 
 __all__ = ["BalancedTree", "RandomTree", "ShuffledTree"]
+
+Floats = NDArray[np.float64]
+_ITERATIONS = 50
 
 
 class RandomTree(ClassTreeLearner):
@@ -55,55 +58,6 @@ class RandomTree(ClassTreeLearner):
         """Divide the classes of a node; see `Partition.split`."""
         drawn = state.rng(node).permutation(classes)
         return [np.sort(group) for group in np.array_split(drawn, self.branching) if group.size]
-
-
-class ShuffledTree(BaseEstimator):  # type: ignore[misc]
-    """Learn a hierarchy over the classes in a random order, with a random seed.
-
-    Learners that start from the first class, or break ties by the order, give another tree.
-
-    Parameters
-    ----------
-    learner : ClassTreeLearner
-    random_state : int, RandomState or None
-        For the order of the classes and the seed of the learner.
-
-    Attributes
-    ----------
-    hierarchy_ : Hierarchy
-        Its leaves are the classes.
-    learner_ : learner
-        The learner, fitted on the numbers of the classes in their random order.
-
-    Examples
-    --------
-    >>> from palmette.class_tree import BHCTree
-    >>> X = [[0.0], [1.0], [5.0], [6.0]]
-    >>> tree = ShuffledTree(BHCTree(), random_state=0).fit(X, list("abcd"))
-    >>> sorted(tree.hierarchy_.names[tree.hierarchy_.leaves].tolist())
-    ['a', 'b', 'c', 'd']
-    """
-
-    def __init__(self, learner: ClassTreeLearner, *, random_state: Any = None) -> None:
-        self.learner = learner
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ShuffledTree:
-        """Learn the hierarchy; see `ClassTreeLearner.fit`."""
-        rng = check_random_state(self.random_state)
-        names, codes = np.unique(y, return_inverse=True)
-        order = rng.permutation(len(names))
-        learner = clone(self.learner)
-        if "random_state" in learner.get_params():
-            learner.set_params(random_state=int(rng.randint(2**31 - 1)))
-        self.learner_ = learner.fit(X, np.argsort(order)[codes], sample_weight)
-        self.hierarchy_ = learner.tree_.to_hierarchy(names[order][learner.classes_])
-        return self
-
-
-Floats = NDArray[np.float64]
-
-_ITERATIONS = 50
 
 
 class BalancedTree(ClassTreeLearner):
@@ -215,3 +169,47 @@ def _highest(scores: Floats, count: int) -> NDArray[np.bool_]:
     mask = np.zeros(len(scores), dtype=bool)
     mask[np.argsort(-scores, kind="stable")[:count]] = True
     return mask
+
+
+class ShuffledTree(BaseEstimator):  # type: ignore[misc]
+    """Learn a hierarchy over the classes in a random order, with a random seed.
+
+    Learners that start from the first class, or break ties by the order, give another tree.
+
+    Parameters
+    ----------
+    learner : ClassTreeLearner
+    random_state : int, RandomState or None
+        For the order of the classes and the seed of the learner.
+
+    Attributes
+    ----------
+    hierarchy_ : Hierarchy
+        Its leaves are the classes.
+    learner_ : learner
+        The learner, fitted on the numbers of the classes in their random order.
+
+    Examples
+    --------
+    >>> from palmette.class_tree import BHCTree
+    >>> X = [[0.0], [1.0], [5.0], [6.0]]
+    >>> tree = ShuffledTree(BHCTree(), random_state=0).fit(X, list("abcd"))
+    >>> sorted(tree.hierarchy_.names[tree.hierarchy_.leaves].tolist())
+    ['a', 'b', 'c', 'd']
+    """
+
+    def __init__(self, learner: ClassTreeLearner, *, random_state: Any = None) -> None:
+        self.learner = learner
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ShuffledTree:
+        """Learn the hierarchy; see `ClassTreeLearner.fit`."""
+        rng = check_random_state(self.random_state)
+        names, codes = np.unique(y, return_inverse=True)
+        order = rng.permutation(len(names))
+        learner = clone(self.learner)
+        if "random_state" in learner.get_params():
+            learner.set_params(random_state=int(rng.randint(2**31 - 1)))
+        self.learner_ = learner.fit(X, np.argsort(order)[codes], sample_weight)
+        self.hierarchy_ = learner.tree_.to_hierarchy(names[order][learner.classes_])
+        return self

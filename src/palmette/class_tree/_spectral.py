@@ -30,7 +30,7 @@ _FEW_CLASSES = 50
 
 @dataclass(eq=False)
 class SpectralState:
-    """What all nodes share.
+    """Data that all nodes share.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class MFTree(ClassTreeLearner):
     branching : int or "auto", default=2
         Number of parts of a group. Two are the best of 2-means on the two leading eigenvectors from
         six starts; more are k-means on as many eigenvectors. "auto" is 5 for fewer than 50 classes
-        and 8 for more: the better shapes for classifiers at the nodes, by cross-validation.
+        and 8 for more, the best values for classifiers at the nodes in cross-validation.
     leaf_size : int or "auto", default=1
         Maximum number of classes in a group that is not divided. "auto" is 1 for fewer than 50
         classes, and 16 for more.

@@ -1,4 +1,4 @@
-"""A subset of the features for every node of a hierarchy, its stability, and its size."""
+"""Selection of features for every node of a hierarchy, its stability, and its size."""
 
 from palmette.feature_selection._number import (
     ChosenNumber,

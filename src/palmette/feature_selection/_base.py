@@ -1,4 +1,4 @@
-"""What a score of features sees, and what it gives: a number for every feature at every node."""
+"""FeatureScore: the problem that a score is given, and the scores that it returns per node."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ IntArray = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class NodeTask:
-    """The local problem of one node: to tell its options apart.
+    """The local classification problem of one node, whose classes are its options.
 
     Parameters
     ----------
     node : int
-        In the hierarchy.
+        Number of the node in the hierarchy.
     rows : int array of shape (n_rows,)
         Rows below the node, ascending.
     codes : int array of shape (n_rows,)
-        Option of each, from 0 to ``n_options - 1``.
+        Option of each row, from 0 to ``n_options - 1``.
     options : int array of shape (n_options,)
-        Node that each option stands for, ascending; the node itself where paths end at it.
+        Node of each option, ascending; the node itself if paths end at it.
     """
 
     node: int
@@ -61,7 +61,7 @@ class NodeTask:
 
 
 class ScoringProblem:
-    """Rows, and the local problems of the nodes that have two options at least.
+    """Rows, and the local problems of the nodes that have at least two options.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ class ScoringProblem:
     n_jobs : int, optional
     seed : int
     n_wanted : int, optional
-        How many features will be chosen at a node, at most; unknown if None. For scores that put
-        features in order one after another, and may stop there.
+        Maximum number of features that will be selected at a node; None if unknown. Scores that
+        rank features one after another may stop there.
 
     Examples
     --------
@@ -115,14 +115,14 @@ class ScoringProblem:
 
     @cached_property
     def nodes(self) -> IntArray:
-        """Nodes with a task, in preorder: of shape (n_tasks,)."""
+        """Nodes with a task in preorder, of shape (n_tasks,)."""
         return np.array([task.key for task in self._table.tasks], dtype=np.int32)
 
     @cached_property
     def parents(self) -> IntArray:
-        """Task of the nearest ancestor that has one, of shape (n_tasks,); -1 where there is none.
+        """Task of the nearest ancestor that has one, of shape (n_tasks,); -1 if there is none.
 
-        Nodes of one option have no task: what lies below such a node is next to what lies above.
+        Nodes with one option have no task and are skipped.
         """
         place = {int(node): t for t, node in enumerate(self.nodes)}
         above = self.space.hierarchy.parents
@@ -153,14 +153,14 @@ class NodeScores:
     Parameters
     ----------
     values : iterator or sequence of arrays of shape (n_features,)
-        A row for every task, in the order of ``ScoringProblem.nodes``; larger is better, finite,
-        at least 0. May be made one at a time. Or a CSR array of shape (n_tasks, n_features).
+        One array per task, in the order of ``ScoringProblem.nodes``; larger is better, all values
+        are finite and at least 0. Or a CSR array of shape (n_tasks, n_features).
     facts : dict
-        What else was found: attributes of the fitted selector by their names, such as
-        ``objective_`` or ``dual_gap_``.
+        Further results: attributes of the fitted selector by name, such as ``objective_`` or
+        ``dual_gap_``.
     sparse_is_final : bool
-        Whether a feature of score 0 is no feature to choose, as in sparse models: fewer than asked
-        for are chosen then.
+        Whether features of score 0 are never selected, as in sparse models, even if fewer features
+        than requested are left.
     """
 
     values: Any
@@ -180,15 +180,24 @@ class NodeScores:
 class FeatureScore(BaseEstimator, ABC):  # type: ignore[misc]
     """A rule that scores the features of every node.
 
-    A score is a scikit-learn estimator without `fit`: parameters are set in ``__init__`` and
-    nothing else is kept on it. What it finds it returns from `score`.
+    A score is a scikit-learn estimator without `fit`: it stores nothing but the parameters of
+    ``__init__``. The results are returned by `score`.
     """
 
-    takes_sparse = True  # whether X may be sparse; it is refused by name otherwise
+    takes_sparse = True  # whether X may be sparse; otherwise sparse X raises an error
 
     @abstractmethod
     def score(self, problem: ScoringProblem) -> NodeScores:
-        """Score all features at all nodes."""
+        """Score all features at all nodes.
+
+        Parameters
+        ----------
+        problem : ScoringProblem
+
+        Returns
+        -------
+        NodeScores
+        """
 
 
 class NodeData:
@@ -202,9 +211,9 @@ class NodeData:
     n_options : int
     weights : array of shape (n_rows,), optional
     seed : int
-        For this node; it does not depend on the order in which nodes are scored.
-    n_wanted : int
-        How many features will be chosen, at most.
+        Seed of this node; it does not depend on the order in which nodes are scored.
+    n_wanted : int, optional
+        Maximum number of features that will be selected; all by default.
     """
 
     def __init__(
@@ -234,35 +243,35 @@ class NodeData:
         return int(self.X.shape[1])
 
     def row_weights(self) -> FloatArray:
-        """Return the weights, ones where there are none: of shape (n_rows,)."""
+        """Return the weights, of shape (n_rows,); ones if none were given."""
         return np.ones(self.n_rows) if self.weights is None else self.weights
 
 
 def node_data(problem: ScoringProblem, task: NodeTask) -> NodeData:
-    """Cut out the rows of a node; the data themselves where it has all of them."""
+    """Return the rows of a node; X itself, without a copy, if the node has all rows."""
     X, weights = problem.X, problem.weights
     if len(task.rows) < X.shape[0]:
         X = take_rows(X, task.rows)
         weights = None if weights is None else weights[task.rows]
-    # a seed of its own for every node, however many jobs share the work
+    # the seed of a node depends neither on the other nodes nor on n_jobs
     seed = int(np.random.default_rng([problem.seed, task.node]).integers(2**31 - 1))
     return NodeData(X, task.codes, task.n_options, weights, seed, problem.n_wanted)
 
 
 def each_node(problem: ScoringProblem, rule: Callable[[NodeData], Any]) -> Iterator[Any]:
-    """Yield what a rule gives for every task, in the order of ``problem.nodes``.
+    """Yield the result of a function for every task, in the order of ``problem.nodes``.
 
     Parameters
     ----------
     problem : ScoringProblem
-        Its ``n_jobs`` tasks are scored at a time, in threads.
+        ``n_jobs`` tasks are scored at a time, in threads.
     rule : callable
-        Takes `NodeData`.
+        Function of `NodeData`.
     """
     if effective_n_jobs(problem.n_jobs) == 1 or len(problem.nodes) == 1:
         return (rule(node_data(problem, task)) for task in problem.tasks())
     parallel = Parallel(n_jobs=problem.n_jobs, prefer="threads", return_as="generator")
-    answers: Iterator[Any] = parallel(
+    results: Iterator[Any] = parallel(
         delayed(rule)(node_data(problem, task)) for task in problem.tasks()
     )
-    return answers
+    return results

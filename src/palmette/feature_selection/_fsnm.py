@@ -1,4 +1,4 @@
-"""Rows with features brought to one scale; sparse ones stay sparse, centred by algebra."""
+"""FsnmScore: joint l2,1-norm regression at every node (HierFSNM)."""
 
 from __future__ import annotations
 
@@ -24,160 +24,42 @@ from palmette.feature_selection._base import (
 
 __all__ = ["FsnmScore", "NodeFit", "ScaledRows"]
 
-
 FloatArray = NDArray[np.float64]
-
-_NOTHING = 1e-12  # a spread this small beside the values is rounding: the feature is constant
-
-
-class ScaledRows:
-    """The matrix ``Z = S - 1 shift'``, where S is dense, or sparse, and the shift is implied.
-
-    Make it with `standardized` or `plain`.
-
-    Parameters
-    ----------
-    stored : array or CSR array of shape (n_rows, n_features)
-    shift : array of shape (n_features,), or None for no shift
-    """
-
-    def __init__(self, stored: Any, shift: FloatArray | None = None) -> None:
-        self._stored = stored
-        self._shift = shift
-        self.shape: tuple[int, int] = stored.shape
-
-    @classmethod
-    def plain(cls, X: Any) -> ScaledRows:
-        """Take rows as they are."""
-        return cls(X)
-
-    @classmethod
-    def standardized(cls, X: Any, weights: FloatArray) -> ScaledRows:
-        """Bring every feature to mean 0 and variance 1; constant features become 0.
-
-        Parameters
-        ----------
-        X : array or CSR array of shape (n_rows, n_features)
-        weights : array of shape (n_rows,)
-        """
-        total = weights.sum()
-        mean = np.asarray(X.T @ weights).ravel() / total
-        if sparse.issparse(X):
-            # the mean of squares less the square of the mean: sparse data lie near the origin
-            power = np.asarray(X.multiply(X).T @ weights).ravel() / total
-            variance = np.maximum(power - mean**2, 0.0)
-        else:
-            centred = X - mean
-            power = np.einsum("i,ij,ij->j", weights, centred, centred) / total
-            variance = power
-        deviation = np.sqrt(variance)
-        size = np.sqrt(variance + mean**2)
-        floor = 1e-7 if sparse.issparse(X) else _NOTHING
-        scale = np.divide(1.0, deviation, out=np.zeros_like(mean), where=deviation > floor * size)
-        if sparse.issparse(X):
-            return cls(sparse.csr_array(X @ sparse.diags_array(scale)), mean * scale)
-        centred *= scale
-        return cls(centred)
-
-    def times(self, W: FloatArray) -> FloatArray:
-        """Return Z W, of shape (n_rows, n_columns)."""
-        product = np.asarray(self._stored @ W)
-        return product if self._shift is None else product - self._shift @ W
-
-    def transposed_times(self, V: FloatArray) -> FloatArray:
-        """Return Z' V, of shape (n_features, n_columns)."""
-        product = np.asarray(self._stored.T @ V)
-        if self._shift is None:
-            return product
-        return product - np.outer(self._shift, V.sum(axis=0))
-
-    def columns(self, chosen: NDArray[np.intp]) -> ScaledRows:
-        """Return some of the features."""
-        shift = None if self._shift is None else self._shift[chosen]
-        return ScaledRows(self._stored[:, chosen], shift)
-
-    def row_gram(self, weights: FloatArray) -> FloatArray:
-        """Return Z diag(weights) Z', of shape (n_rows, n_rows); weights are of features."""
-        root = np.sqrt(weights)
-        if self._shift is None and not sparse.issparse(self._stored):
-            half = self._stored * root
-            return np.asarray(half @ half.T)
-        half = sparse.csr_array(self._stored @ sparse.diags_array(root))
-        gram = _dense(half @ half.T)
-        if self._shift is not None:
-            cross = np.asarray(self._stored @ (weights * self._shift))
-            gram += self._shift @ (weights * self._shift) - cross[:, None] - cross
-        return gram
-
-    def column_gram(self, weights: FloatArray) -> FloatArray:
-        """Return Z' diag(weights) Z, of shape (n_features, n_features); weights are of rows."""
-        root = np.sqrt(weights)[:, None]
-        if self._shift is None and not sparse.issparse(self._stored):
-            half = self._stored * root
-            return np.asarray(half.T @ half)
-        half = sparse.csr_array(sparse.diags_array(root.ravel()) @ self._stored)
-        gram = _dense(half.T @ half)
-        if self._shift is not None:
-            cross = np.outer(np.asarray(self._stored.T @ weights), self._shift)
-            gram += weights.sum() * np.outer(self._shift, self._shift) - cross - cross.T
-        return gram
-
-    def squares(self, weights: FloatArray) -> FloatArray:
-        """Return the diagonal of `row_gram` without the rest, of shape (n_rows,)."""
-        S = self._stored
-        power = (S.multiply(S) if sparse.issparse(S) else S**2) @ weights
-        if self._shift is None:
-            return np.asarray(power)
-        cross = np.asarray(S @ (weights * self._shift))
-        return np.asarray(power - 2.0 * cross + self._shift @ (weights * self._shift))
-
-
-def _dense(matrix: Any) -> FloatArray:
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
-
-
-_EPS = 1e-8  # norms below it count as this large, so that no weight is infinite
-_DEAD = 1e-7  # rows of W this small beside the largest are left out of the equations
-_DIRECT = 4096  # larger systems are solved by conjugate gradients: a factor would be 130 MB
-_ACCURACY, _MOST_STEPS = 1e-3, 100  # of conjugate gradients; the next iteration goes on from there
-
-
-class NodeFit(NamedTuple):
-    """What was found at a node: row norms of W, the objective by iteration, its lambda_max."""
-
-    norms: FloatArray
-    objective: list[float]
-    lambda_max: float
-    settled: bool
+_EPS = 1e-8  # lower bound of norms, so that all weights are finite
+_DEAD = 1e-7  # rows of W below this share of the largest are left out of the equations
+_DIRECT = 4096  # larger systems are solved by conjugate gradients, as factors take over 130 MB
+_ACCURACY, _MAX_STEPS = 1e-3, 100  # of conjugate gradients; the next iteration continues there
+_NOTHING = 1e-12  # features whose relative standard deviation is smaller are constant
 
 
 class FsnmScore(FeatureScore):
     """Row norms of W that minimises ``||Z W - Y||_2,1 + lam ||W||_2,1`` at every node: HierFSNM.
 
-    Z are the node's rows and Y its options, one column each, 1 for the row's own. The loss is a sum
-    of norms, not of squares, so that outlying rows count less. Solved by reweighted least squares,
-    whose objective never rises, from a ridge start.
+    Z contains the node's rows, and Y one indicator column per option. The loss is a sum of norms,
+    not of squares, so that outliers count less. It is minimized by iteratively reweighted least
+    squares, whose objective never increases, from a ridge regression on.
 
     Parameters
     ----------
     lam : float
         Weight of the penalty.
     relative : bool
-        Whether `lam` is a share of the node's lambda_max, at and above which W is 0.
+        Whether `lam` is relative to the node's lambda_max, the smallest value at which W is 0.
     standardize : bool
-        Whether features are brought to mean 0 and variance 1 and the columns of Y to mean 0. If
-        not, rows are taken as they are and there is no intercept, as in the paper.
+        Whether features are scaled to mean 0 and variance 1, and the columns of Y to mean 0. If
+        False, rows are used as they are and there is no intercept, as in the paper.
     max_iter : int
+        Maximum number of iterations.
     tol : float
-        Stop when the objective falls by less than this share of it.
+        The iterations end when the objective decreases by less than this share of it.
 
     Notes
     -----
-    An iteration solves a system of as many equations as the node has rows, or features that are
-    still in, whichever are fewer; above 4096 it is solved nearly, by conjugate gradients. Sparse X
-    stays sparse, and is centred by algebra. A sample weight multiplies the row's loss. Facts:
-    ``node_objectives_``, the objective after every iteration for each node, and ``lambda_max_``,
-    one a node.
+    An iteration solves a linear system with as many equations as the node has rows, or features
+    with weights, whichever number is smaller; above 4096 equations the solution is approximate, by
+    conjugate gradients. Sparse X stays sparse and is centred implicitly. A sample weight multiplies
+    the loss of the row. Further attributes of the selector: ``node_objectives_``, the objective
+    after every iteration at each node, and ``lambda_max_``, one value per node.
 
     References
     ----------
@@ -217,21 +99,30 @@ class FsnmScore(FeatureScore):
             raise PalmetteError(f"lam={self.lam!r}: expected a positive number.")
         facts: dict[str, Any] = {"node_objectives_": [], "lambda_max_": []}
         fits = each_node(problem, partial(_fit_node, self))
-        return NodeScores(_noting(fits, facts, self.max_iter), facts)
+        return NodeScores(_norms(fits, facts, self.max_iter), facts)
 
 
-def _noting(fits: Iterator[NodeFit], facts: dict[str, Any], max_iter: int) -> Iterator[FloatArray]:
-    """Hand on the norms, and keep what else was found; say once how many nodes did not settle."""
-    n_open = 0
+class NodeFit(NamedTuple):
+    """Solution of a node: row norms of W, objective per iteration, lambda_max, and convergence."""
+
+    norms: FloatArray
+    objective: list[float]
+    lambda_max: float
+    settled: bool
+
+
+def _norms(fits: Iterator[NodeFit], facts: dict[str, Any], max_iter: int) -> Iterator[FloatArray]:
+    """Yield the norms and append the rest to `facts`; warn once if nodes did not converge."""
+    n_failed = 0
     for fit in fits:
         facts["node_objectives_"].append(fit.objective)
         facts["lambda_max_"].append(fit.lambda_max)
-        n_open += not fit.settled
+        n_failed += not fit.settled
         yield fit.norms
-    if n_open:
+    if n_failed:
         warnings.warn(
-            f"FsnmScore stopped after max_iter={max_iter} iterations, before the objective "
-            f"settled, at {n_open} of {len(facts['lambda_max_'])} nodes. Raise max_iter or tol.",
+            f"FsnmScore did not converge within max_iter={max_iter} iterations at {n_failed} of "
+            f"{len(facts['lambda_max_'])} nodes. Increase max_iter or tol.",
             ConvergenceWarning,
             stacklevel=2,
         )
@@ -247,29 +138,29 @@ def _fit_node(setting: FsnmScore, node: NodeData) -> NodeFit:
         Z = ScaledRows.plain(node.X)
     pull = Z.transposed_times(Y * (weights / _row_norms(Y))[:, None])
     lambda_max = float(_row_norms(pull).max(initial=0.0))
-    if lambda_max == 0.0:  # constant features all
+    if lambda_max == 0.0:  # all features are constant
         return NodeFit(np.zeros(node.n_features), [], 0.0, True)
     lam = setting.lam * lambda_max if setting.relative else float(setting.lam)
-    norms, objective, done = _reweigh(Z, Y, weights, lam, setting.max_iter, setting.tol)
-    return NodeFit(norms, objective, lambda_max, done)
+    norms, objective, converged = _reweight(Z, Y, weights, lam, setting.max_iter, setting.tol)
+    return NodeFit(norms, objective, lambda_max, converged)
 
 
-def _reweigh(
+def _reweight(
     Z: ScaledRows, Y: FloatArray, weights: FloatArray, lam: float, max_iter: int, tol: float
 ) -> tuple[FloatArray, list[float], bool]:
-    """Row norms of W, the objective after every step, and whether it settled."""
+    """Return row norms of W, the objective after every iteration, and whether it converged."""
     n_features = Z.shape[1]
-    row_share, spread = weights / 2.0, np.full(n_features, 2.0)  # of ridge: all norms are 1
+    row_share, spread = weights / 2.0, np.full(n_features, 2.0)  # ridge regression: all norms are 1
     dual = np.zeros_like(Y)
     objective: list[float] = []
     for _ in range(max_iter):
         dual = _solve(Z, Y, row_share, spread, lam, dual)
         W = spread[:, None] * Z.transposed_times(dual)
-        misses, norms = _row_norms(Y - Z.times(W)), _row_norms(W)
-        objective.append(float(weights @ misses + lam * norms.sum()))
+        residuals, norms = _row_norms(Y - Z.times(W)), _row_norms(W)
+        objective.append(float(weights @ residuals + lam * norms.sum()))
         if len(objective) > 1 and objective[-2] - objective[-1] <= tol * objective[-1]:
             return norms, objective, True
-        row_share = weights / (2.0 * np.maximum(misses, _EPS))
+        row_share = weights / (2.0 * np.maximum(residuals, _EPS))
         spread = 2.0 * np.maximum(norms, _EPS)
     return norms, objective, False
 
@@ -284,19 +175,19 @@ def _solve(
 ) -> FloatArray:
     """Solve ``(Z diag(spread) Z' + lam diag(1 / row_share)) A = Y``; then ``W = spread Z' A``.
 
-    With fewer features than rows, the equations of W are solved instead, and A is the residual
-    times ``row_share / lam``.
+    If there are fewer features than rows, the equations of W are solved instead, and A is the
+    residual times ``row_share / lam``.
     """
     n_rows = Z.shape[0]
     alive = np.flatnonzero(spread > _DEAD * spread.max())
     if min(len(alive), n_rows) > _DIRECT:
-        return _by_gradients(Z, Y, row_share, spread, lam, start)
+        return _conjugate_gradients(Z, Y, row_share, spread, lam, start)
     if len(alive) >= n_rows:
         system = Z.row_gram(spread)
         system[np.diag_indices(n_rows)] += lam / row_share
         return _definite_solve(system, Y)
     live = Z.columns(alive)
-    # in the unknowns V = W / root, so that the system is well scaled where norms differ widely
+    # the unknowns are V = W / root, so that the system is well scaled if norms differ widely
     root = np.sqrt(spread[alive])
     system = live.column_gram(row_share) * root * root[:, None]
     system[np.diag_indices(len(alive))] += lam
@@ -309,11 +200,11 @@ def _definite_solve(system: FloatArray, target: FloatArray) -> FloatArray:
     try:
         factor = cho_factor(system, lower=True, check_finite=False)
         return np.asarray(cho_solve(factor, target, check_finite=False))
-    except np.linalg.LinAlgError:  # rounding made it indefinite
+    except np.linalg.LinAlgError:  # indefinite by rounding errors
         return np.asarray(solve(system, target, assume_a="sym"))
 
 
-def _by_gradients(
+def _conjugate_gradients(
     Z: ScaledRows,
     Y: FloatArray,
     row_share: FloatArray,
@@ -321,29 +212,29 @@ def _by_gradients(
     lam: float,
     start: FloatArray,
 ) -> FloatArray:
-    """Solve the equations of the rows without writing them down, from the last answer on."""
+    """Solve the equations of the rows by conjugate gradients, from the last solution on."""
     ridge = (lam / row_share)[:, None]
     diagonal = Z.squares(spread)[:, None] + ridge
 
     def product(A: FloatArray) -> FloatArray:
         return Z.times(spread[:, None] * Z.transposed_times(A)) + ridge * A
 
-    answer = start.copy()
-    rest = Y - product(answer)
-    near = rest / diagonal
-    step, size = near, _column_products(rest, near)
-    enough = _ACCURACY**2 * _column_products(Y, Y)
-    for _ in range(_MOST_STEPS):
-        if (_column_products(rest, rest) <= enough).all():
+    solution = start.copy()
+    residual = Y - product(solution)
+    scaled = residual / diagonal
+    step, size = scaled, _column_products(residual, scaled)
+    tolerance = _ACCURACY**2 * _column_products(Y, Y)
+    for _ in range(_MAX_STEPS):
+        if (_column_products(residual, residual) <= tolerance).all():
             break
         image = product(step)
         length = size / np.maximum(_column_products(step, image), np.finfo(float).tiny)
-        answer += length * step
-        rest -= length * image
-        near = rest / diagonal
-        size, before = _column_products(rest, near), size
-        step = near + size / np.maximum(before, np.finfo(float).tiny) * step
-    return answer
+        solution += length * step
+        residual -= length * image
+        scaled = residual / diagonal
+        size, before = _column_products(residual, scaled), size
+        step = scaled + size / np.maximum(before, np.finfo(float).tiny) * step
+    return solution
 
 
 def _column_products(A: FloatArray, B: FloatArray) -> FloatArray:
@@ -354,3 +245,109 @@ def _column_products(A: FloatArray, B: FloatArray) -> FloatArray:
 def _row_norms(matrix: FloatArray) -> FloatArray:
     squares: FloatArray = np.einsum("ij,ij->i", matrix, matrix)
     return np.sqrt(squares)
+
+
+class ScaledRows:
+    """The matrix ``Z = S - 1 shift'``, with S dense or sparse; sparse Z is never formed.
+
+    It is made by `standardized` or `plain`.
+
+    Parameters
+    ----------
+    stored : array or CSR array of shape (n_rows, n_features)
+    shift : array of shape (n_features,), or None for no shift
+    """
+
+    def __init__(self, stored: Any, shift: FloatArray | None = None) -> None:
+        self._stored = stored
+        self._shift = shift
+        self.shape: tuple[int, int] = stored.shape
+
+    @classmethod
+    def plain(cls, X: Any) -> ScaledRows:
+        """Return the rows as they are."""
+        return cls(X)
+
+    @classmethod
+    def standardized(cls, X: Any, weights: FloatArray) -> ScaledRows:
+        """Scale every feature to mean 0 and variance 1; constant features become 0.
+
+        Parameters
+        ----------
+        X : array or CSR array of shape (n_rows, n_features)
+        weights : array of shape (n_rows,)
+        """
+        total = weights.sum()
+        mean = np.asarray(X.T @ weights).ravel() / total
+        if sparse.issparse(X):
+            # the mean of squares minus the squared mean is accurate, as sparse data are near zero
+            power = np.asarray(X.multiply(X).T @ weights).ravel() / total
+            variance = np.maximum(power - mean**2, 0.0)
+        else:
+            centred = X - mean
+            power = np.einsum("i,ij,ij->j", weights, centred, centred) / total
+            variance = power
+        deviation = np.sqrt(variance)
+        size = np.sqrt(variance + mean**2)
+        floor = 1e-7 if sparse.issparse(X) else _NOTHING
+        scale = np.divide(1.0, deviation, out=np.zeros_like(mean), where=deviation > floor * size)
+        if sparse.issparse(X):
+            return cls(sparse.csr_array(X @ sparse.diags_array(scale)), mean * scale)
+        centred *= scale
+        return cls(centred)
+
+    def times(self, W: FloatArray) -> FloatArray:
+        """Return Z W, of shape (n_rows, n_columns)."""
+        product = np.asarray(self._stored @ W)
+        return product if self._shift is None else product - self._shift @ W
+
+    def transposed_times(self, V: FloatArray) -> FloatArray:
+        """Return Z' V, of shape (n_features, n_columns)."""
+        product = np.asarray(self._stored.T @ V)
+        if self._shift is None:
+            return product
+        return product - np.outer(self._shift, V.sum(axis=0))
+
+    def columns(self, chosen: NDArray[np.intp]) -> ScaledRows:
+        """Return some of the features."""
+        shift = None if self._shift is None else self._shift[chosen]
+        return ScaledRows(self._stored[:, chosen], shift)
+
+    def row_gram(self, weights: FloatArray) -> FloatArray:
+        """Return Z diag(weights) Z', of shape (n_rows, n_rows), for weights of features."""
+        root = np.sqrt(weights)
+        if self._shift is None and not sparse.issparse(self._stored):
+            half = self._stored * root
+            return np.asarray(half @ half.T)
+        half = sparse.csr_array(self._stored @ sparse.diags_array(root))
+        gram = _dense(half @ half.T)
+        if self._shift is not None:
+            cross = np.asarray(self._stored @ (weights * self._shift))
+            gram += self._shift @ (weights * self._shift) - cross[:, None] - cross
+        return gram
+
+    def column_gram(self, weights: FloatArray) -> FloatArray:
+        """Return Z' diag(weights) Z, of shape (n_features, n_features), for weights of rows."""
+        root = np.sqrt(weights)[:, None]
+        if self._shift is None and not sparse.issparse(self._stored):
+            half = self._stored * root
+            return np.asarray(half.T @ half)
+        half = sparse.csr_array(sparse.diags_array(root.ravel()) @ self._stored)
+        gram = _dense(half.T @ half)
+        if self._shift is not None:
+            cross = np.outer(np.asarray(self._stored.T @ weights), self._shift)
+            gram += weights.sum() * np.outer(self._shift, self._shift) - cross - cross.T
+        return gram
+
+    def squares(self, weights: FloatArray) -> FloatArray:
+        """Return the diagonal of `row_gram`, of shape (n_rows,)."""
+        S = self._stored
+        power = (S.multiply(S) if sparse.issparse(S) else S**2) @ weights
+        if self._shift is None:
+            return np.asarray(power)
+        cross = np.asarray(S @ (weights * self._shift))
+        return np.asarray(power - 2.0 * cross + self._shift @ (weights * self._shift))
+
+
+def _dense(matrix: Any) -> FloatArray:
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)

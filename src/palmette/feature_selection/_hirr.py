@@ -1,4 +1,4 @@
-"""HirrScore: row-sparse regression at every node, with ties between nodes (HiRR-FS)."""
+"""HirrScore: row-sparse regression at every node, with coupled nodes (HiRR-FS)."""
 
 from __future__ import annotations
 
@@ -34,13 +34,11 @@ from palmette.feature_selection._hirr_solvers import (
 
 __all__ = ["PUBLISHED", "HirrScore", "LambdaPath", "lambda_path"]
 
-
 FloatArray = NDArray[np.float64]
-
+IntArray = NDArray[np.int64]
 SOLVERS = ("auto", "bcd", "irls")
 STARTS = ("ridge", "random")
-
-# Section 4.3 of the paper; it starts from random weights, which ten sweeps do not forget
+# Section 4.3 of the paper; there, ten sweeps from random weights depend on these weights
 _AS_PUBLISHED = {
     "lam": 10.0,
     "relative": False,
@@ -55,62 +53,62 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     "hirrsib-fs": {**_AS_PUBLISHED, "sibling": 1.0},
     "hirrfam-fs": {**_AS_PUBLISHED, "parent": 1.0, "sibling": 1.0},
 }
-
-_DENSE_SUPPORT = 0.002  # of lambda_max: below, so many rows are in use that IRLS is quicker
-_FEW_NUMBERS = 2**25  # in the Gram matrices of all nodes: more are not made unless asked for
-_MOST_NUMBERS = 2**30  # 8 GiB
+_DENSE_SUPPORT = 0.002  # below this share of lambda_max, many rows are nonzero: IRLS is faster
+_FEW_NUMBERS = 2**25  # size of all Gram matrices up to which solver="auto" may form them
+_MAX_NUMBERS = 2**30  # maximum size of all Gram matrices: 8 GiB
 
 
 class HirrScore(FeatureScore):
-    """Score of features by regressing the options of every node on them (HiRR-FS).
+    """Score features by a sparse regression of the options of every node (HiRR-FS).
 
-    The score of a feature is the length of its row of weights, in a least-squares regression of
-    indicators of the options that is penalized by `lam` times the sum of these lengths: most rows
-    vanish. Weights of a node may be drawn to those of its parent, and away from those of its
-    siblings.
+    The score of a feature is the norm of its row of weights in a least-squares regression of
+    indicators of the options. The regression is penalized by `lam` times the sum of these norms, so
+    that most rows are zero. Weights of a node may be regularized towards those of its parent, and
+    away from those of its siblings.
 
     Parameters
     ----------
     lam : float
-        Weight of the sum of row lengths: the larger, the fewer features have weights.
+        Weight of the sum of row norms: the larger, the fewer features have nonzero weights.
     relative : bool
-        Whether `lam` is a part of ``lambda_max_``, the value at which a node has no weights; else
-        it is the lambda of the paper.
+        Whether `lam` is relative to ``lambda_max_``, the smallest value at which all weights of a
+        node are zero; otherwise it is the lambda of the paper.
     parent : float
-        How strongly the weights of a node and its parent are drawn together: the alpha of the
-        paper. The k-th option of one is set against the k-th of the other, which has no meaning
-        by itself.
+        Weight of the squared distance between the weights of a node and of its parent: the alpha of
+        the paper. The k-th option of one is compared with the k-th of the other, an arbitrary
+        correspondence.
     sibling : float
-        How strongly the weights of siblings are kept from depending on each other: its beta.
+        Weight of the dependence between the weights of siblings: the beta of the paper.
     coupling : {"full", "paper"}
         See `HirrProblem`.
     solver : {"auto", "bcd", "irls"}
-        Block coordinate descent over rows in use, exact and quick where these are few; or the
-        reweighted least squares of the paper, which needs a dense matrix of n_features x n_features
-        at every node. "auto" is "bcd", but "irls" where `lam` is below 0.002 of lambda_max and X is
-        dense with few features: on the protein set DD the quicker of the two changes between 0.003
-        and 0.001.
+        Block coordinate descent over nonzero rows, exact and fast if these are few; or the
+        iteratively reweighted least squares of the paper, which needs a dense matrix of shape
+        (n_features, n_features) at every node. "auto" is "bcd", but "irls" if `lam` is below 0.002
+        of lambda_max and X is dense with few features: on the protein data DD, "irls" becomes the
+        faster one between 0.003 and 0.001.
     standardize : bool
-        Give every feature mean 0 and variance 1 among the rows of each node, and fit an intercept;
-        else raw values are used and there is none, as in the paper. Sparse X stays sparse. Texts
-        are solved many times quicker with False.
+        Whether every feature is scaled to mean 0 and variance 1 among the rows of each node, with
+        an intercept; otherwise raw values are used without an intercept, as in the paper. Sparse X
+        stays sparse. Texts are fitted many times faster with False.
     start : {"ridge", "random"}
-        Where "irls" begins; "bcd" begins without weights.
+        Initial weights of "irls"; those of "bcd" are zero.
     max_iter : int
-        Sweeps over the nodes.
+        Maximum number of sweeps over the nodes.
     tol : float
-        Duality gap that is small enough, as a part of the objective of no weights. With 0 "irls"
-        makes all of its sweeps.
+        Maximum duality gap at convergence, relative to the objective of zero weights. With 0,
+        "irls" makes `max_iter` sweeps.
     support_only : bool
-        Choose no features without weights, even if more are asked for. By default they follow the
-        others, by their correlation with what is left to explain.
+        Whether features with zero weights are never selected, even if more features are requested.
+        By default they are ranked after the others, by the correlation with the residual.
     callback : callable, optional
-        Called with the number of a sweep and the objective after it.
+        Function that is called with the number of each sweep and the objective after it.
 
     Notes
     -----
-    Facts: ``lambda_max_`` and ``lam_`` (n_tasks,), ``objective_`` (at the start and after every
-    sweep), ``dual_gap_``, ``n_nonzero_`` (rows with weights, n_tasks), ``n_iter_``, ``solver_``.
+    Further attributes of the selector: ``lambda_max_``, ``lam_`` and ``n_nonzero_`` (number of
+    nonzero rows), all of shape (n_tasks,), ``objective_`` (at the start and after every sweep),
+    ``dual_gap_``, ``n_iter_``, ``solver_``.
 
     References
     ----------
@@ -125,7 +123,7 @@ class HirrScore(FeatureScore):
     >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.5], [1.0, 0.5]])
     >>> problem = ScoringProblem(X, LabelSpace(h, h.leaves), np.array([0, 1, 2, 2]))
     >>> scores = HirrScore(lam=0.5).score(problem)
-    >>> np.round(list(scores.rows()), 3)  # of both features at the root and at a
+    >>> np.round(list(scores.rows()), 3)  # rows: the root and the node a
     array([[0.354, 0.   ],
            [0.   , 0.354]])
     >>> HirrScore.published("hirrpar-fs").parent
@@ -163,16 +161,22 @@ class HirrScore(FeatureScore):
 
     @classmethod
     def published(cls, name: str, **changes: Any) -> HirrScore:
-        """Make a score with the settings of the paper.
+        """Return a score with the settings of the paper.
 
         Parameters
         ----------
         name : {"hier-fs", "hirrpar-fs", "hirrsib-fs", "hirrfam-fs"}
         **changes
-            Parameters that differ.
+            Parameters that differ from the paper.
+
+        Returns
+        -------
+        HirrScore
         """
         if name not in PUBLISHED:
-            raise PalmetteError(f"No score is called {name!r}: expected one of {list(PUBLISHED)}.")
+            raise PalmetteError(
+                f"The published score {name!r} is unknown: expected one of {list(PUBLISHED)}."
+            )
         return cls(**{**PUBLISHED[name], **changes})
 
     def score(self, problem: ScoringProblem) -> NodeScores:
@@ -182,8 +186,8 @@ class HirrScore(FeatureScore):
         solution = self.solve(hirr, seed=problem.seed, n_jobs=problem.n_jobs)
         if not solution.converged and self.tol > 0:
             warnings.warn(
-                f"{solution.solver} stopped after max_iter={self.max_iter} sweeps at a duality gap "
-                f"of {solution.dual_gap:.2g}: raise max_iter or tol.",
+                f"{solution.solver} did not converge within max_iter={self.max_iter} sweeps: the "
+                f"duality gap is {solution.dual_gap:.2g}. Increase max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -207,13 +211,14 @@ class HirrScore(FeatureScore):
     def pose(
         self, problem: ScoringProblem, *, keep: bool = False
     ) -> tuple[HirrProblem, FloatArray]:
-        """Make the optimization problem, and find lambda_max of every task.
+        """Return the optimization problem, and lambda_max of every task.
 
-        With `keep` the designs of all nodes are kept, for a problem that is solved several times.
+        With `keep` the designs of all nodes stay in memory, for a problem that is solved several
+        times.
         """
         self._check_parameters()
         widths = np.array([task.n_options for task in problem.tasks()], dtype=np.int32)
-        if self.parent > 0:  # weights of a parent and its child are subtracted: one shape for all
+        if self.parent > 0:  # all weights need one shape, as those of parents are subtracted
             widths[:] = widths.max(initial=0)
         keep = keep or self.parent > 0 or self.sibling > 0
         designs: Any = RowDesigns(problem, widths, self.standardize, keep)
@@ -232,7 +237,7 @@ class HirrScore(FeatureScore):
         seed: int = 0,
         n_jobs: int | None = None,
     ) -> Solution:
-        """Solve the optimization problem that `pose` made, from given weights if any."""
+        """Solve the optimization problem that `pose` returned, from initial weights if given."""
         if isinstance(hirr.designs, RowDesigns):
             return solve_bcd(
                 hirr,
@@ -250,10 +255,11 @@ class HirrScore(FeatureScore):
 
     def _choose_solver(self, problem: ScoringProblem, lam: FloatArray, maxima: FloatArray) -> str:
         n_numbers = len(lam) * problem.n_features**2
-        if self.solver == "irls" and n_numbers > _MOST_NUMBERS:
+        if self.solver == "irls" and n_numbers > _MAX_NUMBERS:
             raise PalmetteError(
                 f"solver='irls' needs a matrix of {problem.n_features} x {problem.n_features} at "
-                f"each of {len(lam)} nodes, {n_numbers / 2**27:.0f} GiB: use solver='bcd'."
+                f"each of {len(lam)} nodes, which take {n_numbers / 2**27:.0f} GiB in total. "
+                "Use solver='bcd'."
             )
         if self.solver != "auto":
             return self.solver
@@ -270,25 +276,28 @@ class HirrScore(FeatureScore):
             raise PalmetteError(f"lam={self.lam!r}: expected a number above 0.")
         for name in ("parent", "sibling", "tol"):
             if not getattr(self, name) >= 0:
-                raise PalmetteError(f"{name}={getattr(self, name)!r}: expected a number from 0.")
+                raise PalmetteError(
+                    f"{name}={getattr(self, name)!r}: expected a number of at least 0."
+                )
 
 
 def _check_lambda(problem: ScoringProblem, hirr: HirrProblem, maxima: FloatArray) -> None:
-    """Refuse a lambda at which no node has weights; warn where some have none."""
+    """Raise an error if lambda makes all weights zero; warn if those of some nodes are."""
     empty = hirr.lam >= maxima
     if not len(maxima) or not empty.any():
         return
-    advice = "lower lam, or give it as a part of lambda_max with relative=True."
+    advice = "Decrease lam, or set it relative to lambda_max with relative=True."
     if empty.all():
         raise PalmetteError(
-            f"lam={hirr.lam.max():.6g} leaves no feature at any node: lambda_max is "
-            f"{maxima.max():.6g}; {advice}"
+            f"lam={hirr.lam.max():.6g} makes all weights zero at all nodes: lambda_max is "
+            f"{maxima.max():.6g}. {advice}"
         )
-    if hirr.parent == 0:  # else parents may lend them weights
+    if hirr.parent == 0:  # otherwise the weights of parents may make those of children nonzero
         names = problem.space.hierarchy.names[problem.nodes[empty]].tolist()
         warnings.warn(
-            f"lam={hirr.lam.max():.6g} is at or above lambda_max of {len(names)} nodes, which have "
-            f"no weights: {names[:5]}, with {maxima[empty][:5].round(6).tolist()}; {advice}",
+            f"lam={hirr.lam.max():.6g} is at or above lambda_max of {len(names)} nodes, whose "
+            f"weights are all zero: {names[:5]}, with lambda_max "
+            f"{maxima[empty][:5].round(6).tolist()}. {advice}",
             stacklevel=3,
         )
 
@@ -297,20 +306,20 @@ def _check_lambda(problem: ScoringProblem, hirr: HirrProblem, maxima: FloatArray
 
 
 def _of_support(hirr: HirrProblem, t: int, weights: Weights, n_options: int) -> Any:
-    """Lengths of the rows with weights, as a sparse row of shape (1, n_features)."""
-    lengths = _lengths(hirr.designs[t], weights, n_options)
-    kept = np.flatnonzero(lengths > SHORTEST)
-    places = (np.zeros(len(kept), dtype=np.int32), weights.rows[kept])
+    """Return the norms of the nonzero rows, as a sparse array of shape (1, n_features)."""
+    norms = _norms(hirr.designs[t], weights, n_options)
+    kept = np.flatnonzero(norms > SHORTEST)
+    positions = (np.zeros(len(kept), dtype=np.int32), weights.rows[kept])
     shape = (1, len(hirr.designs[t].cross))
-    return sparse.csr_array((lengths[kept], places), shape)
+    return sparse.csr_array((norms[kept], positions), shape)
 
 
 def _of_all(
     hirr: HirrProblem, weights: Sequence[Weights], n_options: Sequence[int]
 ) -> Iterator[FloatArray]:
-    """Lengths of rows; where they are 0, what is left of them if the norm is rounded off at 0.
+    """Yield the norms of rows; for zero rows, the limit of IRLS with a smoothed norm.
 
-    This is what IRLS tends to: a multiple of the gradient, shorter than every row in use.
+    This limit is a multiple of the gradient, smaller than the norm of every nonzero row.
     """
     for t, own in enumerate(weights):
         design, coupling = hirr.designs[t], hirr.couple(t, weights)
@@ -319,19 +328,16 @@ def _of_all(
             gradient += coupling.gradient(own.rows, own.values)
         gradient = gradient[:, : n_options[t]]
         scores = SHORTEST * 2.0 / hirr.lam[t] * row_norms(gradient)
-        in_use = own.norms > SHORTEST
-        lengths = _lengths(design, own, n_options[t])
-        scores[own.rows[in_use]] = lengths[in_use] + SHORTEST
+        nonzero = own.norms > SHORTEST
+        norms = _norms(design, own, n_options[t])
+        scores[own.rows[nonzero]] = norms[nonzero] + SHORTEST
         yield np.where(design.squares > 0, scores, 0.0)
 
 
-def _lengths(design: Design, weights: Weights, n_options: int) -> FloatArray:
-    """Lengths of rows over the options that the node has; constant features have none."""
-    lengths = row_norms(weights.values[:, :n_options])
-    return np.where(design.squares[weights.rows] > 0, lengths, 0.0)
-
-
-IntArray = NDArray[np.int64]
+def _norms(design: Design, weights: Weights, n_options: int) -> FloatArray:
+    """Return the norms of rows over the options of the node; 0 for constant features."""
+    norms = row_norms(weights.values[:, :n_options])
+    return np.where(design.squares[weights.rows] > 0, norms, 0.0)
 
 
 @dataclass(eq=False)
@@ -341,15 +347,15 @@ class LambdaPath:
     Parameters
     ----------
     lams : array of shape (n_lams,)
-        Falling; in the unit of `HirrScore.lam`.
+        Descending; in the unit of `HirrScore.lam`.
     lambda_max : array of shape (n_tasks,)
     n_nonzero : int array of shape (n_lams, n_tasks)
-        Features with weights.
+        Number of features with nonzero weights.
     entered : array of shape (n_tasks, n_features)
-        The largest lambda of the path at which a feature has weights; 0 if there is none.
+        Largest lambda of the path at which a feature has nonzero weights; 0 if there is none.
     objective, dual_gap : arrays of shape (n_lams,)
     weights : list of Weights
-        Of all tasks at the smallest lambda.
+        Weights of all tasks at the smallest lambda.
     """
 
     lams: FloatArray
@@ -369,18 +375,20 @@ def lambda_path(
     n_lams: int = 20,
     smallest: float = 0.01,
 ) -> LambdaPath:
-    """Solve for a range of lambdas.
+    """Solve the problem of `HirrScore` for a range of lambdas, each from the last solution on.
 
     Parameters
     ----------
     problem : ScoringProblem
     lams : sequence of float, optional
-        In the unit of `HirrScore.lam`; by default `n_lams` of them, in equal ratios, from
-        lambda_max (left out) down to `smallest` times it.
+        In the unit of `HirrScore.lam`; by default `n_lams` values in geometric progression from
+        lambda_max (excluded) to `smallest` times lambda_max.
     score : HirrScore, optional
-        Everything else; its `lam` is not used.
+        The other parameters; its `lam` is not used.
     n_lams : int
+        Number of lambdas, if `lams` is None.
     smallest : float
+        Smallest lambda relative to lambda_max, if `lams` is None.
 
     Returns
     -------
@@ -398,11 +406,13 @@ def lambda_path(
     """
     score = HirrScore() if score is None else clone(score)
     if not score.relative and lams is None:
-        raise PalmetteError("lams is None with relative=False: give the lambdas.")
+        raise PalmetteError(
+            "lams is None, but relative=False needs explicit lambdas: pass lams=[...]."
+        )
     steps = np.geomspace(1.0, smallest, n_lams + 1)[1:] if lams is None else np.sort(lams)[::-1]
     if not len(steps) or not steps[-1] > 0:
-        raise PalmetteError(f"lams={lams!r}: expected numbers above 0, one at least.")
-    # one solver for the whole path: the one for its end
+        raise PalmetteError(f"lams={lams!r}: expected at least one number, all above 0.")
+    # the solver for the smallest lambda is used for the whole path
     hirr, maxima = score.set_params(lam=float(steps[-1])).pose(problem, keep=True)
     path = LambdaPath(
         lams=np.asarray(steps, dtype=np.float64),

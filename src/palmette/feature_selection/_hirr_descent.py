@@ -1,9 +1,9 @@
 """Block coordinate descent for row-sparse least squares: one row of weights after the other.
 
-The problem is to minimise ``quadratic(W) + lam * sum_j ||W_j||``, with `W` of shape (n_features,
-n_targets). For one row, others held, the minimiser is known: with the gradient ``C`` of minus half
-the quadratic and its curvature ``h``, it is ``C_j + h_j W_j`` made shorter by ``lam / 2``, over
-``h_j``.
+The objective is ``quadratic(W) + lam * sum_j ||W_j||``, with `W` of shape (n_features, n_targets).
+For one row, with the others fixed, the minimizer is known: with the gradient ``C`` of minus half
+the quadratic and its curvature ``h``, it is ``C_j + h_j W_j``, whose norm is reduced by
+``lam / 2``, divided by ``h_j``.
 """
 
 from __future__ import annotations
@@ -17,50 +17,151 @@ from numpy.typing import NDArray
 __all__ = [
     "ROUNDING",
     "descend",
+    "dual_scale",
     "duality_gap",
     "objective_and_gap",
     "pass_over_columns",
     "pass_over_gram",
-    "reach_of",
     "row_norms",
 ]
 
+FloatArray = NDArray[np.float64]
+State = tuple[FloatArray, ...]
+ROUNDING = 1e-13  # smallest gap in float64, relative to the objective of zero weights
+_MEMORY = 6  # number of passes that an extrapolation uses
+_PATIENCE = 60  # number of passes before the first long step
+_BETWEEN = 3  # number of passes from one long step to the next
 
-@njit(cache=True, nogil=True)
-def _step(
-    gradient: NDArray[np.float64],
-    curvature: float,
-    lam: float,
-    weights: NDArray[np.float64],
-    step: NDArray[np.float64],
-) -> bool:
-    """Move one row of weights to its minimiser; fill `step` and say if it is not 0.
+
+def descend(
+    one_pass: Callable[..., object],
+    measure: Callable[..., tuple[float, float]],
+    state: State,
+    tolerance: float,
+    max_passes: int,
+    long_step: Callable[..., object] | None = None,
+) -> None:
+    """Repeat passes, with extrapolation, until the duality gap is small.
 
     Parameters
     ----------
-    gradient : float64 array of shape (n_targets,), IN
-    curvature, lam : float
-    weights : float64 array of shape (n_targets,), IN and OUT
-    step : float64 array of shape (n_targets,), OUT
+    one_pass : callable
+        Updates the arrays of the state in place.
+    measure : callable
+        Returns the objective and the duality gap of the arrays of the state. An extrapolation is
+        accepted only if the objective decreases.
+    state : tuple of arrays, IN and OUT
+        First the variables; the others are affine functions of them.
+    tolerance : float
+        Maximum duality gap at convergence.
+    max_passes : int
+    long_step : callable, optional
+        Like `one_pass`, slower but with more progress. It replaces some passes if the descent does
+        not converge soon.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 1.0])
+    >>> def one_pass(x):
+    ...     x *= [0.9, 0.99]
+    >>> descend(one_pass, lambda x: (x @ x, x @ x), (x,), 1e-6, 24)  # 0.99**24 is 0.8
+    >>> bool(x @ x < 1e-6)
+    True
     """
-    if curvature <= 0.0:  # a feature that says nothing
-        return False
-    n_targets = len(weights)
-    length = 0.0
-    for k in range(n_targets):
-        step[k] = gradient[k] + curvature * weights[k]
-        length += step[k] * step[k]
-    length = np.sqrt(length)
-    shrink = 0.0
-    if 2.0 * length > lam:
-        shrink = (1.0 - 0.5 * lam / length) / curvature
-    moved = False
-    for k in range(n_targets):
-        new = shrink * step[k]
-        step[k] = new - weights[k]
-        weights[k] = new
-        moved = moved or step[k] != 0.0
-    return moved
+    past = [_copy(state)]
+    for n in range(max_passes):
+        if long_step is not None and n > _PATIENCE and n % _BETWEEN == 0:
+            long_step(*state)
+        else:
+            one_pass(*state)
+        past.append(_copy(state))
+        if len(past) > _MEMORY:
+            value, gap = measure(*state)
+            ahead = _extrapolate(past)
+            if ahead is not None:
+                value_ahead, gap_ahead = measure(*ahead)
+                if value_ahead < value:
+                    gap = gap_ahead
+                    for array, new in zip(state, ahead, strict=True):
+                        array[...] = new
+            if gap <= tolerance:
+                return
+            past = [_copy(state)]
+
+
+def _copy(state: State) -> State:
+    return tuple(array.copy() for array in state)
+
+
+def _extrapolate(past: list[State]) -> State | None:
+    """Return the affine combination of states with the smallest change; None if undefined."""
+    points = np.array([state[0].ravel() for state in past])
+    changes = np.diff(points, axis=0)
+    try:
+        shares = np.linalg.solve(changes @ changes.T, np.ones(len(changes)))
+    except np.linalg.LinAlgError:  # the changes are linearly dependent
+        return None
+    if not np.isfinite(shares).all() or shares.sum() == 0:
+        return None
+    shares /= shares.sum()
+    return tuple(
+        np.tensordot(shares, np.stack(arrays[1:]), axes=1) for arrays in zip(*past, strict=True)
+    )
+
+
+def objective_and_gap(
+    square: float, lam: float, values: FloatArray, own_gradient: FloatArray, gradient: FloatArray
+) -> tuple[float, float]:
+    """Return the objective and the duality gap of one node.
+
+    Parameters
+    ----------
+    square : float
+        Sum of all squares in the objective.
+    lam : float
+    values : array of shape (n_rows, n_targets)
+        Nonzero rows of the weights.
+    own_gradient : array of shape (n_rows, n_targets)
+        Minus half the gradient of the squares in these rows.
+    gradient : array of shape (n_features, n_targets)
+        Minus half the gradient of the squares in all rows.
+    """
+    norms, slack = lam * float(row_norms(values).sum()), float(np.sum(values * own_gradient))
+    return square + norms, duality_gap(square, norms, slack, dual_scale(gradient, lam))
+
+
+def duality_gap(square: float, norms: float, slack: float, scale: float) -> float:
+    """Return the primal minus the dual objective, by a formula without cancellation.
+
+    Parameters
+    ----------
+    square : float
+        Sum of all squares in the primal objective.
+    norms : float
+        ``lam |W|_{2,1}``
+    slack : float
+        Inner product of the weights with minus half the gradient of the squares.
+    scale : float
+        See `dual_scale`.
+
+    Examples
+    --------
+    >>> duality_gap(10.0, 0.0, 0.0, 1.0)  # zero weights, which are optimal
+    0.0
+    """
+    return (1.0 - scale) ** 2 * square + norms - 2.0 * scale * slack
+
+
+def dual_scale(gradient: FloatArray, lam: float) -> float:
+    """Return the factor, at most 1, that makes a residual with this gradient dual feasible."""
+    largest = 2.0 * float(np.max(row_norms(gradient), initial=0.0))
+    return 1.0 if largest <= lam else lam / largest
+
+
+def row_norms(values: FloatArray) -> FloatArray:
+    """Return the norm of every row."""
+    squares: FloatArray = np.einsum("jk,jk->j", values, values)
+    return np.sqrt(squares)
 
 
 @njit(cache=True, nogil=True)
@@ -70,7 +171,7 @@ def pass_over_gram(
     weights: NDArray[np.float64],
     gradient: NDArray[np.float64],
 ) -> None:
-    """Move every row once, with the whole matrix of the quadratic at hand.
+    """Update every row of the weights once, with the whole matrix of the quadratic.
 
     Parameters
     ----------
@@ -109,20 +210,20 @@ def pass_over_columns(
     residual: NDArray[np.float64],
     along: NDArray[np.float64],
 ) -> None:
-    """Move every row once, over sparse columns that are centred and scaled by algebra alone.
+    """Update every row of the weights once, for sparse columns with implicit centring and scaling.
 
     Column ``j`` of the design is ``(x_j - means[j] * unit) / scales[j]``. The quadratic is the sum
-    of squares of the residual, of `along` and of the weights times `ridge`, less twice the product
-    of the weights with `pull`.
+    of squares of the residual, of `along` and of the weights times `ridge`, minus twice the inner
+    product of the weights with `pull`.
 
     Parameters
     ----------
     values, rows, starts : arrays, IN
-        Of the matrix of active features, by columns.
+        CSC matrix of the active features.
     means, scales : float64 arrays of shape (n_active,), IN
-        A mean is that of its column in the rows, or all are 0: then `unit` drops out.
+        The means of the columns, or zeros without centring.
     unit : float64 array of shape (n_rows,), IN
-        The constant column; roots of the weights of rows.
+        The constant column: square roots of the sample weights.
     curvature : float64 array of shape (n_active,), IN
     ridge : float
     pull : float64 array of shape (n_active, n_targets), IN
@@ -130,7 +231,7 @@ def pass_over_columns(
     lam : float
     weights : float64 array of shape (n_active, n_targets), IN and OUT
     residual : float64 array of shape (n_rows, n_targets), IN and OUT
-        Of the targets, up to a multiple of `unit` for each.
+        Residuals, up to a multiple of `unit` per target.
     along : float64 array of shape (n_along, n_targets), IN and OUT
         ``factor.T @ weights``
     """
@@ -164,144 +265,38 @@ def pass_over_columns(
                 residual[rows[e], k] -= values[e] * step[k]
 
 
-FloatArray = NDArray[np.float64]
-
-ROUNDING = 1e-13  # of the objective of no weights: a smaller gap is not to be had in float64
-
-
-def row_norms(values: FloatArray) -> FloatArray:
-    """Length of every row."""
-    squares: FloatArray = np.einsum("jk,jk->j", values, values)
-    return np.sqrt(squares)
-
-
-def reach_of(gradient: FloatArray, lam: float) -> float:
-    """The factor, at most 1, that makes a residual with this gradient feasible for the dual."""
-    longest = 2.0 * float(np.max(row_norms(gradient), initial=0.0))
-    return 1.0 if longest <= lam else lam / longest
-
-
-def duality_gap(square: float, norms: float, slack: float, reach: float) -> float:
-    """Primal less dual objective, written so that no digits cancel.
+@njit(cache=True, nogil=True)
+def _step(
+    gradient: NDArray[np.float64],
+    curvature: float,
+    lam: float,
+    weights: NDArray[np.float64],
+    step: NDArray[np.float64],
+) -> bool:
+    """Set one row of weights to its minimizer; return whether it changed, and the change in `step`.
 
     Parameters
     ----------
-    square : float
-        All squares of the primal objective.
-    norms : float
-        ``lam |W|_{2,1}``
-    slack : float
-        Product of the weights with minus half the gradient of the squares.
-    reach : float
-        See `reach_of`.
-
-    Examples
-    --------
-    >>> duality_gap(10.0, 0.0, 0.0, 1.0)  # no weights, and nothing asks for any
-    0.0
+    gradient : float64 array of shape (n_targets,), IN
+    curvature, lam : float
+    weights : float64 array of shape (n_targets,), IN and OUT
+    step : float64 array of shape (n_targets,), OUT
     """
-    return (1.0 - reach) ** 2 * square + norms - 2.0 * reach * slack
-
-
-def objective_and_gap(
-    square: float, lam: float, values: FloatArray, own_gradient: FloatArray, gradient: FloatArray
-) -> tuple[float, float]:
-    """Objective and duality gap of one node.
-
-    Parameters
-    ----------
-    square : float
-        All squares of the objective.
-    lam : float
-    values : array of shape (n_rows, n_targets)
-        Weights in some rows; the others are 0.
-    own_gradient : array of shape (n_rows, n_targets)
-        Minus half the gradient of the squares in these rows.
-    gradient : array of shape (n_features, n_targets)
-        The same in all rows.
-    """
-    norms, slack = lam * float(row_norms(values).sum()), float(np.sum(values * own_gradient))
-    return square + norms, duality_gap(square, norms, slack, reach_of(gradient, lam))
-
-
-State = tuple[FloatArray, ...]
-
-_MEMORY = 6  # passes that one extrapolation looks back on
-_PATIENCE = 60  # passes before the first long step
-_BETWEEN = 3  # passes from one long step to the next
-
-
-def descend(
-    one_pass: Callable[..., object],
-    measure: Callable[..., tuple[float, float]],
-    state: State,
-    enough: float,
-    max_passes: int,
-    long_step: Callable[..., object] | None = None,
-) -> None:
-    """Repeat passes until the duality gap is small.
-
-    Parameters
-    ----------
-    one_pass : callable
-        Takes the arrays of the state and moves them in place.
-    measure : callable
-        Takes the arrays of the state; returns the objective and the gap. An extrapolation is taken
-        only where the objective falls.
-    state : tuple of arrays, in and out
-        First the variables; the others are affine functions of them.
-    enough : float
-        A gap that is small enough.
-    max_passes : int
-    long_step : callable, optional
-        Like `one_pass`; costs more and goes further. It is called now and then where the end is not
-        reached soon.
-
-    Examples
-    --------
-    >>> x = np.array([1.0, 1.0])
-    >>> def one_pass(x):
-    ...     x *= [0.9, 0.99]
-    >>> descend(one_pass, lambda x: (x @ x, x @ x), (x,), 1e-6, 24)  # 0.99**24 is 0.8
-    >>> bool(x @ x < 1e-6)
-    True
-    """
-    past = [_copy(state)]
-    for n in range(max_passes):
-        if long_step is not None and n > _PATIENCE and n % _BETWEEN == 0:
-            long_step(*state)
-        else:
-            one_pass(*state)
-        past.append(_copy(state))
-        if len(past) > _MEMORY:
-            value, gap = measure(*state)
-            ahead = _extrapolate(past)
-            if ahead is not None:
-                value_ahead, gap_ahead = measure(*ahead)
-                if value_ahead < value:
-                    gap = gap_ahead
-                    for array, new in zip(state, ahead, strict=True):
-                        array[...] = new
-            if gap <= enough:
-                return
-            past = [_copy(state)]
-
-
-def _copy(state: State) -> State:
-    return tuple(array.copy() for array in state)
-
-
-def _extrapolate(past: list[State]) -> State | None:
-    """The affine combination of the past whose own change is the smallest; None where undefined."""
-    points = np.array([state[0].ravel() for state in past])
-    changes = np.diff(points, axis=0)
-    try:
-        shares = np.linalg.solve(changes @ changes.T, np.ones(len(changes)))
-    except np.linalg.LinAlgError:  # they have stopped to change
-        return None
-    if not np.isfinite(shares).all() or shares.sum() == 0:
-        return None
-    shares /= shares.sum()
-    return tuple(
-        np.tensordot(shares, np.stack(arrays[1:]), axes=1) for arrays in zip(*past, strict=True)
-    )
+    if curvature <= 0.0:  # constant feature
+        return False
+    n_targets = len(weights)
+    length = 0.0
+    for k in range(n_targets):
+        step[k] = gradient[k] + curvature * weights[k]
+        length += step[k] * step[k]
+    length = np.sqrt(length)
+    shrink = 0.0
+    if 2.0 * length > lam:
+        shrink = (1.0 - 0.5 * lam / length) / curvature
+    moved = False
+    for k in range(n_targets):
+        new = shrink * step[k]
+        step[k] = new - weights[k]
+        weights[k] = new
+        moved = moved or step[k] != 0.0
+    return moved

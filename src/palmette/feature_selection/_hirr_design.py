@@ -1,7 +1,7 @@
-"""The least-squares problem of one node, seen through its inner products.
+"""The least-squares problem of one node: a design, with dense rows, sparse rows or a Gram matrix.
 
-A *design* is the matrix of a node's rows with the indicator of its options as targets. Rows may be
-held dense or sparse, or be gone, with only their Gram matrix left; the solvers see no difference.
+A *design* is the matrix of a node's rows, with indicators of its options as targets. The solvers
+call the same methods for all three representations.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ __all__ = ["Coupling", "DenseDesign", "Design", "GramDesign", "SparseDesign"]
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
 
-FEW = 512  # features whose inner products take next to nothing
-MAX_PASSES = 1000  # over the active features, before the gradient of all is looked at again
+FEW = 512  # number of features whose inner products are cheap to compute
+MAX_PASSES = 1000  # over the active features, before the gradient of all is computed again
 
 
 @dataclass(frozen=True, eq=False)
 class Coupling:
-    """What other nodes add to the quadratic of one: ``ridge |W|^2 - 2 <pull, W> + |factor' W|^2``.
+    """Terms of a node's objective from other nodes: ``ridge |W|^2 - 2 <pull, W> + |factor' W|^2``.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Coupling:
     pull : array of shape (n_features, n_targets)
     factor : array of shape (n_features, n_along)
     constant : float
-        What makes all of it a sum of squares.
+        Constant that makes the terms a sum of squares.
     """
 
     ridge: float
@@ -44,15 +44,14 @@ class Coupling:
     constant: float
 
     def value(self, rows: IndexArray, values: FloatArray) -> float:
-        """Return what it adds at weights that are 0 but in some rows."""
+        """Return the value of the terms at weights with some nonzero rows."""
         along = self.factor[rows].T @ values
-        apart = self.ridge * float(np.sum(values**2)) - 2.0 * float(
-            np.sum(self.pull[rows] * values)
-        )
-        return apart + float(np.sum(along**2)) + self.constant
+        square, product = float(np.sum(values**2)), float(np.sum(self.pull[rows] * values))
+        parent = self.ridge * square - 2.0 * product
+        return parent + float(np.sum(along**2)) + self.constant
 
     def gradient(self, rows: IndexArray, values: FloatArray) -> FloatArray:
-        """Minus half its gradient at weights that are 0 but in some rows."""
+        """Return minus half the gradient of the terms at weights with some nonzero rows."""
         gradient = self.pull - self.factor @ (self.factor[rows].T @ values)
         gradient[rows] -= self.ridge * values
         return gradient
@@ -66,7 +65,7 @@ class Design(ABC):
     cross : array of shape (n_features, n_targets)
         ``Z' Y``.
     energy : float
-        ``|Y|^2``, the loss of no weights.
+        ``|Y|^2``, the loss of zero weights.
     squares : array of shape (n_features,)
         Diagonal of ``Z' Z``.
     """
@@ -77,20 +76,20 @@ class Design(ABC):
 
     @property
     def lambda_max(self) -> float:
-        """The smallest lambda at which no weights are the best, if nodes are not coupled."""
+        """Smallest lambda at which zero weights are optimal, if nodes are not coupled."""
         return 2.0 * float(np.sqrt(np.max(np.sum(self.cross**2, axis=1), initial=0.0)))
 
     def loss(self, rows: IndexArray, values: FloatArray, gradient: FloatArray) -> float:
-        """``|Z W - Y|^2``, given `gradient` of the loss alone."""
+        """Return ``|Z W - Y|^2``, given the `gradient` of the loss without coupling."""
         return self.energy - float(np.sum((self.cross[rows] + gradient[rows]) * values))
 
     @abstractmethod
     def gradient(self, rows: IndexArray, values: FloatArray) -> FloatArray:
-        """``Z' (Y - Z W)`` for weights that are 0 but in `rows`: (n_features, n_targets)."""
+        """Return ``Z' (Y - Z W)``, of shape (n_features, n_targets), for nonzero `rows`."""
 
     @abstractmethod
     def block(self, rows: IndexArray) -> FloatArray:
-        """``Z' Z`` among some features."""
+        """Return ``Z' Z`` of some features."""
 
     def descend(
         self,
@@ -99,20 +98,20 @@ class Design(ABC):
         gradient: FloatArray,
         coupling: Coupling | None,
         lam: float,
-        enough: float,
+        tolerance: float,
     ) -> None:
-        """Descend over the rows `active` of the weights, in place.
+        """Minimize over the rows `active` of the weights, in place.
 
         Parameters
         ----------
         active : int array of shape (n_active,)
-        values : array of shape (n_active, n_targets), in and out
-        gradient : array of shape (n_active, n_targets), in
-            At `values`, couplings included.
+        values : array of shape (n_active, n_targets), IN and OUT
+        gradient : array of shape (n_active, n_targets), IN
+            Gradient at `values`, with coupling.
         coupling : Coupling or None
         lam : float
-        enough : float
-            The duality gap among these rows that is small enough.
+        tolerance : float
+            Maximum duality gap among these rows at convergence.
         """
         from palmette.feature_selection._hirr_descent import pass_over_gram
 
@@ -134,11 +133,11 @@ class Design(ABC):
             square = constant - float(np.sum((linear + gradient) * values))
             return objective_and_gap(square, lam, values, gradient, gradient)
 
-        descend(one_pass, measure, (values, gradient.copy()), enough, MAX_PASSES, long_step)
+        descend(one_pass, measure, (values, gradient.copy()), tolerance, MAX_PASSES, long_step)
 
 
 class GramDesign(Design):
-    """A design of which only the Gram matrix is left.
+    """A design given by its Gram matrix.
 
     Parameters
     ----------
@@ -161,7 +160,7 @@ class GramDesign(Design):
 
 
 class DenseDesign(Design):
-    """A design with its rows; inner products of features are made when asked for, and kept.
+    """A design with dense rows; inner products of features are computed when needed, and kept.
 
     Parameters
     ----------
@@ -194,13 +193,13 @@ class DenseDesign(Design):
 
 
 class SparseDesign(Design):
-    """A design of sparse rows that is never formed: ``Z = (X - unit means') / scales``.
+    """A design with sparse rows, ``Z = (X - unit means') / scales``, which is never formed.
 
     Parameters
     ----------
     X : CSC array of shape (n_rows, n_features)
     unit : array of shape (n_rows,)
-        The constant column: ones, or roots of the weights of rows.
+        The constant column: square roots of the sample weights.
     targets : array of shape (n_rows, n_targets)
     means, scales : arrays of shape (n_features,)
         The means of the columns, or zeros.
@@ -221,12 +220,12 @@ class SparseDesign(Design):
         self.squares = (X.multiply(X).sum(axis=0) - mass * means**2) / scales**2
 
     def _transposed(self, residual: FloatArray) -> FloatArray:
-        """``Z' residual``."""
+        """Return ``Z' residual``."""
         product: FloatArray = self.X.T @ residual - np.outer(self.means, self.unit @ residual)
         return product / self.scales[:, None]
 
     def _residual(self, rows: IndexArray, values: FloatArray) -> FloatArray:
-        """Of the targets, up to a multiple of `unit` where columns are centred."""
+        """Return the residual of the targets, up to a multiple of `unit` if columns are centred."""
         fitted: FloatArray = self.X[:, rows] @ (values / self.scales[rows, None])
         return self.targets - fitted
 
@@ -246,14 +245,14 @@ class SparseDesign(Design):
         gradient: FloatArray,
         coupling: Coupling | None,
         lam: float,
-        enough: float,
+        tolerance: float,
     ) -> None:
         from palmette.feature_selection._hirr_descent import pass_over_columns
 
         columns = self.X[:, active]
-        # inner products are made where they are few, or where a pass over them reads less
+        # inner products are formed if they are few, or if a pass over them reads less memory
         if len(active) <= FEW or len(active) ** 2 <= 2 * columns.nnz:
-            super().descend(active, values, gradient, coupling, lam, enough)
+            super().descend(active, values, gradient, coupling, lam, tolerance)
             return
         curvature, constant = self.squares[active], 0.0
         ridge, pull, factor = 0.0, np.zeros_like(values), np.empty((len(active), 0))
@@ -261,12 +260,12 @@ class SparseDesign(Design):
             ridge, pull, factor = coupling.ridge, coupling.pull[active], coupling.factor[active]
             curvature = curvature + ridge + np.sum(factor**2, axis=1)
             constant = coupling.constant
-        values_of, rows, starts = columns.data, columns.indices, columns.indptr.astype(np.int64)
+        entries, rows, starts = columns.data, columns.indices, columns.indptr.astype(np.int64)
         means, scales = self.means[active], self.scales[active]
 
         def one_pass(values: FloatArray, residual: FloatArray, along: FloatArray) -> None:
             pass_over_columns(
-                values_of,
+                entries,
                 rows,
                 starts,
                 means,
@@ -285,17 +284,17 @@ class SparseDesign(Design):
         def measure(
             values: FloatArray, residual: FloatArray, along: FloatArray
         ) -> tuple[float, float]:
-            tied = ridge * float(np.sum(values**2)) - 2.0 * float(np.sum(pull * values))
-            square = self._square(residual) + float(np.sum(along**2)) + tied + constant
+            parent = ridge * float(np.sum(values**2)) - 2.0 * float(np.sum(pull * values))
+            square = self._square(residual) + float(np.sum(along**2)) + parent + constant
             product = columns.T @ residual - np.outer(means, self.unit @ residual)
             gradient = product / scales[:, None] + pull - ridge * values - factor @ along
             return objective_and_gap(square, lam, values, gradient, gradient)
 
         state = (values, self._residual(active, values), factor.T @ values)
-        descend(one_pass, measure, state, enough, MAX_PASSES)
+        descend(one_pass, measure, state, tolerance, MAX_PASSES)
 
     def _square(self, residual: FloatArray) -> float:
-        """Loss, of a residual up to a multiple of `unit` where columns are centred."""
+        """Return the loss of a residual, known up to a multiple of `unit` with centring."""
         square = float(np.sum(residual**2))
         if self.means.any():
             square -= float(np.sum((self.unit @ residual) ** 2)) / float(self.unit @ self.unit)
@@ -309,15 +308,15 @@ def reweighted_step(
     values: FloatArray,
     gradient: FloatArray,
 ) -> None:
-    """One step of IRLS over the rows in use, in place: coordinate descent is slow if they are many.
+    """Make one step of IRLS over the nonzero rows, as coordinate descent is slow if they are many.
 
     Parameters
     ----------
-    quadratic : array of shape (n_active, n_active), in
-    linear : array of shape (n_active, n_targets), in
+    quadratic : array of shape (n_active, n_active), IN
+    linear : array of shape (n_active, n_targets), IN
     lam : float
-    values : array of shape (n_active, n_targets), in and out
-    gradient : array of shape (n_active, n_targets), out
+    values : array of shape (n_active, n_targets), IN and OUT
+    gradient : array of shape (n_active, n_targets), OUT
         ``linear - quadratic @ values``
     """
     norms = row_norms(values)

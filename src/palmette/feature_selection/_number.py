@@ -1,4 +1,4 @@
-"""How many features to choose, by cross-validation with the one-standard-error rule."""
+"""Choice of the number of features by cross-validation with the one-standard-error rule."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ PARAMETER = "feature_selector__n_features_to_select"
 
 @dataclass(frozen=True, eq=False)
 class ChosenNumber:
-    """Numbers of features and how well they did in cross-validation.
+    """Cross-validated scores of several numbers of features.
 
     Parameters
     ----------
     counts : int array of shape (n_counts,)
-        Numbers tried, ascending.
+        Numbers of features, ascending.
     scores : array of shape (n_counts, n_folds)
 
     Attributes
     ----------
     n_features : int
-        The fewest whose mean score is within one standard error of the best.
+        Smallest number whose mean score is within one standard error of the best.
     best : int
-        Those with the best mean score; the fewest of equal ones.
+        Number with the best mean score; the smallest of equal ones.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class ChosenNumber:
 
     @property
     def n_features(self) -> int:
-        """Fewest features whose mean score is within one standard error of the best."""
+        """Smallest number of features within one standard error of the best mean score."""
         return int(self.counts[_within_one_error(self.mean, self.standard_error)[0]])
 
 
@@ -83,10 +83,10 @@ def choose_n_features(
     scoring: Any = "hierarchical_f1",
     n_jobs: int | None = None,
 ) -> ChosenNumber:
-    """Try numbers of features per node, the same for all nodes, by cross-validation.
+    """Compare numbers of features per node, the same for all nodes, by cross-validation.
 
-    The selector is fitted once in every fold, for the largest number; smaller numbers are the best
-    of these features. So a search over ten numbers selects as often as one without a search.
+    The selector is fitted once per fold, for the largest number; smaller numbers use the best of
+    these features. The time for the selection does not depend on how many numbers are compared.
 
     Parameters
     ----------
@@ -95,13 +95,13 @@ def choose_n_features(
     X : array or sparse matrix of shape (n_samples, n_features)
     y : labels of n_samples rows
     counts : sequence of int
-        Numbers of features to try; those above the number there is count as all.
+        Numbers of features; numbers above ``n_features`` are replaced by it.
     cv : int, cross-validation generator or iterable
-        Folds; for an int they are stratified by label.
+        Folds; if an int, they are stratified by label.
     scoring : str, callable or None
-        What is better; None is the share of exact answers.
+        As in scikit-learn; None is the accuracy.
     n_jobs : int, optional
-        Folds at a time, in processes.
+        Number of folds that are fitted at a time, in processes.
 
     Returns
     -------
@@ -109,14 +109,14 @@ def choose_n_features(
 
     See Also
     --------
-    one_standard_error : the same rule inside of `sklearn.model_selection.GridSearchCV`.
+    one_standard_error : The same rule for `sklearn.model_selection.GridSearchCV`.
     """
     tried = np.unique(np.minimum(np.asarray(counts, dtype=np.int64), X.shape[1]))
     if not tried.size or tried[0] < 1:
         raise PalmetteError(f"counts={counts!r}: expected numbers of features of 1 or more.")
     if getattr(classifier, "feature_selector", None) is None:
         raise PalmetteError(
-            f"{type(classifier).__name__} has no feature_selector. Give it one, such as "
+            f"{type(classifier).__name__} has no feature_selector. Set it, such as to "
             "feature_selector=HierarchicalFeatureSelector()."
         )
     terminals = NodeLabels.encode(y, classifier._given_hierarchy()).terminals
@@ -125,7 +125,7 @@ def choose_n_features(
         delayed(_score_fold)(classifier, X, y, train, test, tried, scoring) for train, test in folds
     )
     if len(scores) < 2:
-        raise PalmetteError(f"cv={cv!r} gives {len(scores)} fold: expected two or more.")
+        raise PalmetteError(f"cv={cv!r} gives {len(scores)} fold: expected at least two folds.")
     return ChosenNumber(tried, np.array(scores).T)
 
 
@@ -138,7 +138,7 @@ def _score_fold(
     counts: NDArray[np.int64],
     scoring: Any,
 ) -> list[float]:
-    """Scores of one fold, by number of features."""
+    """Return the scores of one fold, one per number of features."""
     scorer = check_scoring(classifier, scoring=scoring)
     rows, labels = take_rows(X, train), take_rows(y, train)
     held_out = take_rows(X, test), take_rows(y, test)
@@ -152,18 +152,18 @@ def _score_fold(
 
 
 def one_standard_error(parameter: str = PARAMETER) -> Callable[[dict[str, Any]], int]:
-    """Return a rule for ``GridSearchCV(refit=...)``: the smallest value that is nearly the best.
+    """Return a rule for ``GridSearchCV(refit=...)``: the smallest value close to the best score.
 
     Parameters
     ----------
     parameter : str
-        Whose smallest value is wanted among the candidates whose mean score is within one standard
-        error of the best; of several, the one with the best score.
+        The rule selects the smallest value of this parameter among the candidates whose mean score
+        is within one standard error of the best; of several, the one with the best score.
 
     Returns
     -------
     callable
-        From ``cv_results_`` to the place of a candidate.
+        Function from ``cv_results_`` to the index of a candidate.
 
     Examples
     --------
@@ -189,6 +189,6 @@ def one_standard_error(parameter: str = PARAMETER) -> Callable[[dict[str, Any]],
 
 
 def _within_one_error(mean: FloatArray, error: FloatArray) -> NDArray[np.intp]:
-    """Places of the scores that are within one standard error of the best."""
+    """Return the indices of the scores within one standard error of the best."""
     best = int(np.nanargmax(mean))
     return np.flatnonzero(mean >= mean[best] - error[best])

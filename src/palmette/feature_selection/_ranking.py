@@ -1,4 +1,4 @@
-"""The features of one node, or of all, as a transformer of its own."""
+"""From scores to features: how many per node, which of them, and the transformer of one node."""
 
 from __future__ import annotations
 
@@ -16,68 +16,13 @@ from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = ["NodeColumns", "NodeTransform", "counts_by_node", "top_features"]
 
-
-class NodeTransform:
-    """Gives a selector a `transform` that takes a node.
-
-    It stands apart from the selector since scikit-learn wraps the `transform` that a transformer
-    defines, to name the columns of tables; and names depend on the node here.
-    """
-
-    def transform(self, X: Any, node: Any = None) -> Any:
-        """Reduce X to the chosen features.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-        node : int, str or tuple, optional
-            Number, name or path of a node: its features. By default those of any node.
-
-        Returns
-        -------
-        array or sparse matrix of shape (n_samples, n_chosen)
-        """
-        return NodeColumns(self, node).transform(X)
-
-
-class NodeColumns(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """The features that a fitted selector chose for a node, in scikit-learn's own terms.
-
-    Parameters
-    ----------
-    selector : fitted HierarchicalFeatureSelector
-    node : node, or None for all nodes
-    """
-
-    def __init__(self, selector: Any, node: Any) -> None:
-        self.selector = selector
-        self.node = node
-        self.n_features_in_ = selector.n_features_in_
-        if hasattr(selector, "feature_names_in_"):
-            self.feature_names_in_ = selector.feature_names_in_
-        if hasattr(selector, "_sklearn_output_config"):  # what set_output was told
-            self._sklearn_output_config = selector._sklearn_output_config
-
-    def fit(self, X: Any, y: Any = None) -> NodeColumns:
-        """Do nothing: the selector is fitted already."""
-        return self
-
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        return self.selector.get_support(self.node)  # type: ignore[no-any-return]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
-DEFAULT = "default"  # the key of a dict for all nodes that it does not name
+DEFAULT = "default"  # key for all nodes without an entry of their own
 
 
 def counts_by_node(
     wanted: Any, nodes: NDArray[np.int32], hierarchy: Hierarchy, n_features: int, *, is_given: bool
 ) -> NDArray[np.int64]:
-    """Return the number of features wanted at each node; all of them where there is no limit.
+    """Return the number of features to select at each node; all of them without a limit.
 
     Parameters
     ----------
@@ -87,7 +32,7 @@ def counts_by_node(
     hierarchy : Hierarchy
     n_features : int
     is_given : bool
-        Whether the user gave the hierarchy, so that a key that is not in it must be a mistake.
+        Whether the user passed the hierarchy, so that a key that is not in it is an error.
 
     Returns
     -------
@@ -109,7 +54,7 @@ def counts_by_node(
     if (counts > n_features).any():
         warnings.warn(
             f"n_features_to_select={int(counts.max())} is more than the {n_features} features of "
-            "X: all of them are taken.",
+            "X: all features are selected.",
             UserWarning,
             stacklevel=3,
         )
@@ -141,7 +86,7 @@ def _look_up(wanted: dict[Any, Any], node: int, hierarchy: Hierarchy) -> Any:
         return wanted[DEFAULT]
     raise PalmetteError(
         f"n_features_to_select has no entry for {hierarchy.path_strings[node]!r} (depth {depth}) "
-        f"among {sorted(map(str, wanted))}. Add it, or a {DEFAULT!r}."
+        f"among {sorted(map(str, wanted))}. Add one, or an entry {DEFAULT!r}."
     )
 
 
@@ -150,8 +95,8 @@ def _check_keys(wanted: dict[Any, Any], hierarchy: Hierarchy, is_given: bool) ->
         known = isinstance(key, Integral) or key == DEFAULT or key in hierarchy
         if not known and is_given:  # a hierarchy taken from y may lack rare nodes
             raise HierarchyError(
-                f"n_features_to_select has the key {key!r}, which is no node of the hierarchy (or "
-                "a name that several nodes share). Expected a node's path, a depth as an int, or "
+                f"n_features_to_select has the key {key!r}, which is not a node of the hierarchy "
+                "(or a name of several nodes). Expected the path of a node, a depth as an int, or "
                 f"{DEFAULT!r}."
             )
 
@@ -159,16 +104,16 @@ def _check_keys(wanted: dict[Any, Any], hierarchy: Hierarchy, is_given: bool) ->
 def top_features(
     scores: NDArray[np.float64], count: int, threshold: float | None, positive: bool
 ) -> NDArray[np.intp]:
-    """Return the best features in ascending order; of equal ones the first win.
+    """Return the best features in ascending order; of equal scores, the first are selected.
 
     Parameters
     ----------
     scores : array of shape (n_features,)
     count : int
     threshold : float or None
-        Scores below it are not chosen.
+        Features with lower scores are not selected.
     positive : bool
-        Whether scores of 0 are not chosen.
+        Whether features with score 0 are not selected.
 
     Returns
     -------
@@ -191,3 +136,58 @@ def top_features(
     if positive:
         above &= scores > 0.0
     return np.flatnonzero(above)
+
+
+class NodeTransform:
+    """Mixin that adds a `transform` with a node as parameter.
+
+    It is a class of its own because scikit-learn wraps the `transform` of a transformer class to
+    name the columns of data frames, and here the names depend on the node.
+    """
+
+    def transform(self, X: Any, node: Any = None) -> Any:
+        """Reduce X to the selected features.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+        node : int, str or tuple, optional
+            Number, name or path of a node, whose features are used. By default, the features
+            selected at any node are used.
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_samples, n_chosen)
+        """
+        return NodeColumns(self, node).transform(X)
+
+
+class NodeColumns(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """The features that a fitted selector selected for a node, as a scikit-learn transformer.
+
+    Parameters
+    ----------
+    selector : fitted HierarchicalFeatureSelector
+    node : node, or None for all nodes
+    """
+
+    def __init__(self, selector: Any, node: Any) -> None:
+        self.selector = selector
+        self.node = node
+        self.n_features_in_ = selector.n_features_in_
+        if hasattr(selector, "feature_names_in_"):
+            self.feature_names_in_ = selector.feature_names_in_
+        if hasattr(selector, "_sklearn_output_config"):  # set by set_output
+            self._sklearn_output_config = selector._sklearn_output_config
+
+    def fit(self, X: Any, y: Any = None) -> NodeColumns:
+        """Do nothing, as the selector is fitted already."""
+        return self
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        return self.selector.get_support(self.node)  # type: ignore[no-any-return]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,4 +1,4 @@
-"""A parameter that bears the name of a method."""
+"""HierarchicalFeatureSelector: selection of features for every node of a hierarchy."""
 
 from __future__ import annotations
 
@@ -33,31 +33,9 @@ from palmette.hierarchy._pictures import FittedHTML
 
 __all__ = ["SCORES", "HierarchicalFeatureSelector", "ParameterNotMethod", "resolve_score"]
 
-
-class ParameterNotMethod:
-    """Hides a parameter from those who would call it.
-
-    scikit-learn's tools take whatever an estimator has under the name ``score`` for its method of
-    that name: a pipeline would call it. As a parameter it is set, searched, cloned and shown like
-    any other, and read with ``get_params()["score"]``; but an object has no such attribute.
-    """
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __set__(self, instance: Any, value: Any) -> None:
-        vars(instance)[self._name] = value
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        if instance is None:
-            return self
-        raise AttributeError(
-            f"{owner.__name__} has no method {self._name!r}; its parameter of that name is "
-            f"get_params()[{self._name!r}]."
-        )
-
-
-# name, in small letters: (module, maker, parameters)
+FloatArray = NDArray[np.float64]
+_MAX_SCORES = 50_000_000  # maximum number of scores that are stored: 600 MB
+# name in lower case: (module, class or function, parameters)
 SCORES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "hirr": ("_hirr", "HirrScore", {}),
     "fisher": ("_univariate", "FisherScore", {}),
@@ -78,37 +56,27 @@ SCORES: dict[str, tuple[str, str, dict[str, Any]]] = {
 }
 
 
-def resolve_score(score: Any) -> FeatureScore:
-    """Return a score object for a name, a score function of scikit-learn, or such an object.
+class ParameterNotMethod:
+    """Descriptor that hides a parameter with the name of a scikit-learn method.
 
-    Examples
-    --------
-    >>> resolve_score("fisher"), resolve_score("chi2")
-    (FisherScore(), UnivariateScore(function='chi2'))
+    scikit-learn regards an attribute ``score`` of an estimator as a method: a pipeline would call
+    it. The parameter is set, searched, cloned and displayed like any other, and read by
+    ``get_params()["score"]``, but the estimator has no such attribute.
     """
-    if isinstance(score, FeatureScore):
-        return score
-    if isinstance(score, str) and score.lower() in SCORES:
-        module, maker, parameters = SCORES[score.lower()]
-        found = attrgetter(maker)(import_module(f"palmette.feature_selection.{module}"))
-        return found(**parameters)  # type: ignore[no-any-return]
-    if inspect.isclass(score) and issubclass(score, FeatureScore):
-        raise PalmetteError(
-            f"score is the class {score.__name__}: expected an object, {score.__name__}()."
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        vars(instance)[self._name] = value
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        raise AttributeError(
+            f"{owner.__name__} has no method {self._name!r}. Its parameter of this name is "
+            f"get_params()[{self._name!r}]."
         )
-    if callable(score) and not inspect.isclass(score):
-        from palmette.feature_selection._univariate import UnivariateScore
-
-        return UnivariateScore(score)
-    raise PalmetteError(
-        f"score={score!r} is unknown: expected one of {', '.join(map(repr, SCORES))}, a score "
-        "function of scikit-learn such as f_classif, or an object of palmette.scoring."
-    )
-
-
-FloatArray = NDArray[np.float64]
-
-_MOST_SCORES = 50_000_000  # numbers: 600 MB as they are kept
 
 
 class HierarchicalFeatureSelector(
@@ -117,50 +85,50 @@ class HierarchicalFeatureSelector(
     SelectorMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Chooses the features that tell the children of every node apart.
+    """Select the features that separate the children of every node.
 
     Parameters
     ----------
     score : str, object of `palmette.scoring`, or callable
-        What makes a feature good: ``"hirr"`` (sparse regression), ``"fisher"``, ``"fsnm"``,
+        Score of the features: ``"hirr"`` (sparse regression), ``"fisher"``, ``"fsnm"``,
         ``"mrmr"``, ``"f_classif"``, ``"chi2"``, ``"mutual_info"``; or a published name, with its
         published settings: ``"HierFisher"``, ``"HierFSNM"``, ``"HierMRMR"``, ``"Hier-FS"``,
-        ``"HiRRpar-FS"``, ``"HiRRsib-FS"``, ``"HiRRfam-FS"``. An object such as
-        ``HirrScore(parent=1.0)``, whose parameters searches reach as ``score__parent``. Or any
-        score function of scikit-learn.
+        ``"HiRRpar-FS"``, ``"HiRRsib-FS"``, ``"HiRRfam-FS"``; or an object such as
+        ``HirrScore(parent=1.0)``, whose parameters are nested parameters such as
+        ``score__parent``; or any score function of scikit-learn.
     hierarchy : Hierarchy, or a learner of one, optional
-        A tree. By default taken from the paths in y, or a star.
+        A tree. By default it is taken from the paths in y, or flat.
     n_features_to_select : int, float, dict or None
-        How many features a node gets: a count, or a share of all features, at least one. A dict has
-        either by the path of the node, by its depth (an int), and under ``"default"``. None is no
-        limit: all features that reach `threshold`, or that a sparse model uses, such as
-        ``HirrScore(support_only=True)``.
+        Number of features per node: a count, or a share of all features, at least one. A dict has
+        such values by the path of the node, by its depth (an int), and for ``"default"``. None sets
+        no limit: all features that reach `threshold` are selected, or those with nonzero weights in
+        a sparse model such as ``HirrScore(support_only=True)``.
     threshold : float, optional
-        Least score of a feature to be chosen.
+        Minimum score of a selected feature.
     n_jobs : int, optional
-        Nodes scored at a time, where the score takes them one by one.
+        Number of nodes that are scored at a time, if the score treats nodes separately.
     random_state : int, RandomState or None
-        For scores that draw random numbers.
+        For scores that use random numbers.
 
     Attributes
     ----------
     node_supports_ : sparse bool array of shape (n_nodes, n_features)
-        Features chosen at each node of ``hierarchy_``.
+        Features selected at each node of ``hierarchy_``.
     node_scores_ : sparse float array of shape (n_nodes, n_features)
-        Scores; of the chosen features only, where all would be more than 5e7 numbers.
+        Scores; those of the selected features only, if all scores would be more than 5e7 numbers.
     skipped_nodes_ : int array
-        Inner nodes without a choice to make: they have one child, or no rows. They get no features.
+        Inner nodes with one child or without rows, for which no features are selected.
     hierarchy_ : Hierarchy
     score_ : object of `palmette.scoring`
     n_features_in_, feature_names_in_
-        As everywhere in scikit-learn.
+        As in scikit-learn.
     objective_, dual_gap_, lambda_max_, ...
-        What else the score found; see there.
+        Further results of the score; see its documentation.
 
     Notes
     -----
-    Where paths end at an inner node, "the path ends here" is one of its options. A feature's score
-    is taken over the rows below the node. Of features of equal score the first are chosen.
+    If paths end at an inner node, the end of the path is one of its options. The score of a feature
+    is computed from the rows below the node. Of features with equal scores, the first are selected.
 
     References
     ----------
@@ -198,12 +166,12 @@ class HierarchicalFeatureSelector(
         self.random_state = random_state
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, those of the score and others among them as score__name.
+        """Return the parameters by name; those of nested objects as in ``score__name``.
 
         Parameters
         ----------
         deep : bool
-            Whether to give the parameters of parts.
+            Whether to include the parameters of nested objects.
 
         Returns
         -------
@@ -219,15 +187,15 @@ class HierarchicalFeatureSelector(
     # ------------------------------------------------------------------ fitting
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> HierarchicalFeatureSelector:
-        """Choose features for every node.
+        """Select features for every node.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
         y : labels of n_samples rows
-            In any form that `NodeLabels.encode` reads, one path a row, or `NodeLabels`.
+            In any form that `NodeLabels.encode` reads, one path per row, or `NodeLabels`.
         sample_weight : array-like of shape (n_samples,), optional
-            A weight of k is k copies of a row; one of 0 leaves it out.
+            A weight of k is equivalent to k copies of the row; rows of weight 0 are left out.
 
         Returns
         -------
@@ -250,7 +218,7 @@ class HierarchicalFeatureSelector(
         )
         if not len(problem.nodes):
             raise LabelError(
-                f"y has one class only, {self.classes_[0]!r}: expected two or more to tell apart."
+                f"y has one class only, {self.classes_[0]!r}: expected two classes or more."
             )
         counts = self._counts(problem.nodes)
         problem.n_wanted = int(counts.max())
@@ -260,7 +228,7 @@ class HierarchicalFeatureSelector(
         return self
 
     def _learn_paths(self, X: Any, y: Any, weights: FloatArray | None) -> NDArray[np.int32]:
-        """Read y; returns the class of every used row, as a position in ``space_.classes``."""
+        """Read y; return the position of every used row's class in ``space_.classes``."""
         labels, learner = read_labels(self.hierarchy, X, y, weights)
         if learner is not None:
             self.hierarchy_learner_ = learner
@@ -283,8 +251,8 @@ class HierarchicalFeatureSelector(
     def _choose(
         self, scores: NodeScores, nodes: NDArray[np.int32], counts: NDArray[np.int64]
     ) -> None:
-        """Set the supports and scores of all nodes, and what else was found."""
-        keep_all = len(nodes) * self.n_features_in_ <= _MOST_SCORES
+        """Set the supports and scores of all nodes, and further results of the score."""
+        keep_all = len(nodes) * self.n_features_in_ <= _MAX_SCORES
         chosen, kept = [], []
         for row, count in zip(scores.rows(), counts.tolist(), strict=True):
             best = top_features(row, count, self.threshold, scores.sparse_is_final)
@@ -305,7 +273,7 @@ class HierarchicalFeatureSelector(
     def _warn_of_empty(
         self, nodes: NDArray[np.int32], chosen: list[Any], values: list[FloatArray]
     ) -> None:
-        """Say which nodes got no feature, and why that may be; raise where none got any."""
+        """Warn of nodes without features, with possible reasons; raise an error if all are."""
         empty = [int(node) for node, best in zip(nodes, chosen, strict=True) if not len(best)]
         if not empty:
             return
@@ -316,27 +284,27 @@ class HierarchicalFeatureSelector(
             reasons.append(f"{high}: the largest score is {largest:.6g}")
         if hasattr(self, "lambda_max_"):
             reasons.append(
-                f"the penalty is too strong: with lam of lambda_max = {_shown(self.lambda_max_)} "
-                "or more nothing is chosen"
+                f"the penalty is too strong: no feature is selected if lam is lambda_max = "
+                f"{_shown(self.lambda_max_)} or more"
             )
         why = ", or ".join(reasons) or "all scores are 0"
         if len(empty) == len(nodes):
-            raise PalmetteError(f"no feature was chosen at any node: {why}.")
+            raise PalmetteError(f"no feature was selected at any node: {why}.")
         names = [str(self.hierarchy_.path_strings[node]) for node in empty[:5]]
         more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
         warnings.warn(
-            f"no feature was chosen at {', '.join(map(repr, names))}{more}: {why}.",
+            f"no feature was selected at {', '.join(map(repr, names))}{more}: {why}.",
             UserWarning,
             stacklevel=4,
         )
 
     def reduced_to(self, n_features: int) -> HierarchicalFeatureSelector:
-        """Return a fitted copy with fewer features: the best of those chosen at each node.
+        """Return a fitted copy with fewer features: the best of those selected at each node.
 
         Parameters
         ----------
         n_features : int
-            For every node, at most.
+            Maximum number of features per node.
 
         Returns
         -------
@@ -366,18 +334,18 @@ class HierarchicalFeatureSelector(
         )
         return fewer
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ selected features
 
     def get_support(self, node: Any = None, indices: bool = False) -> NDArray[Any]:
-        """Features chosen at a node, or at any node.
+        """Return the features selected at a node, or at any node.
 
         Parameters
         ----------
         node : int, str or tuple, optional
-            Number, name or path of a node; its own features, none for leaves and skipped nodes. By
-            default those of all nodes together.
+            Number, name or path of a node; leaves and skipped nodes have no features. By default,
+            the features of all nodes together.
         indices : bool
-            Whether to give feature numbers.
+            Whether to return feature indices instead of a mask.
 
         Returns
         -------
@@ -411,7 +379,7 @@ class HierarchicalFeatureSelector(
         return self.get_support()
 
     def get_feature_names_out(self, input_features: Any = None, node: Any = None) -> NDArray[Any]:
-        """Names of the chosen features.
+        """Return the names of the selected features.
 
         Parameters
         ----------
@@ -436,16 +404,17 @@ class HierarchicalFeatureSelector(
 
 
 def _canonical(rows: Any, score: FeatureScore) -> Any:
-    """Rows as scores expect them; sparse ones without duplicates."""
+    """Return rows in the form that scores expect: sparse rows without duplicate entries."""
     if not sparse.issparse(rows):
         return rows
     if not score.takes_sparse:
         raise PalmetteError(
-            f"X is sparse, and {score!r} takes dense rows only. Give X.toarray(), or another score."
+            f"X is sparse, but {score!r} accepts dense rows only. Pass X.toarray(), or use another "
+            "score."
         )
     rows = sparse.csr_array(rows)
     if not rows.has_canonical_format:
-        rows = rows.copy()  # not to change what the caller has
+        rows = rows.copy()  # the caller's X stays unchanged
         rows.sum_duplicates()
     return rows
 
@@ -461,7 +430,7 @@ def _matrix(
     values: list[NDArray[Any]],
     shape: tuple[int, int],
 ) -> sparse.csr_array:
-    """Rows of some nodes, ascending, as a sparse array over all nodes."""
+    """Return values of some nodes, in ascending order, as a sparse array over all nodes."""
     lengths = np.zeros(shape[0], dtype=np.int64)
     lengths[nodes] = [len(each) for each in columns]
     indptr = np.r_[0, np.cumsum(lengths)]
@@ -472,3 +441,31 @@ def _shown(number: Any) -> str:
     values = np.ravel(np.asarray(number, dtype=np.float64))
     low, high = values.min(), values.max()
     return f"{high:.6g}" if low == high else f"{low:.6g} to {high:.6g}, by node"
+
+
+def resolve_score(score: Any) -> FeatureScore:
+    """Return the score object for a name, a score function of scikit-learn, or a score object.
+
+    Examples
+    --------
+    >>> resolve_score("fisher"), resolve_score("chi2")
+    (FisherScore(), UnivariateScore(function='chi2'))
+    """
+    if isinstance(score, FeatureScore):
+        return score
+    if isinstance(score, str) and score.lower() in SCORES:
+        module, maker, parameters = SCORES[score.lower()]
+        found = attrgetter(maker)(import_module(f"palmette.feature_selection.{module}"))
+        return found(**parameters)  # type: ignore[no-any-return]
+    if inspect.isclass(score) and issubclass(score, FeatureScore):
+        raise PalmetteError(
+            f"score is the class {score.__name__}: expected an object, {score.__name__}()."
+        )
+    if callable(score) and not inspect.isclass(score):
+        from palmette.feature_selection._univariate import UnivariateScore
+
+        return UnivariateScore(score)
+    raise PalmetteError(
+        f"score={score!r} is unknown: expected one of {', '.join(map(repr, SCORES))}, a score "
+        "function of scikit-learn such as f_classif, or an object of palmette.scoring."
+    )

@@ -1,4 +1,4 @@
-"""How far a selection of features depends on the rows that it was made from."""
+"""Stability of a selection of features: how much it depends on the sample of rows."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ FloatArray = NDArray[np.float64]
 
 
 class Stability(NamedTuple):
-    """Nogueira's measure of stability, with its confidence interval.
+    """The stability measure of Nogueira et al., with its confidence interval.
 
     Parameters
     ----------
     value : float
-        1 where all selections are the same, about 0 where they are drawn by chance.
+        1 if all selections are the same, about 0 if they are random.
     low, high : float
-        Ends of the confidence interval.
+        Bounds of the confidence interval.
     """
 
     value: float
@@ -44,24 +44,24 @@ class Stability(NamedTuple):
 
 
 def selection_stability(supports: Any, confidence: float = 0.95) -> Stability:
-    """Stability of selections of features, corrected for chance.
+    """Return the stability of selections of features, corrected for chance.
 
     Parameters
     ----------
     supports : bool array or sparse array of shape (n_selections, n_features)
-        Whether each selection has each feature. Sizes may differ.
+        Whether each selection contains each feature. Sizes may differ.
     confidence : float
-        Of the interval.
+        Level of the confidence interval.
 
     Returns
     -------
     Stability
-        NaN where every selection has all features, or none: there chance cannot do worse.
+        NaN if every selection has all features, or none, as random selections would not differ.
 
     Notes
     -----
-    One less the mean variance of a feature's presence over that of random selections of the same
-    mean size. The interval is asymptotic in the number of selections.
+    Stability is one minus the mean variance of a feature's presence, divided by that of random
+    selections of the same mean size. The interval is asymptotic in the number of selections.
 
     References
     ----------
@@ -78,7 +78,7 @@ def selection_stability(supports: Any, confidence: float = 0.95) -> Stability:
     ).astype(np.float64)
     n_selections, n_features = chosen.shape
     if n_selections < 2:
-        raise PalmetteError(f"got {n_selections} selection: expected two or more to compare.")
+        raise PalmetteError(f"got {n_selections} selection: expected at least two selections.")
     if not 0.0 < confidence < 1.0:
         raise PalmetteError(f"confidence={confidence!r}: expected a number between 0 and 1.")
     shares = np.asarray(chosen.mean(axis=0)).ravel()
@@ -89,7 +89,7 @@ def selection_stability(supports: Any, confidence: float = 0.95) -> Stability:
         return Stability(np.nan, np.nan, np.nan)
     variance = (shares * (1.0 - shares)).sum() * n_selections / (n_selections - 1)
     value = 1.0 - variance / n_features / chance
-    # what each selection contributes, to first order
+    # contribution of each selection, to first order
     overlap = np.asarray(chosen @ shares) / n_features
     effect = overlap - sizes * size + value / 2.0 * (2.0 * size * sizes - sizes - size + 1.0)
     effect /= chance
@@ -106,13 +106,13 @@ class NodeStability:
     ----------
     hierarchy : Hierarchy
     nodes : int array of shape (n_chosen,)
-        Nodes that had features in two subsamples at least.
+        Nodes with selections in at least two subsamples.
     by_node : list of Stability
-        One for each of `nodes`.
+        One per node of `nodes`.
     n_selections : int array of shape (n_chosen,)
-        Subsamples in which the node had a choice to make.
+        Number of subsamples in which features were selected for the node.
     frequencies : sparse array of shape (n_nodes, n_features)
-        Share of these subsamples in which a feature was chosen.
+        Share of these subsamples in which a feature was selected.
     """
 
     hierarchy: Hierarchy
@@ -123,11 +123,11 @@ class NodeStability:
 
     @property
     def mean(self) -> float:
-        """Mean stability of the nodes where it is defined."""
+        """Mean stability of the nodes for which it is defined."""
         return float(np.nanmean([each.value for each in self.by_node]))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a table with a row for every node."""
+        """Return a data frame with one row per node."""
         import pandas as pd
 
         table = pd.DataFrame(self.by_node, columns=["stability", "low", "high"])
@@ -148,22 +148,23 @@ def node_stability(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> NodeStability:
-    """Fit a selector on subsamples of the rows, and compare what it chooses at every node.
+    """Fit a selector to subsamples of the rows, and compare the selected features of every node.
 
     Parameters
     ----------
     selector : HierarchicalFeatureSelector
-        A copy is fitted on every subsample, all along the hierarchy of a fit on all rows.
+        A clone is fitted to every subsample, with the hierarchy of a fit to all rows.
     X : array or sparse matrix of shape (n_samples, n_features)
     y : labels of n_samples rows
     sample_weight : array-like of shape (n_samples,), optional
     n_subsamples : int
+        Number of subsamples.
     share : float
-        Rows of a subsample, drawn without replacement: this share of every label, at least one.
+        Share of the rows of every label, at least one row, that is drawn without replacement.
     confidence : float
-        Of the intervals.
+        Level of the confidence intervals.
     n_jobs : int, optional
-        Subsamples at a time, in processes.
+        Number of subsamples that are fitted at a time, in processes.
     random_state : int, RandomState or None
 
     Returns
@@ -182,8 +183,8 @@ def node_stability(
     """
     if n_subsamples < 2 or not 0.0 < share < 1.0:
         raise PalmetteError(
-            f"n_subsamples={n_subsamples!r} and share={share!r}: expected two or more subsamples, "
-            "of a share between 0 and 1."
+            f"n_subsamples={n_subsamples!r} and share={share!r}: expected at least two subsamples, "
+            "and a share between 0 and 1."
         )
     whole = clone(selector).fit(X, y, **_weighted(sample_weight))
     labels = NodeLabels.encode(y, whole.hierarchy_)
@@ -210,7 +211,7 @@ def _weighted(sample_weight: Any) -> dict[str, Any]:
 def _stratified_rows(
     terminals: NDArray[np.int32], share: float, rng: np.random.RandomState
 ) -> NDArray[np.int32]:
-    """Rows of a subsample, ascending: a share of each label's, at least one."""
+    """Return the rows of a subsample, ascending: a share per label, at least one row."""
     order = rng.permutation(len(terminals))
     order = order[np.argsort(terminals[order], kind="stable")]
     counts = np.unique(terminals, return_counts=True)[1]
@@ -222,11 +223,11 @@ def _stratified_rows(
 def _supports(
     selector: Any, X: Any, labels: NodeLabels, weights: FloatArray | None
 ) -> tuple[sparse.csr_array, NDArray[np.bool_]]:
-    """Features of all nodes, and which nodes had a choice to make."""
+    """Return the features of all nodes, and for which nodes features were selected."""
     selector.fit(X, labels, **_weighted(weights))
-    had_choice = ~selector.hierarchy_.is_leaf
-    had_choice[selector.skipped_nodes_] = False
-    return selector.node_supports_, had_choice
+    has_selection = ~selector.hierarchy_.is_leaf
+    has_selection[selector.skipped_nodes_] = False
+    return selector.node_supports_, has_selection
 
 
 def _compare(
@@ -234,11 +235,11 @@ def _compare(
     hierarchy: Hierarchy,
     confidence: float,
 ) -> NodeStability:
-    times = np.sum([had_choice for _, had_choice in supports], axis=0)
+    times = np.sum([has_selection for _, has_selection in supports], axis=0)
     nodes = np.flatnonzero(times >= 2).astype(np.int32)
     by_node = []
     for node in nodes:
-        rows = [chosen[[node]] for chosen, had_choice in supports if had_choice[node]]
+        rows = [chosen[[node]] for chosen, has_selection in supports if has_selection[node]]
         by_node.append(selection_stability(sparse.vstack(rows, format="csr"), confidence))
     total = sum(chosen.astype(np.float64) for chosen, _ in supports)
     scale = np.divide(1.0, times, out=np.zeros(len(times)), where=times > 0)

@@ -1,4 +1,4 @@
-"""FisherScore: spread of the options' means over the spread within options (HierFisher)."""
+"""Scores of single features: FisherScore (HierFisher), and UnivariateScore for scikit-learn's."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ from palmette.feature_selection._base import (
 
 __all__ = ["FisherScore", "UnivariateScore"]
 
-
 FloatArray = NDArray[np.float64]
-
-_LARGEST = 1e12  # score of a feature that is the same in all rows of an option, but for rounding
+_LARGEST = 1e12  # score of a feature that is constant within every option
+_NAMES = ("f_classif", "chi2", "mutual_info_classif")
 
 
 class FisherScore(FeatureScore):
     """Fisher score of every feature at every node: HierFisher.
 
-    At a node it is the sum over options of ``n_c (mean_c - mean)^2`` divided by the sum of
-    ``n_c variance_c``, with sample weights for counts. It does not depend on the scale of features,
-    nor on other features. A constant feature has score 0; one that is constant within every option,
-    but not over all, has score 1e12, the largest there is.
+    At a node, it is the sum over options of ``n_c (mean_c - mean)^2`` divided by the sum of
+    ``n_c variance_c``, with sample weights as counts. It depends neither on the scale of a feature
+    nor on other features. A constant feature has score 0; a feature that is constant within every
+    option, but not overall, has the maximum score 1e12.
 
     References
     ----------
@@ -62,7 +61,7 @@ class FisherScore(FeatureScore):
 def _fisher_score(node: NodeData) -> FloatArray:
     stats = ClassStatistics.gather(node.X, node.codes, node.n_options, node.weights, "diagonal")
     between, within = _between(stats), _column_sums(stats.scatter)
-    # of a constant feature the means differ by rounding alone, which is nothing beside its size
+    # the means of a constant feature differ by rounding errors only, relative to its size
     size = within + between + stats.weight.sum() * _grand_mean(stats) ** 2
     between = np.where(between <= 1e-24 * size, 0.0, between)
     floor = np.where(between > 0.0, between / _LARGEST, 1.0)
@@ -74,11 +73,11 @@ def _grand_mean(stats: ClassStatistics) -> FloatArray:
 
 
 def _between(stats: ClassStatistics) -> FloatArray:
-    """Weighted squares of the options' means less the mean of all, of shape (n_features,)."""
+    """Return the weighted squares of the options' means, centred, of shape (n_features,)."""
     centre, means, weight = _grand_mean(stats), stats.mean, stats.weight
     if not sparse.issparse(means):
         return np.asarray(weight @ (means - centre) ** 2)
-    # options without a feature have the mean 0 there: only the others are visited
+    # only means that are not zero are stored
     means = sparse.csr_array(means)
     of_option = np.repeat(weight, np.diff(means.indptr))
     n_features, total = means.shape[1], weight.sum()
@@ -92,23 +91,20 @@ def _column_sums(matrix: Any) -> FloatArray:
     return np.asarray(matrix.sum(axis=0), dtype=np.float64).ravel()
 
 
-_NAMES = ("f_classif", "chi2", "mutual_info_classif")
-
-
 class UnivariateScore(FeatureScore):
     """A score function of scikit-learn, applied to the rows and the options of every node.
 
     Parameters
     ----------
     function : callable or str
-        Takes X and y and gives scores, or scores and p-values, of shape (n_features,):
-        ``f_classif``, ``chi2``, ``mutual_info_classif`` of `sklearn.feature_selection`, by name, or
-        any function like them. It gets ``sample_weight`` and ``random_state`` if it takes them;
-        weights that it does not take are an error. It sees no features that are constant at the
-        node: they have score 0. Other scores count as 0 if they are negative or NaN, and as the
-        largest of the node if infinite.
+        Function of X and y that returns scores, or scores and p-values, of shape (n_features,):
+        ``f_classif``, ``chi2`` or ``mutual_info_classif`` of `sklearn.feature_selection`, by name,
+        or any similar function. ``sample_weight`` and ``random_state`` are passed if it accepts
+        them; sample weights that it does not accept are an error. Features that are constant at the
+        node are not passed and have score 0. Negative scores and NaN are replaced by 0, infinite
+        scores by the largest score of the node.
     options : dict, optional
-        Further arguments by name, such as ``{"n_neighbors": 5}``.
+        Further keyword arguments, such as ``{"n_neighbors": 5}``.
 
     Examples
     --------
@@ -133,10 +129,10 @@ class UnivariateScore(FeatureScore):
     def score(self, problem: ScoringProblem) -> NodeScores:
         """Score all features at all nodes."""
         function = _resolve(self.function)
-        if problem.weights is not None and not _takes(function, "sample_weight"):
+        if problem.weights is not None and not _accepts(function, "sample_weight"):
             raise PalmetteError(
-                f"sample_weight was given, but the score function {_name(function)} does not take "
-                "it. Leave the weights out, or choose a score that takes them, such as 'fisher', "
+                f"sample_weight was given, but the score function {_name(function)} does not "
+                "accept it. Omit the weights, or use a score that accepts them, such as 'fisher', "
                 "'hirr' or 'mrmr'."
             )
         rule = partial(_univariate_score, function, dict(self.options or {}))
@@ -149,21 +145,21 @@ def _univariate_score(
     given: dict[str, Any] = {}
     if node.weights is not None:
         given["sample_weight"] = node.weights
-    if _takes(function, "random_state"):
+    if _accepts(function, "random_state"):
         given["random_state"] = node.seed
     varies = _varies(node.X)
     if not varies.any():
         return np.zeros(node.n_features)
     X = node.X if varies.all() else node.X[:, np.flatnonzero(varies)]
-    # score functions written before sparse arrays expect matrices
+    # older score functions expect sparse matrices instead of arrays
     X = sparse.csr_matrix(X) if sparse.issparse(X) else X
-    with np.errstate(invalid="ignore", divide="ignore"):  # what is not finite is dealt with below
-        answer = function(X, node.codes, **{**given, **options})
-    found = np.asarray(answer[0] if isinstance(answer, tuple) else answer, dtype=np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):  # _finite replaces such values
+        result = function(X, node.codes, **{**given, **options})
+    found = np.asarray(result[0] if isinstance(result, tuple) else result, dtype=np.float64)
     if found.shape != (X.shape[1],):
         raise PalmetteError(
-            f"the score function {_name(function)} gave scores of shape {found.shape}: expected "
-            f"({X.shape[1]},), one a feature."
+            f"the score function {_name(function)} returned scores of shape {found.shape}: "
+            f"expected ({X.shape[1]},), one per feature."
         )
     scores = np.zeros(node.n_features)
     scores[varies] = _finite(found)
@@ -171,7 +167,7 @@ def _univariate_score(
 
 
 def _varies(X: Any) -> NDArray[np.bool_]:
-    """Whether each feature has more than one value: constant ones tell nothing apart."""
+    """Return whether each feature has more than one value."""
     if sparse.issparse(X):
         highest, lowest = X.max(axis=0), X.min(axis=0)
         return np.asarray((highest - lowest).toarray()).ravel() > 0
@@ -197,7 +193,7 @@ def _resolve(function: Any) -> Callable[..., Any]:
     )
 
 
-def _takes(function: Callable[..., Any], name: str) -> bool:
+def _accepts(function: Callable[..., Any], name: str) -> bool:
     try:
         parameters = signature(function).parameters.values()
     except (TypeError, ValueError):
