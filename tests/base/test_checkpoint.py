@@ -268,7 +268,7 @@ def test_a_write_that_fails_does_not_end_the_fit(path, monkeypatch):
 
     interrupt(Checkpoint(path, every_rounds=3), at=7)
     monkeypatch.setattr(checkpoint, "write_checkpoint", full)
-    with pytest.warns(RuntimeWarning, match=r"run\.ckpt.*No space left.*goes on"):
+    with pytest.warns(RuntimeWarning, match=r"run\.ckpt.*No space left.*continues"):
         model = make(Checkpoint(path, every_rounds=3)).fit(X, Y)
     assert same(model, PLAIN)
     assert rounds_in(path) == 6
@@ -332,8 +332,8 @@ def test_another_hierarchy_is_another_parameter(path):
 def test_other_data_are_named(path):
     make(Checkpoint(path)).fit(X, Y)
     for changes in ({"rows": X + 1e-9}, {"labels": Y[::-1]}, {"rows": X[:, :3]}):
-        assert "its data are others (rows, labels or weights)" in refuse(path, **changes)
-    with pytest.raises(ReadError, match="its data are others"):
+        assert "its data differ (rows, labels or weights)" in refuse(path, **changes)
+    with pytest.raises(ReadError, match="its data differ"):
         make(Checkpoint(path)).fit(X, Y, sample_weight=np.arange(60))
 
 
@@ -355,14 +355,14 @@ def test_another_version_of_palmette_is_named(path):
     make(Checkpoint(path)).fit(X, Y)
     fingerprint, arrays = read_checkpoint(path)
     write_checkpoint(path, {**fingerprint, "palmette": "9.1"}, arrays)
-    assert "it is by palmette 9.1, and this is palmette 0" in refuse(path)
+    assert "it was written by palmette 9.1, and this is palmette 0" in refuse(path)
 
 
 def test_all_differences_are_told_also_those_of_keys_that_are_unknown(path):
     odd = {"estimator": "SampledCentroids", "parameters": "no json", "codes": "7"}
     write_checkpoint(path, odd, {})
     message = refuse(path)
-    for part in ("all=no json there", "data are others", "codes is 7, not None"):
+    for part in ("all=no json there", "data differ", "codes is 7, not None"):
         assert part in message
 
 
@@ -431,7 +431,7 @@ def test_a_disk_without_links_will_do(path, monkeypatch):
 
 
 def test_a_file_is_not_shared_by_the_fits_of_a_cross_validation(path):
-    with pytest.raises(ReadError, match=r"its data are others.*a cross-validation needs a folder"):
+    with pytest.raises(ReadError, match=r"its data differ.*a cross-validation needs a folder"):
         cross_validate(make(Checkpoint(path)), X, Y, cv=3, error_score="raise")
     assert rounds_in(path) == 20
 
@@ -513,17 +513,17 @@ def test_an_estimator_whose_fits_cannot_go_on_is_named(path, model):
 
 @pytest.mark.parametrize("place", ["absent/run.ckpt", "absent/all/"])
 def test_a_folder_that_is_not_there_is_told_at_once(tmp_path, place):
-    with pytest.raises(PalmetteError, match=r"absent.*there is no such folder"):
+    with pytest.raises(PalmetteError, match=r"absent.*it does not exist"):
         make(Checkpoint(f"{tmp_path}/{place}")).fit(X, Y)
 
 
 def test_a_file_is_no_folder(path):
     path.write_bytes(b"of someone else")
-    with pytest.raises(PalmetteError, match="there is no such folder"):
+    with pytest.raises(PalmetteError, match="it does not exist"):
         make(Checkpoint(f"{path}/")).fit(X, Y)
 
 
 def test_a_folder_that_may_not_be_written_to_is_told_at_once(path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda *args: False)
-    with pytest.raises(PalmetteError, match="you may not write to it"):
+    with pytest.raises(PalmetteError, match="it is not writable"):
         make(Checkpoint(path)).fit(X, Y)

@@ -145,7 +145,7 @@ def test_one_label_a_row_has_no_thresholds():
     model = BagOfMeans().fit(X, y)
     assert not hasattr(model, "thresholds_")
     assert set(model.predict(X)) <= {"a", "b", "c"}
-    with pytest.raises(PalmetteError, match="rule for several paths a row, but y has one path"):
+    with pytest.raises(PalmetteError, match="rule for several paths per row, but y has one path"):
         BagOfMeans(decoding="f1").fit(X, y)
 
 

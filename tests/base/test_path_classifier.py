@@ -275,7 +275,7 @@ def test_rules_for_the_other_kind_are_refused_before_any_work():
         with pytest.raises(PalmetteError, match="is not a rule for several paths per row or a DAG"):
             fitted(decoding=rule)
     for rule in (0.5, Threshold(0.3)):
-        with pytest.raises(PalmetteError, match="a rule for several paths a row, but y has one"):
+        with pytest.raises(PalmetteError, match="a rule for several paths per row, but y has one"):
             fitted(["cat", "dog", "oak"], decoding=rule)
     with pytest.raises(PalmetteError, match="decoding='boldest' is unknown"):
         fitted(["cat", "dog", "oak"], decoding="boldest").predict(PROBA)

@@ -50,7 +50,7 @@ def test_the_name_under_which_fit_takes_weights(estimator, name):
     ids=str,
 )
 def test_who_takes_no_weights_says_so(estimator):
-    with pytest.raises(PalmetteError, match=r"fit does not take it\. Use an estimator that does"):
+    with pytest.raises(PalmetteError, match=r"fit does not accept it\. Use an estimator that does"):
         weight_keyword(estimator)
 
 

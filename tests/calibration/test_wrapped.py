@@ -163,7 +163,7 @@ def test_what_has_no_scores_is_refused():
     labels, space = labels_of(y)
     model = WrappedClassifier(SVC(decision_function_shape="ovo"))
     model.fit(X, labels, None, several=False)
-    with pytest.raises(pm.PalmetteError, match="expected one a class"):
+    with pytest.raises(pm.PalmetteError, match="expected one per class"):
         model.class_proba(X, space)
 
 
@@ -176,5 +176,5 @@ def test_fitted_estimators_are_adopted():
         assert set(hierarchy.path_strings[model.known_nodes()]) == set(names)
     with pytest.raises(pm.PalmetteError, match="GaussianNB has no classes_: expected a fitted"):
         WrappedClassifier(GaussianNB()).adopt(TREE, several=False)
-    with pytest.raises(pm.PalmetteError, match="fitted on several labels a row"):
+    with pytest.raises(pm.PalmetteError, match="fitted on several labels per row"):
         WrappedClassifier(GaussianNB().fit(X, names)).adopt(TREE, several=True)

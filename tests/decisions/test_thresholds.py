@@ -1,4 +1,4 @@
-"""The decision rule for several paths a row."""
+"""The decision rule for several paths per row."""
 
 from __future__ import annotations
 

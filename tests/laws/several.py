@@ -185,7 +185,7 @@ def unknown_rules_are_refused(estimator: BaseEstimator) -> None:
     with pytest.raises(PalmetteError, match="expected numbers from 0 to 1"):
         fitted.set_params(decoding=2.0).predict(X)
     X, paths = well_apart()
-    with pytest.raises(PalmetteError, match="a rule for several paths a row, but y has one path"):
+    with pytest.raises(PalmetteError, match="a rule for several paths per row, but y has one path"):
         clone(estimator).set_params(decoding=0.5).fit(X, paths)
 
 

@@ -113,7 +113,7 @@ def test_weights_reach_every_estimator_by_name(classifier):
 def test_weights_that_an_estimator_does_not_take_raise(classifier, three_levels):
     X, y = three_levels
     for estimator in (KNeighborsClassifier(), make_pipeline(KNeighborsClassifier())):
-        with pytest.raises(PalmetteError, match=r"KNeighborsClassifier\.fit does not take it"):
+        with pytest.raises(PalmetteError, match=r"KNeighborsClassifier\.fit does not accept it"):
             classifier(estimator).fit(X, y, sample_weight=np.ones(len(X)))
 
 

@@ -113,7 +113,7 @@ def test_seeds_reach_the_parts_of_a_pipeline():
 
 
 def test_weights_that_nobody_takes_are_an_error_before_any_work():
-    with pytest.raises(PalmetteError, match=r"Deaf\.fit does not take it"):
+    with pytest.raises(PalmetteError, match=r"Deaf\.fit does not accept it"):
         fit(Deaf(pause=60.0), sample_weight=WEIGHTS)
 
 

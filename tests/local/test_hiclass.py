@@ -169,7 +169,7 @@ def test_weights_reach_the_estimator_by_name_or_raise(our_class, their_class, th
     theirs = [answers(their_class, pipeline, sample_weight=w) for w in (None, weights)]
     np.testing.assert_array_equal(*theirs)
 
-    with pytest.raises(PalmetteError, match="does not take it"):
+    with pytest.raises(PalmetteError, match="does not accept it"):
         answers(our_class, KNeighborsClassifier(), sample_weight=weights)
     theirs = [
         answers(their_class, KNeighborsClassifier(), sample_weight=w) for w in (None, weights)

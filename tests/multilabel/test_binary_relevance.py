@@ -72,7 +72,7 @@ def test_weights_reach_the_classifiers():
     rows = np.repeat(np.arange(len(X)), weights)
     copied = BinaryRelevance(GaussianNB()).fit(X[rows], Y[rows])
     np.testing.assert_allclose(weighted.predict_proba(X), copied.predict_proba(X))
-    with pytest.raises(PalmetteError, match=r"KNeighborsClassifier\.fit does not take it"):
+    with pytest.raises(PalmetteError, match=r"KNeighborsClassifier\.fit does not accept it"):
         BinaryRelevance(KNeighborsClassifier()).fit(X, Y, weights)
 
 

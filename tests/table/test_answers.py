@@ -77,5 +77,5 @@ def test_a_model_without_probabilities_is_refused(rows):
 
     clf = FlatClassifier(LinearSVC()).fit(*rows)
     assert not gives_node_proba(clf)
-    with pytest.raises(PalmetteError, match="gives no probabilities"):
+    with pytest.raises(PalmetteError, match="has no probabilities"):
         PathAnswers(clf, clf.hierarchy_)

@@ -1,7 +1,7 @@
-"""Any fitted classifier behind one interface: ours, scikit-learn's, pipelines and searches of both.
+"""One interface to any fitted classifier, of Palmette or scikit-learn, pipeline or search.
 
-What a report, a picture or a table asks of a model is asked here: its parts, its hierarchy, its
-classes as nodes, probabilities of nodes, and answers as nodes or sets of nodes.
+Reports, plots and tables use it: the parts of a model, its hierarchy, its classes as nodes,
+probabilities of nodes, and predictions as nodes or sets of nodes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def final_step(estimator: Any) -> Any:
 
 
 def to_last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
-    """Return X as the classifier at the end of a pipeline sees it, and that classifier."""
+    """Return X as transformed for the classifier at the end of a pipeline, and that classifier."""
     while isinstance(estimator, Pipeline):
         if len(estimator.steps) > 1:
             X = estimator[:-1].transform(X)
@@ -67,17 +67,16 @@ def to_last_step(estimator: Any, X: Any) -> tuple[Any, Any]:
 
 
 def model_parts(model: Any) -> Iterator[Any]:
-    """Yield a model and the fitted classifiers inside of it, from the outside to the inside.
+    """Yield a model and the fitted classifiers that it wraps, from the outside to the inside.
 
-    Wrappers are known by what they hold: ``best_estimator_``, ``estimator_``, or the last step of a
-    pipeline.
+    A wrapped classifier is ``best_estimator_``, ``estimator_``, or the last step of a pipeline.
     """
     for part, _ in parts_with_rows(model, None):
         yield part
 
 
 def parts_with_rows(model: Any, X: Any) -> Iterator[tuple[Any, Callable[[], Any]]]:
-    """Yield the parts of a model, each with a function that gives X as that part takes it."""
+    """Yield the parts of a model, each with a function that returns X as that part needs it."""
     seen: list[Any] = []
 
     def rows() -> Any:
@@ -95,7 +94,7 @@ def _step_inside(model: Any, rows: Callable[[], Any]) -> tuple[Any, Callable[[],
         return steps[-1][1], lambda: model[:-1].transform(rows())
     for name in ("best_estimator_", "estimator_"):
         inner = getattr(model, name, None)
-        # forests keep the tree that they copy under this name: it is not fitted
+        # in forests `estimator_` is the unfitted tree that they clone
         if inner is not None and (hasattr(inner, "classes_") or hasattr(inner, "hierarchy_")):
             changes = hasattr(model, "vectorizer_") and hasattr(model, "features")
             return inner, (lambda: model.features(rows())) if changes else rows
@@ -103,7 +102,7 @@ def _step_inside(model: Any, rows: Callable[[], Any]) -> tuple[Any, Callable[[],
 
 
 def find_in_parts(model: Any, name: str) -> Any:
-    """Return the first value of an attribute in a model or in what it wraps; None without one.
+    """Return the first value of an attribute in a model and its parts; None if there is none.
 
     Examples
     --------
@@ -140,20 +139,20 @@ def hierarchy_of(model: Any) -> Hierarchy:
         )
     if isinstance(classes, list) and classes and isinstance(classes[0], np.ndarray):
         raise PalmetteError(
-            f"{type(model).__name__} answers with several columns of classes: expected one label "
+            f"{type(model).__name__} predicts several columns of classes: expected one label "
             "per row, or a 0/1 matrix with one column per label."
         )
     return Hierarchy.star(np.asarray(classes).tolist())
 
 
 def fitted_hierarchy(estimator: Any) -> Hierarchy | None:
-    """Return the hierarchy that a fitted classifier answers along, None where it has none."""
+    """Return the hierarchy of a fitted classifier, None if it has none."""
     found = getattr(final_step(estimator), "hierarchy_", None)
     return found if isinstance(found, Hierarchy) else None
 
 
 def truth_of(estimator: Any, X: Any, y: Any) -> Any:
-    """Return the labels: y, or those that a model of tables reads from the rows."""
+    """Return the true labels: y, or those that a model of tables reads from the rows."""
     if y is None and hasattr(estimator, "read_target"):
         return estimator.read_target(X)
     if y is None:
@@ -165,7 +164,7 @@ def truth_of(estimator: Any, X: Any, y: Any) -> Any:
 
 
 def gives_node_proba(estimator: Any) -> bool:
-    """Whether a fitted classifier has probabilities of nodes, or of its classes."""
+    """Return whether a fitted classifier has probabilities of nodes, or of its classes."""
     inner = _over_nodes(estimator)
     if inner is not None:
         return hasattr(inner, "predict_proba")
@@ -173,9 +172,9 @@ def gives_node_proba(estimator: Any) -> bool:
 
 
 def node_proba_of(model: Any, hierarchy: Hierarchy) -> Callable[[Any], FloatArray] | None:
-    """Return a function from rows to probabilities of all nodes, None where there are none.
+    """Return a function from rows to probabilities of all nodes, None if there are none.
 
-    Probabilities of classes, which exclude each other, are summed up a tree.
+    Probabilities of classes, which exclude each other, are summed over a tree.
 
     Parameters
     ----------
@@ -186,7 +185,7 @@ def node_proba_of(model: Any, hierarchy: Hierarchy) -> Callable[[Any], FloatArra
     Returns
     -------
     callable or None
-        Gives arrays of shape (n_samples, n_nodes), the root first.
+        Returns arrays of shape (n_samples, n_nodes), the root first.
     """
     if hasattr(model, "predict_node_proba"):
         return lambda X: np.asarray(model.predict_node_proba(X), dtype=np.float64)
@@ -214,8 +213,8 @@ def node_proba(estimator: Any, X: Any, hierarchy: Hierarchy) -> FloatArray:
     found = node_proba_of(estimator, hierarchy)
     if found is None:
         raise PalmetteError(
-            f"{type(estimator).__name__} gives no probabilities. Fit a model that does, such "
-            "as class-tree, or calibrate it."
+            f"{type(estimator).__name__} has no probabilities. Fit a model that has, such as "
+            "class-tree, or calibrate it."
         )
     return found(X)
 
@@ -244,8 +243,8 @@ class PathAnswers:
     def __init__(self, estimator: Any, hierarchy: Hierarchy) -> None:
         if not gives_node_proba(estimator):
             raise PalmetteError(
-                f"{type(estimator).__name__} gives no probabilities. Fit a model that does, such "
-                "as class-tree, or calibrate it."
+                f"{type(estimator).__name__} has no probabilities. Fit a model that has, such as "
+                "class-tree, or calibrate it."
             )
         self.estimator, self.hierarchy = estimator, hierarchy
         self._inner = _over_nodes(estimator)
@@ -258,7 +257,7 @@ class PathAnswers:
         self.space = LabelSpace(hierarchy, nodes[self._order])
 
     def class_proba(self, X: Any) -> FloatArray:
-        """Probabilities of classes, (n_samples, n_classes), columns as in ``space.classes``."""
+        """Return probabilities of ``space.classes``: (n_samples, n_classes)."""
         if self._inner is not None:
             proba = self._inner.predict_proba(X)
         elif hasattr(self.estimator, "predict_proba"):
@@ -270,18 +269,18 @@ class PathAnswers:
         return proba if is_sorted else np.ascontiguousarray(proba[:, self._order])
 
     def nodes(self, X: Any, proba: FloatArray) -> IntArray:
-        """Node of every row, as the classifier decides; of shape (n_samples,)."""
+        """Return the predicted node of every row: (n_samples,)."""
         rule = _decision_rule(self.estimator, self._inner)
         if rule is not None:
             return rule.choose(proba, self.space)
         return nodes_of(self.estimator, X, self.hierarchy)
 
     def sure(self, proba: FloatArray, confidence: float) -> IntArray:
-        """Deepest node of every row that is sure enough; 0, the root, where none is."""
+        """Return the deepest node of every row of at least this probability; 0 is the root."""
         return Confident(confidence).choose(proba, self.space)
 
     def proba_of(self, proba: FloatArray, nodes: IntArray) -> FloatArray:
-        """Probability of a node for every row, of shape (n_samples,)."""
+        """Return the probability of one node per row: (n_samples,)."""
         place = np.searchsorted(self.space.nodes, nodes).clip(max=self.space.n_active - 1)
         known = self.space.nodes[place] == nodes
         spans = self.space.class_range[place]
@@ -304,23 +303,23 @@ class PathAnswers:
         return self.space.classes[chosen], np.take_along_axis(proba, chosen, axis=1)
 
     def node_proba(self, proba: FloatArray) -> FloatArray:
-        """Probabilities of all nodes, of shape (n_samples, n_nodes)."""
+        """Return probabilities of all nodes: (n_samples, n_nodes)."""
         full = np.zeros((len(proba), self.hierarchy.n_nodes))
         full[:, self.space.nodes] = self.space.marginals(proba).T
         return full
 
     def _from_nodes(self, full: FloatArray) -> FloatArray:
-        """Probabilities of classes where those of nodes are given: what no child takes."""
+        """Return probabilities of classes: those of their nodes minus those of the children."""
         at_nodes = np.ascontiguousarray(full[:, self.space.nodes].T)
         own = at_nodes - self.space.sum_children(at_nodes)
         return np.clip(own[self.space.class_place].T, 0.0, 1.0)
 
 
-# ---------------------------------------------------------------------- answers as nodes
+# ---------------------------------------------------------------------- predictions as nodes
 
 
 def nodes_of(estimator: Any, X: Any, hierarchy: Hierarchy) -> IntArray:
-    """Predict one node of a hierarchy for every row, of shape (n_samples,)."""
+    """Predict one node of a hierarchy per row: (n_samples,)."""
     if hasattr(estimator, "predict_nodes"):
         return np.asarray(estimator.predict_nodes(X), dtype=np.int32)
     inner = _over_nodes(estimator)
@@ -330,7 +329,7 @@ def nodes_of(estimator: Any, X: Any, hierarchy: Hierarchy) -> IntArray:
 
 
 def node_sets(estimator: Any, X: Any, hierarchy: Hierarchy) -> sparse.csr_array:
-    """Most specific nodes that are predicted of every row: bool, (n_samples, n_nodes)."""
+    """Predict the most specific nodes of every row: bool, (n_samples, n_nodes)."""
     if not hasattr(estimator, "predict_node_sets"):
         return NodeLabels.encode(estimator.predict(X), hierarchy).specific
     found = sparse.csr_array(estimator.predict_node_sets(X))
@@ -338,13 +337,13 @@ def node_sets(estimator: Any, X: Any, hierarchy: Hierarchy) -> sparse.csr_array:
 
 
 def _over_nodes(estimator: Any) -> Any:
-    """Return the classifier whose labels are node numbers, where one is wrapped; else None."""
+    """Return the wrapped classifier whose labels are node numbers, None if there is none."""
     return estimator.estimator_ if isinstance(estimator, OverLabels) else None
 
 
 def _decision_rule(estimator: Any, inner: Any) -> Decoding | None:
-    """Return the rule that decides by probabilities of classes, None where something else does."""
-    if inner is not None:  # its labels are plain: the best of them
+    """Return the rule that decides by probabilities of classes, None if another one does."""
+    if inner is not None:  # its labels are plain
         return BestPath() if getattr(inner, "decoding", None) in ("best_path", "exact") else None
     choose = getattr(estimator, "_decision_rule", None)
     rule = choose() if choose is not None and hasattr(estimator, "space_") else None
@@ -359,14 +358,14 @@ def _has_probabilities(self: OverLabels) -> bool:
 
 
 class OverLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Let a classifier see the most specific nodes of y as plain labels, and answer in their form.
+    """Fit a classifier on the most specific nodes of y as plain labels; predict in the form of y.
 
     Parameters
     ----------
     estimator : classifier
-        Over plain labels, such as one whose hierarchy is learnt.
+        Classifier of plain labels, such as one that learns its hierarchy.
     hierarchy : Hierarchy, optional
-        That y is read with; it is taken from y by default. The classifier never sees it.
+        Used to read y; by default it is found in y. It is not passed to the classifier.
 
     Attributes
     ----------
@@ -374,7 +373,7 @@ class OverLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Fitted; its labels are node numbers of ``hierarchy_``.
     hierarchy_ : Hierarchy
     classes_ : array of shape (n_classes,)
-        Labels as y spells them, in the order of the classifier's.
+        Labels as written in y, in the order of ``estimator_.classes_``.
 
     Examples
     --------
@@ -410,13 +409,13 @@ class OverLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> Any:
-        """Predict labels, in the form of y."""
+        """Predict labels in the form of y."""
         check_is_fitted(self)
         nodes = np.asarray(self.estimator_.predict(X), dtype=np.int32)
         return self.label_form_.write_answers(nodes, self.hierarchy_, row_index(X))
 
     @available_if(_has_probabilities)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of labels, of shape (n_samples, n_classes), columns as in ``classes_``."""
+        """Return probabilities of the labels ``classes_``: (n_samples, n_classes)."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(X))

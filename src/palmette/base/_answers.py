@@ -1,7 +1,7 @@
-"""From the scores of a model to its answers: one path per row, or any set of nodes.
+"""From the scores of a model to its predictions: one path per row, or any set of nodes.
 
-A fitted classifier holds one of the two classes here. Both have the same methods; a *table* is what
-they decide by, an array of shape (n_samples, n_columns) for some of the rows.
+A fitted classifier has an object of one of the two classes here, with the same methods. They decide
+by a *table*, an array of scores of shape (n_samples, n_columns) for some of the rows.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Chosen = Any  # nodes of shape (n_samples,), or a sparse bool array of shape (n_
 
 
 class Answers(Protocol):
-    """What a classifier hands its tables to.
+    """Interface of `OnePath` and `NodeSets`.
 
     Attributes
     ----------
@@ -54,11 +54,11 @@ class Answers(Protocol):
         of classes, whose rows sum to one.
     hierarchy : Hierarchy
     form : LabelForm
-        How labels are written.
+        Form of the labels.
     classes : array of shape (n_classes,)
         Labels, in the order in which probabilities are given to users.
     nodes : int array of shape (n_nodes,)
-        Nodes that the model knows, without the root, ascending.
+        Nodes of the model, without the root, ascending.
     """
 
     by_node: bool
@@ -68,11 +68,11 @@ class Answers(Protocol):
 
     @property
     def nodes(self) -> IntArray:
-        """Nodes that the model knows."""
+        """Nodes of the model."""
 
     @property
     def numbers_per_row(self) -> int:
-        """Numbers that tables over all nodes hold for one row."""
+        """Number of values per row in tables over all nodes."""
 
     def table_from_nodes(self, proba: Any, dag_rule: str) -> FloatArray:
         """Return a table from raw probabilities of `nodes`, which are changed in place."""
@@ -81,7 +81,7 @@ class Answers(Protocol):
         """Choose the answers of all rows by a decision rule."""
 
     def check_one_node(self) -> None:
-        """Refuse to answer with one node per row where answers are sets."""
+        """Raise an error if predictions are sets, not one node per row."""
 
     def node_sets(self, chosen: Chosen) -> sparse.csr_array:
         """Return chosen nodes with all of their ancestors: bool, (n_samples, n_nodes)."""
@@ -156,7 +156,7 @@ class OnePath:
 
     @property
     def numbers_per_row(self) -> int:
-        """Numbers that tables over all nodes and classes hold for one row."""
+        """Number of values per row in tables over all nodes and classes."""
         return 2 * self.space.n_active + self.space.n_classes
 
     def with_nodes(self, known: IntArray, listed: IntArray) -> OnePath:
@@ -170,7 +170,7 @@ class OnePath:
         """Return probabilities of the classes from raw ones of nodes.
 
         The options of a family share the probability of their parent; a label that has children
-        takes what they leave.
+        gets the rest.
 
         Parameters
         ----------
@@ -197,7 +197,7 @@ class OnePath:
         return chosen
 
     def check_one_node(self) -> None:
-        """Do nothing: every answer is one node."""
+        """Do nothing: every prediction is one node."""
 
     # ------------------------------------------------------------------ writing
 
@@ -218,7 +218,7 @@ class OnePath:
         return table[:, self.class_order]
 
     def arrange(self, proba: FloatArray) -> Any:
-        """Return label probabilities as users get them: as they are."""
+        """Return label probabilities as users get them: unchanged."""
         return proba
 
     def node_proba(self, table: FloatArray, nodes: IntArray) -> FloatArray:
@@ -264,15 +264,15 @@ class OnePath:
         chosen : int array of shape (n_samples,)
         y : labels of n_samples rows
         is_given : bool
-            Whether the user gave the hierarchy, so that a label it lacks is a mistake.
+            Whether the user set the hierarchy, so that a label that it lacks is an error.
         """
         return np.asarray(chosen == true_nodes(self.hierarchy, self.form, y, is_given))
 
 
 class NodeSets:
-    """Answers of a model that decides every node on its own: several paths per row, or a DAG.
+    """Answers of a model that decides every node separately: several paths per row, or a DAG.
 
-    Names of a DAG, one per row, are answered with one node per row; all other forms with sets.
+    If y has one name per row in a DAG, predictions are one node per row; otherwise sets.
 
     Parameters
     ----------
@@ -282,7 +282,7 @@ class NodeSets:
     class_nodes : int array of shape (n_classes,)
         Nodes of the labels.
     classes : array of shape (n_classes,)
-        The labels as y spells them.
+        The labels as written in y.
     lists_root : bool
         Whether an indicator matrix has a column for the root.
     """
@@ -306,7 +306,7 @@ class NodeSets:
 
     @classmethod
     def of(cls, labels: NodeLabels) -> NodeSets:
-        """Return the answers of a model that learns some labels."""
+        """Return the answers of a model that is fitted on some labels."""
         classes, class_nodes = labels_listed(labels)
         columns = NodeColumns(labels.hierarchy, nodes_in(labels.closed))
         lists_root = bool((labels.given.indices == 0).any())
@@ -324,11 +324,11 @@ class NodeSets:
 
     @property
     def numbers_per_row(self) -> int:
-        """Numbers that tables of one row hold: raw, coherent, flags, and intermediate ones."""
+        """Number of values per row in tables: raw, coherent, flags, and intermediate ones."""
         return 4 * self.columns.n_columns
 
     def with_nodes(self, known: IntArray, listed: IntArray) -> NodeSets:
-        """Return answers with more columns, and more labels where no matrix fixes them."""
+        """Return answers with more columns, and more labels unless y is a matrix."""
         nodes = np.union1d(self.nodes, known[known > 0]).astype(np.int32)
         class_nodes, classes = self.class_nodes, self.classes
         if self.form.columns is None:
@@ -362,10 +362,10 @@ class NodeSets:
         return self.columns.sets_of_nodes(sparse.vstack(parts, format="csr"))
 
     def check_one_node(self) -> None:
-        """Refuse to answer with one node per row where answers are sets."""
+        """Raise an error if predictions are sets, not one node per row."""
         if self.form.several:
             raise PalmetteError(
-                "predict_nodes answers with one node per row, but this model was fitted on several "
+                "predict_nodes predicts one node per row, but this model was fitted on several "
                 "paths per row. Use predict_node_sets."
             )
 
@@ -378,7 +378,7 @@ class NodeSets:
         return sparse.csr_array(self.hierarchy.closure[chosen])
 
     def write(self, chosen: Chosen, index: Any) -> Any:
-        """Write the answers: all chosen nodes where y lists ancestors, else the most specific."""
+        """Write the predictions: all chosen nodes if y lists ancestors, else the most specific."""
         if not self.form.several:
             return self.write_nodes(chosen, index)
         nodes = self._writable(chosen)
@@ -393,7 +393,7 @@ class NodeSets:
         return self.form.write_answers(nodes, self.hierarchy, index)
 
     def _writable(self, chosen: sparse.csr_array) -> sparse.csr_array:
-        """Chosen nodes that the form of y can write: a matrix has only its columns."""
+        """Return the chosen nodes that the form of y can write: of a matrix, its columns."""
         if self.form.columns is not None:
             chosen.data &= np.isin(chosen.indices, self.form.columns)
             chosen.eliminate_zeros()
@@ -402,15 +402,15 @@ class NodeSets:
     # ------------------------------------------------------------------ probabilities
 
     def label_proba(self, table: FloatArray) -> FloatArray:
-        """Return probabilities of the labels; 0 for a node that was never seen."""
+        """Return probabilities of the labels; 0 for a node without rows."""
         return self.columns.pick(table, self.class_nodes)
 
     def arrange(self, proba: FloatArray) -> Any:
-        """Return label probabilities as users get them: as they are."""
+        """Return label probabilities as users get them: unchanged."""
         return proba
 
     def node_proba(self, table: FloatArray, nodes: IntArray) -> FloatArray:
-        """Return probabilities of nodes; the root is certain."""
+        """Return probabilities of nodes; that of the root is 1."""
         return self.columns.pick(table, nodes)
 
     def best_labels(self, table: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
@@ -436,7 +436,7 @@ class NodeSets:
         chosen : as from `decide`
         y : labels of n_samples rows
         is_given : bool
-            Whether the user gave the hierarchy, so that a label it lacks is a mistake.
+            Whether the user set the hierarchy, so that a label that it lacks is an error.
         """
         form, hierarchy = self.form, self.hierarchy
         if not form.several:
@@ -496,15 +496,15 @@ def label_order(names: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def labels_listed(labels: NodeLabels) -> tuple[NDArray[Any], IntArray]:
-    """Labels that occur, and their nodes: both of shape (n_labels,).
+    """Return the labels that occur, and their nodes: both of shape (n_labels,).
 
-    Those of an indicator matrix are its columns, in their order, whether they occur or not.
+    Those of an indicator matrix are its columns, in their order, also if no row has them.
     """
     form, hierarchy = labels.form, labels.hierarchy
     if form.columns is not None:
         names = np.empty(len(form.columns), dtype=object)
         names[:] = [form.spell(node, hierarchy) for node in form.columns.tolist()]
-        # the type of the zeros and ones says nothing about the names
+        # the dtype of the zeros and ones is not that of the names
         return as_dtype(names, np.dtype(np.int64)), form.columns
     nodes = nodes_in(labels.given)
     names = form.class_labels(nodes, hierarchy)
@@ -520,7 +520,7 @@ def nodes_in(sets: sparse.csr_array) -> IntArray:
 
 
 def lists_as_matrix(y: Any, hierarchy: Hierarchy | None) -> Any:
-    """Make an indicator matrix of lists of 0 and 1, as scikit-learn does; other lists are paths.
+    """Convert lists of 0 and 1 to an indicator matrix, as scikit-learn does; others are paths.
 
     Examples
     --------
@@ -548,7 +548,7 @@ def true_nodes(hierarchy: Hierarchy, form: LabelForm, y: Any, is_given: bool) ->
         Of the labels that a model was fitted on.
     y : labels of n_samples rows
     is_given : bool
-        Whether the user gave the hierarchy. A label that it lacks is then an error; otherwise its
+        Whether the user set the hierarchy. A label that it lacks is then an error; otherwise its
         rows get -1.
 
     Returns

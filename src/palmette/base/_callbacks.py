@@ -1,7 +1,8 @@
-"""Rounds of a fit as tasks of scikit-learn's callbacks: the only file that touches those.
+"""Support for scikit-learn's callbacks: each round of a fit is a task.
 
-They are marked experimental there. They are tried out when this module is imported; where they have
-gone or changed, estimators fit as before, and only `set_callbacks` is missing, and says why.
+Callbacks are experimental in scikit-learn, so only this module uses them, and tests them when it is
+imported. Where they are missing or have changed, estimators fit without them, and only
+`set_callbacks` is missing; the error says why.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 _ROUND, _DONE_BEFORE = "round", "round done before"  # names of tasks
 
 
-class _Watch:
-    """The tasks of one fit: the fit itself, and its rounds one after the other."""
+class _FitTasks:
+    """The callback tasks of one fit: the fit itself, and its rounds."""
 
     def __init__(self, state: Callable[[], State] | None) -> None:
         self.state = state
@@ -50,22 +51,22 @@ class _Watch:
         self._fit = estimator._init_callback_context(max_subtasks=stop)
         self._fit.call_on_fit_task_begin(estimator=estimator, **data)
 
-    def pass_over(self) -> None:
-        """Begin and end a round that an earlier fit has done, so that progress counts it."""
+    def skip_round(self) -> None:
+        """Begin and end a round of an earlier fit, so that progress includes it."""
         context = self._fit.subcontext(task_name=_DONE_BEFORE)
         context.call_on_fit_task_begin(estimator=self._estimator)
         context.call_on_fit_task_end(estimator=self._estimator)
 
     def begin(self, turn: int) -> None:
         self._round = self._fit.subcontext(task_name=_ROUND)
-        # before the first round there is no model to make a copy of
+        # before the first round there is no fitted model
         ready = self._fitted if turn else None
         self._round.call_on_fit_task_begin(
             estimator=self._estimator, **self._data, reconstruction_attributes=ready
         )
 
     def end(self, fitted: Any) -> bool:
-        """End the round, and tell whether a callback asks for no more of them."""
+        """End the round, and return whether a callback stops the fit."""
         context, self._round = self._round, None
         return bool(
             context.call_on_fit_task_end(
@@ -74,7 +75,7 @@ class _Watch:
         )
 
     def close(self) -> None:
-        """End what is open, once `fit` has returned: the estimator can predict as it is."""
+        """End all open tasks after `fit` has returned; the estimator itself is fitted by then."""
         if self._round is not None:  # the loop was left by `break`
             self.end({})
         if self._fit is not None:
@@ -84,7 +85,7 @@ class _Watch:
 
     def rounds(self, first: int, stop: int) -> Iterator[int]:
         for _ in range(first):
-            self.pass_over()
+            self.skip_round()
         for turn in range(first, stop):
             self.begin(turn)
             yield turn
@@ -92,16 +93,16 @@ class _Watch:
                 return
 
 
-# Fits under way in this process, by id of their estimator; kept off the estimator, whose copies are
-# handed to callbacks, pickled and sent about. None until the rounds begin.
-_watches: dict[int, _Watch | None] = {}
+# Running fits of this process by id of their estimator; None until the rounds begin. They are no
+# attribute of the estimator, since callbacks copy and pickle it.
+_running: dict[int, _FitTasks | None] = {}
 
 
-# ---------------------------------------------------------------------- what scikit-learn offers
+# ---------------------------------------------------------------------- callbacks of scikit-learn
 
 
-def _try_out(mixin: type, decorator: Callable[[Any], Any]) -> str | None:
-    """Take a fit of two rounds through the callbacks; say what is wrong with them, if anything."""
+def _test_callbacks(mixin: type, decorator: Callable[[Any], Any]) -> str | None:
+    """Run a fit of two rounds with callbacks; return a description of what fails, or None."""
     seen: list[str] = []
 
     class Recorder:
@@ -124,18 +125,18 @@ def _try_out(mixin: type, decorator: Callable[[Any], Any]) -> str | None:
     class Trial(mixin):  # type: ignore[misc]
         @decorator
         def fit(self) -> None:
-            watch = _Watch(None)
-            watch.open(self, 3, {"X": 7, "y": None, "metadata": None}, lambda: {"rounds_": 2})
-            for _ in watch.rounds(1, 3):
+            tasks = _FitTasks(None)
+            tasks.open(self, 3, {"X": 7, "y": None, "metadata": None}, lambda: {"rounds_": 2})
+            for _ in tasks.rounds(1, 3):
                 pass
-            watch.close()
+            tasks.close()
 
     try:
         trial = Trial().set_callbacks(Recorder())
         if len(callbacks_of(trial)) != 1:
-            return "the callbacks that were set are not to be found"
+            return "the callbacks that were set are not found"
         trial.fit()
-    except Exception as error:  # whatever a changed interface may come up with
+    except Exception as error:  # a changed interface may raise anything
         return f"{type(error).__name__}: {error}"
     wanted = [
         *("setup", "begin fit"),
@@ -143,51 +144,50 @@ def _try_out(mixin: type, decorator: Callable[[Any], Any]) -> str | None:
         *(f"begin {_ROUND}", f"end {_ROUND} 1 7 2"),
         *("end fit 0 7 None", "teardown"),
     ]
-    return None if seen == wanted else f"a fit called {seen}, where {wanted} was expected"
+    return None if seen == wanted else f"a fit called {seen}: expected {wanted}"
 
 
 def callbacks_of(estimator: Any) -> list[Any]:
-    """Callbacks that are set on an estimator, or handed down to it by a search or a pipeline."""
+    """Return the callbacks of an estimator, its own or those of a search or pipeline around it."""
     return list(getattr(estimator, "_skl_callbacks", ()))
 
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 
-    _unusable = _try_out(CallbackSupportMixin, with_callbacks)
+    _unusable = _test_callbacks(CallbackSupportMixin, with_callbacks)
 except ImportError as error:
     _unusable = str(error)
 
 
 def _offered(self: Any) -> bool:
     raise AttributeError(
-        f"{type(self).__name__} takes no callbacks here: those of scikit-learn {sklearn_version} "
-        f"are not the ones that Palmette knows ({_unusable}). Fit without them, or install "
-        "scikit-learn 1.9."
+        f"{type(self).__name__} does not support the callbacks of scikit-learn "
+        f"{sklearn_version} ({_unusable}). Fit without them, or install scikit-learn 1.9."
     )
 
 
 class _WithoutCallbacks:
-    """Stands in for the mixin of scikit-learn where that is of no use."""
+    """Replaces the mixin of scikit-learn if that is not usable."""
 
-    # no method rather than one that fails: searches then leave the estimator alone
+    # no method rather than one that fails: searches check for it
     @available_if(_offered)
     def set_callbacks(self, *callbacks: Any) -> Any:
         """Set callbacks for the estimator."""
 
 
-# gives an estimator `set_callbacks`; its `fit` is to use the two functions below
+# adds `set_callbacks` to an estimator whose `fit` uses the two functions below
 IterativeFitMixin: Any = _WithoutCallbacks if _unusable else CallbackSupportMixin
 
 
-# ---------------------------------------------------------------------- what estimators use
+# ---------------------------------------------------------------------- for estimators
 
 
 def monitored_fit(method: Method) -> Method:
     """Decorate a `fit` that uses `monitored_rounds`.
 
-    Callbacks hear of the end of the fit once it has returned, also where its loop was left by
-    ``break``, and are told to clean up even where it failed.
+    Callbacks are notified of the end of the fit after it has returned, also if its loop ended with
+    ``break``, and are torn down even if it failed.
 
     Parameters
     ----------
@@ -201,15 +201,15 @@ def monitored_fit(method: Method) -> Method:
     """
 
     def ended(estimator: Any, *args: Any, **kwargs: Any) -> Any:
-        _watches[id(estimator)] = None
+        _running[id(estimator)] = None
         try:
             result = method(estimator, *args, **kwargs)
-            watch = _watches[id(estimator)]
-            if watch is not None:
-                watch.close()
+            tasks = _running[id(estimator)]
+            if tasks is not None:
+                tasks.close()
             return result
         finally:
-            del _watches[id(estimator)]
+            del _running[id(estimator)]
 
     if _unusable:
         return method
@@ -218,7 +218,7 @@ def monitored_fit(method: Method) -> Method:
     @functools.wraps(method)
     def fit(estimator: Any, *args: Any, **kwargs: Any) -> Any:
         # a `fit` that calls the one of its base class is one fit, not two
-        plain = not callbacks_of(estimator) or id(estimator) in _watches
+        plain = not callbacks_of(estimator) or id(estimator) in _running
         return (method if plain else managed)(estimator, *args, **kwargs)
 
     return fit  # type: ignore[return-value]
@@ -235,27 +235,27 @@ def monitored_rounds(
     fitted: Callable[[], dict[str, Any]] | None = None,
     state: Callable[[], State] | None = None,
 ) -> Iterator[int]:
-    """Count the rounds of a fit, and tell the callbacks as they begin and end.
+    """Yield the rounds of a fit, and notify the callbacks of the begin and end of each.
 
-    Without callbacks this is ``range(first, stop)`` and costs no more. It ends early where a
-    callback asks for that; the body of the loop may ``break`` as well.
+    Without callbacks this is ``range(first, stop)``, at no extra cost. It ends early if a callback
+    stops the fit; the body of the loop may also ``break``.
 
     Parameters
     ----------
     estimator : estimator with `IterativeFitMixin`
-        In the course of its `fit`, which is decorated by `monitored_fit`.
+        During its `fit`, which is decorated with `monitored_fit`.
     first, stop : int
-        Rounds ``first`` to ``stop - 1`` are to be done; those before count as done.
+        The rounds are ``first`` to ``stop - 1``; earlier ones count as done.
     X, y : rows and labels, optional
-        For callbacks that score; best as they came to `fit`.
+        For callbacks that compute scores; preferably as passed to `fit`.
     metadata : dict, optional
-        What else came to `fit`, such as ``{"sample_weight": ...}``.
+        Other arguments of `fit`, such as ``{"sample_weight": ...}``.
     fitted : callable, optional
-        Gives the fitted attributes of the model as it is between rounds. It is called only for a
-        callback that wants a model: a shallow copy of the estimator with these attributes set.
+        Returns the fitted attributes of the model after a round. It is called only for a callback
+        that needs a model: a shallow copy of the estimator with these attributes.
     state : callable, optional
-        Gives a fingerprint and named arrays, all that is needed to go on from here, for
-        `palmette.Checkpoint`. It is called between rounds and once more when `fit` has returned.
+        Returns a fingerprint and named arrays from which the fit can be continued, for
+        `palmette.Checkpoint`. It is called after rounds and once more when `fit` has returned.
 
     Yields
     ------
@@ -278,10 +278,10 @@ def monitored_rounds(
     if not callbacks_of(estimator):
         return iter(range(first, stop))
     data = {"X": X, "y": y, "metadata": metadata}
-    return _watched_rounds(estimator, first, stop, data, fitted, state)
+    return _rounds_with_callbacks(estimator, first, stop, data, fitted, state)
 
 
-def _watched_rounds(
+def _rounds_with_callbacks(
     estimator: Any,
     first: int,
     stop: int,
@@ -290,30 +290,30 @@ def _watched_rounds(
     state: Callable[[], State] | None,
 ) -> Iterator[int]:
     name = type(estimator).__name__
-    if _watches.get(id(estimator), estimator) is not None:
+    if _running.get(id(estimator), estimator) is not None:
         raise RuntimeError(
-            f"{name}.fit: its rounds are watched, so it must be decorated by monitored_fit, and "
-            "call monitored_rounds no more than once."
+            f"{name}.fit has callbacks, so it must be decorated with monitored_fit, and call "
+            "monitored_rounds only once."
         )
-    watch = _watches[id(estimator)] = _Watch(state)
-    watch.open(estimator, stop, data, fitted)
-    yield from watch.rounds(first, stop)
+    tasks = _running[id(estimator)] = _FitTasks(state)
+    tasks.open(estimator, stop, data, fitted)
+    yield from tasks.rounds(first, stop)
 
 
-# ---------------------------------------------------------------------- what our callbacks use
+# ---------------------------------------------------------------------- for callbacks
 
 
 def state_of(estimator: Any) -> Callable[[], State] | None:
-    """Return what gives the state of a fit under way, or None where the fit offers none."""
-    watch = _watches.get(id(estimator))
-    return None if watch is None else watch.state
+    """Return the function that returns the state of a running fit, or None if there is none."""
+    tasks = _running.get(id(estimator))
+    return None if tasks is None else tasks.state
 
 
 def is_whole_fit(estimator: Any, context: Any) -> bool:
-    """Whether a task is the whole fit of the estimator, not a part of it."""
+    """Return whether a task is the whole fit of the estimator, not a part of it."""
     return context is getattr(estimator, "_callback_fit_ctx", None)
 
 
 def was_done_before(context: Any) -> bool:
-    """Whether a task stands for a round of an earlier fit that this one goes on from."""
+    """Return whether a task is a round of an earlier fit that this one continues."""
     return bool(context.task_name == _DONE_BEFORE)

@@ -1,4 +1,4 @@
-"""The base of all hierarchical classifiers: reading X and y, deciding, answering."""
+"""The base of all hierarchical classifiers: reading X and y, decision rules, predictions."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ def _may_answer_with_sets(self: HierarchicalClassifier) -> bool:
 class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of all classifiers, for one path per row or several, in trees and DAGs.
 
-    With one path per row in a tree a model decides by probabilities of classes. Otherwise, where it
-    takes several paths, every node is decided on its own: rows may have several paths or none, and
-    answers are the nodes that a `LabelRule` chooses, those above a threshold by default, always
-    with the ancestors that the hierarchy asks for.
+    With one path per row in a tree a model decides by probabilities of classes. Otherwise, if it
+    supports several paths, every node is decided separately: rows may have several paths or none,
+    and predictions are the nodes that a `LabelRule` chooses, by default those above a threshold,
+    always with the ancestors that the hierarchy implies.
 
-    A subclass sets the parameters ``hierarchy`` and ``decoding`` and, if it likes, ``dag_rule``:
-    with "all", the default, a node of a DAG is true only where all of its parents are, with "any"
-    where at least one of them is. It calls `_learn_target` in its `fit`, which sets the attributes
-    below, and gives `_class_proba_of`, `_node_proba_of` or both.
+    A subclass sets the parameters ``hierarchy`` and ``decoding`` and, optionally, ``dag_rule``:
+    with "all", the default, a node of a DAG is true only if all of its parents are, with "any"
+    if at least one of them is. It calls `_learn_target` in its `fit`, which sets the attributes
+    below, and defines `_class_proba_of`, `_node_proba_of` or both.
 
     Attributes
     ----------
@@ -78,13 +78,13 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         The classes and the nodes above them, with one path per row.
     nodes_ : int array of shape (n_columns,)
         Nodes with a training row, their ancestors among them, without the root; ascending. Of
-        classifiers that take several paths.
+        classifiers that support several paths.
     several_paths_ : bool
-        Whether nodes are decided one by one, as y has several paths per row, or a DAG. Of
-        classifiers that take several paths.
+        Whether nodes are decided separately, since y has several paths per row, or a DAG. Of
+        classifiers that support several paths.
     """
 
-    _takes_several_paths: ClassVar[bool] = True  # else several paths per row, and DAGs, are refused
+    _takes_several_paths: ClassVar[bool] = True  # else several paths, and DAGs, are errors
     _routes_cheaply: ClassVar[bool] = False  # whether a route costs less than all probabilities
 
     hierarchy: Any
@@ -93,29 +93,29 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     # ------------------------------------------------------------------ for subclasses
 
     def _class_proba_of(self, X: Any) -> FloatArray:
-        """Probabilities of shape (n_samples, n_classes), columns as in ``space_.classes``.
+        """Return probabilities of ``space_.classes``: (n_samples, n_classes).
 
-        By default those that the nodes imply, for models that learnt one path per row by node.
+        By default derived from those of the nodes, for models that are fitted by node.
         """
         return np.asarray(self._answers.table_from_nodes(self._node_proba_of(X), "all"))
 
     def _node_proba_of(self, X: Any) -> Any:
-        """Raw probabilities of shape (n_samples, n_columns), columns as in ``nodes_``.
+        """Return raw probabilities of ``nodes_``: (n_samples, n_columns).
 
-        They need not be coherent. A float array from 0 to 1 that nobody else uses: it is changed.
+        They need not be coherent. The array is changed in place by the caller.
         """
         raise NotImplementedError
 
     def _route_of(self, X: Any) -> Route:
-        """Route over the rows of X; by default what the class probabilities imply."""
+        """Return the route over the rows of X; by default that of the class probabilities."""
         return RouteByMarginals(self.space_, self._class_proba_of(X))
 
     def _gives_proba(self) -> bool:
-        """Whether there are probabilities; margins are none."""
+        """Return whether the model has probabilities, not only margins."""
         return True
 
     def _hierarchy_setting(self) -> Any:
-        """Return what the user set: a Hierarchy, a learner of one, or None."""
+        """Return the hierarchy parameter: a Hierarchy, a learner of one, or None."""
         return self.hierarchy
 
     def _dag_rule(self) -> str:
@@ -124,7 +124,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     # ------------------------------------------------------------------ reading
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
-        """Check X; tables and texts stay what they are, so that pipelines can use their columns."""
+        """Check X; tables and texts are not converted, so that pipelines can use their columns."""
         if is_text(X) or hasattr(X, "columns") or hasattr(X, "column_names"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if not is_text(X) and 0 in X.shape:
@@ -160,16 +160,16 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         ----------
         X : rows
         y : labels of n_samples rows
-            Or `NodeLabels`, which are taken as they are.
+            Or `NodeLabels`, which are used unchanged.
         weights : array of shape (n_samples,), optional
-            Labels of rows without weight are not learnt, and the rows count for nothing.
+            Rows of weight 0, and labels that only they have, are left out.
         by_node : bool
-            Whether to ask for targets by node of data with one path per row too. Where y is written
-            as sets or an indicator matrix, ``several_paths_`` is then True, as it is where a
-            threshold is the rule; where y is written as names or paths, answers are single paths.
+            Whether to return targets by node also for one path per row. If y has the form of sets
+            or an indicator matrix, ``several_paths_`` is then True, as it is if the rule is a
+            threshold; if y has names or paths, predictions are single paths.
         takes_several : bool, optional
-            Whether rows may have several paths, and the hierarchy may be a DAG; by default as the
-            class says.
+            Whether rows may have several paths, and the hierarchy may be a DAG; by default that of
+            the class.
 
         Returns
         -------
@@ -206,22 +206,22 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         *,
         by_node: bool,
     ) -> Any:
-        """Learn labels, of which `learnt` are those of used rows, as one path or several."""
-        asked_for = by_node or is_label_rule(self.decoding)
-        several = has_several(learnt) or (asked_for and labels.form.several)
+        """Set the answers of labels, of which `learnt` are those of used rows; return targets."""
+        prefers_sets = by_node or is_label_rule(self.decoding)
+        several = has_several(learnt) or (prefers_sets and labels.form.several)
         self._check_decoding(several)
         if several:
             node_sets, targets = node_target(learnt)
             self._set_answers(node_sets)
             return targets
-        # errors of one path per row count all rows, unless those without weight have several paths
+        # errors for one path per row refer to all rows, unless rows of weight 0 have several paths
         is_whole = labels.is_single_path
         answers, codes = path_target(labels, used) if is_whole else path_target(learnt, None)
         self._set_answers(answers)
         return closed_targets(learnt, answers) if by_node else codes
 
     def _set_answers(self, answers: Any) -> None:
-        """Set ``_answers`` and the attributes that tell users of it."""
+        """Set ``_answers`` and the public attributes that depend on it."""
         self._answers = answers
         self.hierarchy_ = answers.hierarchy
         self.label_form_ = answers.form
@@ -233,13 +233,13 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             self.nodes_, self.several_paths_ = answers.nodes, answers.by_node
 
     def _given_hierarchy(self) -> Hierarchy | None:
-        """Return the hierarchy that the user gave, None where it is found in y or learnt."""
+        """Return the hierarchy that the user set, None if it is found in y or learnt."""
         return given_hierarchy(self._hierarchy_setting())
 
     # ------------------------------------------------------------------ deciding
 
     def _rule(self) -> Any:
-        """Return the decision rule for the kind of answers, ready to choose."""
+        """Return the decision rule for one path per row or for sets of nodes."""
         return self._threshold_rule() if self._answers.by_node else self._decision_rule()
 
     def _decision_rule(self) -> Any:
@@ -252,7 +252,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             is_open = isinstance(rule, Marginal) and rule.is_open
             return chosen if is_open and chosen is not None else rule
         if self.space_.depth.max() <= 1:
-            return BestPath()  # what the expected F1 comes to on a star
+            return BestPath()  # equal to the best expected F1 on a star
         return MinExpectedLoss("hierarchical_f1", candidates="classes")
 
     def _threshold_rule(self) -> LabelRule:
@@ -260,25 +260,25 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         rule = resolve_label_rule(self.decoding)
         if isinstance(rule, TunedRule):
             raise PalmetteError(
-                f"decoding={self.decoding!r} is tuned on held-out rows, and "
-                f"{type(self).__name__} sets none aside. Wrap it: "
+                f"decoding={self.decoding!r} is tuned on held-out rows, but "
+                f"{type(self).__name__} has none. Wrap it: "
                 "ThresholdedMultilabel(estimator, rule=...)."
             )
         return rule
 
     def _check_decoding(self, several: bool) -> None:
-        """Refuse rules for several paths where there is one, and the other way round."""
+        """Raise an error for a rule for several paths if y has one, or the other way round."""
         if several:
             self._threshold_rule()
         elif is_label_rule(self.decoding):
             raise PalmetteError(
-                f"decoding={self.decoding!r} is a rule for several paths a row, but y has one path "
-                "a row: expected 'auto' or a rule that chooses one, such as 'best_path' or "
-                "palmette.decoding.Confident(0.5), which may end at an inner node."
+                f"decoding={self.decoding!r} is a rule for several paths per row, but y has one "
+                "path per row: expected 'auto' or a rule for one path, such as 'best_path' or "
+                "palmette.decoding.Confident(0.5), which can choose an inner node."
             )
 
     def _table_of(self, X: Any) -> FloatArray:
-        """Return what `_answers` decides by, for rows that have been read."""
+        """Return the table that `_answers` decides by, for rows that have been read."""
         if self._answers.by_node:
             proba = self._node_proba_of(X)
             return np.asarray(self._answers.table_from_nodes(proba, self._dag_rule()))
@@ -290,17 +290,17 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             yield self._table_of(part)
 
     def _decide(self, X: Any) -> Any:
-        """Choose the answers to rows that have been read; see `Answers.decide`."""
+        """Choose the predictions for rows that have been read; see `Answers.decide`."""
         rule = self._rule()
         if not isinstance(rule, RoutedDecoding):
             return self._answers.decide(self._tables(X), rule)
         if isinstance(rule, Decoding) and not self._routes_cheaply:
             return self._answers.decide(self._tables(X), rule)
-        lean = rule.numbers_a_row(self.space_) if self._routes_cheaply else None
+        size = rule.numbers_a_row(self.space_) if self._routes_cheaply else None
         return np.concatenate(
             [
                 rule.follow(self._route_of(part), count_rows(part), self.space_)
-                for part in self._parts(X, lean)
+                for part in self._parts(X, size)
             ]
         )
 
@@ -313,14 +313,14 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             yield X if chunk == slice(0, n_rows) else take_rows(X, chunk)
 
     def _numbers_over_nodes(self) -> int:
-        """Numbers that the tables of one row hold."""
+        """Return how many numbers the tables of one row have."""
         numbers: int = self._answers.numbers_per_row
         return numbers
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predictions
 
     def predict(self, X: Any) -> Any:
-        """Predict labels, in the form of the `y` that the model was fitted on.
+        """Predict labels in the form of the `y` that the model was fitted on.
 
         Parameters
         ----------
@@ -330,14 +330,23 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         -------
         labels of n_samples rows
             With several paths per row: sets, or a 0/1 matrix, of the nodes that the rule chooses,
-            such as those above a threshold; with all of their ancestors where `y` lists them,
+            such as those above a threshold; with all of their ancestors if `y` lists them,
             otherwise the most specific.
         """
         rows = self._read_rows(X)
         return self._answers.write(self._decide(rows), row_index(X))
 
     def predict_nodes(self, X: Any) -> IntArray:
-        """Predict node numbers of ``hierarchy_``, of shape (n_samples,), for one label per row."""
+        """Predict one node number of ``hierarchy_`` per row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        int array of shape (n_samples,)
+        """
         check_is_fitted(self)
         self._answers.check_one_node()
         chosen: IntArray = self._decide(self._read_rows(X))
@@ -362,7 +371,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     @available_if(_has_proba)
     def predict_proba(self, X: Any) -> Any:
-        """Probabilities of the labels.
+        """Return probabilities of the labels.
 
         Parameters
         ----------
@@ -372,7 +381,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         -------
         array of shape (n_samples, n_classes)
             Columns as in ``classes_``. With one path per row in a tree rows sum to one; otherwise
-            every column is the probability that its node is true, and 0 for a node never seen.
+            every column is the probability that its node is true; 0 for a node without rows.
         """
         rows = self._read_rows(X)
         proba = self._filled(self._tables(rows), count_rows(rows), self._answers.label_proba)
@@ -380,19 +389,20 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     @available_if(_has_proba)
     def predict_node_proba(self, X: Any, nodes: Any = None) -> FloatArray:
-        """Probabilities of nodes: a child never exceeds its parent, the root is certain.
+        """Return probabilities of nodes: a child never exceeds its parent, the root has 1.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         nodes : list of names or paths, optional
-            Nodes wanted; all of ``hierarchy_`` by default.
+            All nodes of ``hierarchy_`` by default.
 
         Returns
         -------
         array of shape (n_samples, n_nodes)
             With one path per row in a tree siblings sum to their parent. In a DAG a node never
-            exceeds any of its parents with ``dag_rule="all"``, and not all of them with ``"any"``.
+            exceeds its least probable parent with ``dag_rule="all"``, its most probable one with
+            ``"any"``.
         """
         rows = self._read_rows(X)
         hierarchy = self.hierarchy_
@@ -400,7 +410,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return self._proba_of_nodes(rows, wanted)
 
     def _proba_of_nodes(self, X: Any, wanted: IntArray) -> FloatArray:
-        """Probabilities of nodes for rows that have been read: (n_samples, n_wanted)."""
+        """Return probabilities of nodes for rows that have been read: (n_samples, n_wanted)."""
         return self._filled(
             self._tables(X), count_rows(X), lambda t: self._answers.node_proba(t, wanted)
         )
@@ -433,7 +443,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Returns
         -------
         labels : list of k answers
-            The best label of every row, the second best, ...: each in the form of `y`.
+            The best label of every row, the second best, and so on, in the form of `y`.
         proba : array of shape (n_samples, k)
         """
         rows = self._read_rows(X)
@@ -443,14 +453,14 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return [self._answers.write_nodes(best, row_index(X)) for best in nodes.T], proba
 
     def _top_k(self, X: Any, k: int) -> tuple[IntArray, FloatArray]:
-        """Nodes and probabilities of the best labels of rows that have been read: (n, k)."""
+        """Return nodes and probabilities of the best labels of rows that have been read."""
         nodes, proba = zip(
             *(self._answers.best_labels(table, k) for table in self._tables(X)), strict=True
         )
         return np.concatenate(nodes), np.concatenate(proba)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of rows whose labels are predicted exactly.
+        """Return the share of rows whose labels are predicted exactly.
 
         Parameters
         ----------
@@ -461,15 +471,15 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Returns
         -------
         float
-            With one path per row a row is right where its most specific node is, with several where
-            all of its nodes are, ancestors included.
+            With one path per row a row is correct if its most specific node is, with several if all
+            of its nodes are, including ancestors.
         """
         check_is_fitted(self)
         check_consistent_length(X, y, sample_weight)
         return self._share_right(self._decide(self._read_rows(X)), y, sample_weight)
 
     def _share_right(self, chosen: Any, y: Any, sample_weight: Any) -> float:
-        """Return the share of chosen answers that are right."""
+        """Return the share of predictions that are correct."""
         is_given = self._given_hierarchy() is not None
         right = self._answers.are_right(chosen, y, is_given=is_given)
         return float(np.average(right, weights=sample_weight))
@@ -486,5 +496,5 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
 
 def _listed(nodes: Any) -> list[Any]:
-    """Nodes as a list; a single one, a string or a path tuple, is a list of one."""
+    """Return nodes as a list; a single node is a string or a tuple."""
     return [nodes] if isinstance(nodes, str | tuple) else list(nodes)

@@ -1,4 +1,4 @@
-"""Sample weights: checked once, and handed to an estimator under the name that it knows."""
+"""What a `fit` starts with: sample weights, labels and their hierarchy, threads, presets."""
 
 from __future__ import annotations
 
@@ -46,9 +46,17 @@ __all__ = [
     "weight_keyword",
 ]
 
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
+_SEVERAL = (tuple, list, set, frozenset)  # rows with more than one label
+
+
+# ---------------------------------------------------------------------- sample weights
+
 
 def check_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
-    """Return weights as an array of shape (n_samples,), or None where there are none.
+    """Return weights as an array of shape (n_samples,), or None if there are none.
 
     Examples
     --------
@@ -60,7 +68,7 @@ def check_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | N
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_samples,):
         raise PalmetteError(
-            f"sample_weight has shape {weights.shape}: expected ({n_samples},), one for every row."
+            f"sample_weight has shape {weights.shape}: expected ({n_samples},), one per row."
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
         row = int(np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0])
@@ -73,7 +81,7 @@ def check_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | N
 
 
 def used_rows(weights: NDArray[np.float64] | None) -> NDArray[np.bool_] | None:
-    """Return which rows have a weight, or None where all have.
+    """Return which rows have a positive weight, or None if all have.
 
     Examples
     --------
@@ -84,7 +92,7 @@ def used_rows(weights: NDArray[np.float64] | None) -> NDArray[np.bool_] | None:
 
 
 def weight_keyword(estimator: Any) -> str:
-    """Name under which an estimator's `fit` takes sample weights; an error where it takes none.
+    """Return the keyword for sample weights of the `fit` of an estimator, or raise an error.
 
     Examples
     --------
@@ -96,8 +104,8 @@ def weight_keyword(estimator: Any) -> str:
     """
     if has_fit_parameter(estimator, "sample_weight"):
         return "sample_weight"
-    if _hands_on(estimator):
-        # with metadata routing the plain name finds its way to whoever requested it
+    if _passes_keywords(estimator):
+        # metadata routing passes the plain name to the step that requested it
         if get_config()["enable_metadata_routing"]:
             return "sample_weight"
         if isinstance(estimator, Pipeline):
@@ -105,106 +113,19 @@ def weight_keyword(estimator: Any) -> str:
             return f"{name}__{weight_keyword(last)}"
         return weight_keyword(estimator.estimator)
     raise PalmetteError(
-        f"sample_weight was given, but {type(estimator).__name__}.fit does not take it. Use an "
-        "estimator that does, or leave the weights out."
+        f"sample_weight was given, but {type(estimator).__name__}.fit does not accept it. Use an "
+        "estimator that does, or leave out the weights."
     )
 
 
-def _hands_on(estimator: Any) -> bool:
-    """Whether `fit` takes any keyword and hands it on to an inner estimator, as searches do."""
+def _passes_keywords(estimator: Any) -> bool:
+    """Return whether `fit` passes any keyword to an inner estimator, as searches do."""
     parameters = inspect.signature(estimator.fit).parameters.values()
     takes_any = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters)
     return takes_any and (isinstance(estimator, Pipeline) or hasattr(estimator, "estimator"))
 
 
-class Threads:
-    """A few threads that live as long as a fit, so that a round costs no start of any.
-
-    Parameters
-    ----------
-    n_jobs : int, optional
-        As in joblib; inside of a parallel worker of joblib it may come to fewer.
-
-    Examples
-    --------
-    >>> with Threads(2) as threads:
-    ...     threads.map(abs, [-1, -2, -3])
-    [1, 2, 3]
-    """
-
-    def __init__(self, n_jobs: int | None = None) -> None:
-        self.n_threads = effective_n_jobs(n_jobs)
-        self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
-
-    def map(self, function: Callable[..., Any], items: Iterable[Any]) -> list[Any]:
-        """Return the function's answers for all items, in their order."""
-        if self._pool is None:
-            return [function(item) for item in items]
-        return list(self._pool.map(function, items))
-
-    def __enter__(self) -> Threads:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-
-
-@dataclass(frozen=True)
-class Preset:
-    """Settings that have been published, or that serve a purpose.
-
-    Parameters
-    ----------
-    summary : str
-        One line.
-    parameters : mapping
-        Of the estimator; what is left out is at its default.
-    reference : str
-        Where they come from.
-    """
-
-    summary: str
-    parameters: Mapping[str, Any]
-    reference: str = ""
-
-
-def preset(cls: Any, /, name: str, **changes: Any) -> Any:
-    """Make an estimator with settings by name.
-
-    Parameters
-    ----------
-    name : str
-        One of `presets`.
-    **changes
-        Parameters that differ from the preset.
-
-    Returns
-    -------
-    estimator
-    """
-    known: Mapping[str, Preset] = cls._presets
-    if name not in known:
-        raise PalmetteError(
-            f"{cls.__name__} has no preset {name!r}: expected one of {sorted(known)}."
-        )
-    # parts are copied, so that changing those of one estimator leaves the preset alone
-    parts = {
-        key: clone(value) if isinstance(value, BaseEstimator) else value
-        for key, value in known[name].parameters.items()
-    }
-    return cls(**{**parts, **changes})
-
-
-def presets(cls: Any, /) -> dict[str, Preset]:
-    """Return the presets by name, each with its parameters and reference."""
-    return dict(cls._presets)
-
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-
-_SEVERAL = (tuple, list, set, frozenset)  # rows that are more than one label
+# ---------------------------------------------------------------------- labels
 
 
 class ReadLabels(NamedTuple):
@@ -215,7 +136,7 @@ class ReadLabels(NamedTuple):
     labels : NodeLabels
         Of all rows.
     learner : object or None
-        The fitted learner of the hierarchy, where one was set.
+        The fitted learner of the hierarchy, if there is one.
     """
 
     labels: NodeLabels
@@ -225,7 +146,7 @@ class ReadLabels(NamedTuple):
 def read_labels(
     setting: Any, X: Any, y: Any, weights: FloatArray | None = None, *, takes_matrices: bool = False
 ) -> ReadLabels:
-    """Encode y along the hierarchy that a user asks for.
+    """Encode y with the hierarchy that the user set.
 
     Parameters
     ----------
@@ -233,9 +154,9 @@ def read_labels(
         None takes the hierarchy from y.
     X : rows
     y : labels of n_samples rows
-        Or `NodeLabels`, which are taken as they are.
+        Or `NodeLabels`, which are used unchanged.
     weights : array of shape (n_samples,), optional
-        A learner of the hierarchy does not see rows without weight.
+        A learner of the hierarchy does not get rows of weight 0.
     takes_matrices : bool
         Whether a list of lists of 0 and 1 is an indicator matrix.
 
@@ -257,14 +178,14 @@ def read_labels(
 
 
 def path_target(labels: NodeLabels, used: NDArray[np.bool_] | None) -> tuple[OnePath, IntArray]:
-    """Return what a model of one path per row learns.
+    """Return the answers and targets of a model with one path per row.
 
     Parameters
     ----------
     labels : NodeLabels
         Of all rows, in a tree.
     used : bool array of shape (n_samples,), optional
-        Rows that are learnt from; None for all.
+        Rows that the model is fitted on; None for all.
 
     Returns
     -------
@@ -277,7 +198,7 @@ def path_target(labels: NodeLabels, used: NDArray[np.bool_] | None) -> tuple[One
     if unlabelled.size:
         raise LabelError(
             f"y[{unlabelled[0]}] names no node below the root ({unlabelled.size} such rows). "
-            "Give it a label or drop the row."
+            "Add a label or drop the row."
         )
     classes, codes = np.unique(terminals if used is None else terminals[used], return_inverse=True)
     answers = OnePath(LabelSpace(labels.hierarchy, classes), labels.form)
@@ -285,12 +206,12 @@ def path_target(labels: NodeLabels, used: NDArray[np.bool_] | None) -> tuple[One
 
 
 def node_target(labels: NodeLabels) -> tuple[NodeSets, sparse.csr_array]:
-    """Return what a model of several paths per row, or of a DAG, learns.
+    """Return the answers and targets of a model with several paths per row, or a DAG.
 
     Parameters
     ----------
     labels : NodeLabels
-        Of the rows that are learnt from.
+        Of the rows that the model is fitted on.
 
     Returns
     -------
@@ -300,7 +221,7 @@ def node_target(labels: NodeLabels) -> tuple[NodeSets, sparse.csr_array]:
     """
     if not (labels.given.indices > 0).any():
         raise LabelError(
-            f"none of the {labels.n_samples} rows of y has a label: expected some to learn."
+            f"none of the {labels.n_samples} rows of y has a label: expected at least one label."
         )
     answers = NodeSets.of(labels)
     empty = ~np.isin(answers.class_nodes, np.r_[0, answers.nodes])
@@ -314,7 +235,7 @@ def node_target(labels: NodeLabels) -> tuple[NodeSets, sparse.csr_array]:
     if n_open:
         warnings.warn(
             f"{n_open} of the {labels.n_samples} rows of y mark a node but not its ancestors, "
-            "which are columns too: ancestors are taken to be true.",
+            "which are columns too: ancestors are assumed to be true.",
             stacklevel=5,
         )
     return answers, closed_targets(labels, answers)
@@ -326,7 +247,7 @@ def closed_targets(labels: NodeLabels, answers: OnePath | NodeSets) -> sparse.cs
 
 
 def has_several(labels: NodeLabels) -> bool:
-    """Whether labels ask for answers node by node: several paths per row, none, or a DAG."""
+    """Return whether nodes are decided separately: several paths per row, none, or a DAG."""
     if not labels.hierarchy.is_tree or not labels.is_single_path:
         return True
     # the root alone, in a matrix that lists it, is a row without labels
@@ -336,7 +257,7 @@ def has_several(labels: NodeLabels) -> bool:
 def _count_open_rows(labels: NodeLabels) -> int:
     """Count the rows of a matrix that mark a node but not all of its ancestors.
 
-    Sets and paths leave ancestors out as a matter of course; the root need not be marked.
+    Sets and paths may always leave out ancestors; the root need not be marked.
     """
     columns = labels.form.columns
     if columns is None:
@@ -350,7 +271,7 @@ def _count_open_rows(labels: NodeLabels) -> int:
 
 
 def given_hierarchy(setting: Any) -> Hierarchy | None:
-    """Return the hierarchy that a user gave; None where it is found in y or learnt."""
+    """Return the hierarchy that the user set; None if it is found in y or learnt."""
     if setting is None or isinstance(setting, Hierarchy):
         return setting
     if hasattr(setting, "fit"):
@@ -363,22 +284,22 @@ def given_hierarchy(setting: Any) -> Hierarchy | None:
 
 
 def _check_same_hierarchy(setting: Any, hierarchy: Hierarchy) -> None:
-    """Refuse labels that were read along another hierarchy than the one that is set."""
+    """Raise an error if labels were read with another hierarchy than the one that is set."""
     given = given_hierarchy(setting)
     if given is not None and given != hierarchy:
         raise HierarchyError(
-            f"y was read along {hierarchy!r}, but hierarchy={given!r}. Give the same to both."
+            f"y was read with {hierarchy!r}, but hierarchy={given!r}: expected the same hierarchy."
         )
 
 
 def _hierarchy_for(
     setting: Any, X: Any, y: Any, weights: FloatArray | None
 ) -> tuple[Hierarchy | None, Any, Any]:
-    """Return the hierarchy that y is read with, y, and the fitted learner where there is one.
+    """Return the hierarchy that y is read with, y, and the fitted learner if there is one.
 
-    A learner sees the rows of this fit alone, so that cross-validation stays honest. Labels of rows
-    that are not used may be unknown to the learner: they are replaced in y. Label sets are for
-    learners that have ``learns_from_label_sets``, which then encode y themselves.
+    A learner is fitted on the rows of this fit only, so that cross-validation has no leakage.
+    Labels of unused rows may be unknown to the learner: they are replaced in y. Learners that have
+    ``learns_from_label_sets`` accept label sets and encode y themselves.
     """
     if setting is None or not hasattr(setting, "fit"):
         return given_hierarchy(setting), y, None
@@ -392,8 +313,8 @@ def _hierarchy_for(
             # skip_unknown: labels of rows without weight
             return learner.hierarchy_, learner.encode(y, skip_unknown=True), learner
         raise LabelError(
-            f"hierarchy={setting!r} is learnt over labels, but y holds paths or sets. "
-            "Give one label per row."
+            f"hierarchy={setting!r} is learnt over labels, but y has paths or sets: expected one "
+            "label per row."
         )
     check_consistent_length(X, labels)
     used = used_rows(weights)
@@ -409,7 +330,7 @@ def _hierarchy_for(
 
 
 def check_target(y: Any) -> Any:
-    """Refuse what is no target for classification, in scikit-learn's own words."""
+    """Raise the errors and warnings of scikit-learn for an invalid y."""
     if y is None:
         raise ValueError("fit requires y to be passed, but the target y is None.")
     if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
@@ -423,3 +344,93 @@ def check_target(y: Any) -> Any:
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
     return y
+
+
+# ---------------------------------------------------------------------- threads
+
+
+class Threads:
+    """A pool of threads that is kept during a fit, so that no round has to start threads.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        As in joblib; inside a parallel worker of joblib there may be fewer.
+
+    Examples
+    --------
+    >>> with Threads(2) as threads:
+    ...     threads.map(abs, [-1, -2, -3])
+    [1, 2, 3]
+    """
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_threads = effective_n_jobs(n_jobs)
+        self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
+
+    def map(self, function: Callable[..., Any], items: Iterable[Any]) -> list[Any]:
+        """Return the results of a function for all items, in their order."""
+        if self._pool is None:
+            return [function(item) for item in items]
+        return list(self._pool.map(function, items))
+
+    def __enter__(self) -> Threads:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+
+# ---------------------------------------------------------------------- presets
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Parameters that were published, or that serve a purpose.
+
+    Parameters
+    ----------
+    summary : str
+        One line.
+    parameters : mapping
+        Parameters of the estimator that are not at their default.
+    reference : str
+        Publication of the parameters.
+    """
+
+    summary: str
+    parameters: Mapping[str, Any]
+    reference: str = ""
+
+
+def preset(cls: Any, /, name: str, **changes: Any) -> Any:
+    """Return an estimator with the parameters of a preset.
+
+    Parameters
+    ----------
+    name : str
+        One of `presets`.
+    **changes
+        Parameters that replace those of the preset.
+
+    Returns
+    -------
+    estimator
+    """
+    known: Mapping[str, Preset] = cls._presets
+    if name not in known:
+        raise PalmetteError(
+            f"{cls.__name__} has no preset {name!r}: expected one of {sorted(known)}."
+        )
+    # inner estimators are cloned, so that changing one does not change the preset
+    parts = {
+        key: clone(value) if isinstance(value, BaseEstimator) else value
+        for key, value in known[name].parameters.items()
+    }
+    return cls(**{**parts, **changes})
+
+
+def presets(cls: Any, /) -> dict[str, Preset]:
+    """Return the presets by name, each with its parameters and reference."""
+    return dict(cls._presets)

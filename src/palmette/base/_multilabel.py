@@ -1,4 +1,4 @@
-"""What classifiers share that answer every node with a yes or no, learnt together or one by one."""
+"""The base of multi-label classifiers, which predict for every node whether it is true."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FloatArray = NDArray[np.float64]
 
 
 class _TunedAs(NamedTuple):
-    """Thresholds, and the rule that they were tuned by."""
+    """Tuned thresholds, and the rule that they were tuned with."""
 
     rule: str
     threshold: Threshold
@@ -36,66 +36,65 @@ class _TunedAs(NamedTuple):
 class MultilabelClassifier(HierarchicalClassifier):
     """Base of multi-label classifiers.
 
-    Labels come in any form: an indicator matrix, label sets, one label a row, paths along a
-    hierarchy. What is learnt is always the same: a sparse matrix of the nodes that are true of each
-    row, their ancestors included; in a flat problem the nodes are the labels.
+    Labels may have any form: an indicator matrix, label sets, one label per row, or paths in a
+    hierarchy. The target is always a sparse matrix of the nodes that are true of each row, with
+    their ancestors; in a flat problem the nodes are the labels.
 
-    A subclass sets the parameters ``hierarchy`` and ``decoding``, and gives `_fit_nodes` and
-    `_node_proba_of`. One that has scores of its training rows from parts of the model that did not
-    see them also gives `_tunes_itself` and `_out_of_bag_proba`: ``decoding="auto"`` then means the
-    thresholds of the best F1 on those, and any other tuned rule serves as well.
+    A subclass sets the parameters ``hierarchy`` and ``decoding``, and defines `_fit_nodes` and
+    `_node_proba_of`. A subclass with out-of-bag scores also defines `_tunes_itself` and
+    `_out_of_bag_proba`: ``decoding="auto"`` then means the thresholds of the best F1 on these
+    scores, and other tuned rules are possible too.
 
     Attributes
     ----------
     thresholds_ : array of shape (n_classes,)
-        Of the labels in ``classes_``; where `decoding` is a tuned rule and the model tunes itself.
+        Of the labels in ``classes_``, if `decoding` is a tuned rule and the model tunes itself.
     """
 
-    _takes_tables = False  # whether X may hold more than numbers: tables and texts stay as they are
-    _tunes_on_seen_rows = False  # whether its own thresholds are tuned on rows that all parts saw
+    _takes_tables = False  # whether X may be a table or texts, which are not converted to numbers
+    _tunes_on_seen_rows = False  # whether thresholds are tuned on rows of the fit
 
     # ------------------------------------------------------------------ for subclasses
 
     def _check_parameters(self) -> None:
-        """Refuse bad parameters, before anything is read."""
+        """Raise an error for invalid parameters, before X and y are read."""
 
     def _fit_nodes(
         self, X: Any, Y: sparse.csr_array, weights: FloatArray | None
     ) -> FloatArray | None:
-        """Learn.
+        """Fit the model to a matrix of true nodes.
 
         Parameters
         ----------
         X : float64 array or CSR matrix of shape (n_samples, n_features)
-            Rows with a weight only.
+            Rows of positive weight.
         Y : sparse bool array of shape (n_samples, n_columns)
-            Columns as in ``nodes_``; each has a true row, and it may be true of all.
+            Columns as in ``nodes_``; each is true of at least one row.
         weights : array of shape (n_samples,), optional
             All positive.
 
         Returns
         -------
         array of shape (n_samples, n_columns) or None
-            Scores that thresholds are tuned on, where the model does not keep them for
-            `_out_of_bag_proba`.
+            Scores that thresholds are tuned on, if they are not those of `_out_of_bag_proba`.
         """
         raise NotImplementedError
 
     def _tunes_itself(self) -> bool:
-        """Whether the model will have out-of-bag scores; asked before it is fitted."""
+        """Return whether the model will have out-of-bag scores; called before it is fitted."""
         return False
 
     def _out_of_bag_proba(self) -> FloatArray:
-        """Scores of the rows and columns that `_fit_nodes` saw, from parts that did not see them.
+        """Return out-of-bag scores of the rows and columns of `_fit_nodes`.
 
-        Asked once, after `_fit_nodes`, for an array of shape (n_samples, n_columns) from 0 to 1.
+        Called once, after `_fit_nodes`: an array of shape (n_samples, n_columns) from 0 to 1.
         """
         raise NotImplementedError
 
     # ------------------------------------------------------------------ fitting
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Fit.
+        """Fit the classifier.
 
         Parameters
         ----------
@@ -103,6 +102,7 @@ class MultilabelClassifier(HierarchicalClassifier):
         y : labels of n_samples rows
             A 0/1 matrix, a list of sets, or any other form that `NodeLabels.encode` reads.
         sample_weight : array-like of shape (n_samples,), optional
+            Rows of weight 0 are left out.
 
         Returns
         -------
@@ -117,7 +117,7 @@ class MultilabelClassifier(HierarchicalClassifier):
     def _read_fit(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, sparse.csr_array, FloatArray | None]:
-        """Read what came to `fit`: rows with a weight, their nodes as in ``nodes_``, weights."""
+        """Read the arguments of `fit`: rows of positive weight, their nodes, weights."""
         X = self._read_features(X, reset=True)
         weights = check_weights(sample_weight, count_rows(X))
         targets = self._learn_target(X, y, weights, by_node=True)
@@ -131,14 +131,14 @@ class MultilabelClassifier(HierarchicalClassifier):
     def _tune(
         self, truth: sparse.csr_array, weights: FloatArray | None, scores: FloatArray | None = None
     ) -> None:
-        """Set ``thresholds_`` where the rule asks for it.
+        """Set ``thresholds_`` if the rule is tuned.
 
         Parameters
         ----------
         truth : sparse bool array of shape (n_samples, n_columns)
         weights : array of shape (n_samples,), optional
         scores : array of shape (n_samples, n_columns), optional
-            What thresholds are tuned on; by default what `_out_of_bag_proba` gives.
+            Scores that thresholds are tuned on; by default those of `_out_of_bag_proba`.
         """
         for name in ("thresholds_", "_tuned"):
             self.__dict__.pop(name, None)  # of an earlier fit
@@ -165,8 +165,8 @@ class MultilabelClassifier(HierarchicalClassifier):
         tuned: _TunedAs | None = getattr(self, "_tuned", None)
         if tuned is None or tuned.rule != repr(rule):
             raise PalmetteError(
-                f"decoding={self.decoding!r} is tuned while the model is fitted, which was done "
-                "with another rule. Fit it again, or choose a rule that needs no tuning."
+                f"decoding={self.decoding!r} is tuned during fit, but the model was fitted with "
+                "another rule. Fit it again, or choose a rule that is not tuned."
             )
         return tuned.threshold
 

@@ -1,4 +1,4 @@
-"""How sure probabilities are: the power that makes held-out classes most likely."""
+"""Temperature scaling of probabilities, fitted on held-out rows."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-__all__ = ["fit_exponent", "held_out_third", "raise_to"]
+__all__ = ["fit_inverse_temperature", "held_out_third", "temperature_scaled"]
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
-_LEAST_LOG = -700.0  # of what has underflown
+_MIN_LOG = -700.0  # of probabilities that underflowed to 0
 
 
-def fit_exponent(proba: FloatArray, classes: IntArray, weights: FloatArray) -> float:
-    """Power of probabilities, scaled to sum to one again, that makes classes most likely.
+def fit_inverse_temperature(proba: FloatArray, classes: IntArray, weights: FloatArray) -> float:
+    """Return the inverse temperature that maximises the likelihood of the true classes.
 
-    The most probable class stays so.
+    Scaling keeps the order of the classes of a row.
 
     Parameters
     ----------
     proba : array of shape (n_samples, n_classes)
-        Of rows that were not learnt from.
+        Of held-out rows.
     classes : int array of shape (n_samples,)
     weights : array of shape (n_samples,)
 
@@ -34,15 +34,15 @@ def fit_exponent(proba: FloatArray, classes: IntArray, weights: FloatArray) -> f
     Examples
     --------
     >>> proba = np.tile([0.6, 0.4], (10, 1))
-    >>> exponent = fit_exponent(proba, np.array([0] * 9 + [1]), np.ones(10))
-    >>> raise_to(proba, exponent)[0].round(3).tolist()
+    >>> inverse = fit_inverse_temperature(proba, np.array([0] * 9 + [1]), np.ones(10))
+    >>> temperature_scaled(proba, inverse)[0].round(3).tolist()
     [0.9, 0.1]
     """
     with np.errstate(divide="ignore"):
-        logs = np.maximum(np.log(proba), _LEAST_LOG)
+        logs = np.maximum(np.log(proba), _MIN_LOG)
     own = logs[np.arange(len(logs)), classes]
     low, high = np.log(0.1), np.log(10.0)
-    for _ in range(40):  # the slope of the likelihood falls: halve where it changes its sign
+    for _ in range(40):  # bisection: the slope of the log likelihood decreases
         middle = 0.5 * (low + high)
         expected = (softmax(np.exp(middle) * logs, axis=1) * logs).sum(axis=1)
         if weights @ (own - expected) > 0:
@@ -53,7 +53,7 @@ def fit_exponent(proba: FloatArray, classes: IntArray, weights: FloatArray) -> f
 
 
 def held_out_third(codes: IntArray, seed: int) -> NDArray[np.bool_]:
-    """Choose a third of every class's rows, rounded down, at random.
+    """Draw a third of the rows of every class, rounded down.
 
     Parameters
     ----------
@@ -81,13 +81,13 @@ def held_out_third(codes: IntArray, seed: int) -> NDArray[np.bool_]:
     return held
 
 
-def raise_to(proba: FloatArray, exponent: float) -> FloatArray:
-    """Probabilities to a power, scaled to sum to one.
+def temperature_scaled(proba: FloatArray, inverse_temperature: float) -> FloatArray:
+    """Return probabilities raised to the power of the inverse temperature and normalised.
 
     Parameters
     ----------
     proba : array of shape (n_samples, n_classes)
-    exponent : float
+    inverse_temperature : float
 
     Returns
     -------
@@ -95,8 +95,8 @@ def raise_to(proba: FloatArray, exponent: float) -> FloatArray:
 
     Examples
     --------
-    >>> raise_to(np.array([[0.5, 0.25, 0.25]]), 2.0).round(3).tolist()
+    >>> temperature_scaled(np.array([[0.5, 0.25, 0.25]]), 2.0).round(3).tolist()
     [[0.667, 0.167, 0.167]]
     """
     with np.errstate(divide="ignore"):
-        return np.asarray(softmax(exponent * np.log(proba), axis=1))
+        return np.asarray(softmax(inverse_temperature * np.log(proba), axis=1))

@@ -1,7 +1,7 @@
-"""Any unfitted classifier, ours or another, that is to learn labels which have been read.
+"""Fitting any classifier, of Palmette or not, on labels that have been read.
 
-`WrappedClassifier` learns `NodeLabels` and gives probabilities of any nodes; `LabelScorer` learns
-a matrix of true nodes and gives one of probabilities.
+`WrappedClassifier` is fitted on `NodeLabels` and returns probabilities of any nodes; `LabelScorer`
+is fitted on a matrix of true nodes and returns a matrix of probabilities.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ IntArray = NDArray[np.int32]
 
 
 def _has_a_tree(classifier: Any) -> bool:
-    """Whether a classifier is one over class trees, which reads labels by itself."""
+    """Return whether a classifier is one over class trees, which reads labels itself."""
     return isinstance(getattr(type(classifier), "hierarchy", None), property)
 
 
 def takes_node_labels(estimator: Any) -> bool:
-    """Whether `fit` takes labels that have been read."""
+    """Return whether `fit` accepts `NodeLabels`."""
     last = final_step(estimator)
     if not isinstance(last, HierarchicalClassifier):
         return False
@@ -67,13 +67,13 @@ def takes_node_labels(estimator: Any) -> bool:
 
 
 def learns_its_tree(estimator: Any, *, from_names: bool) -> bool:
-    """Whether an estimator, or one inside of it, learns a hierarchy while it is fitted.
+    """Return whether an estimator, or one that it wraps, learns a hierarchy in `fit`.
 
     Parameters
     ----------
     estimator : classifier
     from_names : bool
-        Whether y holds plain names: classifiers over class trees then learn a tree if none is set.
+        Whether y has plain names: classifiers over class trees then learn a tree if none is set.
     """
     last = final_step(estimator)
     if not isinstance(last, HierarchicalClassifier):
@@ -87,9 +87,9 @@ def learns_its_tree(estimator: Any, *, from_names: bool) -> bool:
 
 
 def places_of_hierarchy(estimator: Any) -> list[str]:
-    """Names of the parameters that a hierarchy is given under: of the outermost part that has one.
+    """Return the names of the parameters for a hierarchy, of the outermost part that has one.
 
-    Parts inside of that are its own business: it may show them other labels.
+    That part sets the hierarchy of the parts inside it, which may be fitted on other labels.
     """
     found = estimator.get_params(deep=True)
     places = [name for name in found if name.rpartition("__")[2] == "hierarchy"]
@@ -100,13 +100,13 @@ def places_of_hierarchy(estimator: Any) -> list[str]:
 
 
 def _owner(estimator: Any, parameters: dict[str, Any], name: str) -> Any:
-    """Part of an estimator that a parameter belongs to."""
+    """Return the part of an estimator that a parameter belongs to."""
     prefix = name.rpartition("__")[0]
     return parameters[prefix] if prefix else estimator
 
 
 def check_wrapped(estimator: Any) -> None:
-    """Refuse what is no classifier with scores."""
+    """Raise an error unless an estimator is a classifier with probabilities or margins."""
     if not hasattr(estimator, "fit"):
         raise PalmetteError(
             f"estimator is {estimator!r}: expected a classifier, such as "
@@ -129,21 +129,21 @@ def check_wrapped(estimator: Any) -> None:
 
 
 def takes_node_sets(estimator: Any) -> bool:
-    """Whether an estimator is one of ours that learns several paths per row."""
+    """Return whether an estimator is one of Palmette that supports several paths per row."""
     return isinstance(estimator, HierarchicalClassifier) and estimator._takes_several_paths
 
 
 def check_scores(estimator: Any) -> None:
-    """Refuse an estimator without probabilities."""
+    """Raise an error for an estimator without probabilities."""
     if not hasattr(estimator, "fit") or not hasattr(estimator, "predict_proba"):
         raise PalmetteError(
-            f"{estimator!r} has no predict_proba: expected a classifier with probabilities to put "
-            "thresholds on. BinaryRelevance(estimator) makes them of margins too."
+            f"{estimator!r} has no predict_proba: expected a classifier with probabilities, which "
+            "thresholds need. BinaryRelevance(estimator) derives them from margins."
         )
 
 
 def has_out_of_bag(estimator: Any) -> bool:
-    """Whether an estimator has, or can be told to have, out-of-bag scores."""
+    """Return whether an estimator has, or can be set to have, out-of-bag scores."""
     if isinstance(estimator, MultilabelClassifier):
         return estimator._tunes_itself() and not estimator._tunes_on_seen_rows
     if takes_node_sets(estimator):
@@ -153,7 +153,7 @@ def has_out_of_bag(estimator: Any) -> bool:
 
 
 def with_out_of_bag(estimator: Any) -> Any:
-    """Return a copy of an estimator that will keep its out-of-bag scores."""
+    """Return a clone of an estimator that will keep its out-of-bag scores."""
     copy = clone(estimator)
     if not takes_node_sets(estimator) and not copy.oob_score:
         copy.set_params(oob_score=True)
@@ -164,29 +164,29 @@ def with_out_of_bag(estimator: Any) -> Any:
 
 
 class LabelScorer:
-    """An estimator that is given a matrix of true nodes and asked for one of probabilities.
+    """An estimator that is fitted on a matrix of true nodes and returns one of probabilities.
 
-    Ours get the hierarchy and a column for each of its nodes. Others get the columns that vary, as
-    a 0/1 matrix: many of them cannot learn a label with one value.
+    A classifier of Palmette gets the hierarchy and a column for each of its nodes. Others get a 0/1
+    matrix of the columns that vary: many of them cannot be fitted on a constant column.
 
     Parameters
     ----------
     estimator : classifier
-        Unfitted, and nobody else's.
+        Unfitted; it is fitted in place.
     hierarchy : Hierarchy
     nodes : int array of shape (n_columns,)
-        Nodes that the columns are.
+        Nodes of the columns.
 
     Attributes
     ----------
     estimator : classifier
-        Fitted; None where no label varies.
+        Fitted; None if no column varies.
     """
 
     def __init__(self, estimator: Any, hierarchy: Hierarchy, nodes: NDArray[np.int32]) -> None:
-        self._is_ours = takes_node_sets(estimator)
+        self._is_ours = takes_node_sets(estimator)  # a classifier of Palmette
         if self._is_ours:
-            # what the estimator would answer with does not matter, and tuning it takes time
+            # its own predictions are not used, so thresholds need not be tuned
             estimator = estimator.set_params(hierarchy=hierarchy, decoding=0.5)
         self.estimator = estimator
         self._n_nodes = hierarchy.n_nodes
@@ -216,7 +216,7 @@ class LabelScorer:
     # ------------------------------------------------------------------ scores
 
     def scores(self, X: Any) -> FloatArray:
-        """Probabilities of shape (n_samples, n_columns)."""
+        """Return probabilities of shape (n_samples, n_columns)."""
         if self._is_ours:
             proba: FloatArray = self.estimator.predict_proba(X)[:, self._nodes - 1]
             return proba
@@ -224,7 +224,7 @@ class LabelScorer:
         return self._all_columns(varying, count_rows(X))
 
     def out_of_bag(self, X: Any) -> FloatArray:
-        """Scores of the rows X that it was fitted on, by parts of the model that did not see them.
+        """Return the out-of-bag scores of the rows X that it was fitted on.
 
         Returns
         -------
@@ -253,7 +253,7 @@ class LabelScorer:
 
 
 def _positive(estimator: Any, X: Any, n_outputs: int) -> FloatArray:
-    """Probabilities of 1, of shape (n_samples, n_outputs), from any form of `predict_proba`."""
+    """Return probabilities of 1, (n_samples, n_outputs), from any form of `predict_proba`."""
     proba = estimator.predict_proba(X)
     if isinstance(proba, list):  # an array of shape (n_samples, 2) for each output
         return np.column_stack([each[:, 1] for each in proba])
@@ -265,31 +265,31 @@ def _positive(estimator: Any, X: Any, n_outputs: int) -> FloatArray:
 
 
 class WrappedClassifier:
-    """A classifier that is given `NodeLabels` and asked for probabilities of classes or nodes.
+    """A classifier that is fitted on `NodeLabels` and returns probabilities of classes or nodes.
 
-    Ours, at the end of a pipeline too, get the labels as they are. Others get the class of every
-    row, or a 0/1 matrix of the nodes that vary where rows have several paths.
+    A classifier of Palmette, also at the end of a pipeline, gets the labels unchanged. Others get
+    the class of every row, or a 0/1 matrix of the nodes that vary if rows have several paths.
 
     Parameters
     ----------
     estimator : classifier
-        Unfitted, and nobody else's; or fitted, for `adopt`.
+        Unfitted, to be fitted in place; or fitted, for `adopt`.
     learns_tree : bool
-        Whether it is to learn a hierarchy over the labels: it then sees nothing but their names.
+        Whether it learns a hierarchy over the labels: it then gets only their names.
     """
 
     def __init__(self, estimator: Any, *, learns_tree: bool = False) -> None:
         self.estimator = estimator
         self.learns_tree = learns_tree
-        self.class_nodes: IntArray | None = None  # of the columns of other people's probabilities
-        self.label_scorer: LabelScorer | None = None  # of other people's, for several paths
+        self.class_nodes: IntArray | None = None  # of the columns of `predict_proba`
+        self.label_scorer: LabelScorer | None = None  # for several paths
 
     # ------------------------------------------------------------------ fitting
 
     def fit(
         self, X: Any, labels: NodeLabels, weights: FloatArray | None, *, several: bool
     ) -> WrappedClassifier:
-        """Fit on rows with labels, which all have a weight above zero where they have one.
+        """Fit on rows with labels; weights, if there are any, are positive.
 
         Parameters
         ----------
@@ -304,7 +304,7 @@ class WrappedClassifier:
         self
         """
         with warnings.catch_warnings():
-            # a fold may lack labels; the whole has been read, and warned about, by then
+            # a fold may lack labels; the user was warned when all labels were read
             warnings.filterwarnings("ignore", message=".*columns of y have no positive row")
             if takes_node_labels(self.estimator):
                 self.estimator.fit(X, labels, **_weighted(self.estimator, weights))
@@ -330,7 +330,7 @@ class WrappedClassifier:
         classes, codes = np.unique(labels.terminals, return_inverse=True)
         self.class_nodes = classes.astype(np.int32)
         if len(classes) == 1:
-            self.estimator = None  # many refuse a single class
+            self.estimator = None  # many classifiers raise an error for a single class
             return
         names = labels.form.class_labels(classes, hierarchy)
         places = [] if self.learns_tree else places_of_hierarchy(self.estimator)
@@ -344,25 +344,25 @@ class WrappedClassifier:
         self.class_nodes = np.array([node_of[name] for name in known], dtype=np.int32)
 
     def adopt(self, hierarchy: Hierarchy, *, several: bool) -> WrappedClassifier:
-        """Take an estimator that has been fitted already, on labels of a hierarchy."""
+        """Use an estimator that is fitted already, on labels of a hierarchy."""
         last = final_step(self.estimator)
         if not hasattr(last, "classes_"):
             raise PalmetteError(
                 f"{type(self.estimator).__name__} has no classes_: expected a fitted classifier. "
-                "Fit it first, or let it be fitted here, by folds."
+                "Fit it first, or use folds to have it fitted."
             )
         if not takes_node_labels(self.estimator):
             if several:
                 raise PalmetteError(
-                    f"{type(last).__name__} was fitted on several labels a row: expected one of "
-                    "palmette's classifiers, which know the nodes of their columns. Let it be "
-                    "fitted here, or wrap it, in BinaryRelevance, say, before it is fitted."
+                    f"{type(last).__name__} was fitted on several labels per row: expected a "
+                    "classifier of palmette, which stores the nodes of its columns. Pass it "
+                    "unfitted, or wrap it in BinaryRelevance before it is fitted."
                 )
             self.class_nodes = NodeLabels.encode(np.asarray(last.classes_), hierarchy).terminals
         return self
 
     def known_nodes(self) -> IntArray:
-        """Nodes that the fitted estimator tells apart: its classes, or nodes of several paths."""
+        """Return the nodes of the fitted estimator: its classes, or all nodes if by node."""
         if self.class_nodes is not None:
             return self.class_nodes
         model = final_step(self.estimator)
@@ -372,9 +372,9 @@ class WrappedClassifier:
     # ------------------------------------------------------------------ answering
 
     def class_proba(self, X: Any, space: LabelSpace) -> FloatArray:
-        """Probabilities of shape (n_samples, n_classes), columns as in ``space.classes``.
+        """Return probabilities of ``space.classes``: (n_samples, n_classes).
 
-        Classes that the estimator does not know have none. Margins become shares by a softmax.
+        Classes that the estimator lacks have probability 0. Margins are passed through a softmax.
         """
         if self.estimator is None:
             values = np.ones((count_rows(X), 1))
@@ -394,7 +394,7 @@ class WrappedClassifier:
         return proba
 
     def _column_nodes(self) -> IntArray:
-        """Node of every column of the estimator's probabilities, one path a row."""
+        """Return the nodes of the columns of the probabilities, for one path per row."""
         if self.class_nodes is not None:
             return self.class_nodes
         model = final_step(self.estimator)
@@ -402,16 +402,16 @@ class WrappedClassifier:
         return nodes
 
     def node_proba(self, X: Any, nodes: IntArray, *, is_ready: bool = False) -> FloatArray:
-        """Probabilities of shape (n_samples, n_columns) of nodes below the root.
+        """Return probabilities of nodes below the root: (n_samples, n_columns).
 
-        Nodes that the estimator does not know have none.
+        Nodes that the estimator lacks have probability 0.
 
         Parameters
         ----------
         X : rows
         nodes : int array of shape (n_columns,)
         is_ready : bool
-            Whether X has gone through the pipeline already.
+            Whether X was already transformed by the steps of the pipeline.
         """
         proba = np.zeros((count_rows(X), len(nodes)))
         if self.label_scorer is not None and self.class_nodes is not None:
@@ -428,7 +428,7 @@ class WrappedClassifier:
 
 
 def _own_class_proba(model: Any, X: Any) -> FloatArray:
-    """Probabilities of one of ours, one path a row, columns as in its ``classes_``."""
+    """Return probabilities of ``classes_`` of a Palmette classifier with one path per row."""
     if hasattr(model, "predict_proba"):
         return np.asarray(model.predict_proba(X))
     shares = model._class_proba_of(model._read_features(X, reset=False))
@@ -436,7 +436,7 @@ def _own_class_proba(model: Any, X: Any) -> FloatArray:
 
 
 def _shares(estimator: Any, X: Any) -> FloatArray:
-    """Probabilities of any classifier's classes, or the softmax of its margins."""
+    """Return the probabilities of any classifier, or the softmax of its margins."""
     if hasattr(estimator, "predict_proba"):
         return np.asarray(estimator.predict_proba(X), dtype=np.float64)
     margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
@@ -445,7 +445,7 @@ def _shares(estimator: Any, X: Any) -> FloatArray:
     if margins.shape[1] != len(estimator.classes_):
         raise PalmetteError(
             f"{type(estimator).__name__}.decision_function gave {margins.shape[1]} columns for "
-            f"{len(estimator.classes_)} classes: expected one a class. Set "
+            f"{len(estimator.classes_)} classes: expected one per class. Set "
             "decision_function_shape='ovr'."
         )
     return np.asarray(softmax(margins, axis=1))

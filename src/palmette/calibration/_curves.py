@@ -16,8 +16,8 @@ __all__ = [
     "Answers",
     "CurveTable",
     "FamilyScores",
+    "fit_family_temperature",
     "fit_isotonic",
-    "fit_power",
     "fit_sigmoid",
     "isotonic_at",
     "not_zero",
@@ -63,7 +63,7 @@ def not_zero(share: FloatArray) -> FloatArray:
     return np.asarray((1 - _UNIFORM_SHARE) * share + _UNIFORM_SHARE / share.shape[1])
 
 
-def fit_power(families: Iterable[FamilyScores]) -> float:
+def fit_family_temperature(families: Iterable[FamilyScores]) -> float:
     """Return the inverse temperature that maximises the likelihood of the true options.
 
     Probabilities are raised to this power and normalised. Targets are smoothed as Platt's are, by
@@ -83,7 +83,7 @@ def fit_power(families: Iterable[FamilyScores]) -> float:
     --------
     >>> nine_of_ten = FamilyScores(np.tile([0.6, 0.4], (1000, 1)), np.arange(1000) % 10 // 9,
     ...     np.ones(1000))
-    >>> odds = (0.6 / 0.4) ** fit_power([nine_of_ten])
+    >>> odds = (0.6 / 0.4) ** fit_family_temperature([nine_of_ten])
     >>> round(odds / (1 + odds), 2)
     0.9
     """

@@ -10,8 +10,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, logit
 
-from palmette.base._temperature import raise_to
-from palmette.calibration._curves import Answers, CurveTable, FamilyScores, fit_power, not_zero
+from palmette.base._temperature import temperature_scaled
+from palmette.calibration._curves import (
+    Answers,
+    CurveTable,
+    FamilyScores,
+    fit_family_temperature,
+    not_zero,
+)
 from palmette.decisions._coherence import NodeColumns
 from palmette.decisions._decode import Route, RouteByMarginals, normalize_rows
 from palmette.labels._space import LabelSpace
@@ -131,7 +137,7 @@ class FamilyCalibration:
         """Return probabilities of the options of a family: (n_rows, n_options)."""
         if self.curves is not None:
             share = _calibrated(self.curves, _slots(parent, options, space), share)
-        return raise_to(not_zero(share), float(self.exponents[space.depth[parent]]))
+        return temperature_scaled(not_zero(share), float(self.exponents[space.depth[parent]]))
 
 
 class CalibratedRoute:
@@ -186,7 +192,9 @@ def _fit_exponents(scores: dict[int, FamilyScores], space: LabelSpace) -> FloatA
     """Return the inverse temperature of every level by maximum likelihood."""
     exponents = np.ones(int(space.depth.max()) + 1)
     for parents in _parents_by_level(scores, space):
-        exponents[space.depth[parents[0]]] = fit_power(scores[parent] for parent in parents)
+        exponents[space.depth[parents[0]]] = fit_family_temperature(
+            scores[parent] for parent in parents
+        )
     return exponents
 
 
@@ -237,7 +245,7 @@ class NodeCalibration:
                 true = by_column[:, places].toarray().T.ravel().astype(np.int32)
                 yes_or_no = _two_options(scores[:, places].T.ravel().astype(np.float64))
                 nodes = FamilyScores(yes_or_no, true, np.tile(weights, len(places)))
-                exponents[places] = fit_power([nodes])
+                exponents[places] = fit_family_temperature([nodes])
             return cls(exponents=exponents)
 
         def members(places: NDArray[np.intp]) -> list[tuple[int, Answers]]:

@@ -5,14 +5,14 @@ import pytest
 from scipy.optimize import minimize_scalar
 from scipy.special import softmax
 
-from palmette.base._temperature import fit_exponent, held_out_third, raise_to
+from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
 
 
 def drawn(sharpness, n=400, seed=0):
     """Probabilities, and classes drawn from them after they were raised to a power."""
     rng = np.random.default_rng(seed)
     proba = softmax(rng.normal(size=(n, 4)), axis=1)
-    true = raise_to(proba, sharpness)
+    true = temperature_scaled(proba, sharpness)
     return proba, (true.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
 
 
@@ -22,31 +22,35 @@ def test_the_exponent_is_the_most_likely_one(sharpness):
     weights = np.random.default_rng(1).random(len(classes))
 
     def loss(log_exponent):
-        return -weights @ np.log(raise_to(proba, np.exp(log_exponent)))[range(400), classes]
+        return (
+            -weights @ np.log(temperature_scaled(proba, np.exp(log_exponent)))[range(400), classes]
+        )
 
     best = minimize_scalar(loss, bounds=(np.log(0.1), np.log(10.0)), method="bounded")
-    assert fit_exponent(proba, classes, weights) == pytest.approx(np.exp(best.x), rel=1e-3)
+    assert fit_inverse_temperature(proba, classes, weights) == pytest.approx(
+        np.exp(best.x), rel=1e-3
+    )
 
 
 def test_it_stays_between_bounds():
     proba, _ = drawn(1.0)
-    assert fit_exponent(proba, proba.argmax(axis=1), np.ones(400)) == pytest.approx(10.0)
-    assert fit_exponent(proba, proba.argmin(axis=1), np.ones(400)) == pytest.approx(0.1)
+    assert fit_inverse_temperature(proba, proba.argmax(axis=1), np.ones(400)) == pytest.approx(10.0)
+    assert fit_inverse_temperature(proba, proba.argmin(axis=1), np.ones(400)) == pytest.approx(0.1)
 
 
 def test_classes_of_no_probability_do_no_harm():
     proba = np.array([[1.0, 0.0], [0.5, 0.5]])
-    exponent = fit_exponent(proba, np.array([1, 0]), np.ones(2))
-    assert np.isfinite(raise_to(proba, exponent)).all()
+    exponent = fit_inverse_temperature(proba, np.array([1, 0]), np.ones(2))
+    assert np.isfinite(temperature_scaled(proba, exponent)).all()
 
 
 def test_powers_keep_the_order_and_sum_to_one():
     proba, _ = drawn(1.0)
     for exponent in (0.2, 3.0):
-        raised = raise_to(proba, exponent)
+        raised = temperature_scaled(proba, exponent)
         np.testing.assert_allclose(raised.sum(axis=1), 1.0)
         assert np.array_equal(np.argsort(raised), np.argsort(proba))
-    np.testing.assert_allclose(raise_to(proba, 1.0), proba)
+    np.testing.assert_allclose(temperature_scaled(proba, 1.0), proba)
 
 
 def test_a_third_of_every_class_is_held_out_but_never_all():
