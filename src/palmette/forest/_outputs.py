@@ -97,7 +97,7 @@ class OutputTable:
             table[:, j] = values[codes[:, j]]
         return self.container.wrap(as_dtype(table, self.dtype), index)
 
-    def proba_of(self, table: FloatArray) -> list[NDArray[np.float64]]:
+    def proba_of(self, table: NDArray[np.float64]) -> list[NDArray[np.float64]]:
         """Split the probabilities of all values into one array per output, and normalise rows."""
         bounds = np.cumsum([0, *(len(values) for values in self.values)]).tolist()
         return [normalize_rows(table[:, start:stop]) for start, stop in pairwise(bounds)]
@@ -173,7 +173,7 @@ class OutputAnswers(NodeSets):
 
     def arrange(self, proba: FloatArray) -> Any:
         """Return one array of probabilities per output; rows sum to one."""
-        return self.outputs.proba_of(proba)
+        return self.outputs.proba_of(np.asarray(proba, dtype=np.float64))
 
     def are_right(self, chosen: sparse.csr_array, y: Any, *, is_given: bool) -> NDArray[np.bool_]:
         """Return whether all outputs of a row are correct."""

@@ -144,6 +144,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar[dict[str, Preset]] = PRESETS
 
+    trees_: ObliqueTrees
     classes_: Any  # an array of labels; with `multioutput` a list of arrays, one per output
 
     def __init__(
