@@ -122,7 +122,7 @@ def speed(rounds):
     clf.predict(bunch.X_test)
     predict = time.process_time() - start
     print(
-        f"| {Y.shape[1]} classes, {len(X):,} rows, {len(clf.rounds_)} rounds | s a round | ratio |"
+        f"| {Y.shape[1]} classes, {len(X):,} rows, {len(clf.rounds_)} rounds | s per round | ratio |"
     )
     print("|---|---|---|")
     print(f"| palmette, one thread, all of fit | {ours:.4f} | 1 |")

@@ -76,7 +76,7 @@ def line(name, classifier, problem, products=None):
 
 
 def accuracy(sets, rivals, peers):
-    print("| set | model | accuracy | dot products a row | fit s | us a row |")
+    print("| set | model | accuracy | dot products per row | fit s | us per row |")
     print("|---|---|---|---|---|---|")
     for name in sets:
         problem = read_set(name)
@@ -127,7 +127,7 @@ def scale(n_classes, n_rows, n_features, n_words, prunes, peers):
     X, y = many_classes(n_classes, n_rows + n_rows // 5, n_features, n_words)
     train, test = slice(0, n_rows), slice(n_rows, None)
     compile_kernels()
-    print("| model | accuracy | fit CPU s | us a row | weights, million | peak MiB |")
+    print("| model | accuracy | fit CPU s | us per row | weights, million | peak MiB |")
     print("|---|---|---|---|---|---|")
     for prune in prunes:
         router = LinearRouter(prune=prune, tol=0.1)

@@ -1,4 +1,4 @@
-"""How the documentation is built: `sphinx-build -W --keep-going docs OUT`."""
+"""Configuration of the documentation: `sphinx-build -W --keep-going docs OUT`."""
 
 import re
 from importlib.metadata import version as version_of
@@ -16,8 +16,8 @@ extensions = [
 ]
 source_suffix = {".md": "markdown"}
 
-# Docstrings are numpydoc; names in single backticks become links where they are known. Types are
-# words ("array of shape (n_samples, n_features)") and stay words.
+# Docstrings are numpydoc; names in single backticks become links if they are known. Types are plain
+# text ("array of shape (n_samples, n_features)").
 default_role = "py:obj"
 napoleon_google_docstring = False
 napoleon_use_param = False
@@ -29,7 +29,7 @@ autodoc_default_options = {
     "members": True,
     "inherited-members": "BaseEstimator, ClassifierMixin, TransformerMixin, tuple, Exception",
 }
-autosummary_generate = False  # all is on the pages that are written; no file is made
+autosummary_generate = False  # the pages are written by hand
 
 myst_heading_anchors = 3
 
@@ -44,7 +44,7 @@ html_theme_options = {
     "sidebar_width": "15rem",
 }
 
-# what scikit-learn gives to every estimator is in its own documentation
+# methods that every estimator inherits from scikit-learn are documented there
 _FROM_SKLEARN = re.compile(r"set_\w+_request|[gs]et_params|get_metadata_routing|set_output")
 
 
@@ -53,5 +53,5 @@ def _skip(app, what, name, obj, skip, options):
 
 
 def setup(app):
-    """Leave out members that are not ours."""
+    """Skip members that are inherited from scikit-learn."""
     app.connect("autodoc-skip-member", _skip)

@@ -246,9 +246,9 @@ class FoldScores:
     Parameters
     ----------
     f1 : float
-        Hierarchical F1 a row, ancestors and root among them: mean of the folds' means.
+        Hierarchical F1 per row, including ancestors and root: mean of the folds' means.
     tie : float
-        Tree induced error of a row, on average over all rows.
+        Mean tree-induced error per row.
     tie_as_printed : float
         Mean of the folds' sums, divided by the rows of all folds: as many times smaller as there
         are folds.

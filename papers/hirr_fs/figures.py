@@ -36,11 +36,11 @@ def figure_facts(outcomes: Sequence[Outcome]) -> dict[str, Facts]:
     """
     figures = {
         "table-6": _chosen(outcomes),
-        "figure-7": _curves(outcomes, "F1 by number of features a node"),
+        "figure-7": _curves(outcomes, "F1 by number of features per node"),
         "figure-8": _ranks(outcomes),
         "figure-9": _four(outcomes),
         "figure-12": _curves(
-            [one for one in outcomes if one.name in _TEXTS], "20 Newsgroups: F1 by features a node"
+            [one for one in outcomes if one.name in _TEXTS], "20 Newsgroups: F1 by features per node"
         ),
         "figure-13": _sweeps(outcomes),
     }
@@ -211,7 +211,7 @@ def _draw_curves(name: str, facts: FigureFacts) -> Any:
             named.setdefault(curve["method"], line)
         axes.axvline(panel["k"], color=PALE, linewidth=1.0, linestyle=":", zorder=0)
         _number_ticks(axes, panel["curves"][0]["k"])
-        axes.set_xlabel("features a node", fontsize=8, color=DARK)
+        axes.set_xlabel("features per node", fontsize=8, color=DARK)
         axes.grid(color=PALE, linewidth=0.3)
     _legend(figure, named)
     return figure

@@ -51,7 +51,7 @@ def selector_of(score: FeatureScore, problem: Problem, n_features: int, options:
 
 
 def classifier_of(problem: Problem, selector: Any, options: Options) -> Any:
-    """Return linear machines, one a node, that are asked from the root downwards."""
+    """Return linear machines, one per node, that are evaluated from the root downwards."""
     from sklearn.svm import LinearSVC
 
     from palmette.local import LocalPerParentClassifier
@@ -82,8 +82,8 @@ def work(
     Returns
     -------
     dict
-        ``k``, numbers of features; for each, ``f1`` (a row, root counted), ``f1_rootless``,
-        ``tie`` (a row), ``accuracy`` and ``classify_s``, CPU seconds of fits and predictions;
+        ``k``, numbers of features; for each, ``f1`` (per row, root counted), ``f1_rootless``,
+        ``tie`` (per row), ``accuracy`` and ``classify_s``, CPU seconds of fits and predictions;
         ``select_s``, CPU seconds of choosing the most of them, of one part; ``n_parts``.
     """
     if score is None:
@@ -142,14 +142,14 @@ _SWEEPS = 10
 
 @dataclass(frozen=True)
 class Answer:
-    """Scores of the test rows with k features a node.
+    """Scores of the test rows with k features per node.
 
     Parameters
     ----------
     method : str
     k : int
     f1 : float
-        Hierarchical F1 a row, the root counted.
+        Hierarchical F1 per row, the root counted.
     f1_rootless : float
     tie : float
         Tree induced error per row.

@@ -230,7 +230,7 @@ def _printed_digits(parity: ParityOutcome) -> Iterator[Claim]:
         told_f1, told_tie = PAPER_F1["DD"][place], PAPER_TIE["DD"][place]
         words = (
             f"{method} has F1 {scores.f1:.10f} (printed {told_f1:.4f}) and TIE "
-            f"{scores.tie_as_printed:.4f} (printed {told_tie:.4f}; {scores.tie:.4f} a row)"
+            f"{scores.tie_as_printed:.4f} (printed {told_tie:.4f}; {scores.tie:.4f} per row)"
         )
         holds = (round(scores.f1, 4), round(scores.tie_as_printed, 4)) == (told_f1, told_tie)
         yield _claim(words, "all printed digits come out", holds)

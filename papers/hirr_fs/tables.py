@@ -94,7 +94,7 @@ def rank_five(
 _BOTH_DATA = {"protein_dd": "DD", "protein_f194_test_only": "F194"}  # in the paper and here
 _PROTOCOL = (
     "Features are chosen on training rows only, standardised where they are dense; linear machines "
-    "(LinearSVC, C = 1), one a node, are asked from the root downwards."
+    "(LinearSVC, C = 1), one per node, are evaluated from the root downwards."
 )
 
 

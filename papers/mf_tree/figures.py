@@ -206,7 +206,7 @@ def _draw_times(facts: FigureFacts) -> Any:
                 named.setdefault(point["method"], handle)
         _log_ticks(axes)
         axes.set_title(panel["dataset"], fontsize=10, color=DARK)
-        axes.set_xlabel("µs a row", fontsize=8, color=DARK)
+        axes.set_xlabel("µs per row", fontsize=8, color=DARK)
         axes.set_ylabel("macro F1", fontsize=8, color=DARK)
         axes.grid(color=PALE, linewidth=0.4)
     for axes in list(grid.flat)[len(panels) :]:

@@ -82,7 +82,7 @@ PAPER_TAU = (PaperTau(0, 0.3318, 0.0), PaperTau(3, 0.3289, 0.226), PaperTau(6, 0
 # ---------------------------------------------------------------------- tables
 
 
-_COLUMNS = ("method", "macro F1", "accuracy", "µs a row", "dot products", "depth", "fit s")
+_COLUMNS = ("method", "macro F1", "accuracy", "µs per row", "dot products", "depth", "fit s")
 _KEYS = [method.key for method in methods()]
 
 
@@ -180,7 +180,7 @@ _WORDS = (
     "Times are CPU times of one process. 'MF-Tree' is MFTreeClassifier() as it comes, with "
     "a beam. All trees but that of the first row are followed by linear support vector "
     "machines at their nodes, greedily, as published, or by a beam; 'one-vs-rest' is the same at "
-    "one node. DRHL tries one start and three turns a node instead of two and five, to save time."
+    "one node. DRHL tries one start and three iterations per node instead of two and five, to save time."
 )
 
 
@@ -346,7 +346,7 @@ def _quickest(outcome: Outcome, name: str, way: str) -> Iterator[Claim]:
     if found is not None:
         ours, other = found
         words = (
-            f"{ours.us:.1f} µs a row by {ours.title}, {other.us:.1f} by the quickest of its "
+            f"{ours.us:.1f} µs per row by {ours.title}, {other.us:.1f} by the quickest of its "
             f"rivals, {other.title}"
         )
         what = "it has the least test time"
