@@ -224,7 +224,7 @@ def test_the_votes_of_a_node_fit_its_trees():
     votes = node_votes()
     with pytest.raises(ValueError, match="fit together"):
         replace(votes, coefficients=votes.coefficients[:-1]).check_arrays()
-    with pytest.raises(ValueError, match="no Carts"):
+    with pytest.raises(ValueError, match="not Carts"):
         replace(votes, carts=None).check_arrays()
     routes = model("carts").estimators_[0].routes_
     wide = replace(votes.carts, features=votes.carts.features + np.int32(99))
@@ -236,11 +236,11 @@ def test_the_votes_of_a_node_fit_its_trees():
 def test_routes_fit_their_options():
     fitted = model("linear")
     for name, other in (("linear", "pairs"), ("pairs", "linear")):
-        with pytest.raises(ValueError, match="other features"):
+        with pytest.raises(ValueError, match="another number of features"):
             spoilt(model(name), n_features_in_=1).check_arrays()
         with pytest.raises(ValueError, match="do not fit"):
             spoilt(model(name), options_=model(other).options_).check_arrays()
-    with pytest.raises(ValueError, match="no OptionTable"):
+    with pytest.raises(ValueError, match="not an OptionTable"):
         spoilt(fitted, options_=None).check_arrays()
     with pytest.raises(ValueError, match="routes"):
         spoilt(fitted, routes_=None).check_arrays()

@@ -71,7 +71,10 @@ class LinearRoutes(Routes):
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
         require(self.link in LINKS, "the link of a linear router is unknown")
-        require(type(self.n_features) is int and self.n_features >= 0, "no number of features")
+        require(
+            type(self.n_features) is int and self.n_features >= 0,
+            "n_features is not a number of features",
+        )
         for name in ("first_option", "first_lane", "first_feature", "first_entry"):
             numbers(getattr(self, name), np.int64, 1, name)
         features = numbers(self.features, np.int32, 1, "features")
@@ -83,12 +86,15 @@ class LinearRoutes(Routes):
         options = check_starts(self.first_option, n_nodes, None, "first_option")
         pairs = options * (options - 1) // 2
         wanted = pairs if self.link == "pairs" else np.where(options < 3, options - 1, options)
-        require(lanes == wanted, "a node has another number of classifiers than of options")
+        require(lanes == wanted, "a node has the wrong number of classifiers")
         used = check_starts(self.first_feature, n_nodes, len(features), "first_feature")
         require(within(features, self.n_features), "a router uses a feature that does not exist")
         entries = check_starts(self.first_entry, len(features), len(weights), "first_entry")
         most = np.repeat(np.repeat(lanes, used), entries)
-        require((self.lanes >= 0) & (self.lanes < most), "a weight is of no classifier")
+        require(
+            (self.lanes >= 0) & (self.lanes < most),
+            "a weight belongs to a classifier that does not exist",
+        )
 
     @property
     def are_log_proba(self) -> bool:  # type: ignore[override]
@@ -241,12 +247,12 @@ def check_routes(routes: Any, options: Any, n_features: int) -> None:
     ValueError
         If they do not match.
     """
-    require(isinstance(options, OptionTable), "the options of a model are no OptionTable")
-    require(isinstance(routes, Routes), "the routes of a model are of no router")
+    require(isinstance(options, OptionTable), "the options of a model are not an OptionTable")
+    require(isinstance(routes, Routes), "the routes of a model are not a Routes object")
     if isinstance(routes, LinearRoutes):
         fits = np.array_equal(routes.first_option, options.first)
         require(fits, "routes and options do not fit together")
-        require(routes.n_features == n_features, "the routes are of other features")
+        require(routes.n_features == n_features, "the routes have another number of features")
 
 
 def _cumulated(counts: Any) -> NDArray[np.int64]:

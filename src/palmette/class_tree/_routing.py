@@ -73,7 +73,7 @@ class OptionTable:
         numbers(self.first, np.int64, 1, "first")
         sizes = check_starts(self.first, len(integers(self.nodes, "nodes")), len(targets), "first")
         require(sizes > 0, "a node has no options")
-        require(sparse.issparse(self.below), "the classes below options are no sparse array")
+        require(sparse.issparse(self.below), "the classes below options are not a sparse array")
         owner = np.repeat(np.arange(len(sizes)), sizes)
         leads_on = (targets > owner) & (targets < len(sizes)) & (ends == -1)
         stops = (targets == -1) & within(ends, self.n_classes)
