@@ -11,7 +11,7 @@ from palmette.multilabel._balanced_k_means import (
     BalancedKMeans,
     LabelSetProblem,
     _distances,
-    assign_within,
+    assign_with_capacity,
 )
 
 
@@ -22,7 +22,7 @@ def label_rows(n_labels, n=60, seed=0):
 def test_a_full_cluster_sends_its_farthest_on():
     # all four want the first; it keeps the two nearest
     distances = np.array([[1.0, 5.0, 9.0], [2.0, 9.0, 5.0], [3.0, 4.0, 9.0], [4.0, 9.0, 6.0]])
-    assert assign_within(distances, 2).tolist() == [0, 0, 1, 2]
+    assert assign_with_capacity(distances, 2).tolist() == [0, 0, 1, 2]
 
 
 @settings(max_examples=30, deadline=None)
@@ -30,7 +30,7 @@ def test_a_full_cluster_sends_its_farthest_on():
 def test_no_cluster_is_too_full_and_none_wants_to_change(seed, n, k):
     distances = np.random.default_rng(seed).random((n, k))
     size = -(-n // k)
-    assigned = assign_within(distances, size)
+    assigned = assign_with_capacity(distances, size)
     counts = np.bincount(assigned, minlength=k)
     assert counts.max() <= size
     for label in range(n):

@@ -1,4 +1,4 @@
-"""A classifier for every label, and remedies for rare ones."""
+"""One classifier per label, and balancing of rare labels."""
 
 from __future__ import annotations
 
@@ -196,10 +196,10 @@ def test_n_jobs_and_the_form_of_x_change_nothing(balance, estimator):
     first = BinaryRelevance(estimator, balance=balance, random_state=0).fit(whole, Y)
     threads = BinaryRelevance(estimator, balance=balance, random_state=0, n_jobs=2).fit(whole, Y)
     np.testing.assert_array_equal(first.predict_proba(whole), threads.predict_proba(whole))
-    packed = BinaryRelevance(estimator, balance=balance, random_state=0)
-    packed.fit(sparse.csr_array(whole), Y)
+    compressed = BinaryRelevance(estimator, balance=balance, random_state=0)
+    compressed.fit(sparse.csr_array(whole), Y)
     np.testing.assert_allclose(
-        first.predict_proba(whole), packed.predict_proba(sparse.csr_array(whole)), atol=1e-6
+        first.predict_proba(whole), compressed.predict_proba(sparse.csr_array(whole)), atol=1e-6
     )
 
 

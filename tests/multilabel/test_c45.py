@@ -152,8 +152,8 @@ def test_sparse_rows_are_dense_rows():
     X, y = noise()
     X = np.where(X > 0.5, X, 0.0)
     dense = C45Tree(random_state=0).fit(X, y).predict_proba(X)
-    packed = C45Tree(random_state=0).fit(sparse.csr_array(X), y)
-    np.testing.assert_allclose(packed.predict_proba(sparse.csr_array(X)), dense)
+    compressed = C45Tree(random_state=0).fit(sparse.csr_array(X), y)
+    np.testing.assert_allclose(compressed.predict_proba(sparse.csr_array(X)), dense)
 
 
 @pytest.mark.parametrize(

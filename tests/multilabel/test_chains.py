@@ -9,7 +9,7 @@ from sklearn.svm import LinearSVC
 
 from palmette import PalmetteError
 from palmette.multilabel import ChainEnsemble
-from palmette.multilabel._chains import AskedChain, TaughtChain
+from palmette.multilabel._chains import PredictedChain, TrainingChain
 
 
 def problem(n=60, seed=0):
@@ -31,11 +31,11 @@ def test_a_chain_is_that_of_scikit_learn():
     np.testing.assert_allclose(votes, np.mean([c.predict(X) for c in chains], axis=0), atol=1e-12)
 
 
-@pytest.mark.parametrize("pack", [np.asarray, sparse.csr_array])
-def test_steps_by_hand(pack):
-    X = pack(np.array([[7.0, 0.0], [0.0, 8.0]]))
+@pytest.mark.parametrize("as_matrix", [np.asarray, sparse.csr_array])
+def test_steps_by_hand(as_matrix):
+    X = as_matrix(np.array([[7.0, 0.0], [0.0, 8.0]]))
     Y = sparse.csr_array(np.array([[1, 0, 1], [0, 1, 1]], dtype=bool))
-    chain, steps = TaughtChain(X, Y, None), []
+    chain, steps = TrainingChain(X, Y, None), []
     for place in range(3):
         rows, target = chain.step(place)
         steps.append((rows.toarray() if sparse.issparse(rows) else rows.copy(), target.tolist()))
@@ -43,10 +43,10 @@ def test_steps_by_hand(pack):
     assert steps[1][0].tolist() == [[7, 0, 1, 0, 0], [0, 8, 0, 0, 0]]
     assert steps[2][0].tolist() == [[7, 0, 1, 0, 0], [0, 8, 0, 1, 0]]
     assert [target for _, target in steps] == [[1, 0], [0, 1], [1, 1]]
-    asked = AskedChain(X, 3)
-    asked.tell(0, np.array([True, False]))
-    asked.tell(1, np.array([True, True]))
-    matrix = asked.matrix.toarray() if sparse.issparse(asked.matrix) else asked.matrix
+    chain = PredictedChain(X, 3)
+    chain.set_label(0, np.array([True, False]))
+    chain.set_label(1, np.array([True, True]))
+    matrix = chain.matrix.toarray() if sparse.issparse(chain.matrix) else chain.matrix
     assert matrix.tolist() == [[7, 0, 1, 1, 0], [0, 8, 0, 1, 0]]
 
 
@@ -83,7 +83,7 @@ def test_margins_serve_where_there_are_no_probabilities():
     [
         ({"n_chains": 0}, "n_chains=0: expected a positive integer"),
         ({"sampling": "some"}, "sampling='some': expected"),
-        ({"max_samples": 2}, "max_samples=2: expected a share"),
+        ({"max_samples": 2}, "max_samples=2: expected a number above 0"),
         ({"voting": "loud"}, "voting='loud': expected"),
     ],
 )

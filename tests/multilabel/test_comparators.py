@@ -1,4 +1,4 @@
-"""What all comparators have in common: odd data, and laws."""
+"""Properties of all multi-label methods, and unusual data."""
 
 from __future__ import annotations
 
@@ -125,8 +125,8 @@ def test_jobs_and_copies_change_nothing(model):
 def test_sparse_rows_and_tables_are_dense_rows(model):
     X, Y = problem()
     expected = clone(model).fit(X, Y).predict_proba(X)
-    packed = clone(model).fit(sparse.csr_array(X), sparse.csr_array(Y))
-    np.testing.assert_allclose(packed.predict_proba(sparse.csc_array(X)), expected, atol=1e-4)
+    compressed = clone(model).fit(sparse.csr_array(X), sparse.csr_array(Y))
+    np.testing.assert_allclose(compressed.predict_proba(sparse.csc_array(X)), expected, atol=1e-4)
     frame = clone(model).fit(pd.DataFrame(X, columns=list("pqrs")), pd.DataFrame(Y))
     assert np.array_equal(frame.predict_proba(pd.DataFrame(X, columns=list("pqrs"))), expected)
 

@@ -75,14 +75,14 @@ def test_it_stands_in_the_place_of_a_hierarchy(form, model):
     assert np.array_equal(fitted.predict_proba(X) > 0.5, Y.astype(bool))
 
 
-def test_clusters_are_never_told():
+def test_clusters_are_never_predicted():
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(60, 3)), rng.random((60, 6)) < 0.3
     y = [set(np.flatnonzero(row).tolist()) for row in Y]
     fitted = MLkNN(5, hierarchy=HOMERTree(2, random_state=0), decoding=0.25).fit(X, y)
-    told = fitted.predict(X)
-    assert set().union(*told) <= set(range(6))
-    assert any(told)
+    predicted = fitted.predict(X)
+    assert set().union(*predicted) <= set(range(6))
+    assert any(predicted)
     nodes = fitted.predict_node_sets(X)
     assert nodes[:, fitted.hierarchy_.depth == 1].nnz > 0
 
@@ -138,15 +138,15 @@ def test_columns_without_positives_have_a_leaf():
 
 def test_what_cannot_be_learnt_from_is_refused():
     X, Y = problem()
-    with pytest.raises(PalmetteError, match="branching=1: expected an integer from 2"):
+    with pytest.raises(PalmetteError, match="branching=1: expected an integer of at least 2"):
         HOMERTree(1).fit(X, Y)
     with pytest.raises(PalmetteError, match="one class only"):
         HOMERTree().fit(X, [{"a"}] * len(X))
     with pytest.raises(LabelError, match="none of the 54 rows"):
         HOMERTree().fit(X, [set()] * len(X))
-    with pytest.raises(LabelError, match="hierarchy of their own"):
+    with pytest.raises(LabelError, match="have a hierarchy already"):
         HOMERTree().fit(X, [("a", "b"), ("c", "d")] * 27)
-    with pytest.raises(LabelError, match=r"none that the hierarchy was learnt over, e\.g\. 'new'"):
+    with pytest.raises(LabelError, match=r"not in the learnt hierarchy, e\.g\. 'new'"):
         HOMERTree().fit(X, [{"a"}, {"b"}] * 27).encode([{"new"}])
-    with pytest.raises(LabelError, match="learnt over labels, but y holds paths or sets"):
+    with pytest.raises(LabelError, match="learnt over labels, but y has paths or sets"):
         MLkNN(hierarchy=RandomTree()).fit(X, Y)

@@ -57,16 +57,16 @@ def test_weights_need_an_estimator_that_takes_them():
 
 
 def test_rows_for_trees_are_narrow_once():
-    packed = sparse.csr_array(X)
-    packed.indices, packed.indptr = (
-        packed.indices.astype(np.int64),
-        packed.indptr.astype(np.int64),
+    compressed = sparse.csr_array(X)
+    compressed.indices, compressed.indptr = (
+        compressed.indices.astype(np.int64),
+        compressed.indptr.astype(np.int64),
     )
-    for rows in (rows_to_fit(packed, None), rows_to_predict(packed, C45Tree())):
+    for rows in (rows_to_fit(compressed, None), rows_to_predict(compressed, C45Tree())):
         assert rows.dtype == np.float32
         assert rows.indices.dtype == np.int32
         assert np.array_equal(rows.toarray(), X)
-    assert rows_to_fit(packed, LogisticRegression()).indices.dtype == np.int32
+    assert rows_to_fit(compressed, LogisticRegression()).indices.dtype == np.int32
     assert rows_to_fit(X, LogisticRegression()) is X
     assert rows_to_fit(X, None).flags.f_contiguous
 

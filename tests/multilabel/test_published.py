@@ -1,4 +1,4 @@
-"""The comparators beside the figures of the SOSHF paper, whose methods are those of MULAN."""
+"""Multi-label methods against the figures of the SOSHF paper, which used MULAN."""
 
 from __future__ import annotations
 

@@ -63,13 +63,13 @@ def test_half_of_the_hard_votes_suffice():
 def test_models_vote_for_the_labels_of_their_sets_only():
     X, Y = labels(5)
     model = RAkEL(2, 4, estimator=DecisionTreeClassifier(random_state=0), random_state=1).fit(X, Y)
-    votes, asked = np.zeros((40, 5)), np.zeros(5)
+    votes, n_votes = np.zeros((40, 5)), np.zeros(5)
     for members, combos, tree in zip(
         model.labelsets_, model.combinations_, model.models_, strict=True
     ):
         votes[:, members] += tree.predict_proba(X) @ combos
-        asked[members] += 1
-    np.testing.assert_allclose(model.predict_proba(X), votes / asked, atol=1e-12)
+        n_votes[members] += 1
+    np.testing.assert_allclose(model.predict_proba(X), votes / n_votes, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""ML-ROS, ML-RUS and MLSMOTE: hand-worked cases, laws, forms, pipelines, bad input."""
+"""ML-ROS, ML-RUS and MLSMOTE: examples, properties, forms, pipelines, errors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_copies_of_a_rare_label_end_at_the_mean():
     assert y_more.sum(axis=0).tolist() == [8, 4]
 
 
-def test_no_more_rows_are_copied_than_asked_for():
+def test_at_most_the_given_proportion_is_copied():
     y = np.array([[1, 0, 0]] * 20 + [[0, 1, 0]] * 3 + [[0, 0, 1]] * 2)
     X_more, _ = MLROS(share=0.04, random_state=0).fit_resample(np.zeros((25, 1)), y)
     assert len(X_more) == 26
@@ -210,7 +210,7 @@ def test_bad_labels_are_named(sampler):
     X, y = draw(0)
     with pytest.raises(LabelError, match="the target y is None"):
         sampler.fit(X, None)
-    with pytest.raises(LabelError, match="60 rows and y 59"):
+    with pytest.raises(LabelError, match="60 rows and y has 59"):
         sampler.fit_resample(X, y[1:])
     with pytest.raises(LabelError, match="contains 2"):
         sampler.fit_resample(X, sparse.csr_array(2 * y))

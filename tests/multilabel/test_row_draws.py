@@ -38,7 +38,7 @@ def test_a_weight_is_drawn_like_copies(seed, data):
     ]:
         totals = np.zeros(20)
         totals[one[0]] = one[1]
-        # rows that hold the same may stand in for each other
+        # equal rows are interchangeable
         assert other[1] is None
         _, same = np.unique(X, axis=0, return_inverse=True)
         drawn = np.bincount(same[copies[other[0]]], minlength=same.max() + 1)

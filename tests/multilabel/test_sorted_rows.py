@@ -1,4 +1,4 @@
-"""Sorted columns are those of the rows, however they were come by."""
+"""Sorted columns are equal to those of the rows, after every operation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Iterative stratification: shares of labels, forms of y, scikit-learn's splitter interface."""
+"""Iterative stratification: proportions of labels, forms of y, splitter interface."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def make_labels(n_rows: int = 300, n_labels: int = 8, seed: int = 0) -> np.ndarr
 
 def test_the_rarest_label_is_shared_out_first_by_hand() -> None:
     # label 1 has rows 2 and 3: one each. Label 0 wants 1.5 rows in each part; row 2 being in the
-    # first, row 0 goes to the second, and row 1 to the first again, where more room is left
+    # first, row 0 goes to the second, and row 1 to the first again, which lacks more rows
     y = np.array([[1, 0], [1, 0], [1, 1], [0, 1], [0, 0]])
     (train, test), (other_train, other_test) = IterativeStratifiedKFold(2).split(y, y)
     assert test.tolist() == [1, 2, 4]
@@ -176,7 +176,7 @@ def test_bad_parameters_are_named(call, message: str) -> None:
     ("X", "y", "message"),
     [
         (None, None, "y is None"),
-        (np.zeros(3), ["a", "b"], "3 rows and y 2"),
+        (np.zeros(3), ["a", "b"], "3 rows and y has 2"),
         (None, sparse.csr_array([[2, 0], [0, 1]]), "contains 2"),
     ],
 )

@@ -212,7 +212,7 @@ def test_texts_go_to_those_who_read_them():
 
 def test_one_label_a_row_has_no_thresholds():
     y = np.array(["ant", "bee", "cow"])[Y[:, 0] + Y[:, 1]]
-    with pytest.warns(UserWarning, match="one label a row: there are no thresholds"):
+    with pytest.warns(UserWarning, match="one label per row: there are no thresholds"):
         model = ThresholdedMultilabel(OneVsRestClassifier(GaussianNB())).fit(X, y)
     assert not hasattr(model, "thresholds_")
     assert set(model.predict(X)) == {"ant", "bee", "cow"}
@@ -236,7 +236,7 @@ def test_weights_reach_models_and_thresholds():
     copied = ThresholdedMultilabel(estimator, cv=copies)
     copied.fit(X[used][rows], Y[used][rows])
     np.testing.assert_allclose(weighted.thresholds_, copied.thresholds_)
-    with pytest.raises(PalmetteError, match="does not take it"):
+    with pytest.raises(PalmetteError, match="does not accept it"):
         ThresholdedMultilabel(KNeighborsClassifier()).fit(X, Y, weights)
 
 

@@ -1,4 +1,4 @@
-"""Multi-label learning: classifiers, tuned thresholds, stratified splits, resampling."""
+"""Multi-label classification: classifiers, tuned thresholds, stratified splits, resampling."""
 
 from palmette.multilabel._binary_relevance import BinaryRelevance
 from palmette.multilabel._c45 import C45Tree

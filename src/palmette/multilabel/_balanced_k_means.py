@@ -1,4 +1,4 @@
-"""BalancedKMeans: k-means of labels by the rows that have them, in clusters of one size."""
+"""BalancedKMeans: k-means clustering of labels into clusters of nearly equal size."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ __all__ = ["BalancedKMeans", "LabelSetProblem"]
 
 FloatArray = NDArray[np.float64]
 
-_CLEARLY = 1e-9  # relative: rounding does not move a label to a cluster that is equally near
+_TOLERANCE = 1e-9  # relative: distances that differ by less are equal
 
 
 class LabelSetProblem:
-    """Rows with several labels each: what a partition of labels sees.
+    """Label sets of rows, as the input of a partition of labels.
 
     Parameters
     ----------
     Y : sparse bool array of shape (n_samples, n_labels)
     weights : array of shape (n_samples,), optional
     seed : int
-        For partitions that draw.
+        Seed of partitions that draw random numbers.
     """
 
     def __init__(
@@ -37,31 +37,30 @@ class LabelSetProblem:
         self.seed = seed
         counts = Y.astype(np.float64)
         weighted = counts if weights is None else counts.multiply(weights[:, None])
-        # weight of the rows that have both labels: all that distances between labels need
+        # weight of the rows that have both labels: distances between labels need only this
         self.together = sparse.csr_array(sparse.csc_array(weighted).T @ counts)
 
     def rng(self, *key: int) -> np.random.Generator:
-        """Return a generator for one place of the tree: the same whatever was drawn elsewhere."""
+        """Return a random generator for one node, independent of draws at other nodes."""
         return np.random.default_rng([self.seed, *key])
 
 
 class BalancedKMeans(Partition):
-    """Divide labels into clusters of labels that are true of the same rows.
+    """Cluster labels such that labels of the same rows are in the same cluster.
 
-    A label is a vector with a place for every row, 1 where the row has it. Clusters hold at most
-    :math:`\\lceil L / k \\rceil` of the :math:`L` labels: a label goes to the nearest mean, and
-    where a cluster is full its farthest label goes on to the next nearest. Rows that have none of
-    the labels of a node count for nothing, so that only the numbers of rows that labels share are
-    needed, and never the vectors.
+    A label is represented by its column of the indicator matrix. A cluster contains at most
+    :math:`\\lceil L / k \\rceil` of the :math:`L` labels: a label is assigned to the nearest mean,
+    and if a cluster is too large its farthest labels are assigned to their next nearest mean. Only
+    the numbers of rows that two labels have in common are needed, never the columns themselves.
 
     Parameters
     ----------
     branching : int
-        Number of clusters, k; there are fewer where fewer hold all labels.
+        Number of clusters, k; it is smaller if there are fewer labels.
     max_iter : int
-        Rounds of assigning labels and moving means.
+        Maximum number of iterations.
     n_init : int
-        Starts, by k-means++; the one with the least sum of squares is kept.
+        Number of initialisations by k-means++; the result with the smallest sum of squares is kept.
 
     References
     ----------
@@ -82,16 +81,16 @@ class BalancedKMeans(Partition):
         self.n_init = n_init
 
     def check(self) -> None:
-        """Refuse bad parameters."""
+        """Raise an error for invalid parameters."""
         if not isinstance(self.branching, Integral) or self.branching < 2:
-            raise PalmetteError(f"branching={self.branching!r}: expected an integer from 2.")
+            raise PalmetteError(f"branching={self.branching!r}: expected an integer of at least 2.")
         for name in ("max_iter", "n_init"):
             value = getattr(self, name)
             if not isinstance(value, Integral) or value < 1:
                 raise PalmetteError(f"{name}={value!r}: expected a positive integer.")
 
     def begin(self, problem: Any) -> LabelSetProblem:
-        """Check the parameters; the problem is a `LabelSetProblem`."""
+        """Check the parameters, and return the problem, a `LabelSetProblem`."""
         self.check()
         label_sets: LabelSetProblem = problem
         return label_sets
@@ -103,7 +102,7 @@ class BalancedKMeans(Partition):
         best, least = np.zeros(len(classes), dtype=np.int64), np.inf
         for _ in range(self.n_init):
             assigned, spread = self._run(gram, k, rng)
-            if spread < least * (1.0 - _CLEARLY) or least == np.inf:
+            if spread < least * (1.0 - _TOLERANCE) or least == np.inf:
                 best, least = assigned, spread
         groups = [classes[best == cluster] for cluster in range(k)]
         return sorted((group for group in groups if len(group)), key=lambda group: group[0])
@@ -113,10 +112,10 @@ class BalancedKMeans(Partition):
     ) -> tuple[NDArray[np.int64], float]:
         size = -(-gram.shape[0] // k)
         distances = _first_distances(gram, k, rng)
-        assigned = assign_within(distances, size)
+        assigned = assign_with_capacity(distances, size)
         for _ in range(self.max_iter):
             distances = _distances(gram, assigned, k)
-            moved = assign_within(distances, size)
+            moved = assign_with_capacity(distances, size)
             if np.array_equal(moved, assigned):
                 break
             assigned = moved
@@ -124,16 +123,17 @@ class BalancedKMeans(Partition):
         return assigned, float(spread)
 
 
-def assign_within(distances: FloatArray, size: int) -> NDArray[np.int64]:
-    """Assign labels to near clusters that hold at most `size` of them.
+def assign_with_capacity(distances: FloatArray, size: int) -> NDArray[np.int64]:
+    """Assign labels to near clusters of at most `size` labels each.
 
-    Every label asks its nearest cluster; one that is too full sends the farthest on to the next
-    nearest of theirs. The outcome does not depend on who asks first.
+    Every label is assigned to its nearest cluster; a cluster that is too large refuses its farthest
+    labels, which are assigned to their next nearest cluster. The result does not depend on the
+    order in which clusters refuse labels.
 
     Parameters
     ----------
     distances : array of shape (n_labels, k)
-        Of equally near ones the first is asked first, and the first label stays.
+        Ties are decided in favour of the first cluster and of the first label.
     size : int
 
     Returns
@@ -142,25 +142,25 @@ def assign_within(distances: FloatArray, size: int) -> NDArray[np.int64]:
 
     Examples
     --------
-    >>> assign_within(np.array([[1.0, 9.0], [2.0, 3.0], [3.0, 9.0]]), 2).tolist()
+    >>> assign_with_capacity(np.array([[1.0, 9.0], [2.0, 3.0], [3.0, 9.0]]), 2).tolist()
     [0, 0, 1]
     """
     n_labels, k = distances.shape
-    wishes = np.argsort(distances, axis=1, kind="stable")
-    asked = np.zeros(n_labels, dtype=np.int64)  # how many clusters have refused the label
+    preferences = np.argsort(distances, axis=1, kind="stable")
+    n_refusals = np.zeros(n_labels, dtype=np.int64)  # number of clusters that refused the label
     while True:
-        assigned = wishes[np.arange(n_labels), asked]
-        crowded = np.flatnonzero(np.bincount(assigned, minlength=k) > size)
-        if not len(crowded):
+        assigned = preferences[np.arange(n_labels), n_refusals]
+        too_large = np.flatnonzero(np.bincount(assigned, minlength=k) > size)
+        if not len(too_large):
             return assigned
-        for cluster in crowded.tolist():
+        for cluster in too_large.tolist():
             members = np.flatnonzero(assigned == cluster)
             order = np.argsort(distances[members, cluster], kind="stable")
-            asked[members[order[size:]]] += 1
+            n_refusals[members[order[size:]]] += 1
 
 
 def _distances(gram: sparse.csr_array, assigned: NDArray[np.int64], k: int) -> FloatArray:
-    """Squared distances of labels to the means of clusters, infinite to those without labels."""
+    """Return squared distances of labels to cluster means, infinite for empty clusters."""
     n_labels = gram.shape[0]
     sizes = np.bincount(assigned, minlength=k)
     shares = np.zeros((n_labels, k))
@@ -172,7 +172,7 @@ def _distances(gram: sparse.csr_array, assigned: NDArray[np.int64], k: int) -> F
 
 
 def _first_distances(gram: sparse.csr_array, k: int, rng: np.random.Generator) -> FloatArray:
-    """Squared distances to k of the labels, drawn by k-means++."""
+    """Return squared distances to k of the labels, drawn by k-means++."""
     own, columns = gram.diagonal(), []
     nearest = np.ones(len(own))
     for _ in range(k):
@@ -186,6 +186,6 @@ def _first_distances(gram: sparse.csr_array, k: int, rng: np.random.Generator) -
 
 
 def _rounded(squares: FloatArray, gram: sparse.csr_array) -> FloatArray:
-    """Bring distances that differ by rounding to one number, so that it decides nothing."""
-    unit = max(float(gram.diagonal().max(initial=0.0)), 1e-300) * _CLEARLY
+    """Round distances, so that rounding errors decide no tie."""
+    unit = max(float(gram.diagonal().max(initial=0.0)), 1e-300) * _TOLERANCE
     return np.maximum(np.rint(squares / unit) * unit, 0.0)

@@ -1,4 +1,4 @@
-"""Evening out the two sides of a label before a binary classifier learns it."""
+"""BinaryRelevance: one binary classifier per label, with balancing of rare labels."""
 
 from __future__ import annotations
 
@@ -23,113 +23,19 @@ from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.multilabel._members import (
-    ask_positive,
     fit_member,
     in_threads,
-    rows_to_ask,
+    positive_proba,
     rows_to_fit,
+    rows_to_predict,
 )
-from palmette.multilabel._trees import forest_shares, is_forest
+from palmette.multilabel._trees import forest_proba, is_forest
 
 __all__ = ["BalancedRows", "BinaryRelevance", "balanced_weights", "down_sample", "over_sample"]
-
 
 FloatArray = NDArray[np.float64]
 
 _NEIGHBOURS = 5  # of ADASYN and SMOTE, as published
-
-
-class BalancedRows(NamedTuple):
-    """Rows, their targets and their weights."""
-
-    X: Any
-    target: NDArray[np.int64]
-    weights: FloatArray | None
-
-
-def balanced_weights(target: NDArray[np.int64], weights: FloatArray | None) -> FloatArray:
-    """Return weights that give both sides of a label the same sum, and all rows the old one.
-
-    Examples
-    --------
-    >>> balanced_weights(np.array([1, 0, 0, 0]), None).round(3)
-    array([2.   , 0.667, 0.667, 0.667])
-    """
-    each = np.ones(len(target)) if weights is None else weights
-    sides = np.bincount(target, each, minlength=2)
-    balanced: FloatArray = each * (each.sum() / (2 * sides))[target]
-    return balanced
-
-
-def down_sample(
-    X: Any, target: NDArray[np.int64], weights: FloatArray | None, seed: int | None
-) -> BalancedRows:
-    """Draw as many rows of the larger side, without replacement, as the smaller one has."""
-    rng = check_random_state(seed)
-    sides = [np.flatnonzero(target == side) for side in (0, 1)]
-    size = min(map(len, sides))
-    kept = [rows if len(rows) == size else rng.choice(rows, size, replace=False) for rows in sides]
-    rows = np.sort(np.concatenate(kept))
-    return BalancedRows(
-        take_rows(X, rows), target[rows], None if weights is None else weights[rows]
-    )
-
-
-def over_sample(
-    X: Any, target: NDArray[np.int64], weights: FloatArray | None, seed: int | None
-) -> BalancedRows:
-    """Add made-up rows to the smaller side until the sides are even, by ADASYN.
-
-    Where ADASYN has nothing to go by, since no row of the smaller side has one of the other near
-    it or shares are too small to count, SMOTE makes the rows; a side of one row is copied.
-    Neighbours are fewer where the side is small. Made-up rows weigh as much as the side's mean.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_rows, n_features)
-    target : 0/1 array of shape (n_rows,)
-    weights : array of shape (n_rows,), optional
-    seed : int, optional
-
-    Returns
-    -------
-    BalancedRows
-        The rows given, then those that are made up.
-    """
-    counts = np.bincount(target, minlength=2)
-    if counts[0] == counts[1]:
-        return BalancedRows(X, target, weights)
-    smaller = int(np.argmin(counts))
-    rows, targets = _oversampled(X, target, int(counts[smaller]), seed)
-    if weights is not None:
-        mean = weights[target == smaller].mean()
-        weights = np.concatenate([weights, np.full(len(targets) - len(target), mean)])
-    return BalancedRows(rows, targets, weights)
-
-
-def _oversampled(X: Any, target: NDArray[np.int64], n_smaller: int, seed: int | None) -> Any:
-    samplers = _need_imblearn()
-    if n_smaller == 1:
-        return samplers.RandomOverSampler(random_state=seed).fit_resample(X, target)
-    n_near = min(_NEIGHBOURS, n_smaller - 1)
-    try:
-        adasyn = samplers.ADASYN(n_neighbors=n_near, random_state=seed)
-        return adasyn.fit_resample(X, target)
-    except (ValueError, RuntimeError):  # its answer to "nothing to go by"
-        smote = samplers.SMOTE(k_neighbors=n_near, random_state=seed)
-        return smote.fit_resample(X, target)
-
-
-def _need_imblearn() -> Any:
-    try:
-        return importlib.import_module("imblearn.over_sampling")
-    except ImportError as error:
-        raise ImportError(
-            "balance='adasyn' needs imbalanced-learn, which is not installed: "
-            "pip install 'palmette[imbalance]'"
-        ) from error
-
-
 _BALANCES = ("none", "cost", "down", "adasyn")
 _PAPER = (
     "Z. A. Daniels, D. N. Metaxas, Addressing Imbalance in Multi-Label Classification Using "
@@ -138,14 +44,14 @@ _PAPER = (
 
 
 def _svm() -> LinearSVC:
-    """Return the SVM of one label; the paper is silent about C, and .1 comes to its figures."""
+    """Return the SVM of one label; the paper does not state C, and 0.1 reproduces its figures."""
     return LinearSVC(C=0.1, max_iter=5000)
 
 
 def _forest(**parameters: Any) -> RandomForestClassifier:
-    """Return the forest of one label: 50 trees on three quarters of the rows and of the features.
+    """Return the forest of one label: 50 trees on three quarters of the rows and features.
 
-    The paper draws the features once a tree, scikit-learn at every node.
+    The paper draws features once per tree, scikit-learn at every node.
     """
     return RandomForestClassifier(
         50,
@@ -158,46 +64,46 @@ def _forest(**parameters: Any) -> RandomForestClassifier:
 
 
 class BinaryRelevance(MultilabelClassifier):
-    """Learn every label by a binary classifier of its own.
+    """Binary relevance: one independent binary classifier per label.
 
     Parameters
     ----------
     estimator : classifier, optional
-        Any of scikit-learn's; logistic regression by default. Where it has no probabilities,
-        a margin m counts as (1 + m / (1 + abs(m))) / 2: one half at 0, in the same order, and
-        never so sure that two margins become one number.
+        Any classifier of scikit-learn; logistic regression by default. If it has no probabilities,
+        a margin m is converted to (1 + m / (1 + abs(m))) / 2, which is one half at 0 and strictly
+        increasing in floating point too.
     balance : {"none", "cost", "down", "adasyn"}
-        What is done for the rarer side of a label. ``"cost"``: both sides weigh the same, by
-        ``class_weight="balanced"`` where the estimator has that, else by sample weights.
-        ``"down"``: rows of the larger side are drawn until there are as many as of the other.
-        ``"adasyn"``: rows are made up for the smaller side by imbalanced-learn's ADASYN; by SMOTE
-        where that finds nothing to go by; a single row is copied.
+        How the two classes of a label are balanced. ``"cost"``: both have the same total weight, by
+        ``class_weight="balanced"`` if the estimator has it, else by sample weights. ``"down"``: the
+        larger class is undersampled to the size of the smaller one. ``"adasyn"``: the smaller class
+        is oversampled by ADASYN of imbalanced-learn, or by SMOTE if ADASYN fails; a single row is
+        copied.
     hierarchy : Hierarchy, optional
-        Labels are closed upwards, and every node below the root has a classifier.
+        Ancestors of labels are labels too, and every node below the root has a classifier.
     decoding : "auto", number, name or rule of `palmette.decoding`
         ``"auto"`` is a threshold of one half; with an estimator that has out-of-bag scores
-        (``oob_score=True``) and a balance of "none" or "cost" it is the threshold of each label
-        with the best F1 on those scores.
+        (``oob_score=True``) and a balance of "none" or "cost" it is the threshold per label with
+        the best F1 on these scores.
     n_jobs : int, optional
-        Labels learnt at a time, in threads. It changes no result.
+        Number of labels fitted at a time, in threads. It does not change the result.
     random_state : int, RandomState or None
-        With a number every classifier gets a seed of its own. None leaves the estimator's.
+        With a number every classifier gets a seed of its own. None keeps that of the estimator.
     verbose : int
-        Passed to joblib: positive numbers tell of labels that are learnt.
+        Passed to joblib: positive numbers print the progress.
 
     Attributes
     ----------
     estimators_ : list of n_columns classifiers
-        Columns as in ``nodes_``; of a column that is true of all rows one that says so.
+        Columns as in ``nodes_``; a column that is true for all rows has a constant classifier.
     thresholds_ : array of shape (n_classes,)
-        Where they were tuned out of bag.
+        Thresholds of the labels, if they were tuned on out-of-bag scores.
     oob_decision_function_ : array of shape (n_samples, n_columns)
-        Out-of-bag scores, where they are tuned on. A row that was in every bag has those of the
-        whole model.
+        Out-of-bag scores, if thresholds are tuned on them. A row that is in every bag has the
+        scores of the whole model.
 
     Notes
     -----
-    X is read once for all labels. It is made dense for estimators that take no sparse rows.
+    X is validated once for all labels. It is made dense for estimators without sparse support.
 
     Examples
     --------
@@ -212,7 +118,7 @@ class BinaryRelevance(MultilabelClassifier):
     preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {
         "svm-cost": Preset(
-            "linear SVMs, both sides of a label weigh the same",
+            "linear SVMs, both classes of a label have the same total weight",
             {"estimator": _svm(), "balance": "cost"},
             _PAPER,
         ),
@@ -222,7 +128,7 @@ class BinaryRelevance(MultilabelClassifier):
             _PAPER,
         ),
         "svm-adasyn": Preset(
-            "linear SVMs on rows that ADASYN adds to",
+            "linear SVMs, smaller class oversampled by ADASYN",
             {"estimator": _svm(), "balance": "adasyn"},
             _PAPER,
         ),
@@ -237,7 +143,7 @@ class BinaryRelevance(MultilabelClassifier):
             _PAPER,
         ),
         "rf-adasyn": Preset(
-            "random forests on rows that ADASYN adds to",
+            "random forests, smaller class oversampled by ADASYN",
             {"estimator": _forest(), "balance": "adasyn"},
             _PAPER,
         ),
@@ -282,7 +188,7 @@ class BinaryRelevance(MultilabelClassifier):
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=len(models))
         X = self._prepared(X)
         by_label = sparse.csc_array(Y)
-        # drawing rows wants them as they are; otherwise they are brought to the type of trees once
+        # resampling needs the original rows; otherwise they are converted for trees only once
         rows = rows_to_fit(X, self._tree_inside() if self._keeps_rows() else self._base())
 
         def jobs() -> Iterator[Any]:
@@ -290,9 +196,9 @@ class BinaryRelevance(MultilabelClassifier):
                 target = by_label[:, [j]].toarray()[:, 0].astype(np.int64)
                 yield model, rows, target, weights, self.balance, seed
 
-        # forests have threads of their own, which get in each other's way inside of others
+        # forests use threads of their own, so their fits are not nested in other threads
         outside = 1 if self._threads_inside() else self.n_jobs
-        with config_context(assume_finite=True):  # X was checked at the door
+        with config_context(assume_finite=True):  # X has been validated
             parallel = Parallel(n_jobs=outside, prefer="threads", verbose=self.verbose)
             self.estimators_ = parallel(delayed(_fit_label)(*job) for job in jobs())
         self.__dict__.pop("oob_decision_function_", None)
@@ -300,10 +206,10 @@ class BinaryRelevance(MultilabelClassifier):
             self.oob_decision_function_ = self._scores_out_of_bag(X)
 
     def _unfitted(self, count: int) -> list[Any]:
-        """Copies of the estimator, each with its seed, and weighing classes if it can."""
+        """Return copies of the estimator with their seeds, and with class weights if possible."""
         base = self._base()
         if self.balance == "cost":
-            base = clone(base).set_params(**dict.fromkeys(_class_weights(base), "balanced"))
+            base = clone(base).set_params(**dict.fromkeys(_class_weight_names(base), "balanced"))
         if self._threads_inside():
             base = clone(base).set_params(n_jobs=self.n_jobs)
         models = [clone(base) for _ in range(count)]
@@ -319,7 +225,7 @@ class BinaryRelevance(MultilabelClassifier):
         return is_forest(base) and base.n_jobs is None
 
     def _tree_inside(self) -> Any:
-        """Return the estimator, or the trees of a forest, which read X as they do."""
+        """Return the estimator, or the tree of a forest, which determines the type of X."""
         base = self._base()
         return base.estimator if is_forest(base) else base
 
@@ -335,18 +241,18 @@ class BinaryRelevance(MultilabelClassifier):
         return has_scores and self._keeps_rows()
 
     def _scores_out_of_bag(self, X: Any) -> FloatArray:
-        rows = rows_to_ask(X, self._tree_inside())
-        return np.column_stack([_out_of_bag_of(model, rows) for model in self.estimators_])
+        rows = rows_to_predict(X, self._tree_inside())
+        return np.column_stack([_out_of_bag_scores(model, rows) for model in self.estimators_])
 
     def _out_of_bag_proba(self) -> FloatArray:
         return self.oob_decision_function_
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def _node_proba_of(self, X: Any) -> FloatArray:
-        rows = rows_to_ask(self._prepared(X), self._tree_inside())
+        rows = rows_to_predict(self._prepared(X), self._tree_inside())
         jobs = ((model, rows) for model in self.estimators_)
-        return np.column_stack(in_threads(_share_of, jobs, self.n_jobs))
+        return np.column_stack(in_threads(_positive_score, jobs, self.n_jobs))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -372,35 +278,129 @@ def _fit_label(
         X, target, weights = down_sample(X, target, weights, seed)
     elif balance == "adasyn":
         X, target, weights = over_sample(X, target, weights, seed)
-    elif balance == "cost" and not _class_weights(model):
+    elif balance == "cost" and not _class_weight_names(model):
         weights = balanced_weights(target, weights)
     return fit_member(model, X, target, weights)
 
 
-def _class_weights(estimator: Any) -> list[str]:
-    """Names of the parameters that weigh classes, in a pipeline those of its steps."""
+def _class_weight_names(estimator: Any) -> list[str]:
+    """Return the names of the parameters ``class_weight``, in a pipeline those of its steps."""
     names = estimator.get_params(deep=True)
     return [name for name in names if name.split("__")[-1] == "class_weight"]
 
 
-def _share_of(model: Any, X: Any) -> FloatArray:
-    """Probability that a label is true, or its margin brought between 0 and 1: (n_samples,)."""
+def _positive_score(model: Any, X: Any) -> FloatArray:
+    """Return the probability of a label, or its margin mapped to (0, 1): (n_samples,)."""
     if is_forest(model):
-        return forest_shares(model, X)[:, 0]
+        return forest_proba(model, X)[:, 0]
     if hasattr(model, "predict_proba") or not hasattr(model, "decision_function"):
-        return ask_positive(model, X)
+        return positive_proba(model, X)
     margins = np.asarray(model.decision_function(X), dtype=np.float64)
     shares: FloatArray = 0.5 + 0.5 * margins / (1 + np.abs(margins))
     return shares
 
 
-def _out_of_bag_of(model: Any, X: Any) -> FloatArray:
-    """Out-of-bag scores of the rows that a model was fitted on, of shape (n_samples,)."""
+def _out_of_bag_scores(model: Any, X: Any) -> FloatArray:
+    """Return the out-of-bag scores of the training rows of a model, of shape (n_samples,)."""
     by_class = getattr(model, "oob_decision_function_", None)
-    if by_class is None:  # a label that is true of all rows
-        return _share_of(model, X)
+    if by_class is None:  # a label that is true for all rows
+        return _positive_score(model, X)
     missing = np.flatnonzero(~(by_class.sum(axis=1) > 0)).astype(np.int32)  # 0 or nan: in every bag
     scores = np.array(by_class[:, 1], dtype=np.float64)
     if len(missing):
-        scores[missing] = _share_of(model, take_rows(X, missing))
+        scores[missing] = _positive_score(model, take_rows(X, missing))
     return scores
+
+
+# ---------------------------------------------------------------------- balancing
+
+
+class BalancedRows(NamedTuple):
+    """Rows, their targets and their weights."""
+
+    X: Any
+    target: NDArray[np.int64]
+    weights: FloatArray | None
+
+
+def balanced_weights(target: NDArray[np.int64], weights: FloatArray | None) -> FloatArray:
+    """Return weights with the same total for both classes; the overall total is unchanged.
+
+    Examples
+    --------
+    >>> balanced_weights(np.array([1, 0, 0, 0]), None).round(3)
+    array([2.   , 0.667, 0.667, 0.667])
+    """
+    each = np.ones(len(target)) if weights is None else weights
+    sides = np.bincount(target, each, minlength=2)
+    balanced: FloatArray = each * (each.sum() / (2 * sides))[target]
+    return balanced
+
+
+def down_sample(
+    X: Any, target: NDArray[np.int64], weights: FloatArray | None, seed: int | None
+) -> BalancedRows:
+    """Undersample the larger class, without replacement, to the size of the smaller one."""
+    rng = check_random_state(seed)
+    sides = [np.flatnonzero(target == side) for side in (0, 1)]
+    size = min(map(len, sides))
+    kept = [rows if len(rows) == size else rng.choice(rows, size, replace=False) for rows in sides]
+    rows = np.sort(np.concatenate(kept))
+    return BalancedRows(
+        take_rows(X, rows), target[rows], None if weights is None else weights[rows]
+    )
+
+
+def over_sample(
+    X: Any, target: NDArray[np.int64], weights: FloatArray | None, seed: int | None
+) -> BalancedRows:
+    """Oversample the smaller class to the size of the larger one by ADASYN.
+
+    If ADASYN fails, because no row of the smaller class has a neighbour of the other class or
+    because it would generate no rows, SMOTE is used; a class of a single row is copied. Small
+    classes have fewer neighbours. Synthetic rows get the mean weight of their class.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_rows, n_features)
+    target : 0/1 array of shape (n_rows,)
+    weights : array of shape (n_rows,), optional
+    seed : int, optional
+
+    Returns
+    -------
+    BalancedRows
+        The rows given, then the synthetic ones.
+    """
+    counts = np.bincount(target, minlength=2)
+    if counts[0] == counts[1]:
+        return BalancedRows(X, target, weights)
+    smaller = int(np.argmin(counts))
+    rows, targets = _oversampled(X, target, int(counts[smaller]), seed)
+    if weights is not None:
+        mean = weights[target == smaller].mean()
+        weights = np.concatenate([weights, np.full(len(targets) - len(target), mean)])
+    return BalancedRows(rows, targets, weights)
+
+
+def _oversampled(X: Any, target: NDArray[np.int64], n_smaller: int, seed: int | None) -> Any:
+    samplers = _import_imblearn()
+    if n_smaller == 1:
+        return samplers.RandomOverSampler(random_state=seed).fit_resample(X, target)
+    n_near = min(_NEIGHBOURS, n_smaller - 1)
+    try:
+        adasyn = samplers.ADASYN(n_neighbors=n_near, random_state=seed)
+        return adasyn.fit_resample(X, target)
+    except (ValueError, RuntimeError):  # raised if it can generate no rows
+        smote = samplers.SMOTE(k_neighbors=n_near, random_state=seed)
+        return smote.fit_resample(X, target)
+
+
+def _import_imblearn() -> Any:
+    try:
+        return importlib.import_module("imblearn.over_sampling")
+    except ImportError as error:
+        raise ImportError(
+            "balance='adasyn' needs imbalanced-learn, which is not installed: "
+            "pip install 'palmette[imbalance]'"
+        ) from error

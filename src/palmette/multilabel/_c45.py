@@ -1,4 +1,4 @@
-"""Rows whose columns are sorted once, for all trees that learn from them."""
+"""C45Tree: a decision tree with the stopping and pruning of C4.5, on columns sorted once."""
 
 from __future__ import annotations
 
@@ -29,179 +29,22 @@ from palmette.multilabel._c45_kernel import (
 
 __all__ = ["C45Tree", "SortedRows", "grow_tree"]
 
-
-@dataclass(frozen=True, eq=False)
-class SortedRows:
-    """A table as `C45Tree` learns from it: of every column what is not zero, in ascending order.
-
-    Parameters
-    ----------
-    columns : SortedColumns
-    n_rows : int
-
-    Examples
-    --------
-    >>> rows = SortedRows.of(np.array([[3.0, 0.0], [1.0, 5.0]]))
-    >>> rows.columns.rows.tolist(), rows.columns.values.tolist()
-    ([1, 0, 1], [1.0, 3.0, 5.0])
-    >>> rows.take(np.array([0, 0])).columns.rows.tolist()
-    [0, 1]
-    """
-
-    columns: SortedColumns
-    n_rows: int
-
-    @classmethod
-    def of(cls, X: Any) -> SortedRows:
-        """Sort the columns of an array or a sparse matrix."""
-        if sparse.issparse(X):
-            return cls(_sort_sparse(X), X.shape[0])
-        X = np.asarray(X, dtype=np.float32).T
-        order = np.argsort(X, axis=1, kind="stable")
-        values = np.take_along_axis(X, order, axis=1)
-        there = values != 0.0
-        starts = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-        columns = SortedColumns(starts, order[there].astype(np.uint32), values[there])
-        return cls(columns, X.shape[1])
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns."""
-        return self.n_rows, len(self.columns.starts) - 1
-
-    def take(self, rows: NDArray[np.intp]) -> SortedRows:
-        """Return some rows, in the order and as often as they are named."""
-        order = np.argsort(rows, kind="stable").astype(np.uint32)
-        counts = np.bincount(rows, minlength=self.n_rows)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        return SortedRows(take_sorted(self.columns, starts, order), len(rows))
-
-    def with_flags(self, flags: Sequence[NDArray[Any]]) -> SortedRows:
-        """Return the rows with more columns of zeros and ones, given by the rows of the ones."""
-        starts, rows, values = self.columns
-        ends = starts[-1] + np.cumsum([len(ones) for ones in flags], dtype=np.int64)
-        both = np.concatenate([rows, *flags]).astype(np.uint32)
-        ones = np.ones(len(both) - len(rows), dtype=np.float32)
-        columns = SortedColumns(
-            np.concatenate([starts, ends]), both, np.concatenate([values, ones])
-        )
-        return SortedRows(columns, self.n_rows)
-
-    def first_columns(self, n_columns: int) -> SortedRows:
-        """Return the rows with what they hold in the first columns; the others are zero."""
-        starts, rows, values = self.columns
-        end = starts[n_columns]
-        columns = SortedColumns(np.minimum(starts, end), rows[:end], values[:end])
-        return SortedRows(columns, self.n_rows)
-
-
-def _sort_sparse(X: Any) -> SortedColumns:
-    by_column = sparse.csc_array(X, dtype=np.float32, copy=True)
-    by_column.sum_duplicates()
-    by_column.eliminate_zeros()
-    starts = by_column.indptr.astype(np.int64)
-    column = np.repeat(np.arange(X.shape[1]), np.diff(starts))
-    order = np.lexsort((by_column.data, column))
-    return SortedColumns(starts, by_column.indices[order].astype(np.uint32), by_column.data[order])
-
-
 FloatArray = NDArray[np.float64]
 
-_MOST_LOGS = 2**24  # whole weights up to this sum have their logarithms looked up
-_UNDEFINED = -2  # what scikit-learn has for feature and cut of a leaf
-
-
-def grow_tree(
-    rows: SortedRows,
-    codes: NDArray[Any],
-    weights: FloatArray | None,
-    classes: NDArray[Any],
-    least: float,
-    seed: int,
-) -> DecisionTreeClassifier:
-    """Grow a tree by information gain until leaves are of one class or too light to split.
-
-    Parameters
-    ----------
-    rows : SortedRows
-    codes : int array of shape (n_rows,)
-        Places of the rows' classes.
-    weights : array of shape (n_rows,), optional
-        All positive.
-    classes : array of shape (n_classes,)
-    least : float
-        What a leaf weighs at least.
-    seed : int
-        Decides between equally good cuts.
-
-    Returns
-    -------
-    DecisionTreeClassifier, fitted
-    """
-    if weights is None:
-        amounts: NDArray[Any] = np.ones(len(codes), dtype=np.int64)
-    elif weights.sum() < _MOST_LOGS and np.array_equal(weights, np.rint(weights)):
-        amounts = weights.astype(np.int64)
-    else:
-        amounts = np.asarray(weights, dtype=np.float64)
-    logs = np.zeros(0)
-    if amounts.dtype == np.int64:
-        logs = np.arange(int(amounts.sum()) + 1, dtype=np.float64)
-        logs[1:] *= np.log(logs[1:])
-    starts, places, values = rows.columns
-    columns = type(rows.columns)(starts, places.copy(), values.copy())  # growing uses them up
-    grown = grow_entropy_tree(
-        columns, codes.astype(np.uint32), amounts, logs, len(classes), float(least), seed
-    )
-    return _as_classifier(grown, rows.shape[1], classes)
-
-
-def _as_classifier(
-    grown: EntropyTree, n_features: int, classes: NDArray[Any]
-) -> DecisionTreeClassifier:
-    """Fill a classifier with a tree, by the same door as unpickling does."""
-    nodes = np.zeros(len(grown.left), dtype=NODE_DTYPE)
-    inner, weights = grown.left >= 0, grown.masses.sum(axis=1).astype(np.float64)
-    shares = grown.masses / weights[:, None]
-    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
-    nodes["left_child"] = grown.left
-    nodes["right_child"] = np.where(inner, grown.left + 1, -1)
-    nodes["feature"] = np.where(inner, grown.features, _UNDEFINED)
-    nodes["threshold"] = np.where(inner, grown.cuts, _UNDEFINED)
-    nodes["impurity"] = -(shares * logs).sum(axis=1)
-    nodes["n_node_samples"] = grown.n_rows
-    nodes["weighted_n_node_samples"] = weights
-    tree = Tree(n_features, np.array([len(classes)], dtype=np.intp), 1)
-    state = {"max_depth": _depth(grown.left), "node_count": len(nodes), "nodes": nodes}
-    tree.__setstate__({**state, "values": np.ascontiguousarray(shares[:, None, :])})
-    model = DecisionTreeClassifier(criterion="entropy")
-    model.tree_, model.classes_, model.n_classes_ = tree, classes, np.int64(len(classes))
-    model.n_features_in_ = model.max_features_ = n_features
-    model.n_outputs_ = 1
-    return model
-
-
-def _depth(left: NDArray[np.int32]) -> int:
-    depth = [0] * len(left)
-    for node, child in enumerate(left.tolist()):  # children stand after their parents
-        if child >= 0:
-            depth[child] = depth[child + 1] = depth[node] + 1
-    return max(depth)
-
-
-_LEAF = -1  # what scikit-learn's trees have for the children of a leaf
-_SLACK = 0.1  # errors by which a leaf may be worse than what it replaces
-_ALMOST_ONE = 1.0 - 1e-9  # the sum of a leaf's weights may fall short by rounding
+_MAX_LOGS = 2**24  # up to this total of integer weights, logarithms are tabulated
+_UNDEFINED = -2  # scikit-learn's value for the feature and threshold of a leaf
+_LEAF = -1  # scikit-learn's value for the children of a leaf
+_SLACK = 0.1  # number of errors by which a leaf may be worse than the subtree it replaces
+_ALMOST_ONE = 1.0 - 1e-9  # allows for rounding errors in the total weight of a leaf
 
 
 class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Decision tree that stops and prunes as C4.5 does: the usual base of multi-label ensembles.
+    """Decision tree with the stopping and pruning of C4.5, the usual base of label ensembles.
 
-    Splits are in two, by information gain, as of scikit-learn's trees with criterion "entropy", and
-    found several times faster: columns are sorted once for all nodes, and for all trees of an
-    ensemble.
-    A subtree becomes a leaf where the errors to be expected there are no more than those to be
-    expected of its leaves. With :math:`e` errors of weight :math:`n`, the expected rate is the
+    Splits are binary, by information gain, as in scikit-learn's trees with criterion "entropy", and
+    found several times faster: columns are sorted once for all nodes, and once for all trees of an
+    ensemble. A subtree is replaced by a leaf if the expected errors of the leaf do not exceed those
+    of the subtree. With :math:`e` errors among rows of weight :math:`n`, the expected rate is the
     upper limit of a confidence interval of :math:`f = (e + 0.5) / n`,
 
     .. math:: \\frac{f + z^2 / 2n + z \\sqrt{f / n - f^2 / n + z^2 / 4n^2}}{1 + z^2 / n}.
@@ -209,16 +52,16 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     confidence : float or None
-        Level of the pruning, up to .5; less prunes more. None leaves the tree as it was grown.
+        Confidence level of the pruning, up to 0.5; lower values prune more. None: no pruning.
     min_weight : float
-        Least weight of the rows of a leaf: without weights their number.
+        Minimum total weight of the rows in a leaf; without weights, their minimum number.
     smoothing : float
-        Weight :math:`s` of the prior in a leaf: of its rows, of weight :math:`n`, the share
-        :math:`f` of a class counts as :math:`(n f + s \\, p) / (n + s)`, with :math:`p` that of all
-        rows. So rare classes keep an order where leaves are pure. With up to one the more frequent
-        of two classes stays so. C4.5 itself has none.
+        Weight :math:`s` of the prior in a leaf: in a leaf of weight :math:`n`, the proportion
+        :math:`f` of a class is replaced by :math:`(n f + s \\, p) / (n + s)`, where :math:`p` is
+        its proportion among all rows. Scores of rare classes then differ between pure leaves. With
+        values up to one, the majority of two classes is unchanged. C4.5 itself has no smoothing.
     random_state : int, RandomState or None
-        Decides between equally good splits.
+        Breaks ties between equally good splits.
 
     Attributes
     ----------
@@ -264,7 +107,7 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if self.confidence is not None and not 0.0 < self.confidence <= 0.5:
             raise PalmetteError(
-                f"confidence={self.confidence!r}: expected a number above 0, up to .5, or None."
+                f"confidence={self.confidence!r}: expected a number above 0 and up to 0.5, or None."
             )
         if not isinstance(self.min_weight, Real) or self.min_weight < 0:
             raise PalmetteError(f"min_weight={self.min_weight!r}: expected a number of at least 0.")
@@ -278,15 +121,15 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._fit_sorted(SortedRows.of(X), y, weights)
 
     def _fit_sorted(self, rows: SortedRows, y: Any, weights: FloatArray | None) -> C45Tree:
-        """Grow and prune the tree on rows that are known to be sound, with sorted columns."""
+        """Grow and prune the tree on validated rows with sorted columns."""
         self.n_features_in_ = rows.shape[1]
         self.classes_, codes = np.unique(y, return_inverse=True)
         if weights is not None and not weights.all():
             kept = np.flatnonzero(weights)
             rows, codes, weights = rows.take(kept), codes[kept], weights[kept]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        least = self.min_weight * _ALMOST_ONE
-        self.tree_ = grow_tree(rows, codes, weights, self.classes_, least, seed)
+        min_weight = self.min_weight * _ALMOST_ONE
+        self.tree_ = grow_tree(rows, codes, weights, self.classes_, min_weight, seed)
         if self.confidence is not None:
             _prune(self.tree_.tree_, self.confidence)
         if self.smoothing:
@@ -294,7 +137,7 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Shares of the classes among the training rows of each row's leaf, with the prior.
+        """Return the smoothed proportions of the classes in the leaf of each row.
 
         Parameters
         ----------
@@ -305,7 +148,7 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         array of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        # scikit-learn's trees walk sparse rows whose places are numbered in 32 bits
+        # scikit-learn's trees require 32-bit indices of sparse rows
         X = validate_data(
             self,
             X,
@@ -329,7 +172,7 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _prune(tree: Any, confidence: float) -> None:
-    """Make leaves of the nodes whose subtrees do not pay, from the deepest up; in place."""
+    """Replace subtrees by leaves if that does not increase the expected errors; in place."""
     weights = tree.weighted_n_node_samples
     errors = weights * (1.0 - tree.value[:, 0, :].max(axis=1))
     as_leaf = errors + _further_errors(weights, errors, confidence)
@@ -337,7 +180,7 @@ def _prune(tree: Any, confidence: float) -> None:
     expected, bound = as_leaf.tolist(), (as_leaf - _SLACK).tolist()
     first, second = left.tolist(), right.tolist()
     pruned = []
-    for node in range(tree.node_count - 1, -1, -1):  # children stand after their parents
+    for node in range(tree.node_count - 1, -1, -1):  # children come after their parents
         if first[node] == _LEAF:
             continue
         below = expected[first[node]] + expected[second[node]]
@@ -349,16 +192,16 @@ def _prune(tree: Any, confidence: float) -> None:
 
 
 def _smooth(tree: Any, smoothing: float) -> None:
-    """Move the shares of classes in all nodes towards those of the root; in place."""
+    """Smooth the class proportions of all nodes towards those of the root; in place."""
     shares, weights = tree.value[:, 0, :], tree.weighted_n_node_samples[:, None]
     shares[...] = (weights * shares + smoothing * shares[0]) / (weights + smoothing)
 
 
 def _further_errors(weights: FloatArray, errors: FloatArray, confidence: float) -> FloatArray:
-    """Errors to be expected on new rows beyond those that were made, of every node.
+    """Return the expected errors on new rows minus the training errors, per node.
 
-    Below one error the normal distribution is no guide: the limit is exact at none, and goes in a
-    line from there to that of one error.
+    Below one error the normal approximation fails: the limit is exact at zero errors, and linearly
+    interpolated between zero errors and one.
     """
     z = -float(ndtri(confidence))
     at_none = weights * (1.0 - confidence ** (1.0 / weights))
@@ -369,8 +212,161 @@ def _further_errors(weights: FloatArray, errors: FloatArray, confidence: float) 
 
 
 def _normal_limit(weights: FloatArray, errors: FloatArray, z: float) -> FloatArray:
-    """Upper limit of the errors among rows of a weight, by the normal distribution."""
+    """Return the upper limit of the errors by the normal approximation."""
     rate = np.minimum((errors + 0.5) / weights, 1.0)
     spread = z * np.sqrt(rate / weights - rate**2 / weights + (z / weights) ** 2 / 4)
     limit: FloatArray = (rate + z**2 / (2 * weights) + spread) / (1 + z**2 / weights)
     return weights * limit
+
+
+@dataclass(frozen=True, eq=False)
+class SortedRows:
+    """A table as `C45Tree` uses it: the nonzero values of every column in ascending order.
+
+    Parameters
+    ----------
+    columns : SortedColumns
+    n_rows : int
+
+    Examples
+    --------
+    >>> rows = SortedRows.of(np.array([[3.0, 0.0], [1.0, 5.0]]))
+    >>> rows.columns.rows.tolist(), rows.columns.values.tolist()
+    ([1, 0, 1], [1.0, 3.0, 5.0])
+    >>> rows.take(np.array([0, 0])).columns.rows.tolist()
+    [0, 1]
+    """
+
+    columns: SortedColumns
+    n_rows: int
+
+    @classmethod
+    def of(cls, X: Any) -> SortedRows:
+        """Sort the columns of an array or a sparse matrix."""
+        if sparse.issparse(X):
+            return cls(_sort_sparse(X), X.shape[0])
+        X = np.asarray(X, dtype=np.float32).T
+        order = np.argsort(X, axis=1, kind="stable")
+        values = np.take_along_axis(X, order, axis=1)
+        there = values != 0.0
+        starts = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        columns = SortedColumns(starts, order[there].astype(np.uint32), values[there])
+        return cls(columns, X.shape[1])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+        return self.n_rows, len(self.columns.starts) - 1
+
+    def take(self, rows: NDArray[np.intp]) -> SortedRows:
+        """Return the rows of some indices, which may repeat."""
+        order = np.argsort(rows, kind="stable").astype(np.uint32)
+        counts = np.bincount(rows, minlength=self.n_rows)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        return SortedRows(take_sorted(self.columns, starts, order), len(rows))
+
+    def with_flags(self, flags: Sequence[NDArray[Any]]) -> SortedRows:
+        """Return the rows with additional 0/1 columns, given by the rows that are 1."""
+        starts, rows, values = self.columns
+        ends = starts[-1] + np.cumsum([len(ones) for ones in flags], dtype=np.int64)
+        both = np.concatenate([rows, *flags]).astype(np.uint32)
+        ones = np.ones(len(both) - len(rows), dtype=np.float32)
+        columns = SortedColumns(
+            np.concatenate([starts, ends]), both, np.concatenate([values, ones])
+        )
+        return SortedRows(columns, self.n_rows)
+
+    def first_columns(self, n_columns: int) -> SortedRows:
+        """Return the rows with the values of the first columns; the other columns are zero."""
+        starts, rows, values = self.columns
+        end = starts[n_columns]
+        columns = SortedColumns(np.minimum(starts, end), rows[:end], values[:end])
+        return SortedRows(columns, self.n_rows)
+
+
+def _sort_sparse(X: Any) -> SortedColumns:
+    by_column = sparse.csc_array(X, dtype=np.float32, copy=True)
+    by_column.sum_duplicates()
+    by_column.eliminate_zeros()
+    starts = by_column.indptr.astype(np.int64)
+    column = np.repeat(np.arange(X.shape[1]), np.diff(starts))
+    order = np.lexsort((by_column.data, column))
+    return SortedColumns(starts, by_column.indices[order].astype(np.uint32), by_column.data[order])
+
+
+def grow_tree(
+    rows: SortedRows,
+    codes: NDArray[Any],
+    weights: FloatArray | None,
+    classes: NDArray[Any],
+    min_weight: float,
+    seed: int,
+) -> DecisionTreeClassifier:
+    """Grow a tree by information gain until leaves are pure or too small to split.
+
+    Parameters
+    ----------
+    rows : SortedRows
+    codes : int array of shape (n_rows,)
+        Indices of the rows' classes.
+    weights : array of shape (n_rows,), optional
+        All positive.
+    classes : array of shape (n_classes,)
+    min_weight : float
+        Minimum total weight of the rows in a leaf.
+    seed : int
+        Breaks ties between equally good cuts.
+
+    Returns
+    -------
+    DecisionTreeClassifier, fitted
+    """
+    if weights is None:
+        amounts: NDArray[Any] = np.ones(len(codes), dtype=np.int64)
+    elif weights.sum() < _MAX_LOGS and np.array_equal(weights, np.rint(weights)):
+        amounts = weights.astype(np.int64)
+    else:
+        amounts = np.asarray(weights, dtype=np.float64)
+    logs = np.zeros(0)
+    if amounts.dtype == np.int64:
+        logs = np.arange(int(amounts.sum()) + 1, dtype=np.float64)
+        logs[1:] *= np.log(logs[1:])
+    starts, places, values = rows.columns
+    columns = type(rows.columns)(starts, places.copy(), values.copy())  # overwritten by growing
+    grown = grow_entropy_tree(
+        columns, codes.astype(np.uint32), amounts, logs, len(classes), float(min_weight), seed
+    )
+    return _as_classifier(grown, rows.shape[1], classes)
+
+
+def _as_classifier(
+    grown: EntropyTree, n_features: int, classes: NDArray[Any]
+) -> DecisionTreeClassifier:
+    """Return a scikit-learn classifier with the tree, set as unpickling sets it."""
+    nodes = np.zeros(len(grown.left), dtype=NODE_DTYPE)
+    inner, weights = grown.left >= 0, grown.masses.sum(axis=1).astype(np.float64)
+    shares = grown.masses / weights[:, None]
+    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    nodes["left_child"] = grown.left
+    nodes["right_child"] = np.where(inner, grown.left + 1, -1)
+    nodes["feature"] = np.where(inner, grown.features, _UNDEFINED)
+    nodes["threshold"] = np.where(inner, grown.cuts, _UNDEFINED)
+    nodes["impurity"] = -(shares * logs).sum(axis=1)
+    nodes["n_node_samples"] = grown.n_rows
+    nodes["weighted_n_node_samples"] = weights
+    tree = Tree(n_features, np.array([len(classes)], dtype=np.intp), 1)
+    state = {"max_depth": _depth(grown.left), "node_count": len(nodes), "nodes": nodes}
+    tree.__setstate__({**state, "values": np.ascontiguousarray(shares[:, None, :])})
+    model = DecisionTreeClassifier(criterion="entropy")
+    model.tree_, model.classes_, model.n_classes_ = tree, classes, np.int64(len(classes))
+    model.n_features_in_ = model.max_features_ = n_features
+    model.n_outputs_ = 1
+    return model
+
+
+def _depth(left: NDArray[np.int32]) -> int:
+    depth = [0] * len(left)
+    for node, child in enumerate(left.tolist()):  # children come after their parents
+        if child >= 0:
+            depth[child] = depth[child + 1] = depth[node] + 1
+    return max(depth)

@@ -1,8 +1,8 @@
-"""Full decision trees by information gain, on columns that were sorted once.
+"""Growing full decision trees by information gain, on columns that are sorted once.
 
-What is not zero in a column stands there in ascending order, and stays so in every node: a split
-parts the entries of each column as it parts the rows. Zeros are never listed. So a node costs one
-way through its entries, with no sorting, and sparse columns cost what they hold.
+The nonzero entries of each column are stored in ascending order, and keep it in every node: a split
+partitions the entries of each column together with the rows. Zeros are not stored. Hence a node
+needs one pass over its entries without sorting, and only over the nonzero entries.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ Offsets: TypeAlias = NDArray[np.int64]
 Reals: TypeAlias = NDArray[np.float32]
 Sums: TypeAlias = NDArray[Any]  # float64, or int64 where all weights are whole numbers
 
-_CLEARLY = 1e-9  # what a better cut must bring more, of the rows' weight: rounding decides no draw
-_NEAR = np.float32(1e-7)  # values no further apart are not parted, as in scikit-learn's trees
+_MIN_IMPROVEMENT = 1e-9  # relative to the rows' weight: smaller differences of scores are ties
+_NEAR = np.float32(1e-7)  # values at most this far apart are not split, as in scikit-learn's trees
 
 
 class SortedColumns(NamedTuple):
-    """Entries of columns that are not zero.
+    """The nonzero entries of all columns.
 
     Parameters
     ----------
     starts : int64 array of shape (n_features + 1,)
     rows : uint32 array of shape (n_entries,)
     values : float32 array of shape (n_entries,)
-        Ascending in a column.
+        Ascending within a column.
     """
 
     starts: Offsets
@@ -46,13 +46,13 @@ class SortedColumns(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def take_sorted(columns: SortedColumns, starts: Offsets, order: Numbers) -> SortedColumns:
-    """Return the columns of some rows, which are numbered anew.
+    """Return the columns of some rows, which are renumbered.
 
     Parameters
     ----------
     columns : SortedColumns, IN
     starts : int64 array of shape (n_rows + 1,), IN
-        Where in `order` the new numbers of a row begin: none, one or several.
+        Start in `order` of the new numbers of each row: none, one or several.
     order : uint32 array of shape (n_new_rows,), IN
     """
     n_columns, total = len(columns.starts) - 1, 0
@@ -78,11 +78,11 @@ class EntropyTree(NamedTuple):
     features : int32 array of shape (n_places,)
         -1 at leaves.
     cuts : float64 array of shape (n_places,)
-        Values up to it go left.
+        Values up to the cut go left.
     left : int32 array of shape (n_places,)
-        Left child, after which the right one stands; -1 at leaves.
-    masses : array of shape (n_places, n_classes), of the type of the weights
-        Weights of the classes.
+        Left child, directly followed by the right child; -1 at leaves.
+    masses : array of shape (n_places, n_classes), of the data type of the weights
+        Total weights of the classes.
     n_rows : int64 array of shape (n_places,)
     """
 
@@ -94,7 +94,7 @@ class EntropyTree(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """Classes and weights of all rows; `logs` holds x log x of whole numbers, or nothing."""
+    """Classes and weights of all rows; `logs` is a table of x log x of integers, or empty."""
 
     classes: Numbers
     weights: Sums
@@ -102,7 +102,7 @@ class _Rows(NamedTuple):
 
 
 class _Best(NamedTuple):
-    """The best cut so far; of those equally good the one of the highest rank."""
+    """The best cut so far; among ties, the one with the highest random rank."""
 
     feature: int
     cut: float
@@ -119,7 +119,7 @@ def _x_log_x(x: float, logs: Sums) -> float:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _purity(masses: Sums, logs: Sums) -> tuple[float, float]:
-    """Return the sum of x log x of the classes, and that of x."""
+    """Return the sums over the classes of x log x and of x."""
     score, total = 0.0, 0 * masses[0]
     for k in range(len(masses)):
         score += _x_log_x(masses[k], logs)
@@ -137,7 +137,7 @@ def _cut_between(low: float, high: float) -> float:
 def _sum_zeros(
     columns: SortedColumns, bounds: Indices, rows: _Rows, masses: Sums, zeros: Sums
 ) -> None:
-    """Sum the weights, by class, of a node's rows that have no entry in a column."""
+    """Sum the weights per class of a node's rows without an entry in a column."""
     zeros[:] = masses
     for place in range(np.uint64(bounds[0]), np.uint64(bounds[1])):
         row = columns.rows[place]
@@ -146,20 +146,20 @@ def _sum_zeros(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _better(
-    best: _Best, j: int, low: Any, high: Any, score: float, clearly: float, key: Word
+    best: _Best, j: int, low: Any, high: Any, score: float, margin: float, key: Word
 ) -> _Best:
-    """Return the better of two cuts; of those equally good each is taken as likely."""
+    """Return the better of two cuts; each of several equally good cuts is equally likely."""
     cut = _cut_between(float(low), float(high))
-    place = np.int64(np.float32(cut) * np.float32(2.0**20))  # tells the cuts of a feature apart
+    place = np.int64(np.float32(cut) * np.float32(2.0**20))  # different for the cuts of a feature
     rank = draw_at(draw_at(key, j), place)
-    if score > best.score + clearly or rank > best.rank:
+    if score > best.score + margin or rank > best.rank:
         return _Best(j, cut, score, rank)
     return best
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _score_zeros(masses: Sums, zeros: Sums, logs: Sums) -> tuple[float, float]:
-    """Return the score of the cut between zeros and all others, and the weight of the zeros."""
+    """Return the score of the cut between zeros and nonzeros, and the weight of the zeros."""
     score, weight, rest = 0.0, 0 * masses[0], 0 * masses[0]
     for k in range(len(masses)):
         score += _x_log_x(zeros[k], logs) + _x_log_x(masses[k] - zeros[k], logs)
@@ -177,14 +177,14 @@ def _scan(
     masses: Sums,
     purity: tuple[float, float],
     buffers: Sums,
-    least: float,
-    clearly: float,
+    min_weight: float,
+    margin: float,
     best: _Best,
     key: Word,
 ) -> tuple[_Best, bool]:
-    """Try all cuts of a feature in a node; return whether any leaves both sides heavy enough.
+    """Score all cuts of a feature in a node; return the best, and whether any cut is allowed.
 
-    Where none does, none will further down: the feature is done with.
+    If no cut has enough weight on both sides, none has in the descendants of the node.
     """
     classes, weights, logs = rows
     left, right, zeros = buffers[0], buffers[1], buffers[2]
@@ -193,12 +193,12 @@ def _scan(
     if not past_zeros:
         _sum_zeros(columns, bounds, rows, masses, zeros)
         value = columns.values[bounds[0]]
-        if value == columns.values[bounds[1] - 1]:  # two values, so one cut
+        if value == columns.values[bounds[1] - 1]:  # two values, hence one cut
             score, below = _score_zeros(masses, zeros, logs)
-            allowed = min(below, total - below) >= least
-            if allowed and score > best.score - clearly:
+            allowed = min(below, total - below) >= min_weight
+            if allowed and score > best.score - margin:
                 low, high = min(value, np.float32(0.0)), max(value, np.float32(0.0))
-                best = _better(best, j, low, high, score, clearly, key)
+                best = _better(best, j, low, high, score, margin, key)
             return best, allowed
     left[:] = 0
     right[:] = masses
@@ -207,11 +207,16 @@ def _scan(
     while place < stop or not past_zeros:
         at_zeros = not past_zeros and (place == stop or columns.values[place] > 0.0)
         value = np.float32(0.0) if at_zeros else columns.values[place]
-        if value > last + _NEAR and not first and below >= least and total - below >= least:
+        if (
+            value > last + _NEAR
+            and not first
+            and below >= min_weight
+            and total - below >= min_weight
+        ):
             allowed = True
             score = low_score + high_score - _x_log_x(below, logs) - _x_log_x(total - below, logs)
-            if score > best.score - clearly:
-                best = _better(best, j, last, value, score, clearly, key)
+            if score > best.score - margin:
+                best = _better(best, j, last, value, score, margin, key)
         last, first = value, False
         if at_zeros:
             for k in range(len(zeros)):
@@ -234,8 +239,8 @@ def _scan(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _is_even(columns: SortedColumns, bounds: Indices) -> bool:
-    """Whether a feature has one value in a node."""
+def _is_constant(columns: SortedColumns, bounds: Indices) -> bool:
+    """Return whether a feature is constant in a node."""
     start, stop = bounds[0], bounds[1]
     if start == stop:
         return True
@@ -246,8 +251,8 @@ def _is_even(columns: SortedColumns, bounds: Indices) -> bool:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _part(items: Numbers, start: int, stop: int, goes_left: Flags, buffer: Numbers) -> int:
-    """Put the rows that go left first, each side in its order; return where the right begins."""
+def _partition(items: Numbers, start: int, stop: int, goes_left: Flags, buffer: Numbers) -> int:
+    """Partition rows stably, left before right; return the position of the first right row."""
     middle, n_right, one = np.uint64(start), np.uint64(0), np.uint64(1)
     for i in range(np.uint64(start), np.uint64(stop)):
         row = items[i]
@@ -262,21 +267,26 @@ def _part(items: Numbers, start: int, stop: int, goes_left: Flags, buffer: Numbe
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _part_entries(
-    columns: SortedColumns, start: int, stop: int, goes_left: Flags, ids: Numbers, held: Reals
+def _partition_entries(
+    columns: SortedColumns,
+    start: int,
+    stop: int,
+    goes_left: Flags,
+    rows_right: Numbers,
+    values_right: Reals,
 ) -> int:
-    """Part the entries of a column as the rows are parted."""
+    """Partition the entries of a column as the rows are partitioned."""
     rows, values = columns.rows, columns.values
     middle, n_right, one = np.uint64(start), np.uint64(0), np.uint64(1)
     for e in range(np.uint64(start), np.uint64(stop)):
         row, value = rows[e], values[e]
         rows[middle], values[middle] = row, value
-        ids[n_right], held[n_right] = row, value
+        rows_right[n_right], values_right[n_right] = row, value
         stays = goes_left[row]
         middle += np.uint64(stays)
         n_right += one - np.uint64(stays)
     for i in range(n_right):
-        rows[middle + i], values[middle + i] = ids[i], held[i]
+        rows[middle + i], values[middle + i] = rows_right[i], values_right[i]
     return int(np.int64(middle))
 
 
@@ -284,7 +294,7 @@ def _part_entries(
 def _mark_left(
     columns: SortedColumns, bounds: Indices, members: Numbers, cut: float, goes_left: Flags
 ) -> None:
-    """Say which rows of a node go left."""
+    """Write which rows of a node go left."""
     for row in members:
         goes_left[row] = cut >= 0.0
     for e in range(bounds[0], bounds[1]):
@@ -296,40 +306,50 @@ def _choose(
     columns: SortedColumns,
     bounds: Indices,
     features: Indices,
-    n_even: int,
+    n_constant: int,
     rows: _Rows,
     masses: Sums,
     buffers: Sums,
-    least: float,
+    min_weight: float,
     key: Word,
 ) -> tuple[_Best, int]:
-    """Return a node's best cut, and how many features, the first, cannot split it."""
+    """Return the best cut of a node, and how many features, moved first, cannot split it."""
     best = _Best(-1, 0.0, -np.inf, np.uint64(0))
     purity = _purity(masses, rows.logs)
-    clearly = _CLEARLY * purity[1]
-    for i in range(n_even, len(features)):
+    margin = _MIN_IMPROVEMENT * purity[1]
+    for i in range(n_constant, len(features)):
         j = int(np.int64(features[i]))
-        varies = not _is_even(columns, bounds[j])
+        varies = not _is_constant(columns, bounds[j])
         if varies:
             best, varies = _scan(
-                columns, j, bounds[j], rows, masses, purity, buffers, least, clearly, best, key
+                columns,
+                j,
+                bounds[j],
+                rows,
+                masses,
+                purity,
+                buffers,
+                min_weight,
+                margin,
+                best,
+                key,
             )
         if not varies:
-            features[i], features[n_even] = features[n_even], features[i]
-            n_even += 1
-    return best, n_even
+            features[i], features[n_constant] = features[n_constant], features[i]
+            n_constant += 1
+    return best, n_constant
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _masses_of(members: Numbers, rows: _Rows, masses: Sums) -> bool:
-    """Sum the weights of a node by class; return whether there are several classes."""
+    """Sum the weights of a node per class; return whether there is more than one class."""
     masses[:] = 0.0
     for row in members:
         masses[rows.classes[row]] += rows.weights[row]
-    n_there = 0
+    n_present = 0
     for mass in masses:
-        n_there += 1 if mass > 0.0 else 0
-    return n_there > 1
+        n_present += 1 if mass > 0.0 else 0
+    return n_present > 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -339,25 +359,25 @@ def grow_entropy_tree(
     weights: Sums,
     logs: Sums,
     n_classes: int,
-    least: float,
+    min_weight: float,
     seed: int,
 ) -> EntropyTree:
-    """Grow a tree until leaves are of one class or too light to split.
+    """Grow a tree until leaves are pure or too small to split.
 
     Parameters
     ----------
     columns : SortedColumns, IN
-        Used up.
+        Overwritten.
     classes : uint32 array of shape (n_rows,), IN
     weights : int64 or float64 array of shape (n_rows,), IN
         All positive.
     logs : float64 array, IN
-        Where the weights are whole numbers, x log x of 0, 1, ... up to their sum; else empty.
+        For integer weights, x log x of 0, 1, ... up to their sum; otherwise empty.
     n_classes : int
-    least : float
-        What a leaf weighs at least.
+    min_weight : float
+        Minimum total weight of the rows in a leaf.
     seed : int
-        Decides between equally good cuts.
+        Breaks ties between equally good cuts.
 
     Returns
     -------
@@ -367,14 +387,15 @@ def grow_entropy_tree(
     rows = _Rows(classes, weights, logs)
     buffers = np.empty((3, n_classes), weights.dtype)
     members, goes_left = np.arange(n_rows).astype(np.uint32), np.zeros(n_rows, np.bool_)
-    ids, held = np.empty(n_rows, np.uint32), np.empty(n_rows, np.float32)
+    rows_right, values_right = np.empty(n_rows, np.uint32), np.empty(n_rows, np.float32)
     features = np.arange(n_features).astype(np.int32)
-    most = 2 * n_rows - 1
-    split, cuts = np.full(most, -1, np.int32), np.zeros(most)
-    left, counts = np.full(most, -1, np.int32), np.zeros(most, np.int64)
-    masses, n_places = np.zeros((most, n_classes), weights.dtype), 1
-    # nodes that wait: place, first and last member, features that cannot split it, bounds of the
-    # columns (first and last entry, rows without one). The smaller child goes first: they are few.
+    max_nodes = 2 * n_rows - 1
+    split, cuts = np.full(max_nodes, -1, np.int32), np.zeros(max_nodes)
+    left, counts = np.full(max_nodes, -1, np.int32), np.zeros(max_nodes, np.int64)
+    masses, n_places = np.zeros((max_nodes, n_classes), weights.dtype), 1
+    # stack of nodes: index, first and last member, features that cannot split it, bounds of the
+    # columns (first and last entry, rows without one). The smaller child is grown first, which
+    # bounds the size of the stack.
     depth = 2 + int(np.log2(n_rows + 1))
     tasks, spans = np.zeros((depth, 4), np.int32), np.zeros((depth, n_features, 3), np.int32)
     keys = np.zeros(depth, np.uint64)
@@ -386,33 +407,41 @@ def grow_entropy_tree(
     bounds = np.empty((n_features, 3), np.int32)
     while n_tasks:
         n_tasks -= 1
-        node, start, stop, n_even = tasks[n_tasks]
+        node, start, stop, n_constant = tasks[n_tasks]
         bounds[:] = spans[n_tasks]
         counts[node] = stop - start
-        several = _masses_of(members[start:stop], rows, masses[node])
-        if not several or masses[node].sum() < 2.0 * least:
+        is_mixed = _masses_of(members[start:stop], rows, masses[node])
+        if not is_mixed or masses[node].sum() < 2.0 * min_weight:
             continue
-        best, n_even = _choose(
-            columns, bounds, features, n_even, rows, masses[node], buffers, least, keys[n_tasks]
+        best, n_constant = _choose(
+            columns,
+            bounds,
+            features,
+            n_constant,
+            rows,
+            masses[node],
+            buffers,
+            min_weight,
+            keys[n_tasks],
         )
         if best.feature < 0:
             continue
         _mark_left(columns, bounds[best.feature], members[start:stop], best.cut, goes_left)
-        middle = _part(members, start, stop, goes_left, ids)
+        middle = _partition(members, start, stop, goes_left, rows_right)
         split[node], cuts[node], left[node] = best.feature, best.cut, n_places
         smaller_left = middle - start <= stop - middle
-        first, second = (1, 0) if smaller_left else (0, 1)  # where left and right wait
+        first, second = (1, 0) if smaller_left else (0, 1)  # positions of left and right
         tasks[n_tasks + first, 0], tasks[n_tasks + second, 0] = n_places, n_places + 1
         tasks[n_tasks + first, 1], tasks[n_tasks + first, 2] = start, middle
         tasks[n_tasks + second, 1], tasks[n_tasks + second, 2] = middle, stop
-        for i in range(n_even, n_features):
+        for i in range(n_constant, n_features):
             j = features[i]
             a, b = bounds[j, 0], bounds[j, 1]
-            between = _part_entries(columns, a, b, goes_left, ids, held)
+            between = _partition_entries(columns, a, b, goes_left, rows_right, values_right)
             here, there = spans[n_tasks + first, j], spans[n_tasks + second, j]
             here[0], here[1], here[2] = a, between, middle - start - (between - a)
             there[0], there[1], there[2] = between, b, stop - middle - (b - between)
-        tasks[n_tasks, 3] = tasks[n_tasks + 1, 3] = n_even
+        tasks[n_tasks, 3] = tasks[n_tasks + 1, 3] = n_constant
         key = keys[n_tasks]
         keys[n_tasks + first], keys[n_tasks + second] = draw_at(key, 0), draw_at(key, 1)
         n_tasks += 2

@@ -1,4 +1,4 @@
-"""COCOA: labels coupled with others, learnt from balanced samples."""
+"""COCOA: cross-coupling aggregation, for rare labels."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from palmette.decisions._thresholds import TunedRule
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._members import (
     RowDraws,
-    ask_classes,
+    class_proba,
     fit_member,
     in_threads,
     make_members,
     part_to_fit,
-    rows_to_ask,
+    rows_to_predict,
     rows_to_share,
 )
 
@@ -31,32 +31,32 @@ FloatArray = NDArray[np.float64]
 
 
 class COCOA(MultilabelClassifier):
-    """Cross-coupling aggregation (COCOA), for labels that are rare.
+    """Cross-coupling aggregation (COCOA), for rare labels.
 
-    Each label :math:`j` has one ensemble of two classes, and is coupled with K other labels drawn
-    at random, each by an ensemble of three: :math:`j` is true; only the other is; neither is. Its
-    score is the mean of the probabilities that :math:`j` is true,
+    Each label :math:`j` has one binary ensemble, and is coupled with K other labels drawn at
+    random, each by an ensemble with three classes: :math:`j` is true, only the other label is true,
+    or neither. The score of :math:`j` is the mean of the probabilities that it is true,
 
     .. math:: f_j(x) = \\frac 1 {K + 1} \\Bigl(P(j \\mid x) + \\sum_k P_k(j \\mid x)\\Bigr),
 
-    and its threshold the one with the best F of the scores of the training rows. Each member of an
-    ensemble sees a balanced sample: from every class as many rows, at most, as :math:`j` or its
-    opposite has, whichever has fewer.
+    and its threshold maximises F1 on the training rows. Each member of an ensemble is fitted on a
+    balanced sample, with at most as many rows per class as the smaller one of the two classes of
+    :math:`j` has.
 
     Parameters
     ----------
     n_couplings : int
-        K, at most all other labels.
+        K, at most the number of other labels.
     n_models : int
-        Members of an ensemble.
+        Number of members of an ensemble.
     estimator : classifier, optional
-        Base of the ensembles; `C45Tree` by default.
+        Base estimator of the ensembles; `C45Tree` by default.
     hierarchy : Hierarchy, learner of one, or None
-        Labels are closed upwards, and answers coherent. None takes it from y.
+        Ancestors of labels are labels too, and predictions are coherent. None: taken from y.
     decoding : "auto", number or decision rule
-        "auto" answers with labels above ``thresholds_``; a tuned rule tunes them otherwise.
+        "auto" predicts labels with scores above ``thresholds_``; a tuned rule tunes these.
     n_jobs : int, optional
-        Ensembles at a time, in threads; -1 for all cores.
+        Number of ensembles at a time, in threads; -1 for all cores.
     random_state : int, RandomState or None
 
     Attributes
@@ -65,9 +65,9 @@ class COCOA(MultilabelClassifier):
     classes_ : array of shape (n_classes,)
     nodes_ : int array of shape (n_columns,)
     couplings_ : list of int arrays
-        For every column of ``nodes_`` those that it is coupled with.
+        Columns that each column of ``nodes_`` is coupled with.
     ensembles_ : list of lists of lists of fitted classifiers
-        By column, then that of two classes and those of its couplings, then member.
+        By column, then ensemble (the binary one first), then member.
     thresholds_ : array of shape (n_classes,)
 
     References
@@ -83,7 +83,7 @@ class COCOA(MultilabelClassifier):
     True
     """
 
-    _tunes_on_seen_rows = True  # as its paper does
+    _tunes_on_seen_rows = True  # as in the paper
 
     def __init__(
         self,
@@ -122,27 +122,27 @@ class COCOA(MultilabelClassifier):
             for j in range(n_labels)
         ]
         tuned = self.several_paths_ and isinstance(self._several_rule(), TunedRule)
-        asked = rows_to_ask(X, self.estimator) if tuned else None
+        scored_rows = rows_to_predict(X, self.estimator) if tuned else None
         shared = rows_to_share(X, self.estimator)
-        jobs = ((*job, shared, asked) for job in self._jobs(X, Y, weights, rng))
+        jobs = ((*job, shared, scored_rows) for job in self._jobs(X, Y, weights, rng))
         fitted = _grouped(in_threads(self._fit_ensemble, jobs, self.n_jobs), n_couplings + 1)
         self.ensembles_ = [[models for models, _ in group] for group in fitted]
         if not tuned:
             return None
-        # as published, scores that a member gives to rows it saw are not left out
+        # as published, the scores include members that were fitted on the row
         return np.column_stack([_mean([part for _, part in group]) for group in fitted])
 
     def _jobs(
         self, X: Any, Y: sparse.csr_array, weights: FloatArray | None, rng: np.random.RandomState
     ) -> Iterator[tuple[list[Any], list[int], NDArray[np.int8], float, RowDraws]]:
-        """Members, seeds, classes of the rows and size of a class, ensemble by ensemble."""
+        """Yield members, seeds, classes of the rows and size of a class, per ensemble."""
         draws, columns = RowDraws(X, weights), sparse.csc_array(Y)
         own = np.ones(X.shape[0]) if weights is None else weights
         for j, others in enumerate(self.couplings_):
             label = _column(columns, j)
             true = float(own[label == 1].sum())
             size = min(true, float(own.sum()) - true)
-            # class 2 is the label, 1 the other alone, 0 neither
+            # class 2: the label is true; 1: only the other label; 0: neither
             coupled = [np.maximum(2 * label, _column(columns, k)) for k in others.tolist()]
             for codes in (2 * label, *coupled):
                 seeds = rng.randint(2**31 - 1, size=self.n_models).tolist()
@@ -156,25 +156,25 @@ class COCOA(MultilabelClassifier):
         size: float,
         draws: RowDraws,
         X: Any,
-        asked: Any,
+        scored_rows: Any,
     ) -> tuple[list[Any], FloatArray | None]:
-        """Fit the members of an ensemble; return them and their scores of the rows asked for."""
+        """Fit the members of an ensemble; return them and their mean scores of `scored_rows`."""
         models = []
         for member, seed in zip(members, seeds, strict=True):
             rows, weights = draws.balanced(seed, codes, size)
             part = part_to_fit(X, self.estimator, rows)
             models.append(fit_member(member, part, codes[rows], weights))
-        return models, None if asked is None else _ask_ensemble(models, asked)
+        return models, None if scored_rows is None else _predict_ensemble(models, scored_rows)
 
     def _tunes_itself(self) -> bool:
         return True
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def _node_proba_of(self, X: Any) -> FloatArray:
-        X = rows_to_ask(X, self.estimator)
+        X = rows_to_predict(X, self.estimator)
         jobs = ((models, X) for group in self.ensembles_ for models in group)
-        answers = in_threads(_ask_ensemble, jobs, self.n_jobs)
+        answers = in_threads(_predict_ensemble, jobs, self.n_jobs)
         groups = _grouped(answers, len(self.ensembles_[0]))
         return np.column_stack([_mean(group) for group in groups])
 
@@ -183,7 +183,7 @@ class COCOA(MultilabelClassifier):
 
 
 def _grouped(items: list[Any], size: int) -> list[list[Any]]:
-    """Cut a list into parts of one size."""
+    """Split a list into parts of equal size."""
     return [items[start : start + size] for start in range(0, len(items), size)]
 
 
@@ -191,9 +191,9 @@ def _column(Y: sparse.csc_array, j: int) -> NDArray[np.int8]:
     return np.asarray(Y[:, [j]].toarray().ravel(), dtype=np.int8)
 
 
-def _ask_ensemble(models: list[Any], X: Any) -> FloatArray:
-    """Mean probability that the label is true, of shape (n_samples,)."""
-    return _mean([ask_classes(model, X, 3)[:, 2] for model in models])
+def _predict_ensemble(models: list[Any], X: Any) -> FloatArray:
+    """Return the mean probability that the label is true, of shape (n_samples,)."""
+    return _mean([class_proba(model, X, 3)[:, 2] for model in models])
 
 
 def _mean(parts: list[FloatArray]) -> FloatArray:

@@ -1,4 +1,4 @@
-"""HOMERTree: a hierarchy over labels that are true of the same rows."""
+"""HOMER: a hierarchy of multi-label classifiers, and HOMERTree, the hierarchy it learns."""
 
 from __future__ import annotations
 
@@ -24,38 +24,41 @@ from palmette.labels._forms import node_csr
 from palmette.labels._labels import NodeLabels
 from palmette.multilabel._balanced_k_means import BalancedKMeans, LabelSetProblem
 from palmette.multilabel._members import (
-    ask_positive,
     fit_member,
     in_threads,
     make_members,
     part_to_fit,
-    rows_to_ask,
+    positive_proba,
+    rows_to_predict,
     rows_to_share,
 )
 
 __all__ = ["HOMER", "HOMERTree"]
 
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+
 
 class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
-    """Learn a hierarchy over labels by balanced k-means, again and again.
+    """Learn a hierarchy of labels by recursive balanced k-means.
 
-    Labels that are true of the same rows come under one node. The features of the rows count for
-    nothing. A fitted one has a `Hierarchy`; an unfitted one stands in the place of a hierarchy in
-    every classifier that takes several paths a row: it is then learnt from the rows of each fit.
+    Labels of the same rows are placed below the same node. The features are not used. A fitted
+    `HOMERTree` has a `Hierarchy`. An unfitted one can be passed as the hierarchy of every
+    classifier for several paths per row: it is then learnt from the training rows of each fit.
 
     Parameters
     ----------
     branching : int
-        Clusters that a cluster is divided into; their sizes differ little. Clusters of up to as
-        many labels are not divided.
+        Number of clusters that a cluster is divided into, of nearly equal sizes. Clusters of at
+        most this many labels are not divided.
     max_iter : int
-        Rounds of a k-means.
+        Maximum number of iterations of k-means.
     n_init : int
-        Starts of a k-means.
+        Number of initialisations of k-means.
     max_depth : int, optional
         Clusters at this depth are not divided.
     random_state : int, RandomState or None
-        For the starts.
+        Seed of the initialisations.
 
     Attributes
     ----------
@@ -64,7 +67,7 @@ class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
     classes_ : array of shape (n_classes,)
         The labels; every column of an indicator matrix.
     tree_ : GrownTree
-        The clusters as they were made, of positions in ``classes_``.
+        The clusters of positions in ``classes_``.
 
     References
     ----------
@@ -110,7 +113,7 @@ class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
         X : array or sparse matrix of shape (n_samples, n_features)
             Not used.
         y : labels of n_samples rows
-            A 0/1 matrix, a list of sets, or one label a row.
+            A 0/1 matrix, a list of sets, or one label per row.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
@@ -134,7 +137,7 @@ class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
         if len(nodes) == 1:
             only = self.classes_.tolist()[0]
             raise PalmetteError(
-                f"y has one class only, {only!r}: expected two or more to put in order."
+                f"y has one class only, {only!r}: expected two or more to learn a hierarchy."
             )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         self.tree_ = grow_class_tree(
@@ -147,18 +150,18 @@ class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
         return self
 
     def encode(self, y: Any, *, skip_unknown: bool = False) -> NodeLabels:
-        """Read labels along ``hierarchy_``.
+        """Encode labels as nodes of ``hierarchy_``.
 
         Parameters
         ----------
         y : labels of n_samples rows
         skip_unknown : bool
-            Whether labels that the hierarchy was not learnt over are left out, or an error.
+            Whether labels that are not in the hierarchy are skipped; otherwise they are an error.
 
         Returns
         -------
         NodeLabels
-            Columns of a matrix are the leaves of their labels, in whatever order those stand.
+            The columns of a matrix are the leaves of their labels, in the order of the columns.
         """
         check_is_fitted(self)
         labels, hierarchy = _read_sets(y), self.hierarchy_
@@ -167,14 +170,14 @@ class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
         unknown = [name for name in names if name not in leaves]
         if unknown and not skip_unknown:
             raise LabelError(
-                f"{len(unknown)} labels of y are none that the hierarchy was learnt over, e.g. "
-                f"{unknown[0]!r}."
+                f"{len(unknown)} labels of y are not in the learnt hierarchy, e.g. {unknown[0]!r}: "
+                "expected labels of the y that it was fitted on."
             )
         nodes = np.array([0, *(leaves.get(name, -1) for name in names)], dtype=np.int32)
         form, found = labels.form, nodes[labels.given.indices]
         form = replace(
             form,
-            # of sets too: clusters are no labels, and are not told
+            # also for sets: clusters are not labels, and are not predicted
             columns=nodes[nodes > 0] if form.columns is None else nodes[form.columns],
             spelling={int(nodes[node]): name for node, name in form.spelling.items()},
         )
@@ -194,67 +197,62 @@ def _take(labels: NodeLabels, rows: NDArray[np.intp]) -> NodeLabels:
 
 
 def _read_sets(y: Any) -> NodeLabels:
-    """Read labels that have no hierarchy yet."""
+    """Encode labels without a hierarchy."""
     labels = NodeLabels.encode(check_target(lists_as_matrix(y, None)))
     if labels.hierarchy.depth.max() > 1:
         raise LabelError(
-            "y holds paths, which have a hierarchy of their own: expected label sets, a 0/1 "
-            "matrix, or one label a row."
+            "y contains paths, which have a hierarchy already: expected label sets, a 0/1 matrix, "
+            "or one label per row."
         )
     return labels
 
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-
-
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """A cluster whose parts are told apart by a classifier each."""
+    """A cluster with one binary classifier per part."""
 
     cluster: int
-    children: list[int]  # clusters; empty where the labels themselves are told apart
+    children: list[int]  # clusters; empty if the parts are the labels themselves
     labels: IntArray
 
 
 class HOMER(MultilabelClassifier):
     """Hierarchy of multi-label classifiers (HOMER).
 
-    Labels are divided by balanced k-means into clusters of labels that go together, and those again
-    (see `HOMERTree`). A cluster is a meta-label, true of a row where one of its labels is. At each
-    cluster binary classifiers, trained on the rows that have one of its labels, tell which of its
-    parts are true; at the root on all rows. A label is true where all meta-labels above it are.
+    Labels are clustered recursively by balanced k-means (see `HOMERTree`). A cluster is a
+    meta-label, true for a row if one of its labels is. Each cluster has one binary classifier per
+    part, trained on the rows that have one of its labels; the root on all rows. A label is
+    predicted if all meta-labels above it are.
 
     Parameters
     ----------
     branching : int
-        Clusters that a cluster is divided into.
+        Number of clusters that a cluster is divided into.
     estimator : classifier, optional
-        Base of the classifiers; `C45Tree` by default.
+        Base estimator; `C45Tree` by default.
     routing : {"soft", "hard"}
-        What becomes of the probabilities :math:`p_1, \\ldots, p_d` along the path to a label. With
-        "soft" its score is the least of them, above one half where all are. With "hard", as first
-        published, the answers are the same, but the score is :math:`p_d` where all before are above
-        one half, and else 0.
+        How the probabilities :math:`p_1, \\ldots, p_d` along the path to a label are combined.
+        "soft": the score is their minimum. "hard", as first published: the score is :math:`p_d` if
+        all others are above one half, else 0. The predictions are the same.
     hierarchy : Hierarchy, learner of one, or None
-        Labels are closed upwards, and answers coherent; clusters then are of nodes. None takes it
-        from y.
+        Ancestors of labels are labels too, and predictions are coherent; clusters are then clusters
+        of nodes. None: taken from y.
     decoding : "auto", number or decision rule
-        "auto" answers with labels above one half.
+        "auto" predicts labels with scores above one half.
     n_jobs : int, optional
-        Clusters at a time, in threads; -1 for all cores.
+        Number of clusters at a time, in threads; -1 for all cores.
     random_state : int, RandomState or None
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
-        Of the labels as they are answered, not of the clusters.
+        Hierarchy of the predicted labels, not of the clusters.
     classes_ : array of shape (n_classes,)
     nodes_ : int array of shape (n_columns,)
     tree_ : GrownTree
-        The clusters, of columns of ``nodes_``.
+        The clusters of columns of ``nodes_``.
     models_ : list of lists of fitted classifiers
-        For the parts of every cluster that has some.
+        One per part of every cluster that is divided.
 
     References
     ----------
@@ -332,10 +330,10 @@ class HOMER(MultilabelClassifier):
         pairs = zip(members, targets, strict=True)
         return [fit_member(member, X, target, weights) for member, target in pairs]
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def _node_proba_of(self, X: Any) -> FloatArray:
-        X = rows_to_ask(X, self.estimator)
+        X = rows_to_predict(X, self.estimator)
         scores = np.zeros((X.shape[0], len(self.nodes_)))
         reached = {0: np.ones(X.shape[0])}
         for level in self._levels():
@@ -343,7 +341,7 @@ class HOMER(MultilabelClassifier):
                 (self.models_[at], X, self._rows_at(reached[self._choices[at].cluster]))
                 for at in level
             )
-            for at, found in zip(level, in_threads(_ask_some, jobs, self.n_jobs), strict=True):
+            for at, found in zip(level, in_threads(_predict_parts, jobs, self.n_jobs), strict=True):
                 choice = self._choices[at]
                 above = reached.pop(choice.cluster)[:, None]
                 if self.routing == "soft":
@@ -352,14 +350,14 @@ class HOMER(MultilabelClassifier):
                     scores[:, choice.labels] = found
                 for child, share in zip(choice.children, found.T, strict=False):
                     group = self.tree_.groups[child]
-                    if len(group) == 1:  # a label that is a cluster of its own
+                    if len(group) == 1:  # a cluster of one label
                         scores[:, group[0]] = share
                     else:
                         reached[child] = share
         return scores
 
     def _levels(self) -> list[list[int]]:
-        """Places of the choices, by their depth."""
+        """Return the indices of the choices by depth."""
         depths = np.zeros(len(self.tree_.parents), dtype=np.int64)
         for cluster, parent in enumerate(self.tree_.parents):
             depths[cluster] = depths[parent] + 1 if parent >= 0 else 0
@@ -369,12 +367,12 @@ class HOMER(MultilabelClassifier):
         return [levels[depth] for depth in sorted(levels)]
 
     def _rows_at(self, reached: FloatArray) -> NDArray[np.intp] | None:
-        """Rows that a cluster is asked for, None for all."""
+        """Return the rows that a cluster is evaluated for, None for all."""
         return np.flatnonzero(reached > 0.5) if self.routing == "hard" else None
 
 
 def _choices_of(tree: GrownTree) -> list[_Choice]:
-    """Clusters that are told apart into several parts, or into labels; the root always."""
+    """Return the clusters that have several parts, and always the root."""
     children: list[list[int]] = [[] for _ in tree.parents]
     for cluster, parent in enumerate(tree.parents):
         if parent >= 0:
@@ -387,18 +385,18 @@ def _choices_of(tree: GrownTree) -> list[_Choice]:
 
 
 def _any_of(Y: sparse.csc_array, labels: IntArray) -> NDArray[np.bool_]:
-    """Whether a row has one of some labels, of shape (n_samples,)."""
+    """Return whether each row has any of some labels, of shape (n_samples,)."""
     has = np.zeros(Y.shape[0], dtype=bool)
     has[Y[:, labels].indices] = True
     return has
 
 
-def _ask_some(models: list[Any], X: Any, rows: NDArray[np.intp] | None) -> FloatArray:
-    """Probabilities of the parts of a cluster, 0 for rows that are not asked for."""
+def _predict_parts(models: list[Any], X: Any, rows: NDArray[np.intp] | None) -> FloatArray:
+    """Return the probabilities of the parts of a cluster, 0 for other rows than `rows`."""
     if rows is None:
-        return np.column_stack([ask_positive(model, X) for model in models])
+        return np.column_stack([positive_proba(model, X) for model in models])
     found = np.zeros((X.shape[0], len(models)))
     if len(rows):
         part = take_rows(X, rows)
-        found[rows] = np.column_stack([ask_positive(model, part) for model in models])
+        found[rows] = np.column_stack([positive_proba(model, part) for model in models])
     return found

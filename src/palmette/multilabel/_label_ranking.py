@@ -1,4 +1,4 @@
-"""CalibratedLabelRanking: labels ranked by pairwise comparison, cut at a virtual label."""
+"""CalibratedLabelRanking: ranking of labels by pairwise comparison with a virtual label."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from sklearn.utils import check_random_state
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._members import (
-    ask_positive,
     fit_member,
     in_threads,
     make_members,
     part_to_fit,
-    rows_to_ask,
+    positive_proba,
+    rows_to_predict,
     rows_to_share,
 )
 
@@ -25,36 +25,36 @@ __all__ = ["CalibratedLabelRanking"]
 
 FloatArray = NDArray[np.float64]
 
-_EQUAL = 1e-9  # votes that differ by less are equal: sums of probabilities are rounded
+_TOLERANCE = 1e-9  # votes that differ by less are equal up to rounding errors
 
 
 class CalibratedLabelRanking(MultilabelClassifier):
     """Calibrated label ranking (CLR).
 
-    For each pair of labels a classifier learns, from the rows that have one of them, which of the
-    two it is. A virtual label stands between those that are true of a row and those that are not:
-    its comparison with a label is whether the label is true. With :math:`p_{ij}` the vote for
+    For each pair of labels, a classifier is fitted on the rows that have exactly one of them, and
+    predicts which one. A virtual label separates the labels of a row from the others: its
+    comparison with a label predicts whether the label is true. With :math:`p_{ij}` the vote for
     label :math:`i` against :math:`j`, and the virtual label :math:`0`,
 
     .. math:: v_i = p_{i0} + \\sum_{j \\ne i} p_{ij}, \\qquad v_0 = \\sum_i (1 - p_{i0}),
 
-    and the labels with :math:`v_i \\ge v_0` are the answer. Scores are
+    and the labels with :math:`v_i \\ge v_0` are predicted. Scores are
     :math:`\\tfrac 1 2 \\bigl((v_i + \\tfrac 1 2) / (L + 1) + [v_i \\ge v_0]\\bigr)` for :math:`L`
-    labels: the virtual label stands at one half, and labels on either side of it are in the order
-    of their votes, among rows too.
+    labels: the virtual label is at one half, and labels on either side of it are ordered by their
+    votes, between rows too.
 
     Parameters
     ----------
     estimator : classifier, optional
-        Base of the comparisons; `C45Tree` by default.
+        Base estimator of the comparisons; `C45Tree` by default.
     voting : {"hard", "soft"}
-        Whether votes are whole, as published, or probabilities.
+        Whether votes are 0 or 1, as published, or probabilities.
     hierarchy : Hierarchy, learner of one, or None
-        Labels are closed upwards, and answers coherent. None takes it from y.
+        Ancestors of labels are labels too, and predictions are coherent. None: taken from y.
     decoding : "auto", number or decision rule
-        "auto" answers with labels above one half, those before the virtual label.
+        "auto" predicts labels with scores above one half, those ranked above the virtual label.
     n_jobs : int, optional
-        Labels at a time, in threads; -1 for all cores.
+        Number of labels at a time, in threads; -1 for all cores.
     random_state : int, RandomState or None
 
     Attributes
@@ -63,10 +63,10 @@ class CalibratedLabelRanking(MultilabelClassifier):
     classes_ : array of shape (n_classes,)
     nodes_ : int array of shape (n_columns,)
     label_models_ : list of fitted classifiers
-        Every column of ``nodes_`` against the virtual label.
+        Comparisons of each column of ``nodes_`` with the virtual label.
     pair_models_ : list of lists
-        ``pair_models_[i][j - i - 1]`` compares columns i < j; its class 1 is i. None where no row
-        has one of the two alone: both then get half of a vote.
+        ``pair_models_[i][j - i - 1]`` compares columns i < j; its class 1 is i. None if no row has
+        exactly one of the two: both then get half a vote.
 
     References
     ----------
@@ -124,7 +124,7 @@ class CalibratedLabelRanking(MultilabelClassifier):
         i: int,
         weights: FloatArray | None,
     ) -> list[Any]:
-        """Fit the comparisons of a label with those after it."""
+        """Fit the comparisons of a label with all later labels."""
         models: list[Any] = []
         for j, member in enumerate(members, start=i + 1):
             rows = np.flatnonzero(flags[:, i] != flags[:, j])
@@ -137,23 +137,23 @@ class CalibratedLabelRanking(MultilabelClassifier):
         return models
 
     def _node_proba_of(self, X: Any) -> FloatArray:
-        X = rows_to_ask(X, self.estimator)
-        true = np.column_stack(self._ask_all([self.label_models_], X)[0])
+        X = rows_to_predict(X, self.estimator)
+        true = np.column_stack(self._all_votes([self.label_models_], X)[0])
         votes, virtual = true.copy(), (1.0 - true).sum(axis=1)
-        for i, won in enumerate(self._ask_all(self.pair_models_, X)):
+        for i, won in enumerate(self._all_votes(self.pair_models_, X)):
             for j, share in enumerate(won, start=i + 1):
                 votes[:, i] += share
                 votes[:, j] += 1.0 - share
-        relevant = votes >= virtual[:, None] - _EQUAL
+        relevant = votes >= virtual[:, None] - _TOLERANCE
         return np.asarray(((votes + 0.5) / (votes.shape[1] + 1.0) + relevant) / 2.0)
 
-    def _ask_all(self, models: list[list[Any]], X: Any) -> list[list[FloatArray]]:
-        return in_threads(self._ask, ((some, X) for some in models), self.n_jobs)
+    def _all_votes(self, models: list[list[Any]], X: Any) -> list[list[FloatArray]]:
+        return in_threads(self._votes_of, ((some, X) for some in models), self.n_jobs)
 
-    def _ask(self, models: list[Any], X: Any) -> list[FloatArray]:
-        """Votes of models for their class 1, each of shape (n_samples,)."""
+    def _votes_of(self, models: list[Any], X: Any) -> list[FloatArray]:
+        """Return the votes of models for their class 1, each of shape (n_samples,)."""
         even = np.full(X.shape[0], 0.5)
-        shares = [even if model is None else ask_positive(model, X) for model in models]
+        shares = [even if model is None else positive_proba(model, X) for model in models]
         if self.voting == "soft":
             return shares
         return [np.where(share == 0.5, 0.5, share > 0.5) for share in shares]

@@ -1,4 +1,4 @@
-"""The small classifiers that multi-label methods are made of: making, fitting and asking them."""
+"""Base classifiers of multi-label methods: creating, fitting, predicting, and sampling of rows."""
 
 from __future__ import annotations
 
@@ -22,26 +22,31 @@ from palmette.trees._random import STRIDE, mix_array
 
 __all__ = [
     "RowDraws",
-    "ask_classes",
-    "ask_positive",
+    "class_proba",
     "fit_member",
-    "half_suffices",
     "hash_rows",
     "in_threads",
     "make_members",
     "part_to_fit",
     "part_to_share",
-    "rows_to_ask",
+    "positive_proba",
     "rows_to_fit",
+    "rows_to_predict",
     "rows_to_share",
+    "ties_to_positive",
 ]
 
-
 FloatArray = NDArray[np.float64]
+Hashes = NDArray[np.uint64]
+IntArray = NDArray[np.intp]
+Drawn = tuple[IntArray, "FloatArray | None"]
+
+_MAX_DRAWS = 20  # of one unit in a bootstrap: more have a probability below 1e-18
+_MAX_UNITS = 64  # of one row, whatever its weight
 
 
 def make_members(estimator: Any, count: int, rng: np.random.RandomState) -> list[Any]:
-    """Make unfitted copies of an estimator, each with a seed of its own; `C45Tree` where None."""
+    """Return unfitted copies of an estimator (`C45Tree` if None), each with a seed of its own."""
     model = C45Tree() if estimator is None else estimator
     members = [clone(model) for _ in range(count)]
     seed_each(members, rng)
@@ -49,8 +54,8 @@ def make_members(estimator: Any, count: int, rng: np.random.RandomState) -> list
 
 
 def in_threads(function: Callable[..., Any], jobs: Iterable[Any], n_jobs: int | None) -> list[Any]:
-    """Call a function with the arguments of every job; answers stand in their order."""
-    with config_context(assume_finite=True):  # X was checked at the door
+    """Call a function with the arguments of every job; return the results in order."""
+    with config_context(assume_finite=True):  # X has been validated
         answers: list[Any] = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(function)(*job) for job in jobs
         )
@@ -65,41 +70,41 @@ def _is_tree(estimator: Any) -> bool:
 
 
 def rows_to_fit(X: Any, estimator: Any) -> Any:
-    """Bring X to the type that the estimator would copy it to at every fit, once for all."""
+    """Convert X once to the type that the estimator would convert it to in every fit."""
     if not _is_tree(estimator):
-        return _narrow(X)
+        return _with_int32_indices(X)
     if sparse.issparse(X):
-        return _narrow(sparse.csc_array(X, dtype=np.float32))
+        return _with_int32_indices(sparse.csc_array(X, dtype=np.float32))
     return np.asfortranarray(X, dtype=np.float32)
 
 
 def rows_to_share(X: Any, estimator: Any) -> Any:
-    """Do for X, once for all members, what each would else do for its part: `C45Tree` sorts it."""
+    """Prepare X once for all members: sort its columns if they are `C45Tree`."""
     return SortedRows.of(X) if estimator is None or isinstance(estimator, C45Tree) else X
 
 
 def part_to_share(X: Any, rows: NDArray[np.intp]) -> Any:
-    """Take some of the rows that `rows_to_share` made."""
+    """Take some of the rows that `rows_to_share` returned."""
     return X.take(rows) if isinstance(X, SortedRows) else take_rows(X, rows)
 
 
 def part_to_fit(X: Any, estimator: Any, rows: NDArray[np.intp] | None = None) -> Any:
-    """Take rows that `rows_to_share` made, as members are fitted with them; None takes all."""
+    """Take rows that `rows_to_share` returned, in the type of `rows_to_fit`; None takes all."""
     part = X if rows is None else part_to_share(X, rows)
     return part if isinstance(part, SortedRows) else rows_to_fit(part, estimator)
 
 
-def rows_to_ask(X: Any, estimator: Any) -> Any:
-    """Bring X to the type that the estimator would copy it to at every answer."""
+def rows_to_predict(X: Any, estimator: Any) -> Any:
+    """Convert X once to the type that the estimator would convert it to in every prediction."""
     if not _is_tree(estimator):
-        return _narrow(X)
+        return _with_int32_indices(X)
     if sparse.issparse(X):
-        return _narrow(sparse.csr_array(X, dtype=np.float32))
+        return _with_int32_indices(sparse.csr_array(X, dtype=np.float32))
     return np.ascontiguousarray(X, dtype=np.float32)
 
 
-def _narrow(X: Any) -> Any:
-    """Number the places of a sparse matrix in 32 bits if it is small enough: trees ask for it."""
+def _with_int32_indices(X: Any) -> Any:
+    """Return a sparse matrix with 32-bit indices, which trees require, if it is small enough."""
     if sparse.issparse(X) and X.indices.dtype != np.int32 and X.nnz <= np.iinfo(np.int32).max:
         places = X.indices.astype(np.int32), X.indptr.astype(np.int32)
         return type(X)((X.data, *places), shape=X.shape)
@@ -110,7 +115,7 @@ def _narrow(X: Any) -> Any:
 
 
 def fit_member(member: Any, X: Any, target: NDArray[Any], weights: FloatArray | None = None) -> Any:
-    """Fit a classifier; where the target has one value only, one that always gives that.
+    """Fit a classifier; if the target is constant, a constant classifier instead.
 
     Parameters
     ----------
@@ -124,21 +129,21 @@ def fit_member(member: Any, X: Any, target: NDArray[Any], weights: FloatArray | 
     fitted classifier
     """
     if (target == target[0]).all():
-        blank = np.broadcast_to(np.float32(0.0), X.shape) if isinstance(X, SortedRows) else X
-        return DummyClassifier(strategy="prior").fit(blank, target)
+        zeros = np.broadcast_to(np.float32(0.0), X.shape) if isinstance(X, SortedRows) else X
+        return DummyClassifier(strategy="prior").fit(zeros, target)
     if isinstance(X, SortedRows):
         return member._fit_sorted(X, target, weights)
     keywords = {} if weights is None else {weight_keyword(member): weights}
     return member.fit(X, target, **keywords)
 
 
-def ask_classes(model: Any, X: Any, n_classes: int) -> FloatArray:
-    """Shares of classes 0, 1, ...: probabilities where the model has them, else its one answer.
+def class_proba(model: Any, X: Any, n_classes: int) -> FloatArray:
+    """Return probabilities of classes 0, 1, ..., or 1 for the predicted class without them.
 
     Returns
     -------
     array of shape (n_samples, n_classes)
-        Zero for classes that the model never saw.
+        Zero for classes that the model was not fitted on.
     """
     shares = np.zeros((X.shape[0], n_classes))
     if hasattr(model, "predict_proba"):
@@ -148,34 +153,30 @@ def ask_classes(model: Any, X: Any, n_classes: int) -> FloatArray:
     return shares
 
 
-def ask_positive(model: Any, X: Any) -> FloatArray:
-    """Probability of class 1 of a model of classes 0 and 1, of shape (n_samples,).
+def positive_proba(model: Any, X: Any) -> FloatArray:
+    """Return the probability of class 1 of a binary model, of shape (n_samples,).
 
-    Where a model has margins only, their logistic: on the same side of one half.
+    If the model has margins only, their logistic function, on the same side of one half.
     """
     if hasattr(model, "predict_proba") or not hasattr(model, "decision_function"):
-        return ask_classes(model, X, 2)[:, 1]
+        return class_proba(model, X, 2)[:, 1]
     margins: FloatArray = expit(model.decision_function(X))
     return margins
 
 
-def half_suffices(votes: FloatArray) -> FloatArray:
-    """Raise shares of votes of just one half a little above it, as ties are decided in MULAN."""
+def ties_to_positive(votes: FloatArray) -> FloatArray:
+    """Replace exactly one half by the next larger number: ties are positive, as in MULAN."""
     return np.where(votes == 0.5, np.nextafter(0.5, 1.0), votes)
 
 
-Hashes = NDArray[np.uint64]
-IntArray = NDArray[np.intp]
-Drawn = tuple[IntArray, "FloatArray | None"]
-
-_MOST_DRAWS = 20  # of one unit in a bootstrap: more have a chance below 1e-18
-_MOST_UNITS = 64  # of one row, however much it weighs
+# ---------------------------------------------------------------------- samples of rows
 
 
 class RowDraws:
-    """Samples of weighted rows.
+    """Draw samples of weighted rows.
 
-    A row is drawn in units of weight one, and a last one of what is left of its weight.
+    A row consists of units of weight one, and a last unit with the rest of its weight. Units are
+    drawn by hashes of the rows, so that a sample does not depend on the order of the rows.
 
     Parameters
     ----------
@@ -185,8 +186,8 @@ class RowDraws:
 
     Notes
     -----
-    Each sample is a pair: the rows, and their weights or None. Without weights rows that were drawn
-    twice stand there twice, so that any estimator can learn from them.
+    A sample is a pair of row indices and their weights or None. Without weights, the index of a row
+    that is drawn twice occurs twice, so that any estimator can be fitted on the sample.
 
     Examples
     --------
@@ -203,28 +204,28 @@ class RowDraws:
             self._rows = np.arange(len(hashes))
             self._sizes = np.ones(len(hashes))
         else:
-            counts = np.minimum(np.ceil(weights - 1e-9), _MOST_UNITS).astype(np.int64).clip(min=1)
+            counts = np.minimum(np.ceil(weights - 1e-9), _MAX_UNITS).astype(np.int64).clip(min=1)
             self._rows = np.repeat(np.arange(len(hashes)), counts)
             self._sizes = np.ones(len(self._rows))
             last = np.cumsum(counts) - 1
-            whole = np.minimum(weights, counts) - (counts - 1)  # what is left for the last unit
+            whole = np.minimum(weights, counts) - (counts - 1)  # weight of the last unit
             self._sizes[last] = whole
             self._sizes *= (weights / np.minimum(weights, counts))[self._rows]
         self._hashes = _mix(hashes[self._rows] + _earlier_equals(hashes[self._rows]))
 
     def bootstrap(self, seed: int) -> Drawn:
-        """Draw as many units as there are, with replacement: each a number that is Poisson of 1."""
-        factorials = np.cumprod(np.r_[1.0, np.arange(1.0, _MOST_DRAWS)])
-        up_to = np.cumsum(np.exp(-1.0) / factorials)
-        return self._take(np.searchsorted(up_to, self._even(seed), side="right"))
+        """Draw each unit a number of times that is Poisson-distributed with mean 1."""
+        factorials = np.cumprod(np.r_[1.0, np.arange(1.0, _MAX_DRAWS)])
+        cumulative = np.cumsum(np.exp(-1.0) / factorials)
+        return self._take(np.searchsorted(cumulative, self._uniform(seed), side="right"))
 
     def subsample(self, seed: int, share: float) -> Drawn:
-        """Draw units, without replacement, until they weigh a share of all; at least one."""
+        """Draw a proportion of the units, by weight and without replacement; at least one."""
         everything = np.zeros(len(self._weights) if self._weights is not None else len(self._rows))
         return self.balanced(seed, everything.astype(np.int8), share * float(self._sizes.sum()))
 
     def balanced(self, seed: int, codes: NDArray[np.int8], size: float) -> Drawn:
-        """Draw units of every class, without replacement, until they weigh `size` or are all.
+        """Draw units of every class without replacement, up to a total weight of `size` each.
 
         Parameters
         ----------
@@ -233,7 +234,7 @@ class RowDraws:
             Class of every row.
         size : float
         """
-        draws, of_units = self._even(seed), codes[self._rows]
+        draws, of_units = self._uniform(seed), codes[self._rows]
         counts = np.zeros(len(draws), dtype=np.int64)
         for code in np.unique(codes).tolist():
             units = np.flatnonzero(of_units == code)
@@ -242,12 +243,12 @@ class RowDraws:
             counts[units[: int(np.searchsorted(reached, size * (1.0 - 1e-9))) + 1]] = 1
         return self._take(counts)
 
-    def _even(self, seed: int) -> FloatArray:
-        """Draw a number from 0 to 1 for every unit."""
+    def _uniform(self, seed: int) -> FloatArray:
+        """Return a uniform random number from 0 to 1 for every unit."""
         return _mix(self._hashes ^ _mix(np.array([seed], dtype=np.uint64))) / 2.0**64
 
     def _take(self, counts: NDArray[np.int64]) -> Drawn:
-        """Make a sample of units; of all where none was drawn."""
+        """Return the sample of the units drawn; all units if none was drawn."""
         if not counts.any():
             counts = np.ones_like(counts)
         if self._weights is None:
@@ -261,7 +262,7 @@ class RowDraws:
 
 
 def hash_rows(X: Any) -> Hashes:
-    """Return a number for every row that follows from its values, of shape (n_samples,).
+    """Return hashes of the values of each row, of shape (n_samples,).
 
     Parameters
     ----------
@@ -281,14 +282,14 @@ def hash_rows(X: Any) -> Hashes:
         part.eliminate_zeros()
         bits = part.data.astype(np.float64).view(np.uint64)
         mixed = _mix(bits ^ _mix(part.indices.astype(np.uint64)))
-        # sums modulo 2**64: differences of running sums are right whatever overflows
+        # sums are modulo 2**64: differences of cumulative sums are correct despite overflow
         running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
         hashes[rows] = running[part.indptr[1:]] - running[part.indptr[:-1]]
     return hashes
 
 
 def _earlier_equals(hashes: Hashes) -> Hashes:
-    """How many before each have the same number."""
+    """Return the number of earlier elements equal to each element."""
     order = np.argsort(hashes, kind="stable")
     new = np.r_[True, np.diff(hashes[order]) != 0]
     starts = np.flatnonzero(new)[np.cumsum(new) - 1]
@@ -298,5 +299,5 @@ def _earlier_equals(hashes: Hashes) -> Hashes:
 
 
 def _mix(values: Hashes) -> Hashes:
-    """Scramble 64-bit numbers one to one."""
+    """Apply a bijective hash function to 64-bit numbers."""
     return np.asarray(mix_array(values + STRIDE))

@@ -1,4 +1,4 @@
-"""Labels among the nearest training rows: what instance-based multi-label methods count."""
+"""MLkNN and IBLR: multi-label classification by the labels of the nearest neighbours."""
 
 from __future__ import annotations
 
@@ -15,130 +15,16 @@ from sklearn.neighbors import NearestNeighbors
 from palmette._arrays import row_chunks, take_rows
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
-from palmette.multilabel._members import ask_positive, fit_member, in_threads
+from palmette.multilabel._members import fit_member, in_threads, positive_proba
 
 __all__ = ["IBLR", "MLkNN", "NeighbourLabels", "check_n_neighbors"]
-
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-_NEIGHBOURS_AT_ONCE = 2**23  # places of neighbours, and their distances, that are held at a time
-
-
-def check_n_neighbors(n_neighbors: Any) -> None:
-    """Refuse what is no positive whole number."""
-    if not isinstance(n_neighbors, Integral) or n_neighbors < 1:
-        raise PalmetteError(f"n_neighbors={n_neighbors!r}: expected a positive integer.")
-
-
-class NeighbourLabels:
-    """How many of the nearest training rows have each label.
-
-    Weights are numbers of copies: neighbours are taken in the order of their distance until their
-    weights come to `n_neighbors`, and of the last one as much as is needed.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
-    Y : sparse bool array of shape (n_samples, n_labels)
-    weights : array of shape (n_samples,), optional
-    n_neighbors : int
-        At most as many as there are other rows for a training row, so that all rows, old and new,
-        have equally many.
-    n_jobs : int, optional
-    **search
-        Metric and algorithm, as in scikit-learn's NearestNeighbors.
-
-    Attributes
-    ----------
-    n_neighbors : int
-        Of every row.
-
-    Examples
-    --------
-    >>> X, Y = np.array([[0.0], [1.0], [5.0]]), sparse.csr_array([[1, 0], [1, 1], [0, 1]])
-    >>> labels = NeighbourLabels(X, Y.astype(bool), None, 2)
-    >>> next(labels.of_training_rows())[1].toarray()
-    array([[1., 2.],
-           [1., 1.],
-           [2., 1.]])
-    """
-
-    def __init__(
-        self,
-        X: Any,
-        Y: sparse.csr_array,
-        weights: FloatArray | None,
-        n_neighbors: int,
-        *,
-        n_jobs: int | None = None,
-        **search: Any,
-    ) -> None:
-        self._X, self._Y, self._weights = X, Y.astype(np.float64), weights
-        n_rows = X.shape[0]
-        total = n_rows if weights is None else int(np.ceil(weights.sum() - 1e-9))
-        self.n_neighbors = min(int(n_neighbors), total - 1)
-        n_asked = self.n_neighbors
-        if weights is not None:  # the lightest rows tell how many it may take
-            reached = np.cumsum(np.sort(weights))
-            n_asked = int(np.searchsorted(reached, self.n_neighbors - 1e-9)) + 1
-        self._n_asked = min(n_asked, n_rows)
-        self._search = NearestNeighbors(
-            n_neighbors=max(self._n_asked, 1), n_jobs=n_jobs, **search
-        ).fit(X)
-
-    def of_training_rows(self) -> Iterator[tuple[slice, sparse.csr_array]]:
-        """Rows, a slice at a time, and their counts; a row is no neighbour of itself."""
-        n_rows = self._X.shape[0]
-        for rows in row_chunks(n_rows, 2 * self._n_asked + 2, _NEIGHBOURS_AT_ONCE):
-            part = self._X if rows == slice(0, n_rows) else take_rows(self._X, rows)
-            itself = np.arange(rows.start, rows.stop)
-            yield rows, self._count(self._nearest_others(part, itself), itself)
-
-    def of(self, X: Any) -> sparse.csr_array:
-        """Counts of new rows: sparse float64, of shape (n_samples, n_labels)."""
-        if self.n_neighbors == 0:
-            return self._none(X.shape[0])
-        chunks = row_chunks(X.shape[0], 2 * self._n_asked, _NEIGHBOURS_AT_ONCE)
-        counts = [
-            self._count(self._search.kneighbors(X[rows], self._n_asked, return_distance=False))
-            for rows in chunks
-        ]
-        return sparse.vstack(counts, format="csr")
-
-    def _nearest_others(self, X: Any, itself: IntArray) -> IntArray:
-        """Neighbours of training rows, nearest first, without the rows themselves."""
-        n_others = min(self._n_asked, self._X.shape[0] - 1)
-        if n_others < 1:
-            return np.empty((len(itself), 0), dtype=np.int64)
-        found = self._search.kneighbors(X, n_others + 1, return_distance=False)
-        others = found != itself[:, None]
-        # among many copies of a row it may not be found itself: then the farthest is left out
-        others[others.all(axis=1), -1] = False
-        return np.asarray(found[others].reshape(len(itself), n_others))
-
-    def _count(self, found: IntArray, itself: IntArray | None = None) -> sparse.csr_array:
-        n_rows = len(found)
-        if self.n_neighbors == 0:
-            return self._none(n_rows)
-        if self._weights is None:
-            found = found[:, : self.n_neighbors]
-            shares = np.ones(found.shape)
-        else:
-            shares = self._weights[found]
-            if itself is not None:  # a row of weight w has w - 1 copies of itself beside it
-                copies = np.maximum(self._weights[itself] - 1.0, 0.0)[:, None]
-                found, shares = np.hstack([itself[:, None], found]), np.hstack([copies, shares])
-            before = np.cumsum(shares, axis=1) - shares
-            shares = np.clip(self.n_neighbors - before, 0.0, shares)
-        starts = np.arange(n_rows + 1) * found.shape[1]
-        shape = (n_rows, self._X.shape[0])
-        near = sparse.csr_array((shares.ravel(), found.ravel(), starts), shape=shape)
-        return sparse.csr_array(near @ self._Y)
-
-    def _none(self, n_rows: int) -> sparse.csr_array:
-        return sparse.csr_array((n_rows, self._Y.shape[1]), dtype=np.float64)
+_NEIGHBOURS_AT_ONCE = 2**23  # indices and distances of neighbours in memory at a time
+_TOL = 1e-6  # small enough for different solvers to agree
+_MAX_DENSE_COLUMNS = 512  # with more columns, shares are sparse and the solver uses no Hessian
 
 
 class MLkNN(MultilabelClassifier):
@@ -149,9 +35,9 @@ class MLkNN(MultilabelClassifier):
     .. math:: P(H \\mid c) = \\frac{P(H) P(c \\mid H)}{P(H) P(c \\mid H) + P(\\bar H) P(c \\mid
        \\bar H)},
 
-    by the shares among the training rows, each of which is asked for its neighbours other than
-    itself: with smoothing :math:`s`, :math:`n` rows, of which :math:`n_H` have the label and
-    :math:`n_{H, c}` besides that have :math:`c` neighbours with it,
+    estimated on the training rows, without each row from its own neighbours: with smoothing
+    :math:`s` and :math:`n` rows, of which :math:`n_H` have the label, and :math:`n_{H, c}` have the
+    label and :math:`c` neighbours with it,
 
     .. math:: P(H) = \\frac{s + n_H}{2 s + n}, \\qquad
        P(c \\mid H) = \\frac{s + n_{H, c}}{(k + 1) s + n_H}.
@@ -159,21 +45,21 @@ class MLkNN(MultilabelClassifier):
     Parameters
     ----------
     n_neighbors : int
-        k; no more are used than a training row has others.
+        k, at most the number of other training rows.
     smoothing : float
-        s, positive.
+        s, a positive number.
     metric : str or callable
         Distance, as in scikit-learn's NearestNeighbors.
     metric_params : dict, optional
-        Of the distance.
+        Parameters of the distance.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}
-        Of the search.
+        Algorithm of the neighbour search.
     hierarchy : Hierarchy, learner of one, or None
-        Labels are closed upwards, and answers coherent. None takes it from y.
+        Ancestors of labels are labels too, and predictions are coherent. None: taken from y.
     decoding : "auto", number or decision rule
-        "auto" answers with labels above one half.
+        "auto" predicts labels with scores above one half.
     n_jobs : int, optional
-        For the search of neighbours; -1 for all cores.
+        Number of jobs of the neighbour search; -1 for all cores.
 
     Attributes
     ----------
@@ -187,8 +73,8 @@ class MLkNN(MultilabelClassifier):
 
     Notes
     -----
-    Weights are numbers of copies: a row of weight two counts as two neighbours. Counts that are not
-    whole are rounded.
+    Weights are numbers of copies: a row of weight two counts as two neighbours. Counts are rounded
+    to integers.
 
     References
     ----------
@@ -253,7 +139,7 @@ class MLkNN(MultilabelClassifier):
     def _histograms(
         self, Y: sparse.csr_array, own: FloatArray, total: float, positive: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Weight of the rows, and of those with the label, by their count of it.
+        """Return the weight of all rows, and of the rows with the label, per count.
 
         Returns
         -------
@@ -267,8 +153,8 @@ class MLkNN(MultilabelClassifier):
                 place = np.rint(cells.data).astype(np.int64) * shape[1] + cells.col
                 here = own[rows][cells.row]
                 table += np.bincount(place, here, minlength=table.size).reshape(shape)
-        for table, whole in zip(tables, (total, positive), strict=True):
-            table[0] = whole - table[1:].sum(axis=0)  # sparse counts do not list none
+        for table, total_weight in zip(tables, (total, positive), strict=True):
+            table[0] = total_weight - table[1:].sum(axis=0)  # sparse counts do not store zeros
         return np.maximum(tables[0], 0.0), np.maximum(tables[1], 0.0)
 
     def _node_proba_of(self, X: Any) -> FloatArray:
@@ -276,43 +162,39 @@ class MLkNN(MultilabelClassifier):
         return np.asarray(self.posterior_[counts, np.arange(len(self.nodes_))])
 
 
-_TOLERANCE = 1e-6  # solvers then agree, whichever the rows ask for
-_MANY = 512  # columns from which neither dense rows nor a Hessian matrix pay
-
-
 class IBLR(MultilabelClassifier):
-    """Instance-based learning and logistic regression, combined.
+    """Combination of instance-based learning and logistic regression (IBLR-ML).
 
-    For every label a logistic regression on the labels of the k nearest rows: with
-    :math:`\\omega_j(x)` the share of them that have label :math:`j`,
+    Each label has a logistic regression on the labels of the k nearest rows: with
+    :math:`\\omega_j(x)` the proportion of them that have label :math:`j`,
 
     .. math:: \\log \\frac{\\pi_i(x)}{1 - \\pi_i(x)} = b_i + \\sum_j a_{ij} \\, \\omega_j(x),
 
-    so that labels learn from each other. With `add_features` (IBLR-ML+) the features of the row
-    stand beside the shares. Training rows are asked for neighbours other than themselves.
+    which models dependencies between labels. With `add_features` (IBLR-ML+) the features of the row
+    are used too. The neighbours of a training row do not include the row itself.
 
     Parameters
     ----------
     n_neighbors : int
-        k; no more are used than a training row has others.
+        k, at most the number of other training rows.
     add_features : bool
-        Whether the regressions see the features too.
+        Whether the regressions use the features too.
     C : float
-        Inverse of the strength of the l2 penalty; as published, there is next to none.
+        Inverse strength of the l2 penalty; the published method has almost none.
     max_iter : int
-        Of the solver.
+        Maximum number of iterations of the solver.
     metric : str or callable
         Distance, as in scikit-learn's NearestNeighbors.
     metric_params : dict, optional
-        Of the distance.
+        Parameters of the distance.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}
-        Of the search.
+        Algorithm of the neighbour search.
     hierarchy : Hierarchy, learner of one, or None
-        Labels are closed upwards, and answers coherent. None takes it from y.
+        Ancestors of labels are labels too, and predictions are coherent. None: taken from y.
     decoding : "auto", number or decision rule
-        "auto" answers with labels above one half.
+        "auto" predicts labels with scores above one half.
     n_jobs : int, optional
-        Labels fitted at a time, in threads; and for the search of neighbours.
+        Number of labels fitted at a time, in threads, and of jobs of the neighbour search.
 
     Attributes
     ----------
@@ -320,9 +202,9 @@ class IBLR(MultilabelClassifier):
     classes_ : array of shape (n_classes,)
     nodes_ : int array of shape (n_columns,)
     models_ : list of fitted classifiers
-        One for every node of ``nodes_``.
+        One per node of ``nodes_``.
     n_iter_ : int
-        Most iterations that a regression took.
+        Maximum number of iterations over the regressions.
 
     Notes
     -----
@@ -385,12 +267,12 @@ class IBLR(MultilabelClassifier):
         )
         counts = [part for _, part in self._labels.of_training_rows()]
         features = self._features(sparse.vstack(counts, format="csr"), X)
-        small = not sparse.issparse(features) and features.shape[1] <= _MANY
+        small = not sparse.issparse(features) and features.shape[1] <= _MAX_DENSE_COLUMNS
         solver = "newton-cholesky" if small else "lbfgs"
         columns = sparse.csc_array(Y)
         jobs = (
             (
-                LogisticRegression(C=self.C, solver=solver, tol=_TOLERANCE, max_iter=self.max_iter),
+                LogisticRegression(C=self.C, solver=solver, tol=_TOL, max_iter=self.max_iter),
                 features,
                 columns[:, [j]].toarray().ravel(),
                 weights,
@@ -398,14 +280,14 @@ class IBLR(MultilabelClassifier):
             for j in range(Y.shape[1])
         )
         self.models_ = in_threads(fit_member, jobs, self.n_jobs)
-        # constant labels need no regression
+        # constant labels have no regression
         self.n_iter_ = max([1, *(int(max(getattr(m, "n_iter_", [0]))) for m in self.models_)])
 
     def _features(self, counts: sparse.csr_array, X: Any) -> Any:
-        """Shares of labels, with the features of the rows where they are asked for."""
+        """Return the proportions of labels, followed by the features with `add_features`."""
         shares = counts / max(self._labels.n_neighbors, 1)
         if not self.add_features:
-            return shares if counts.shape[1] > _MANY else shares.toarray()
+            return shares if counts.shape[1] > _MAX_DENSE_COLUMNS else shares.toarray()
         if sparse.issparse(X):
             return sparse.hstack([shares, X], format="csr")
         return np.hstack([shares.toarray(), X])
@@ -413,4 +295,119 @@ class IBLR(MultilabelClassifier):
     def _node_proba_of(self, X: Any) -> FloatArray:
         features = self._features(self._labels.of(X), X)
         jobs = ((model, features) for model in self.models_)
-        return np.column_stack(in_threads(ask_positive, jobs, self.n_jobs))
+        return np.column_stack(in_threads(positive_proba, jobs, self.n_jobs))
+
+
+class NeighbourLabels:
+    """Count how many of the nearest training rows have each label.
+
+    Weights are numbers of copies: neighbours are counted in the order of their distance until their
+    total weight is `n_neighbors`; the last one may count in part.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+    Y : sparse bool array of shape (n_samples, n_labels)
+    weights : array of shape (n_samples,), optional
+    n_neighbors : int
+        Reduced to the number of other rows that a training row has, so that training rows and new
+        rows have the same number of neighbours.
+    n_jobs : int, optional
+    **search
+        Metric and algorithm, as in scikit-learn's NearestNeighbors.
+
+    Attributes
+    ----------
+    n_neighbors : int
+        Number of neighbours used per row.
+
+    Examples
+    --------
+    >>> X, Y = np.array([[0.0], [1.0], [5.0]]), sparse.csr_array([[1, 0], [1, 1], [0, 1]])
+    >>> labels = NeighbourLabels(X, Y.astype(bool), None, 2)
+    >>> next(labels.of_training_rows())[1].toarray()
+    array([[1., 2.],
+           [1., 1.],
+           [2., 1.]])
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        Y: sparse.csr_array,
+        weights: FloatArray | None,
+        n_neighbors: int,
+        *,
+        n_jobs: int | None = None,
+        **search: Any,
+    ) -> None:
+        self._X, self._Y, self._weights = X, Y.astype(np.float64), weights
+        n_rows = X.shape[0]
+        total = n_rows if weights is None else int(np.ceil(weights.sum() - 1e-9))
+        self.n_neighbors = min(int(n_neighbors), total - 1)
+        n_searched = self.n_neighbors
+        if weights is not None:  # the number needed if all neighbours have the smallest weights
+            reached = np.cumsum(np.sort(weights))
+            n_searched = int(np.searchsorted(reached, self.n_neighbors - 1e-9)) + 1
+        self._n_asked = min(n_searched, n_rows)
+        self._search = NearestNeighbors(
+            n_neighbors=max(self._n_asked, 1), n_jobs=n_jobs, **search
+        ).fit(X)
+
+    def of_training_rows(self) -> Iterator[tuple[slice, sparse.csr_array]]:
+        """Yield slices of rows and their counts; a row is not a neighbour of itself."""
+        n_rows = self._X.shape[0]
+        for rows in row_chunks(n_rows, 2 * self._n_asked + 2, _NEIGHBOURS_AT_ONCE):
+            part = self._X if rows == slice(0, n_rows) else take_rows(self._X, rows)
+            own_rows = np.arange(rows.start, rows.stop)
+            yield rows, self._count(self._nearest_others(part, own_rows), own_rows)
+
+    def of(self, X: Any) -> sparse.csr_array:
+        """Return the counts of new rows: sparse float64 of shape (n_samples, n_labels)."""
+        if self.n_neighbors == 0:
+            return self._none(X.shape[0])
+        chunks = row_chunks(X.shape[0], 2 * self._n_asked, _NEIGHBOURS_AT_ONCE)
+        counts = [
+            self._count(self._search.kneighbors(X[rows], self._n_asked, return_distance=False))
+            for rows in chunks
+        ]
+        return sparse.vstack(counts, format="csr")
+
+    def _nearest_others(self, X: Any, own_rows: IntArray) -> IntArray:
+        """Return the neighbours of training rows, nearest first, without the rows themselves."""
+        n_others = min(self._n_asked, self._X.shape[0] - 1)
+        if n_others < 1:
+            return np.empty((len(own_rows), 0), dtype=np.int64)
+        found = self._search.kneighbors(X, n_others + 1, return_distance=False)
+        others = found != own_rows[:, None]
+        # with many copies of a row the row itself may not be found: drop the farthest instead
+        others[others.all(axis=1), -1] = False
+        return np.asarray(found[others].reshape(len(own_rows), n_others))
+
+    def _count(self, found: IntArray, own_rows: IntArray | None = None) -> sparse.csr_array:
+        n_rows = len(found)
+        if self.n_neighbors == 0:
+            return self._none(n_rows)
+        if self._weights is None:
+            found = found[:, : self.n_neighbors]
+            shares = np.ones(found.shape)
+        else:
+            shares = self._weights[found]
+            if own_rows is not None:  # a row of weight w has w - 1 copies of itself as neighbours
+                copies = np.maximum(self._weights[own_rows] - 1.0, 0.0)[:, None]
+                found, shares = np.hstack([own_rows[:, None], found]), np.hstack([copies, shares])
+            before = np.cumsum(shares, axis=1) - shares
+            shares = np.clip(self.n_neighbors - before, 0.0, shares)
+        starts = np.arange(n_rows + 1) * found.shape[1]
+        shape = (n_rows, self._X.shape[0])
+        neighbours = sparse.csr_array((shares.ravel(), found.ravel(), starts), shape=shape)
+        return sparse.csr_array(neighbours @ self._Y)
+
+    def _none(self, n_rows: int) -> sparse.csr_array:
+        return sparse.csr_array((n_rows, self._Y.shape[1]), dtype=np.float64)
+
+
+def check_n_neighbors(n_neighbors: Any) -> None:
+    """Raise an error unless the number is a positive integer."""
+    if not isinstance(n_neighbors, Integral) or n_neighbors < 1:
+        raise PalmetteError(f"n_neighbors={n_neighbors!r}: expected a positive integer.")

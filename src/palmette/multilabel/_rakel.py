@@ -1,4 +1,4 @@
-"""RAkEL: label powersets over small random sets of labels."""
+"""RAkEL: an ensemble of label powerset classifiers over small random sets of labels."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from sklearn.utils import check_random_state
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._members import (
-    ask_classes,
+    class_proba,
     fit_member,
-    half_suffices,
     in_threads,
     make_members,
     part_to_fit,
-    rows_to_ask,
+    rows_to_predict,
     rows_to_share,
+    ties_to_positive,
 )
 
 __all__ = ["RAkEL"]
@@ -29,38 +29,38 @@ __all__ = ["RAkEL"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-_MOST_LABELS = 62  # of a set: combinations are numbered in 64 bits
-_TRIES = 100  # draws, for each set that is wanted: where nearly all are taken some may stay out
+_MAX_LABELS = 62  # of a set: combinations are encoded as 64-bit integers
+_MAX_TRIES = 100  # draws per set; if nearly all sets are drawn, some may be missed
 
 
 class RAkEL(MultilabelClassifier):
     """Random k-labelsets.
 
-    Each model is a classifier whose classes are the combinations of k labels that occur (a label
-    powerset), for a random set of k labels. A label's score is the mean, over the models that have
-    it, of their votes for it. The first sets are a random partition of the labels, so that each is
-    in some set; further ones are drawn at random, all different.
+    Each model is a label powerset classifier of a random set of k labels: its classes are the
+    combinations of these labels that occur. The score of a label is the mean vote of the models
+    whose sets contain it. The first sets are a random partition of the labels, so that every label
+    is in a set; further sets are drawn at random without repetition.
 
     Parameters
     ----------
     k : int
-        Labels of a set; at most as many as there are.
+        Number of labels per set, at most the number of labels.
     n_models : int, optional
-        Number of sets, at least as many as it takes to have every label; by default twice the
-        number of labels, but no more than there are sets. Only where sets overlap.
+        Number of sets, at least as many as the partition has; by default twice the number of
+        labels, but at most the number of different sets. Used only if sets overlap.
     overlapping : bool
-        Whether sets may share labels. If not (RAkELd), they are the partition alone.
+        Whether sets may have labels in common. If not (RAkELd), only the partition is used.
     estimator : classifier, optional
-        Base of the models; `C45Tree` by default.
+        Base estimator of the models; `C45Tree` by default.
     voting : {"soft", "hard"}
         Whether models vote by the probabilities of the combinations, or for the most probable one,
-        as first published. Half of the hard votes suffice.
+        as first published. A tie of hard votes counts as positive.
     hierarchy : Hierarchy, learner of one, or None
-        Labels are closed upwards, and answers coherent. None takes it from y.
+        Ancestors of labels are labels too, and predictions are coherent. None: taken from y.
     decoding : "auto", number or decision rule
-        "auto" answers with labels above one half.
+        "auto" predicts labels with scores above one half.
     n_jobs : int, optional
-        Models at a time, in threads; -1 for all cores.
+        Number of models at a time, in threads; -1 for all cores.
     random_state : int, RandomState or None
 
     Attributes
@@ -71,7 +71,7 @@ class RAkEL(MultilabelClassifier):
     labelsets_ : list of int arrays
         Columns of ``nodes_`` in each set, ascending.
     combinations_ : list of bool arrays of shape (n_combinations, k)
-        Those of each set that occur: the classes of its model.
+        Combinations of the labels of each set that occur: the classes of its model.
     models_ : list of fitted classifiers
 
     References
@@ -114,8 +114,8 @@ class RAkEL(MultilabelClassifier):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        if not isinstance(self.k, Integral) or not 1 <= self.k <= _MOST_LABELS:
-            raise PalmetteError(f"k={self.k!r}: expected an integer from 1 to {_MOST_LABELS}.")
+        if not isinstance(self.k, Integral) or not 1 <= self.k <= _MAX_LABELS:
+            raise PalmetteError(f"k={self.k!r}: expected an integer from 1 to {_MAX_LABELS}.")
         if self.n_models is not None and (
             not isinstance(self.n_models, Integral) or self.n_models < 1
         ):
@@ -142,11 +142,11 @@ class RAkEL(MultilabelClassifier):
         sets = [np.sort(order[start : start + k]) for start in range(0, n_labels, k)]
         if not self.overlapping:
             return sets
-        sets[-1] = np.sort(order[-k:])  # a full one
+        sets[-1] = np.sort(order[-k:])  # the last set has k labels too
         wanted = 2 * n_labels if self.n_models is None else int(self.n_models)
         wanted = min(wanted, comb(n_labels, k))
         seen = {tuple(labels.tolist()) for labels in sets}
-        for _ in range(_TRIES * wanted):
+        for _ in range(_MAX_TRIES * wanted):
             if len(sets) >= wanted:
                 break
             labels = np.sort(rng.permutation(n_labels)[:k])
@@ -156,20 +156,20 @@ class RAkEL(MultilabelClassifier):
         return sets
 
     def _node_proba_of(self, X: Any) -> FloatArray:
-        X = rows_to_ask(X, self.estimator)
+        X = rows_to_predict(X, self.estimator)
         votes = np.zeros((X.shape[0], len(self.nodes_)))
-        asked = np.zeros(len(self.nodes_))
+        n_votes = np.zeros(len(self.nodes_))
         jobs = zip(self.models_, self.combinations_, strict=True)
-        answers = in_threads(self._ask, ((*job, X) for job in jobs), self.n_jobs)
+        answers = in_threads(self._votes_of, ((*job, X) for job in jobs), self.n_jobs)
         for labels, found in zip(self.labelsets_, answers, strict=True):
             votes[:, labels] += found
-            asked[labels] += 1
-        shares = np.clip(votes / asked, 0.0, 1.0)
-        return half_suffices(shares) if self.voting == "hard" else shares
+            n_votes[labels] += 1
+        shares = np.clip(votes / n_votes, 0.0, 1.0)
+        return ties_to_positive(shares) if self.voting == "hard" else shares
 
-    def _ask(self, model: Any, combinations: NDArray[np.bool_], X: Any) -> FloatArray:
-        """Votes of a model for the labels of its set: float array of shape (n_samples, k)."""
-        shares = ask_classes(model, X, len(combinations))
+    def _votes_of(self, model: Any, combinations: NDArray[np.bool_], X: Any) -> FloatArray:
+        """Return the votes of a model for the labels of its set, of shape (n_samples, k)."""
+        shares = class_proba(model, X, len(combinations))
         if self.voting == "hard":
             return np.asarray(combinations[np.argmax(shares, axis=1)], dtype=np.float64)
         return np.asarray(shares @ combinations.astype(np.float64))
@@ -179,7 +179,7 @@ class RAkEL(MultilabelClassifier):
 
 
 def _combinations(flags: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
-    """Return the different rows of flags, and which of them each row is."""
+    """Return the distinct rows of flags, and the index of the distinct row of each row."""
     numbers = flags.astype(np.int64) @ (1 << np.arange(flags.shape[1], dtype=np.int64))
     _, first, codes = np.unique(numbers, return_index=True, return_inverse=True)
     return flags[first], codes

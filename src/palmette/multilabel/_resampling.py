@@ -1,4 +1,4 @@
-"""What resamplers share: imbalanced-learn's interface, without need of that package."""
+"""MLROS, MLRUS and MLSMOTE: resampling of multi-label data, with imbalanced-learn's interface."""
 
 from __future__ import annotations
 
@@ -20,30 +20,32 @@ from palmette.labels._labels import NodeLabels
 
 __all__ = ["MLROS", "MLRUS", "MLSMOTE", "Resampler", "check_share", "chosen_rows", "is_minority"]
 
+Rows = NDArray[np.intp]
+
 
 class Resampler(BaseEstimator):  # type: ignore[misc]
     """Base of resamplers of multi-label data.
 
-    imbalanced-learn's pipelines know a sampler by its method `fit_resample`. A subclass gives
-    `_fit_resample`.
+    imbalanced-learn's pipelines recognise a sampler by its method `fit_resample`. Subclasses
+    implement `_fit_resample`. imbalanced-learn itself is not needed.
     """
 
     _estimator_type = "sampler"
 
     def _check_parameters(self) -> None:
-        """Refuse bad parameters."""
+        """Raise an error for invalid parameters."""
 
     def _check_features(self, X: Any) -> None:
-        """Refuse bad features; rows of any kind will do where they are only chosen among."""
+        """Raise an error for invalid features; rows that are only selected may be of any kind."""
         if len(getattr(X, "shape", ())) == 2:
             validate_data(self, X, skip_check_array=True)
 
     def _fit_resample(self, X: Any, y: Any, labels: NodeLabels) -> tuple[Any, Any]:
-        """Resample data that are checked; X and y are as they came."""
+        """Resample checked data; X and y are in their original form."""
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any) -> Any:
-        """Check parameters and data; `fit_resample` does the work.
+        """Check parameters and data, without resampling.
 
         Parameters
         ----------
@@ -58,7 +60,7 @@ class Resampler(BaseEstimator):  # type: ignore[misc]
         return self
 
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Resample.
+        """Resample the data.
 
         Parameters
         ----------
@@ -79,7 +81,9 @@ class Resampler(BaseEstimator):  # type: ignore[misc]
         self._check_features(X)
         labels = NodeLabels.encode(y)
         if count_rows(X) != labels.n_samples:
-            raise LabelError(f"X has {count_rows(X)} rows and y {labels.n_samples}: must match.")
+            raise LabelError(
+                f"X has {count_rows(X)} rows and y has {labels.n_samples}: expected equal numbers."
+            )
         return labels
 
     def __sklearn_tags__(self) -> Any:
@@ -90,49 +94,23 @@ class Resampler(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def check_share(share: Any, *, below_one: bool = False) -> None:
-    """Refuse what is no share of the rows."""
-    number = float(share) if isinstance(share, Real) else np.nan
-    if not number > 0 or (below_one and number >= 1):
-        expected = "between 0 and 1" if below_one else "above 0"
-        raise PalmetteError(f"got share={share!r}: expected a number {expected}.")
-
-
-def is_minority(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Labels that are rarer than usual: IRLbl above MeanIR, of those that some row has."""
-    present = np.asarray(counts > 0)
-    if not present.any():
-        return present
-    ratios = np.where(present, counts.max() / np.maximum(counts, 1), 0.0)
-    # equal ratios are not above their mean, whatever rounding says
-    return np.asarray(present & (ratios > ratios[present].mean() * (1 + 1e-12)))
-
-
-def chosen_rows(X: Any, y: Any, rows: NDArray[np.intp]) -> tuple[Any, Any]:
-    """Take rows of X and y, numbered anew where they have an index."""
-    tables = (table.tocsr() if sparse.issparse(table) else table for table in (X, y))
-    taken = (take_rows(table, rows) for table in tables)
-    X_rows, y_rows = (t.reset_index(drop=True) if hasattr(t, "iloc") else t for t in taken)
-    return X_rows, y_rows
-
-
 class MLROS(Resampler):
-    """Random over-sampling of multi-label data: rows of rare labels are copied.
+    """Random oversampling of multi-label data: rows of rare labels are copied.
 
     A label is rare if its imbalance ratio is above the mean (`palmette.metrics.imbalance_ratios`).
-    Rare labels take turns: of each a random row is copied, until the label's ratio, copies
-    included, is down at that mean, or until enough rows are added.
+    In turn, a random row of each rare label is copied, until the ratio of the label, copies
+    included, is not above that mean, or until enough rows are added.
 
     Parameters
     ----------
     share : float, default=0.25
-        Copies over rows, at most.
+        Maximum number of copies, as a proportion of the number of rows.
     random_state : int, RandomState or None, default=None
 
     Attributes
     ----------
     sample_indices_ : int array of shape (n_resampled,)
-        Rows of X: all of them, then the copies.
+        Indices of rows of X: all rows, then the copies.
 
     References
     ----------
@@ -164,38 +142,38 @@ class MLROS(Resampler):
         flags = labels.closed[:, 1:]
         of_row = np.split(flags.indices, flags.indptr[1:-1])
         by_label = flags.tocsc()
-        bags = np.split(by_label.indices, by_label.indptr[1:-1])
+        rows_of_label = np.split(by_label.indices, by_label.indptr[1:-1])
         counts = np.diff(by_label.indptr).astype(np.int64)
         present = counts > 0
         rare = np.flatnonzero(is_minority(counts)).tolist()
-        usual = (counts.max() / counts[present]).mean() if rare else 0.0
-        left = int(self.share * labels.n_samples)
+        mean_ratio = (counts.max() / counts[present]).mean() if rare else 0.0
+        n_left = int(self.share * labels.n_samples)
         copies: list[int] = []
-        while rare and len(copies) < left:
-            for label in rare[: left - len(copies)]:
-                row = bags[label][random.randint(len(bags[label]))]
+        while rare and len(copies) < n_left:
+            for label in rare[: n_left - len(copies)]:
+                row = rows_of_label[label][random.randint(len(rows_of_label[label]))]
                 counts[of_row[row]] += 1
                 copies.append(row)
-            rare = [label for label in rare if counts.max() / counts[label] > usual]
+            rare = [label for label in rare if counts.max() / counts[label] > mean_ratio]
         return np.asarray(copies, dtype=np.intp)
 
 
 class MLRUS(Resampler):
-    """Random under-sampling of multi-label data: rows of frequent labels alone are dropped.
+    """Random undersampling of multi-label data: rows without rare labels are dropped.
 
     A label is rare if its imbalance ratio is above the mean (`palmette.metrics.imbalance_ratios`).
-    Rows with a rare label are all kept; of the others some are dropped at random.
+    All rows with a rare label are kept; some of the others are dropped at random.
 
     Parameters
     ----------
     share : float, default=0.25
-        Rows to drop over rows; fewer are dropped where too many have rare labels.
+        Proportion of rows to drop; fewer are dropped if too many rows have rare labels.
     random_state : int, RandomState or None, default=None
 
     Attributes
     ----------
     sample_indices_ : int array of shape (n_resampled,)
-        Rows of X that are kept, ascending.
+        Indices of the rows of X that are kept, ascending.
 
     References
     ----------
@@ -229,24 +207,21 @@ class MLRUS(Resampler):
         return chosen_rows(X, y, self.sample_indices_)
 
 
-Rows = NDArray[np.intp]
-
-
 class MLSMOTE(Resampler):
-    """Synthetic over-sampling of multi-label data.
+    """Synthetic oversampling of multi-label data.
 
     A label is rare if its imbalance ratio is above the mean (`palmette.metrics.imbalance_ratios`).
-    For each row of a rare label its nearest neighbours are found among the rows of that label; a
-    new row lies between it and one of them, drawn at random, feature by feature, and has the labels
-    that more than half of the row and its neighbours have. A label of a single row stays alone.
+    For each row of a rare label, its nearest neighbours are found among the rows of that label. A
+    new row is interpolated between the row and one of them, drawn at random, per feature, and has
+    the labels of more than half of the row and its neighbours. A label of a single row is skipped.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Fewer, where a label has fewer other rows.
+        Number of neighbours; reduced for labels with fewer rows.
     random_state : int, RandomState or None, default=None
     n_jobs : int or None, default=None
-        For finding neighbours.
+        Number of jobs of the neighbour search.
 
     References
     ----------
@@ -255,8 +230,8 @@ class MLSMOTE(Resampler):
 
     Notes
     -----
-    Distances are Euclidean: scale features that are not alike. All features are taken as numbers;
-    encode categories first.
+    Distances are Euclidean: scale the features first. All features are treated as numbers; encode
+    categories first.
 
     Examples
     --------
@@ -276,7 +251,7 @@ class MLSMOTE(Resampler):
     def _check_parameters(self) -> None:
         k = self.n_neighbors
         if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-            raise PalmetteError(f"got n_neighbors={k!r}: expected an integer from 1 on.")
+            raise PalmetteError(f"n_neighbors={k!r}: expected a positive integer.")
 
     def _check_features(self, X: Any) -> None:
         self._numbers(X, reset=True)
@@ -291,25 +266,28 @@ class MLSMOTE(Resampler):
         closed = labels.closed
         by_node = closed.tocsc()
         counts = np.diff(by_node.indptr).astype(np.int64)
-        counts[0] = 0  # the root is no label
+        counts[0] = 0  # the root is not a label
         features, sets = [numbers], [closed]
         for node in np.flatnonzero(is_minority(counts)).tolist():
             rows = by_node.indices[by_node.indptr[node] : by_node.indptr[node + 1]]
             if len(rows) > 1:
-                near = self._neighbours(numbers[rows])
-                chosen = near[np.arange(len(rows)), random.randint(near.shape[1], size=len(rows))]
+                neighbours = self._neighbours(numbers[rows])
+                chosen = neighbours[
+                    np.arange(len(rows)), random.randint(neighbours.shape[1], size=len(rows))
+                ]
                 features.append(_between(numbers[rows], numbers[rows[chosen]], random))
-                sets.append(_majority(closed[rows], near))
+                sets.append(_majority(closed[rows], neighbours))
         return _joined(X, features), _written(labels, sparse.vstack(sets, format="csr"))
 
     def _neighbours(self, rows: Any) -> Rows:
-        """Return neighbours of every row among the others, of shape (n_rows, n_neighbours)."""
+        """Return the neighbours of every row among the others, (n_rows, n_neighbours)."""
         from sklearn.neighbors import NearestNeighbors
 
         k = min(int(self.n_neighbors), rows.shape[0] - 1)
         search = NearestNeighbors(n_neighbors=k, n_jobs=self.n_jobs).fit(rows)
-        near: Rows = search.kneighbors(return_distance=False)  # of the rows themselves: others only
-        return near
+        # without an argument, a row is not a neighbour of itself
+        neighbours: Rows = search.kneighbors(return_distance=False)
+        return neighbours
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -318,7 +296,7 @@ class MLSMOTE(Resampler):
 
 
 def _between(first: Any, second: Any, random: np.random.RandomState) -> Any:
-    """Return rows between two, a random part of the way for every feature."""
+    """Return rows interpolated between two, with a random factor per feature."""
     step = second - first
     if sparse.issparse(step):
         step = step.tocsr()
@@ -328,10 +306,10 @@ def _between(first: Any, second: Any, random: np.random.RandomState) -> Any:
     return first + step
 
 
-def _majority(closed: sparse.csr_array, near: Rows) -> sparse.csr_array:
-    """Return the nodes that more than half of each row and its neighbours have."""
-    n_rows, k = near.shape
-    members = np.column_stack([np.arange(n_rows), near])
+def _majority(closed: sparse.csr_array, neighbours: Rows) -> sparse.csr_array:
+    """Return the nodes of more than half of each row and its neighbours."""
+    n_rows, k = neighbours.shape
+    members = np.column_stack([np.arange(n_rows), neighbours])
     starts = np.arange(0, members.size + 1, k + 1)
     ones = np.ones(members.size, dtype=np.int32)
     gather = sparse.csr_array((ones, members.ravel(), starts), shape=(n_rows, n_rows))
@@ -342,7 +320,7 @@ def _majority(closed: sparse.csr_array, near: Rows) -> sparse.csr_array:
 
 
 def _joined(X: Any, features: list[Any]) -> Any:
-    """Put the blocks of rows one below the other, in the form of X."""
+    """Concatenate blocks of rows, in the form of X."""
     if sparse.issparse(X):
         return sparse.vstack(features).asformat(X.format)
     values = np.concatenate(features)
@@ -353,7 +331,7 @@ def _joined(X: Any, features: list[Any]) -> Any:
 
 
 def _written(labels: NodeLabels, closed: sparse.csr_array) -> Any:
-    """Write nodes, ancestors included, in the form in which y came."""
+    """Return nodes, given with their ancestors, in the form of y."""
     closed.sort_indices()
     hierarchy, form = labels.hierarchy, labels.form
     every = NodeLabels(hierarchy, closed, form)
@@ -363,3 +341,29 @@ def _written(labels: NodeLabels, closed: sparse.csr_array) -> Any:
         closed = closed.tolil()
         closed[:, 0] = False
     return NodeLabels(hierarchy, closed.tocsr(), form).decode()
+
+
+def is_minority(counts: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which labels are rare: present, with an imbalance ratio (IRLbl) above the mean."""
+    present = np.asarray(counts > 0)
+    if not present.any():
+        return present
+    ratios = np.where(present, counts.max() / np.maximum(counts, 1), 0.0)
+    # equal ratios must not exceed their mean by rounding errors
+    return np.asarray(present & (ratios > ratios[present].mean() * (1 + 1e-12)))
+
+
+def check_share(share: Any, *, below_one: bool = False) -> None:
+    """Raise an error unless the number is a valid proportion of rows."""
+    number = float(share) if isinstance(share, Real) else np.nan
+    if not number > 0 or (below_one and number >= 1):
+        expected = "between 0 and 1" if below_one else "above 0"
+        raise PalmetteError(f"share={share!r}: expected a number {expected}.")
+
+
+def chosen_rows(X: Any, y: Any, rows: NDArray[np.intp]) -> tuple[Any, Any]:
+    """Take rows of X and y, with a new index if they have one."""
+    tables = (table.tocsr() if sparse.issparse(table) else table for table in (X, y))
+    taken = (take_rows(table, rows) for table in tables)
+    X_rows, y_rows = (t.reset_index(drop=True) if hasattr(t, "iloc") else t for t in taken)
+    return X_rows, y_rows

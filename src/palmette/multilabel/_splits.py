@@ -1,4 +1,4 @@
-"""Splits in which every label has its share of each part: iterative stratification.
+"""Iterative stratification: splits with the same proportion of every label in each part.
 
 K. Sechidis, G. Tsoumakas, I. Vlahavas, "On the stratification of multi-label data", ECML PKDD 2011.
 Pairs of labels: P. Szymanski, T. Kajdanowicz, "A network perspective on stratification of
@@ -32,20 +32,21 @@ Rows = NDArray[np.intp]
 
 
 class IterativeStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
-    """Cross-validation folds that hold every label's rows in equal shares.
+    """Cross-validation folds with the same proportion of every label.
 
-    The rarest label is shared out first, as rows with it are the hardest to place. Sizes of folds
-    may differ by a few rows. A label with fewer rows than folds is missing from some.
+    Rows of the rarest label are distributed first. Sizes of folds may differ by a few rows. A label
+    with fewer rows than folds is missing from some folds.
 
     Parameters
     ----------
     n_splits : int, default=5
+        Number of folds.
     shuffle : bool, default=False
-        Take rows in random order and break ties at random.
+        Whether to process rows in random order and break ties at random.
     random_state : int, RandomState or None, default=None
-        With ``shuffle=True``.
+        Used with ``shuffle=True``.
     order : {1, 2}, default=1
-        2 shares out pairs of labels too.
+        2 stratifies by pairs of labels too.
 
     Examples
     --------
@@ -64,9 +65,12 @@ class IterativeStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         random_state: Any = None,
         order: int = 1,
     ) -> None:
-        number = _number_of_splits(n_splits, least=2)
+        number = _number_of_splits(n_splits, minimum=2)
         if random_state is not None and not shuffle:
-            raise PalmetteError("random_state has no effect without shuffle=True: set it.")
+            raise PalmetteError(
+                f"random_state={random_state!r} has no effect with shuffle=False: expected None. "
+                "Set shuffle=True to use it."
+            )
         _check_order(order)
         self.n_splits = number
         self.shuffle = shuffle
@@ -90,29 +94,33 @@ class IterativeStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
         ------
         train, test : int arrays
         """
-        columns = _columns_to_share(X, y, self.order)
+        columns = _columns_to_stratify(X, y, self.order)
         n_rows = columns.shape[0]
         if n_rows < self.n_splits:
-            raise PalmetteError(f"got n_splits={self.n_splits} for {n_rows} rows: expected fewer.")
+            raise PalmetteError(
+                f"n_splits={self.n_splits}, but there are {n_rows} rows: expected at most "
+                "as many splits as rows."
+            )
         random = check_random_state(self.random_state) if self.shuffle else None
-        part = _share_out(columns, np.full(self.n_splits, 1 / self.n_splits), random)
+        part = _stratify(columns, np.full(self.n_splits, 1 / self.n_splits), random)
         for fold in range(self.n_splits):
             yield np.flatnonzero(part != fold), np.flatnonzero(part == fold)
 
 
 class IterativeStratifiedShuffleSplit(BaseShuffleSplit):  # type: ignore[misc]
-    """Random splits into training and test rows that hold every label in the same shares.
+    """Random splits into training and test rows with the same proportion of every label.
 
-    Parts may differ from the sizes asked for by a few rows.
+    The sizes may differ from the given ones by a few rows.
 
     Parameters
     ----------
     n_splits : int, default=10
+        Number of splits.
     test_size, train_size : float or int, optional
-        Share or number of rows. By default a tenth is for testing and the rest for training.
+        Proportion or number of rows. By default a tenth is for testing, the rest for training.
     random_state : int, RandomState or None, default=None
     order : {1, 2}, default=1
-        2 shares out pairs of labels too.
+        2 stratifies by pairs of labels too.
 
     Examples
     --------
@@ -132,7 +140,7 @@ class IterativeStratifiedShuffleSplit(BaseShuffleSplit):  # type: ignore[misc]
         order: int = 1,
     ) -> None:
         super().__init__(
-            n_splits=_number_of_splits(n_splits, least=1),
+            n_splits=_number_of_splits(n_splits, minimum=1),
             test_size=test_size,
             train_size=train_size,
             random_state=random_state,
@@ -153,14 +161,14 @@ class IterativeStratifiedShuffleSplit(BaseShuffleSplit):  # type: ignore[misc]
         ------
         train, test : int arrays
         """
-        columns = _columns_to_share(X, y, self.order)
+        columns = _columns_to_stratify(X, y, self.order)
         n_rows = columns.shape[0]
         n_train, n_test = _sizes(self.train_size, self.test_size, n_rows)
         unused = n_rows - n_train - n_test
         ratios = np.array([n_train, n_test, unused][: 3 if unused else 2]) / n_rows
         random = check_random_state(self.random_state)
         for _ in range(self.n_splits):
-            part = _share_out(columns, ratios, random)
+            part = _stratify(columns, ratios, random)
             train, test = (np.flatnonzero(part == i) for i in (0, 1))
             yield random.permutation(train), random.permutation(test)
 
@@ -174,25 +182,25 @@ def iterative_train_test_split(
     random_state: Any = None,
     order: int = 1,
 ) -> list[Any]:
-    """Split rows at random into a training and a test part with the same shares of every label.
+    """Split rows at random into training and test rows with the same proportion of every label.
 
     Parameters
     ----------
     X : array, sparse matrix, table or list of n_samples rows
     y : labels of n_samples rows, in any form that `NodeLabels.encode` reads
     *more : arrays, sparse matrices, tables or lists of n_samples rows
-        Split likewise.
+        Split in the same way.
     test_size, train_size : float or int, optional
-        Share or number of rows, which the parts may differ from by a few. By default a quarter is
-        for testing.
+        Proportion or number of rows; the parts may differ from it by a few rows. By default a
+        quarter is for testing.
     random_state : int, RandomState or None, default=None
     order : {1, 2}, default=1
-        2 shares out pairs of labels too.
+        2 stratifies by pairs of labels too.
 
     Returns
     -------
     list
-        X_train, X_test, y_train, y_test, and two parts of every one of `more`.
+        X_train, X_test, y_train, y_test, and the two parts of each element of `more`.
 
     Examples
     --------
@@ -206,7 +214,8 @@ def iterative_train_test_split(
     for i, other in enumerate(more):
         if count_rows(other) != count_rows(X):
             raise PalmetteError(
-                f"argument {i + 3} has {count_rows(other)} rows, X {count_rows(X)}: must match."
+                f"argument {i + 3} has {count_rows(other)} rows and X has {count_rows(X)}: "
+                "expected equal numbers."
             )
     splitter = IterativeStratifiedShuffleSplit(
         1, test_size=test_size, train_size=train_size, random_state=random_state, order=order
@@ -216,33 +225,35 @@ def iterative_train_test_split(
     return [take_rows(table, rows) for table in tables for rows in (train, test)]
 
 
-# ---------------------------------------------------------------------- what is shared out
+# ---------------------------------------------------------------------- parameters and columns
 
 
-def _number_of_splits(n_splits: Any, least: int) -> int:
-    if not isinstance(n_splits, Integral) or int(n_splits) < least:
-        raise PalmetteError(f"got n_splits={n_splits!r}: expected an integer from {least} on.")
+def _number_of_splits(n_splits: Any, minimum: int) -> int:
+    if not isinstance(n_splits, Integral) or int(n_splits) < minimum:
+        raise PalmetteError(f"n_splits={n_splits!r}: expected an integer of at least {minimum}.")
     return int(n_splits)
 
 
 def _check_order(order: Any) -> None:
     if order not in (1, 2):
-        raise PalmetteError(f"got order={order!r}: expected 1 (labels) or 2 (pairs of them too).")
+        raise PalmetteError(f"order={order!r}: expected 1 (labels) or 2 (labels and pairs).")
 
 
-def _columns_to_share(X: Any, y: Any, order: int) -> sparse.csr_array:
-    """Read what is to be shared out as columns of a 0/1 matrix: labels, and pairs of them."""
+def _columns_to_stratify(X: Any, y: Any, order: int) -> sparse.csr_array:
+    """Return what is stratified as columns of a 0/1 matrix: labels, and with order 2 pairs."""
     if y is None:
-        raise LabelError("y is None: stratified splits need the labels.")
+        raise LabelError("y is None: expected labels, which stratified splits need.")
     labels = NodeLabels.encode(y)
     if X is not None and count_rows(X) != labels.n_samples:
-        raise LabelError(f"X has {count_rows(X)} rows and y {labels.n_samples}: must match.")
+        raise LabelError(
+            f"X has {count_rows(X)} rows and y has {labels.n_samples}: expected equal numbers."
+        )
     columns = labels.closed[:, 1:]  # all rows have the root
     return columns if order == 1 else sparse.hstack([columns, _pairs(columns)], format="csr")
 
 
 def _pairs(columns: sparse.csr_array) -> sparse.csr_array:
-    """Return a column for every pair of columns that some row has both of."""
+    """Return one column per pair of columns that are both true in some row."""
     n_rows, n_columns = columns.shape
     starts, labels = columns.indptr, columns.indices.astype(np.int64)
     keys = []
@@ -266,7 +277,7 @@ def _sizes(train_size: Any, test_size: Any, n_rows: int) -> tuple[int, int]:
     if min(n_train, n_test) < 1 or n_train + n_test > n_rows:
         raise PalmetteError(
             f"train_size={train_size} and test_size={test_size} give {n_train} and {n_test} of "
-            f"{n_rows} rows: expected one at least in each part, and no more than there are."
+            f"{n_rows} rows: expected at least one row in each part, and at most {n_rows} in all."
         )
     return n_train, n_test
 
@@ -277,7 +288,7 @@ def _count(size: Any, n_rows: int, name: str, *, round_up: bool) -> int | None:
     if isinstance(size, Integral) and not isinstance(size, bool):
         return int(size)
     if not _is_share(size):
-        raise PalmetteError(f"got {name}={size!r}: expected a share between 0 and 1, or a number.")
+        raise PalmetteError(f"{name}={size!r}: expected a float between 0 and 1, or an integer.")
     return int(np.ceil(size * n_rows) if round_up else np.floor(size * n_rows))
 
 
@@ -285,13 +296,13 @@ def _is_share(size: Any) -> bool:
     return isinstance(size, Real) and 0 < float(size) < 1
 
 
-# ---------------------------------------------------------------------- sharing out
+# ---------------------------------------------------------------------- stratification
 
 
-def _share_out(
+def _stratify(
     columns: sparse.csr_array, ratios: NDArray[np.float64], random: np.random.RandomState | None
 ) -> Rows:
-    """Return the part of every row, such that the columns are spread by the ratios.
+    """Return the part of every row, such that each column is distributed by the ratios.
 
     Parameters
     ----------
@@ -299,31 +310,31 @@ def _share_out(
     ratios : float array of shape (n_parts,)
         Summing to one.
     random : RandomState or None
-        None: rows, columns and parts with equal rights are taken in their order.
+        None: ties between rows, columns and parts are decided by their order.
     """
     n_rows, n_columns = columns.shape
-    turn = np.arange(n_rows) if random is None else random.permutation(n_rows)
-    by_row = sparse.csr_array(columns[turn])
+    order_of_rows = np.arange(n_rows) if random is None else random.permutation(n_rows)
+    by_row = sparse.csr_array(columns[order_of_rows])
     by_column = by_row.tocsc()
     of_row = np.split(by_row.indices, by_row.indptr[1:-1])
-    room = [float(room) for room in ratios * n_rows]  # rows that each part still wants
-    wanted = np.multiply.outer(by_column.sum(axis=0), ratios).tolist()  # the same of each column
+    rows_wanted = [float(number) for number in ratios * n_rows]  # rows missing from each part
+    wanted = np.multiply.outer(by_column.sum(axis=0), ratios).tolist()  # the same per column
     left = by_column.sum(axis=0).tolist()
     rank = (np.arange(n_columns) if random is None else random.permutation(n_columns)).tolist()
-    choose = _Chooser(room, random)
+    choose = _Chooser(rows_wanted, random)
     part = [-1] * n_rows
     queue = [(count, rank[column], column) for column, count in enumerate(left) if count]
     heapq.heapify(queue)
     while queue:
         count, _, column = heapq.heappop(queue)
         if count != left[column]:
-            continue  # rows went since this was queued, and it is queued anew
+            continue  # an outdated entry: the column was queued again with its new count
         changed = set()
         for row in by_column.indices[slice(*by_column.indptr[column : column + 2])].tolist():
             if part[row] >= 0:
                 continue
             part[row] = best = choose(wanted[column])
-            room[best] -= 1
+            rows_wanted[best] -= 1
             for other in of_row[row].tolist():
                 wanted[other][best] -= 1
                 left[other] -= 1
@@ -331,28 +342,28 @@ def _share_out(
         for other in changed:
             if left[other]:
                 heapq.heappush(queue, (left[other], rank[other], other))
-    for row in range(n_rows):  # those without labels fill up the parts
+    for row in range(n_rows):  # rows without labels fill the parts
         if part[row] < 0:
-            part[row] = best = choose(room)
-            room[best] -= 1
+            part[row] = best = choose(rows_wanted)
+            rows_wanted[best] -= 1
     answer = np.empty(n_rows, dtype=np.intp)
-    answer[turn] = part
+    answer[order_of_rows] = part
     return answer
 
 
 class _Chooser:
-    """Chooses the part that wants most; of several the one with most room, then any."""
+    """Choose the part that lacks most rows of a column; ties: most rows overall, then any."""
 
-    def __init__(self, room: list[float], random: np.random.RandomState | None) -> None:
-        self.room = room
+    def __init__(self, rows_wanted: list[float], random: np.random.RandomState | None) -> None:
+        self.rows_wanted = rows_wanted
         self.random = random
 
     def __call__(self, wanted: list[float]) -> int:
         most = max(wanted)
         parts = [i for i, want in enumerate(wanted) if want == most]
         if len(parts) > 1:
-            most = max(self.room[i] for i in parts)
-            parts = [i for i in parts if self.room[i] == most]
+            most = max(self.rows_wanted[i] for i in parts)
+            parts = [i for i in parts if self.rows_wanted[i] == most]
         if len(parts) > 1 and self.random is not None:
             return parts[self.random.randint(len(parts))]
         return parts[0]

@@ -1,4 +1,4 @@
-"""Tuned thresholds for any multi-label estimator with probabilities."""
+"""ThresholdedMultilabel: tuned thresholds for any multi-label estimator with probabilities."""
 
 from __future__ import annotations
 
@@ -35,47 +35,47 @@ FloatArray = NDArray[np.float64]
 
 
 class ThresholdedMultilabel(MultilabelClassifier):
-    """Give a multi-label estimator a threshold for each label, tuned on rows it did not see.
+    """Wrap a multi-label estimator with one threshold per label, tuned on held-out rows.
 
-    Thresholds of rare labels should be low, and how low depends on the estimator. They are chosen
-    on out-of-bag scores, or on those of models of cross-validation; then the estimator is fitted
-    on all rows.
+    The best thresholds of rare labels are low, and depend on the estimator. They are tuned on
+    out-of-bag scores or on cross-validated scores; then the estimator is fitted on all rows.
 
     Parameters
     ----------
     estimator : classifier, optional
-        With `predict_proba`: one of ours, whose `hierarchy` is kept to, or one of scikit-learn's
-        that takes 0/1 matrices, such as MultiOutputClassifier, OneVsRestClassifier,
-        ClassifierChain, a forest or neighbours. `BinaryRelevance` by default.
+        A classifier with `predict_proba`: one of this library, whose `hierarchy` is used, or one of
+        scikit-learn for 0/1 matrices, such as MultiOutputClassifier, OneVsRestClassifier,
+        ClassifierChain, a forest or nearest neighbours. `BinaryRelevance` by default.
     rule : "f1", "youden" or tuned rule of `palmette.decoding`
-        What a threshold is chosen by.
+        Criterion that thresholds are chosen by.
     cv : int, splitter or iterable of (train, test)
-        Number of iterative stratified folds, which hold every label in the same shares; or any
-        splits that test every row once.
+        Number of iterative stratified folds, with the same proportion of every label; or any splits
+        that test every row once.
     method : {"auto", "oob", "cv"}
-        Which scores thresholds are tuned on; ``"auto"``: those out of bag where the estimator has
-        them, which costs nothing, else those of the folds.
+        Scores that thresholds are tuned on; ``"auto"``: out-of-bag scores if the estimator has
+        them, which need no further fits, else cross-validated scores.
     hierarchy : Hierarchy, optional
-        Labels are closed upwards, and answers keep to it; by default that of the estimator.
+        Ancestors of labels are labels too, and predictions are coherent; by default the hierarchy
+        of the estimator.
     decoding : "auto", number, name or rule of `palmette.decoding`
-        ``"auto"`` is what `rule` tunes. Any other may be set later, one that is not tuned.
+        ``"auto"`` uses the tuned thresholds. Another rule, which is not tuned, may be set later.
     n_jobs : int, optional
-        Folds fitted at a time, in processes.
+        Number of folds fitted at a time, in processes.
     random_state : int, RandomState or None
-        Of the folds. With a number every model, too, gets a seed of its own.
+        Seed of the folds. With a number, every model gets a seed of its own too.
 
     Attributes
     ----------
     estimator_ : classifier
-        Fitted on all rows. One of ours has learnt the nodes of ``hierarchy_``; others have learnt
-        those columns of ``nodes_`` that vary. None where none does.
+        Fitted on all rows. An estimator of this library is fitted on the nodes of ``hierarchy_``,
+        others on the columns of ``nodes_`` that vary. None if no column varies.
     thresholds_ : array of shape (n_classes,)
-        Of the labels in ``classes_``.
+        Thresholds of the labels in ``classes_``.
 
     Notes
     -----
-    Where y has one label a row there is nothing to tune: a warning says so, and the answer is the
-    most probable label.
+    If y has one label per row there is nothing to tune: a warning is issued, and the most probable
+    label is predicted.
 
     Examples
     --------
@@ -135,7 +135,7 @@ class ThresholdedMultilabel(MultilabelClassifier):
         if not isinstance(resolve_label_rule(self.rule), TunedRule):
             raise PalmetteError(
                 f"rule={self.rule!r} is not tuned: expected 'f1', 'youden' or palmette.decoding's "
-                "BestF or Youden. Rules that need no tuning are for decoding=."
+                "BestF or Youden. Pass rules that need no tuning as decoding."
             )
         if self.method not in ("auto", "oob", "cv"):
             raise PalmetteError(
@@ -156,19 +156,19 @@ class ThresholdedMultilabel(MultilabelClassifier):
     ) -> FloatArray | None:
         if not self.several_paths_:
             warnings.warn(
-                "y has one label a row: there are no thresholds to tune, and the most probable "
-                "label is predicted. Write y as sets or a 0/1 matrix to have any number of labels.",
+                "y has one label per row: there are no thresholds to tune, and the most probable "
+                "label is predicted. Pass y as sets or a 0/1 matrix for any number of labels.",
                 stacklevel=3,
             )
         tunes = self.several_paths_ and isinstance(self._several_rule(), TunedRule)
-        by_bag = tunes and self.method != "cv" and has_out_of_bag(self._base())
-        folds = self._folds(Y) if tunes and not by_bag else []
-        base = with_out_of_bag(self._base()) if by_bag else self._base()
+        uses_bag = tunes and self.method != "cv" and has_out_of_bag(self._base())
+        folds = self._folds(Y) if tunes and not uses_bag else []
+        base = with_out_of_bag(self._base()) if uses_bag else self._base()
         whole, *scorers = self._unfitted(base, 1 + len(folds))
         scores = self._cross_scores(scorers, folds, X, Y, weights) if folds else None
         self._scorer = whole.fit(X, Y, weights)
         self.estimator_ = whole.estimator
-        return whole.out_of_bag(X) if by_bag else scores
+        return whole.out_of_bag(X) if uses_bag else scores
 
     def _unfitted(self, base: Any, count: int) -> list[LabelScorer]:
         models = [clone(base) for _ in range(count)]
@@ -181,8 +181,8 @@ class ThresholdedMultilabel(MultilabelClassifier):
         if isinstance(self.cv, Integral):
             if n_rows < self.cv:
                 raise PalmetteError(
-                    f"cv={self.cv} folds, but there are {n_rows} rows with a weight: expected as "
-                    "many at least. Use fewer folds."
+                    f"cv={self.cv} folds, but there are {n_rows} rows with positive weight: "
+                    "expected at least as many rows as folds. Use fewer folds."
                 )
             seed = check_random_state(self.random_state).randint(2**31 - 1)
             cv: Any = IterativeStratifiedKFold(int(self.cv), shuffle=True, random_state=seed)
@@ -205,7 +205,7 @@ class ThresholdedMultilabel(MultilabelClassifier):
         Y: sparse.csr_array,
         weights: FloatArray | None,
     ) -> FloatArray:
-        """Scores of every row by the model of the fold that left it out."""
+        """Return the scores of every row by the model of the fold that left it out."""
 
         def jobs() -> Iterator[Any]:
             for scorer, (train, test) in zip(scorers, folds, strict=True):
@@ -218,7 +218,7 @@ class ThresholdedMultilabel(MultilabelClassifier):
             scores[test] = part
         return scores
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def _node_proba_of(self, X: Any) -> FloatArray:
         return self._scorer.scores(X)
@@ -232,6 +232,6 @@ class ThresholdedMultilabel(MultilabelClassifier):
 
 
 def _scores_of_fold(
-    scorer: LabelScorer, X: Any, Y: sparse.csr_array, weights: FloatArray | None, asked: Any
+    scorer: LabelScorer, X: Any, Y: sparse.csr_array, weights: FloatArray | None, new_rows: Any
 ) -> FloatArray:
-    return scorer.fit(X, Y, weights).scores(asked)
+    return scorer.fit(X, Y, weights).scores(new_rows)

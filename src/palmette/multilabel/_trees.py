@@ -1,4 +1,4 @@
-"""Answers of scikit-learn's forests for labels of 0 and 1, summed in one order."""
+"""TreesMultilabel: one forest of scikit-learn for all labels."""
 
 from __future__ import annotations
 
@@ -16,50 +16,14 @@ from palmette._arrays import count_rows, take_rows
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.multilabel._members import in_threads, rows_to_ask, rows_to_fit
+from palmette.multilabel._members import in_threads, rows_to_fit, rows_to_predict
 
-__all__ = ["TreesMultilabel", "forest_shares", "is_forest"]
-
-
-def is_forest(model: Any) -> bool:
-    """Whether a model is a forest of scikit-learn."""
-    return isinstance(model, RandomForestClassifier | ExtraTreesClassifier)
-
-
-def forest_shares(forest: Any, X: Any) -> NDArray[np.float64]:
-    """Mean over the trees of the share of label 1: what `predict_proba` says of it.
-
-    The forest's own method shares trees out to threads and adds up as they end, so that sums depend
-    on chance, if by little; and calls of it from several threads meddle with each other's warnings.
-
-    Parameters
-    ----------
-    forest : fitted RandomForestClassifier or ExtraTreesClassifier
-        All of its outputs have the values 0 and 1.
-    X : float32 array or CSR matrix of shape (n_samples, n_features)
-
-    Returns
-    -------
-    array of shape (n_samples, n_outputs)
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0]], dtype=np.float32)
-    >>> forest = RandomForestClassifier(5, bootstrap=False).fit(X, [[0, 1], [1, 0]])
-    >>> forest_shares(forest, X)
-    array([[0., 1.],
-           [1., 0.]])
-    """
-    total = np.zeros((X.shape[0], forest.n_outputs_))
-    for tree in forest.estimators_:
-        total += tree.tree_.predict(X).reshape(X.shape[0], -1, 2)[:, :, 1]
-    return total / len(forest.estimators_)
-
+__all__ = ["TreesMultilabel", "forest_proba", "is_forest"]
 
 FloatArray = NDArray[np.float64]
 
 _KINDS = {"extra_trees": ExtraTreesClassifier, "random_forest": RandomForestClassifier}
-_OF_THE_FOREST = (
+_FOREST_PARAMETERS = (
     "n_estimators",
     "criterion",
     "max_depth",
@@ -74,31 +38,35 @@ _OF_THE_FOREST = (
 
 
 class TreesMultilabel(MultilabelClassifier):
-    """Learn all labels by one forest, whose trees split for all labels together.
+    """Multi-output forest: trees whose splits depend on all labels jointly.
 
-    The forest is scikit-learn's, with a 0/1 output for every label that varies.
+    The forest is scikit-learn's, with one 0/1 output per label that varies.
 
     Parameters
     ----------
     kind : {"extra_trees", "random_forest"}
+        Type of the forest.
     n_estimators : int
-        Trees.
+        Number of trees.
     criterion : {"gini", "entropy", "log_loss"}
+        Criterion of the splits.
     max_depth : int, optional
+        Maximum depth of a tree.
     min_samples_leaf : int or float
+        Minimum number or proportion of rows in a leaf.
     max_features : "sqrt", "log2", int, float or None
-        Features tried at a node.
+        Number or proportion of features considered at a node.
     bootstrap : bool
-        Grow each tree on rows drawn with replacement. Without it there are no out-of-bag scores.
+        Whether trees are fitted on bootstrap samples. Otherwise there are no out-of-bag scores.
     max_samples : int, float or None
-        Rows drawn for a tree, as many as there are where None.
+        Number or proportion of rows drawn per tree; None draws as many as there are.
     hierarchy : Hierarchy, optional
-        Labels are closed upwards, and every node below the root is an output.
+        Ancestors of labels are labels too, and every node below the root is an output.
     decoding : "auto", number, name or rule of `palmette.decoding`
-        ``"auto"`` is for each label the threshold with the best F1 on the out-of-bag scores, and
-        one half where there are none.
+        ``"auto"`` is the threshold per label with the best F1 on the out-of-bag scores, or one half
+        without out-of-bag scores.
     n_jobs : int, optional
-        Trees grown at a time, in threads. It changes no result.
+        Number of trees grown at a time, in threads. It does not change the result.
     random_state : int, RandomState or None
     verbose : int
         Passed to the forest.
@@ -106,17 +74,17 @@ class TreesMultilabel(MultilabelClassifier):
     Attributes
     ----------
     forest_ : ExtraTreesClassifier or RandomForestClassifier
-        None where no label varies.
+        None if no label varies.
     thresholds_ : array of shape (n_classes,)
-        Where they were tuned.
+        Thresholds of the labels, if they were tuned.
     oob_decision_function_ : array of shape (n_samples, n_columns)
-        Shares of the trees that a row was left out of, with ``bootstrap=True``. A row that no tree
-        left out has those of all trees.
+        Out-of-bag probabilities, with ``bootstrap=True``. A row that is in every bag has the
+        probabilities of all trees.
     feature_importances_ : array of shape (n_features,)
 
     Notes
     -----
-    A tree holds two float64 numbers for every label in each of its nodes.
+    A tree stores two float64 numbers per label and node.
 
     Examples
     --------
@@ -179,14 +147,14 @@ class TreesMultilabel(MultilabelClassifier):
             tree = self.forest_.estimator
             targets = targets if targets.shape[1] > 1 else targets[:, 0]
             self.forest_.fit(rows_to_fit(X, tree), targets, sample_weight=weights)
-            # a function is no part of a model, and files cannot hold one
+            # model files cannot store the function that was passed as oob_score
             self.forest_.set_params(oob_score=bool(self.bootstrap))
         if self.bootstrap:
             self.oob_decision_function_ = self._scores_out_of_bag(X, Y.shape)
 
     def _unfitted(self) -> Any:
-        parameters = {name: getattr(self, name) for name in _OF_THE_FOREST}
-        # its score, a share of exact rows, is no use here: the scores of labels are what is asked
+        parameters = {name: getattr(self, name) for name in _FOREST_PARAMETERS}
+        # only oob_decision_function_ is needed: skip the computation of the score
         oob_score = _no_score if self.bootstrap else False
         return _KINDS[self.kind](**parameters, oob_score=oob_score)
 
@@ -210,19 +178,19 @@ class TreesMultilabel(MultilabelClassifier):
     def _out_of_bag_proba(self) -> FloatArray:
         return self.oob_decision_function_
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def _node_proba_of(self, X: Any) -> FloatArray:
         proba = np.ones((count_rows(X), len(self.nodes_)))
         if self.forest_ is None:
             return proba
-        rows = rows_to_ask(X, self.forest_.estimator)
-        # threads share out rows, not trees: sums are made in one order, whatever n_jobs is
+        rows = rows_to_predict(X, self.forest_.estimator)
+        # threads process different rows, not trees: the order of the sums does not depend on n_jobs
         chunks = np.array_split(
             np.arange(len(proba), dtype=np.int32), effective_n_jobs(self.n_jobs)
         )
         jobs = [(self.forest_, take_rows(rows, chunk)) for chunk in chunks if len(chunk)]
-        proba[:, self._varies] = np.concatenate(in_threads(forest_shares, jobs, self.n_jobs))
+        proba[:, self._varies] = np.concatenate(in_threads(forest_proba, jobs, self.n_jobs))
         return proba
 
     @property
@@ -233,6 +201,41 @@ class TreesMultilabel(MultilabelClassifier):
             return np.zeros(self.n_features_in_)
         importances: FloatArray = self.forest_.feature_importances_
         return importances
+
+
+def is_forest(model: Any) -> bool:
+    """Return whether a model is a forest of scikit-learn."""
+    return isinstance(model, RandomForestClassifier | ExtraTreesClassifier)
+
+
+def forest_proba(forest: Any, X: Any) -> NDArray[np.float64]:
+    """Return the mean over the trees of the probability of label 1, as `predict_proba` does.
+
+    The method of the forest adds the trees in the order in which threads finish, so that rounding
+    errors are random; and its calls from several threads interfere with each other's warnings.
+
+    Parameters
+    ----------
+    forest : fitted RandomForestClassifier or ExtraTreesClassifier
+        All of its outputs have the values 0 and 1.
+    X : float32 array or CSR matrix of shape (n_samples, n_features)
+
+    Returns
+    -------
+    array of shape (n_samples, n_outputs)
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0]], dtype=np.float32)
+    >>> forest = RandomForestClassifier(5, bootstrap=False).fit(X, [[0, 1], [1, 0]])
+    >>> forest_proba(forest, X)
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    total = np.zeros((X.shape[0], forest.n_outputs_))
+    for tree in forest.estimators_:
+        total += tree.tree_.predict(X).reshape(X.shape[0], -1, 2)[:, :, 1]
+    return total / len(forest.estimators_)
 
 
 def _no_score(truth: Any, answers: Any) -> float:
