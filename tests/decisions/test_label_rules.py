@@ -249,7 +249,7 @@ def test_many_columns_are_tuned_like_each_alone(monkeypatch):
     scores = rng.random((50, 9)).astype(np.float32)
     truth = sparse.csr_array(rng.random((50, 9)) < 0.2)
     whole = BestF().tune(scores, truth, flat(9)).value
-    monkeypatch.setattr(best_cuts, "_NUMBERS_AT_ONCE", 100)  # two columns at a time
+    monkeypatch.setattr(best_cuts, "_SORTED_AT_ONCE", 100)  # two columns at a time
     np.testing.assert_array_equal(BestF().tune(scores, truth, flat(9)).value, whole)
     alone = [tuned(BestF(), scores[:, j], truth.toarray()[:, j]) for j in range(9)]
     np.testing.assert_array_equal(whole[1:], alone)

@@ -203,7 +203,7 @@ def to_indented(hierarchy: Hierarchy) -> str:
     Examples
     --------
     >>> from palmette import Hierarchy
-    >>> print(to_text(Hierarchy.from_paths([("animal", "cat"), ("plant",)])), end="")
+    >>> print(to_indented(Hierarchy.from_paths([("animal", "cat"), ("plant",)])), end="")
     # Palmette hierarchy: indented text
     root
       animal
