@@ -1,7 +1,7 @@
-"""Decision rules: how the probabilities of a hierarchy's nodes become answers.
+"""Decision rules: from probabilities of the nodes of a hierarchy to predictions.
 
 Pass one as `decoding=` of a classifier, by object or by name (``"best_path"``, ``"top_down"``,
-``"beam"``, ``"confident"``, ``"min_expected_loss"``, ``"marginal"``). With several paths a row it
+``"beam"``, ``"confident"``, ``"min_expected_loss"``, ``"marginal"``). With several paths per row it
 is a number, `Threshold`, `TopK`, `ExpectedF`, or a rule that is tuned on held-out rows: `BestF`
 (``"f1"``), `Youden` (``"youden"``).
 """

@@ -1,4 +1,4 @@
-"""Weak learners of the AdaBoost family: what a round grows.
+"""Weak learners of the AdaBoost family: what each boosting round fits.
 
 Pass one as `weak_learner=` of a classifier, by object or by name (``"stump"``, ``"tree"``,
 ``"cart"``, ``"shared_tree"``).

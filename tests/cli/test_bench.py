@@ -155,7 +155,7 @@ def test_an_interrupted_run_says_how_to_go_on(palmette, monkeypatch, tmp_path):
         (["p", "--jobs", "0"], "got --jobs 0"),
         (["p", "--out", "file"], "it is a file"),
         (["p", "--out", "no/where"], "there is no folder no"),
-        (["p", "--resume", "file"], "file:1: this is no line of comparison results"),
+        (["p", "--resume", "file"], "file:1: this is not a line of comparison results"),
     ],
 )
 def test_mistakes_show_before_any_fit(fails, paper, tmp_path, monkeypatch, words, message):

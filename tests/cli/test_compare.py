@@ -240,7 +240,7 @@ def test_an_interrupted_run_says_how_to_go_on(palmette, table, monkeypatch):
         (["digits", "--out", "folder.md"], "it is a folder"),
         (["digits", "--diagram", "cd.png"], "expected at least two of both, got 4 models and 1"),
         (["digits", "stdlib", "--diagram", "cd.bmp"], "expected a suffix in .png, .svg, .pdf"),
-        (["digits", "--resume", "goods.csv"], "goods.csv:1: this is no line of comparison results"),
+        (["digits", "--resume", "goods.csv"], "goods.csv:1: this is not a line of comparison"),
         (["digits", "--resume", "nowhere/r.jsonl"], "nowhere/r.jsonl: No such file"),
         (["digits", "--resume", "folder.md"], "folder.md: Is a directory"),
     ],

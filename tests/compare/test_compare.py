@@ -216,7 +216,7 @@ def test_our_own_mistakes_stay_tracebacks(toy, registry):
 
 
 def test_two_data_sets_of_one_name(toy):
-    with pytest.raises(PalmetteError, match="two data sets called 'toy'"):
+    with pytest.raises(PalmetteError, match="two data sets named 'toy'"):
         compare([toy, toy], MODELS[:1], n_splits=1)
 
 

@@ -62,7 +62,7 @@ def test_a_single_column_of_prose_is_a_list_of_texts(tmp_path):
         ("goods.csv", None, "is a table: name the column to predict with --target"),
         ("goods.csv", "nix", r"has no column 'nix' \(it has: price, kind\)"),
         ("notes.txt", "kind", "notes.txt: a table was expected, with a name in .csv"),
-        ("alone.csv", "kind", "no column beside the target"),
+        ("alone.csv", "kind", "no column other than the target"),
     ],
 )
 def test_bad_tables(table, tmp_path, monkeypatch, name, target, words):

@@ -45,7 +45,7 @@ def test_find_scores_keeps_the_order():
 
 @pytest.mark.parametrize(
     ("names", "words"),
-    [(["nix"], "no score 'nix': expected some of"), ([], "one at least"), (["h_loss"] * 2, "once")],
+    [(["nix"], "no score 'nix': expected some of"), ([], "at least one"), (["h_loss"] * 2, "once")],
 )
 def test_bad_names(names, words):
     with pytest.raises(PalmetteError, match=words):

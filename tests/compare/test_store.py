@@ -80,7 +80,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path, content, line):
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
     with pytest.raises(
-        ReadError, match=rf"notes.txt:{line}: this is no line of comparison results"
+        ReadError, match=rf"notes.txt:{line}: this is not a line of comparison results"
     ):
         ResultStore(path)
     assert path.read_bytes() == content

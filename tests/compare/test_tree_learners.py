@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from palmette.compare._learning import learn_tree
+from palmette.compare._compare import learn_tree
 from palmette.compare._problems import Problem
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy

@@ -1,6 +1,6 @@
 """Comparisons: models on data sets and splits, with scores, times and tests of significance."""
 
-from palmette.compare._compare import compare
+from palmette.compare._compare import LearntTree, compare, learn_tree
 from palmette.compare._comparison import (
     COSTS,
     Comparison,
@@ -13,7 +13,6 @@ from palmette.compare._comparison import (
     ranking_title,
     split_sentence,
 )
-from palmette.compare._learning import LearntTree, learn_tree
 from palmette.compare._measure import Usage, environment, measure
 from palmette.compare._preparing import fill_texts, is_text_column, make_dense, prepare
 from palmette.compare._problems import (

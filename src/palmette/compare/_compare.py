@@ -1,16 +1,20 @@
-"""Compare models on data sets: same splits, same seeds, scores, times and memory in one table."""
+"""Fit models on data sets: a comparison of models, or a hierarchy learnt over the labels."""
 
 from __future__ import annotations
 
 import gc
+import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from palmette._arrays import is_text
+from palmette._arrays import count_rows, is_text
 from palmette.compare._comparison import COSTS, Comparison
 from palmette.compare._measure import environment, measure
 from palmette.compare._preparing import prepare
@@ -18,10 +22,12 @@ from palmette.compare._problems import Problem, Split, make_splits
 from palmette.compare._scores import DEFAULT_SCORES, Score, find_scores
 from palmette.compare._store import ResultStore, describe_estimator, fingerprint
 from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.models._registry import ModelContext, ModelSpec, find_models
+from palmette.models._tree_learners import TreeLearner, find_tree_learner, make_tree_learner
 
-__all__ = ["compare"]
+__all__ = ["LearntTree", "compare", "learn_tree"]
 
 Watch = Callable[[str, str, str], None]
 Receive = Callable[[Split, str, Any], None]
@@ -42,7 +48,7 @@ def compare(
 ) -> Comparison:
     """Fit and score every model on every split of every problem.
 
-    Numerical libraries are held to one thread meanwhile, so that CPU seconds can be compared.
+    Numerical libraries use one thread, so that CPU seconds can be compared.
 
     Parameters
     ----------
@@ -54,12 +60,12 @@ def compare(
         Random splits; by default the published split where there is one, else three.
     test_size : float
     seed : int
-        For splits and models.
+        Seed of splits and models.
     n_jobs : int, optional
-        For the models; changes no score. The peak of memory leaves worker processes out.
+        Number of jobs of the models; it changes no score. Peak memory excludes worker processes.
     store : ResultStore, optional
-        Cells found in it are not computed again, unless something that they depend on has
-        changed: data, split, model, versions, machine or number of jobs.
+        Cells in it are not computed again, unless something that they depend on has changed:
+        data, split, model, versions, machine or number of jobs.
     watch : callable, optional
         Called with (data set, split, model) before each cell is computed.
     receive : callable, optional
@@ -71,8 +77,6 @@ def compare(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from palmette.hierarchy._hierarchy import Hierarchy
     >>> X, y = np.repeat(np.eye(4), 10, axis=0), np.repeat(["a/x", "a/y", "b/x", "b/y"], 10)
     >>> h = Hierarchy.from_paths([("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")])
     >>> found = compare([Problem("toy", h, X, y)], ["flat-naive-bayes"], n_splits=2)
@@ -86,7 +90,7 @@ def compare(
 
 
 class _Run:
-    """A comparison under way."""
+    """A running comparison."""
 
     def __init__(
         self,
@@ -104,9 +108,11 @@ class _Run:
         self.comparison = Comparison([], tuple(scores), [spec.name for spec in specs], [], facts)
 
     def add(self, problem: Problem, n_splits: int | None, test_size: float, seed: int) -> None:
-        """Do all cells of a problem."""
+        """Compute all cells of a problem."""
         if problem.name in self.comparison.datasets:
-            raise PalmetteError(f"there are two data sets called {problem.name!r}: rename one.")
+            raise PalmetteError(
+                f"got two data sets named {problem.name!r}: expected different names. Rename one."
+            )
         _require_fit(problem, self._specs)
         data = fingerprint(problem)
         self.comparison.datasets.append(problem.name)
@@ -139,7 +145,7 @@ class _Run:
             self._watch(problem.name, split.name, spec.name)
         with _named_errors(problem, split, spec), threadpool_limits(1):
             model = _make(problem, split, spec, self._n_jobs)
-            gc.collect()  # what the model before has left behind
+            gc.collect()  # memory of the previous model
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("default")
                 with measure() as fitting:
@@ -163,7 +169,7 @@ class _Run:
 def _make(
     problem: Problem, split: Split, spec: ModelSpec, n_jobs: int | None = None, bare: bool = False
 ) -> Any:
-    """Return the pipeline of a model; a bare one does not know the hierarchy, and is short."""
+    """Return the pipeline of a model; a bare one has no hierarchy, for a short description."""
     hierarchy = None if bare else problem.hierarchy
     context = ModelContext(hierarchy, split.seed, n_jobs, is_text(split.X_train))
     parts = (split.X_train, split.X_test)
@@ -172,7 +178,7 @@ def _make(
 
 @contextmanager
 def _named_errors(problem: Problem, split: Split, spec: ModelSpec) -> Any:
-    """Say which model on which data could not do with what it was given."""
+    """Add the names of model and data set to errors."""
     try:
         yield
     except ValueError as error:
@@ -187,7 +193,7 @@ def _first_lines(caught: Sequence[warnings.WarningMessage]) -> list[str]:
 
 
 def _require_fit(problem: Problem, specs: Sequence[ModelSpec]) -> None:
-    """Refuse models that cannot take the labels of a problem, before hours of work."""
+    """Raise an error for models that do not support the labels of a problem."""
     unfit = [spec.name for spec in specs if not spec.several_paths]
     if not unfit:
         return
@@ -198,3 +204,126 @@ def _require_fit(problem: Problem, specs: Sequence[ModelSpec]) -> None:
                 f"{', '.join(unfit)} cannot learn. Leave them out, or choose a data set with one "
                 "path per row."
             )
+
+
+# ---------------------------------------------------------------------- learning a hierarchy
+
+
+@dataclass(frozen=True)
+class LearntTree:
+    """A learnt hierarchy, with its learner and counts.
+
+    Attributes
+    ----------
+    hierarchy : Hierarchy
+        Its leaves are the labels.
+    learner : estimator
+        Fitted, with positions of labels as classes.
+    counts : int array of shape (n_nodes,)
+        Number of training rows with a label at or below each node.
+    n_rows : int
+    cpu_seconds : float
+    """
+
+    hierarchy: Hierarchy
+    learner: Any
+    counts: NDArray[np.int64]
+    n_rows: int
+    cpu_seconds: float
+
+
+def learn_tree(
+    problem: Problem,
+    method: str = "bhc",
+    *,
+    random_state: int | None = 0,
+    n_jobs: int | None = None,
+    parameters: dict[str, Any] | None = None,
+) -> LearntTree:
+    """Learn a hierarchy over the labels of a data set, from its training rows.
+
+    Labels that have a hierarchy already are used without it, each as one class.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : str
+        Name of a learner; see `palmette.models._tree_learners`.
+    random_state : int or None
+    n_jobs : int, optional
+    parameters : dict, optional
+        Parameters of the learner.
+
+    Returns
+    -------
+    LearntTree
+
+    Examples
+    --------
+    >>> h = Hierarchy.star(["ant", "bee", "whale"])
+    >>> X, y = np.array([[0.0], [1.0], [9.0]] * 5), ["ant", "bee", "whale"] * 5
+    >>> print(learn_tree(Problem("animals", h, X, y), "agglomerative").hierarchy.draw())
+    root
+    ├─ group 1
+    │  ├─ ant
+    │  └─ bee
+    └─ whale
+    """
+    spec = find_tree_learner(method)
+    learner = make_tree_learner(method, random_state, n_jobs, **(parameters or {}))
+    labels = NodeLabels.encode(problem.y_train, problem.hierarchy)
+    _require_labels(problem.name, labels, spec)
+    nodes = np.unique(labels.specific.indices)
+    names = _label_names(labels.hierarchy, nodes)
+    matrix = labels.specific[:, nodes]  # rows by labels
+    started = time.process_time()
+    if spec.label_sets:
+        learner.fit(np.zeros((matrix.shape[0], 1)), matrix.toarray().astype(np.int8))
+    else:
+        codes = matrix.indices  # one per row
+        as_model = ModelSpec(spec.name, lambda _: learner, spec.summary, scale=spec.scale)
+        prepare(learner, as_model, problem.X_train, categorical=problem.categorical).fit(
+            problem.X_train, codes
+        )
+    seconds = time.process_time() - started
+    # the learner was fitted on positions: an array of long label texts could be too large
+    hierarchy = learner.tree_.to_hierarchy(names)
+    return LearntTree(
+        hierarchy,
+        learner,
+        _rows_per_node(hierarchy, names, matrix),
+        count_rows(problem.X_train),
+        seconds,
+    )
+
+
+def _require_labels(name: str, labels: NodeLabels, spec: TreeLearner) -> None:
+    """Raise an error for labels that the learner cannot use."""
+    if spec.label_sets and labels.is_single_path:
+        raise PalmetteError(
+            f"{name} has one label per row, but {spec.name} learns from labels that occur in the "
+            "same rows. Choose another method, such as bhc."
+        )
+    if not spec.label_sets and not labels.is_single_path:
+        raise PalmetteError(
+            f"{name} has several labels per row, or rows without one, but {spec.name} learns from "
+            "rows of one label. Choose the method homer."
+        )
+
+
+def _label_names(hierarchy: Hierarchy, nodes: NDArray[Any]) -> NDArray[np.object_]:
+    """Return the names of labels if all differ, else their paths."""
+    names = hierarchy.names[nodes]
+    if len({str(name) for name in names}) < len(names):
+        names = hierarchy.path_strings[nodes]
+    return np.array(names, dtype=object)
+
+
+def _rows_per_node(
+    hierarchy: Hierarchy, names: NDArray[np.object_], matrix: Any
+) -> NDArray[np.int64]:
+    leaves = {hierarchy.names[leaf]: int(leaf) for leaf in hierarchy.leaves}
+    at = np.array([leaves[name] for name in names], dtype=np.int64)
+    above = hierarchy.closure[at].astype(np.int64)  # labels by nodes above them
+    rows = (matrix.astype(np.int64) @ above) > 0
+    return np.asarray(rows.sum(axis=0)).ravel().astype(np.int64)

@@ -55,9 +55,9 @@ class Comparison:
     facts : dict
         The machine, the versions and the number of jobs that the figures belong to.
     estimators : dict of str to dict of str to str
-        By data set and model, the pipeline that was fitted, written out.
+        By data set and model, the description of the fitted pipeline.
     notes : list of dict
-        What was worth a warning: ``dataset``, ``split``, ``model`` and ``note``.
+        Warnings: ``dataset``, ``split``, ``model`` and ``note``.
     test_options : dict
         How models are compared over data sets: ``posthoc``, ``control``, ``alpha``; see
         `palmette.metrics.compare_over_datasets`.
@@ -73,13 +73,13 @@ class Comparison:
     test_options: dict[str, Any] = field(default_factory=dict)
 
     def means(self, dataset: str) -> list[dict[str, Any]]:
-        """Mean and standard deviation of every column over the splits of a data set, by model.
+        """Return mean and standard deviation over the splits of a data set, by model.
 
         Returns
         -------
         list of dict
             ``model``, ``n_splits``, and for every column its mean, and its deviation as
-            ``<column>_sd`` where there are two splits at least.
+            ``<column>_sd`` if there are at least two splits.
         """
         table = []
         for model in self.models:
@@ -94,7 +94,7 @@ class Comparison:
         return table
 
     def matrix(self, score: str) -> NDArray[np.float64]:
-        """Mean scores of shape (n_datasets, n_models)."""
+        """Return mean scores of shape (n_datasets, n_models)."""
         return np.array(
             [[entry[score] for entry in self.means(name)] for name in self.datasets], dtype=float
         )
@@ -106,7 +106,7 @@ class Comparison:
         ----------
         score : str, optional
         **options
-            For `palmette.metrics.compare_over_datasets`, in the place of `test_options`.
+            For `palmette.metrics.compare_over_datasets`, in place of `test_options`.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class Comparison:
         )
 
     def ranking(self) -> dict[str, Any] | None:
-        """Average ranks over data sets and the tests on them, as plain facts; see `rank_models`."""
+        """Return average ranks over data sets and tests on them; see `rank_models`."""
         if len(self.datasets) < 2 or len(self.models) < 2:
             return None
         return rank_models(self, self.scores[0])
@@ -133,10 +133,10 @@ class Comparison:
         alpha = self.test_options.get("alpha", 0.05)
         return compare_over_splits(self, dataset, self.scores[0], alpha)
 
-    # ------------------------------------------------------------------ out
+    # ------------------------------------------------------------------ output
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, None for what is no number."""
+        """Return everything as plain values, with None for NaN and infinity."""
         found = {
             "facts": self.facts,
             "scores": list(self.scores),
@@ -182,7 +182,7 @@ class Comparison:
 
 
 def check_output_name(path: str | os.PathLike[str]) -> str:
-    """Return the suffix of a file that `Comparison.write` can write; an error for any other."""
+    """Return the suffix of a file name for `Comparison.write`, or raise an error."""
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix not in _FORMATS:
         raise PalmetteError(
@@ -192,7 +192,7 @@ def check_output_name(path: str | os.PathLike[str]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Put None for what JSON has no word for."""
+    """Replace NaN and infinity, which JSON lacks, by None."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -202,7 +202,7 @@ def _plain(value: Any) -> Any:
 
 # ---------------------------------------------------------------------- tests over splits
 
-_FEWEST = 3  # splits: with two the test can find nothing
+_MIN_SPLITS = 3  # with two the test has no power
 
 
 def compare_over_splits(
@@ -220,12 +220,12 @@ def compare_over_splits(
     -------
     dict or None
         ``score``, ``n_splits``, ``alpha``, ``best`` and ``pvalues`` of the others, by model,
-        corrected by Holm's steps. None where there are fewer than three random splits.
+        corrected by Holm's procedure. None if there are fewer than three random splits.
     """
     rows = [row for row in comparison.rows if row["dataset"] == dataset]
     splits = list(dict.fromkeys(row["split"] for row in rows))
     shares = [row["test_size"] for row in rows if row.get("test_size") is not None]
-    if len(splits) < _FEWEST or len(comparison.models) < 2 or len(shares) < len(rows):
+    if len(splits) < _MIN_SPLITS or len(comparison.models) < 2 or len(shares) < len(rows):
         return None
     values = {(row["split"], row["model"]): row[score] for row in rows}
     table = np.array(
@@ -248,7 +248,7 @@ def compare_over_splits(
 
 
 def split_sentence(facts: dict[str, Any]) -> str:
-    """Say what the test found.
+    """Describe the result of the test over splits.
 
     Examples
     --------
@@ -293,8 +293,8 @@ def rank_models(comparison: Comparison, score: str) -> dict[str, Any]:
     dict
         ``score``, ``n_datasets``; ``average_ranks``, by model from the best to the worst;
         ``friedman_pvalue``, ``posthoc``, ``control``, ``alpha``, ``critical_difference``;
-        ``groups``, models that do not differ; ``warnings``. Where there can be no test: ``reason``
-        in place of all but the first two.
+        ``groups``, models that do not differ; ``warnings``. If no test is possible: ``reason`` in
+        place of all but the first two.
     """
     facts: dict[str, Any] = {"score": score, "n_datasets": len(comparison.datasets)}
     with warnings.catch_warnings(record=True) as caught:
@@ -315,7 +315,7 @@ def rank_models(comparison: Comparison, score: str) -> dict[str, Any]:
 
 
 def ranking_sentences(facts: dict[str, Any]) -> list[str]:
-    """Say what tests found.
+    """Describe the results of the tests over data sets.
 
     Examples
     --------
@@ -327,7 +327,7 @@ def ranking_sentences(facts: dict[str, Any]) -> list[str]:
     if "reason" in facts:
         return [f"No test of significance: {facts['reason']}"]
     sentences = []
-    if len(facts["average_ranks"]) > 2:  # Friedman's test is for three at least
+    if len(facts["average_ranks"]) > 2:  # Friedman's test needs at least three
         sentences.append(f"Friedman test: p = {facts['friedman_pvalue']:.3g}.")
     distance = facts["critical_difference"]
     against = f" against {facts['control']}" if facts.get("control") else ""
@@ -349,7 +349,7 @@ def _found(facts: dict[str, Any]) -> str:
 
 
 def ranking_title(facts: dict[str, Any]) -> str:
-    """Say what the ranks are of."""
+    """Return the title of the ranking."""
     return f"over {facts['n_datasets']} data sets, by {SCORES[facts['score']].title}"
 
 
@@ -359,7 +359,7 @@ _COST_TITLES = {"fit_cpu_s": "fit CPU s", "predict_cpu_s": "predict CPU s", "pea
 
 
 def to_markdown(comparison: Comparison) -> str:
-    """Return one table per data set, the ranking over data sets, and what the figures belong to.
+    """Return one table per data set, the ranking over data sets, and the machine.
 
     Parameters
     ----------
@@ -411,7 +411,7 @@ def _line(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-# ---------------------------------------------------------------------- figures
+# ---------------------------------------------------------------------- numbers as text
 
 
 def best_value(values: Sequence[float | None], score: Score) -> float | None:
@@ -423,12 +423,12 @@ def best_value(values: Sequence[float | None], score: Score) -> float | None:
 
 
 def is_best(value: float | None, best: float | None) -> bool:
-    """Whether a value equals the best one as it is written."""
+    """Return whether a value equals the best one to the digits shown."""
     return value is not None and best is not None and f"{value:.3f}" == f"{best:.3f}"
 
 
 def format_score(entry: dict[str, Any], score: str, deviation: bool = True) -> str:
-    """Write a mean, with its standard deviation where there is one.
+    """Return a mean as text, with its standard deviation if there is one.
 
     Examples
     --------
@@ -444,7 +444,7 @@ def format_score(entry: dict[str, Any], score: str, deviation: bool = True) -> s
 
 
 def format_cost(value: float | None) -> str:
-    """Write seconds or MiB with three digits or so.
+    """Return seconds or MiB as text with about three digits.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Measure work: CPU seconds and the peak of memory."""
+"""Measure CPU seconds and peak memory, and describe the machine."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _CLEAR = Path("/proc/self/clear_refs")
 
 @dataclass
 class Usage:
-    """What a piece of work took; filled in when it is done.
+    """Time and memory of a block of code; set when it is done.
 
     Attributes
     ----------
     cpu_seconds : float
-        Of this process and of its children: those that have ended, and on Linux those at work.
+        Of this process and its children: those that have ended, and on Linux running ones.
     wall_seconds : float
     peak_mib : float or None
-        How far the resident memory of this process, without its children, rose above where it
-        stood before, in MiB; None where the system does not tell (elsewhere than on Linux).
+        Increase of the resident memory of this process, without its children, in MiB; None on
+        systems other than Linux.
     """
 
     cpu_seconds: float = 0.0
@@ -41,7 +41,7 @@ class Usage:
 
 @contextmanager
 def measure() -> Iterator[Usage]:
-    """Measure what happens inside the `with` block.
+    """Measure a `with` block.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def _cpu_seconds() -> float:
 
 
 def _children(process: int) -> Iterator[int]:
-    """Processes started by this one, and by those in turn; none where the system does not tell."""
+    """Yield the descendants of a process; none on systems other than Linux."""
     try:
         threads = list((_PROCESSES / str(process) / "task").iterdir())
         found = " ".join((thread / "children").read_text() for thread in threads)
@@ -83,9 +83,9 @@ def _children(process: int) -> Iterator[int]:
 
 
 def _cpu_seconds_of(process: int) -> float:
-    """CPU seconds of another process and of those children of it that have ended."""
+    """Return the CPU seconds of another process and of its children that have ended."""
     try:
-        # the name in the second field may hold anything, brackets and blanks included
+        # the name in the second field may contain brackets and blanks
         fields = (_PROCESSES / str(process) / "stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0.0
@@ -96,7 +96,7 @@ def _cpu_seconds_of(process: int) -> float:
 
 
 def _start_peak() -> int | None:
-    """Set the kernel's high-water mark back to what is resident now; None where that fails."""
+    """Reset the peak of resident memory and return the current value; None if that fails."""
     _trim_heap()
     try:
         _CLEAR.write_text("5")
@@ -106,7 +106,7 @@ def _start_peak() -> int | None:
 
 
 def _trim_heap() -> None:
-    """Return freed memory to the system: work that could use it again would seem to need none."""
+    """Return freed memory to the system: reused memory would not be measured."""
     with suppress(OSError, AttributeError, TypeError):  # another C library than glibc
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -121,7 +121,7 @@ def _read_kib(field: str) -> int | None:
     return None
 
 
-# ---------------------------------------------------------------------- where
+# ---------------------------------------------------------------------- machine
 
 
 @cache
@@ -138,7 +138,7 @@ def _processor() -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Facts that figures belong to: the machine and the versions of what computes.
+    """Return the machine and the versions of the libraries.
 
     Examples
     --------

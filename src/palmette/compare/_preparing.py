@@ -1,4 +1,4 @@
-"""Steps that make the features of a data set fit for a model: texts, categories, gaps, scale."""
+"""Preprocessing of features for a model: texts, categories, missing values, scale."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ __all__ = ["fill_texts", "is_text_column", "make_dense", "prepare"]
 
 MAX_DENSE = 2**28  # numbers: 2 GiB
 
-# Strings that differ in more rows than these and have so many words are prose, not categories.
+# columns with more distinct strings, and at least so many words per string, are texts
 _MAX_CATEGORIES = 40
 _MIN_WORDS = 3.0
 
 
 def prepare(model: Any, spec: ModelSpec, *parts: Any, categorical: Any = None) -> Any:
-    """Put before a model what the features need, as a pipeline fitted on training rows only.
+    """Return a pipeline of the preprocessing that the features need, and a model.
 
     Parameters
     ----------
     model : estimator
     spec : ModelSpec
-        What the model can do with.
+        Kinds of features that the model supports.
     *parts : features of training rows, and of test rows
-        Looked at for their kind, and for gaps, only.
+        Used only to find their kind, and missing values.
     categorical : bool array of shape (n_features,), optional
-        Columns of an array that hold categories as numbers.
+        Columns of an array with categories as numbers.
 
     Returns
     -------
@@ -43,18 +43,18 @@ def prepare(model: Any, spec: ModelSpec, *parts: Any, categorical: Any = None) -
 
     X = parts[0]
     if is_text(X):
-        steps = [_words()]
+        steps = [_text_vectorizer()]
     elif hasattr(X, "columns"):
         steps = _table_steps(X, spec)
     elif sparse.issparse(X):
         steps = list(_sparse_steps(spec))
     else:
-        has_gaps = any(_has_missing(part) for part in parts if part is not None)
-        steps = _array_steps(spec, has_gaps, categorical)
+        has_missing = any(_has_missing(part) for part in parts if part is not None)
+        steps = _array_steps(spec, has_missing, categorical)
     return make_pipeline(*steps, model) if steps else model
 
 
-def _words() -> Any:
+def _text_vectorizer() -> Any:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     return TfidfVectorizer(sublinear_tf=True, min_df=2)
@@ -73,25 +73,25 @@ def _sparse_steps(spec: ModelSpec) -> Iterator[Any]:
 
 
 def make_dense(X: Any) -> Any:
-    """Make a sparse matrix dense, unless it is too large for that."""
+    """Convert a sparse matrix to a dense one, unless it is too large."""
     if not sparse.issparse(X):
         return X
     n_rows, n_columns = X.shape
     if n_rows * n_columns > MAX_DENSE:
         raise PalmetteError(
-            f"the features are a sparse matrix of {n_rows:,} x {n_columns:,}, and the model needs "
-            f"all of its numbers in memory, more than {MAX_DENSE:,}. Choose a model that takes "
+            f"the features are a sparse matrix of {n_rows:,} x {n_columns:,}, but the model needs "
+            f"a dense one, of at most {MAX_DENSE:,} numbers. Choose a model that supports "
             "sparse matrices."
         )
     return X.toarray()
 
 
-def _array_steps(spec: ModelSpec, has_gaps: bool, categorical: Any) -> list[Any]:
+def _array_steps(spec: ModelSpec, has_missing: bool, categorical: Any) -> list[Any]:
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    numbers = list(_number_steps(spec, has_gaps and not spec.takes_missing))
+    numbers = list(_number_steps(spec, has_missing and not spec.takes_missing))
     if categorical is None or not np.any(categorical) or spec.takes_codes:
         return numbers
     codes = np.flatnonzero(categorical)
@@ -121,7 +121,7 @@ def _has_missing(X: Any) -> bool:
 
 
 def _table_steps(X: Any, spec: ModelSpec) -> list[Any]:
-    """Prose becomes weights of words; the other columns become numbers without gaps."""
+    """Return steps: tf-idf of text columns, numbers without missing values of others."""
     from sklearn.compose import ColumnTransformer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
@@ -129,13 +129,17 @@ def _table_steps(X: Any, spec: ModelSpec) -> list[Any]:
     texts = [name for name in X.columns if is_text_column(X[name])]
     rest = [name for name in X.columns if name not in texts]
     branches: list[Any] = [
-        (f"words of {name}", make_pipeline(FunctionTransformer(fill_texts), _words()), name)
+        (
+            f"words of {name}",
+            make_pipeline(FunctionTransformer(fill_texts), _text_vectorizer()),
+            name,
+        )
         for name in texts
     ]
     if rest:
-        # beside words the table is sparse, and what takes gaps does not take them there
+        # with text columns the table is sparse, where models do not support missing values
         fill = bool(texts) or not spec.takes_missing
-        branch = make_pipeline(_vectorizer_of_tables(), *_number_steps(spec, fill))
+        branch = make_pipeline(_table_vectorizer(), *_number_steps(spec, fill))
         branches.append(("columns", branch, rest))
     steps: list[Any] = [ColumnTransformer(branches)]
     if not spec.takes_sparse:
@@ -144,7 +148,7 @@ def _table_steps(X: Any, spec: ModelSpec) -> list[Any]:
 
 
 def is_text_column(values: Iterable[Any]) -> bool:
-    """Whether a column of a table is prose: many different strings of several words each.
+    """Return whether a column has texts: many different strings of several words each.
 
     Examples
     --------
@@ -160,12 +164,12 @@ def is_text_column(values: Iterable[Any]) -> bool:
 
 
 def fill_texts(values: Iterable[Any]) -> list[str]:
-    """Return a column as a list of texts, empty where there is none."""
+    """Return a column as a list of texts, with "" for missing values."""
     return [value if isinstance(value, str) else "" for value in values]
 
 
-def _vectorizer_of_tables() -> Any:
-    """Numbers stay, categories become columns of 0/1, names and dates become numbers."""
+def _table_vectorizer() -> Any:
+    """Return an encoder of categories, strings and dates as numbers."""
     try:
         from skrub import TableVectorizer
     except ImportError:

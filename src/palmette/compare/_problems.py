@@ -1,4 +1,4 @@
-"""Data sets by name, embedded, in the data home or a table on disk, and their splits."""
+"""Data sets by name (embedded, in the data home, or a table on disk), and their splits."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class Problem:
     hierarchy : Hierarchy
     X_train, y_train : features and labels
     X_test, y_test : features and labels, or None
-        Where the data set has a published split.
+        Of the published split, if there is one.
     categorical : bool array of shape (n_features,), optional
-        Columns of an array that hold categories as numbers.
+        Columns of an array with categories as numbers.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Problem:
 
     @property
     def has_split(self) -> bool:
-        """Whether the data set comes with a test part."""
+        """Whether the data set has a published split."""
         return self.X_test is not None
 
 
@@ -72,9 +72,9 @@ class Split:
     name : str
         ``"published"``, or ``"random-"`` with its seed.
     seed : int
-        For the models fitted on it.
+        Seed of the models fitted on it.
     test_size : float or None
-        Share of test rows that was asked for; None for the published split.
+        Share of test rows; None for the published split.
     X_train, y_train, X_test, y_test : features and labels
     """
 
@@ -96,9 +96,9 @@ def make_splits(
     ----------
     problem : Problem
     n_splits : int or None
-        None: the published split where there is one, else three random ones.
+        With None, the published split if there is one, else three random ones.
     test_size : float
-        Share of rows to test on, for random splits.
+        Share of test rows of random splits.
     seed : int
         Split ``i`` and the models fitted on it use ``seed + i``.
 
@@ -113,7 +113,7 @@ def make_splits(
     n_splits = 3 if n_splits is None else n_splits
     if n_splits < 1 or not 0 < test_size < 1:
         raise PalmetteError(
-            f"got n_splits={n_splits} and test_size={test_size}: expected one split at least, and "
+            f"got n_splits={n_splits} and test_size={test_size}: expected at least one split, and "
             "a share between 0 and 1."
         )
     X, y = problem.X_train, problem.y_train
@@ -127,11 +127,11 @@ def make_splits(
 
 
 def _random_rows(labels: NodeLabels, test_size: float, seed: int) -> tuple[Any, Any]:
-    """Split rows, by label where there is one per row and the labels are fewer than the rows."""
+    """Split rows, stratified if there is one label per row and labels are not too many."""
     n_rows = labels.n_samples
     if (1 - test_size) * n_rows < 1:
         raise PalmetteError(
-            f"a test part of {test_size:g} leaves none of {n_rows} rows to learn from."
+            f"test_size={test_size:g} leaves none of {n_rows} rows for training: expected less."
         )
     codes = _groups(labels) if labels.is_single_path else np.arange(n_rows)
     # every group needs a row on both sides
@@ -143,9 +143,9 @@ def _random_rows(labels: NodeLabels, test_size: float, seed: int) -> tuple[Any, 
 
 
 def _groups(labels: NodeLabels) -> NDArray[np.intp]:
-    """Number the labels of rows; labels of one row, which cannot be on both sides, share a group.
+    """Number the labels of rows; labels with one row, which cannot be split, share a group.
 
-    Where there is only one such row it joins the largest group.
+    If there is only one such row it joins the largest group.
     """
     codes = labels.terminals.astype(np.intp)
     counts = np.bincount(codes)
@@ -155,7 +155,7 @@ def _groups(labels: NodeLabels) -> NDArray[np.intp]:
 
 
 def join_rows(first: Any, second: Any) -> Any:
-    """Put the rows of two arrays, matrices, tables or lists one below the other.
+    """Concatenate the rows of two arrays, matrices, tables or lists.
 
     Examples
     --------
@@ -199,17 +199,17 @@ def find_problem(
     separator: str | None = None,
     data_home: str | os.PathLike[str] | None = None,
 ) -> Problem:
-    """Return the problem of a name.
+    """Return a data set by name.
 
     Parameters
     ----------
     name : str or path-like
-        ``"stdlib"`` or ``"digits"``, a name of the data home's manifest, or a CSV, TSV or Parquet
-        file.
+        ``"stdlib"`` or ``"digits"``, a name in the manifest of the data home, or a CSV, TSV or
+        Parquet file.
     target : str or list of str, optional
         Column or columns (a path) of a table to predict.
     separator : str, optional
-        Splits the target column of a table into a path, such as ``" > "``.
+        Separator of the names of a path in the target column, such as ``" > "``.
     data_home : path-like, optional
         By default the environment variable PALMETTE_DATA.
 
@@ -233,7 +233,7 @@ def check_problem(
     target: str | list[str] | None = None,
     data_home: str | os.PathLike[str] | None = None,
 ) -> None:
-    """Refuse a name that `find_problem` will not find, at once and without reading data.
+    """Raise an error for a name that `find_problem` will not find, without reading data.
 
     Parameters are those of `find_problem`.
     """
@@ -262,7 +262,7 @@ def check_problem(
 
 
 def problem_of(name: str, bunch: Any) -> Problem:
-    """Make a problem of a Bunch with a split or without."""
+    """Return the problem of a Bunch with or without a split."""
     categorical = bunch.get("categorical_features")
     if "X_train" in bunch and bunch.get("X_test") is not None:
         X, y = _with_validation(bunch)
@@ -279,7 +279,7 @@ def _no_rows(name: str) -> str:
 
 
 def _with_validation(bunch: Any) -> tuple[Any, Any]:
-    """Training rows with the validation rows, as published figures use them."""
+    """Return training and validation rows together, as published results use them."""
     if bunch.get("X_valid") is None:
         return bunch.X_train, bunch.y_train
     return join_rows(bunch.X_train, bunch.X_valid), join_rows(bunch.y_train, bunch.y_valid)
@@ -291,7 +291,9 @@ def _table_problem(path: str, target: Any, separator: str | None) -> Problem:
     bunch = read_table(path, target=target, path_separator=separator)
     X = bunch.X
     if X.shape[1] == 0:
-        raise ReadError("the table has no column beside the target to learn from", path=path)
+        raise ReadError(
+            "the table has no column other than the target: expected features", path=path
+        )
     if X.shape[1] == 1 and is_text_column(X.iloc[:, 0]):
         X = fill_texts(X.iloc[:, 0])
     return Problem(path, bunch.hierarchy, X, bunch.y)

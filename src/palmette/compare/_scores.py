@@ -1,4 +1,4 @@
-"""Scores that comparisons can name: functions of (y_true, y_pred, hierarchy)."""
+"""Scores of comparisons by name: functions of (y_true, y_pred, hierarchy)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Score:
     Parameters
     ----------
     title : str
-        Of the column.
+        Title of the column.
     scorer : HierarchicalScorer
-        The metric with its options. Losses are shown as they are, not with their sign flipped.
+        The metric with its options. Losses are shown without a change of sign.
     """
 
     title: str
@@ -30,7 +30,7 @@ class Score:
 
     @property
     def greater_is_better(self) -> bool:
-        """Whether more of it is better."""
+        """Whether a higher score is better."""
         return self.scorer.greater_is_better
 
     def __call__(self, y_true: Any, y_pred: Any, hierarchy: Hierarchy) -> float:
@@ -53,7 +53,7 @@ _TITLES = {
     "neg_tree_induced_error": "tree error",
 }
 
-# every scorer has a column, under its own name or, where it has none, under that of the metric
+# scorers without a title in `_TITLES` are shown under their name
 SCORES: dict[str, Score] = {
     name.removeprefix("neg_"): Score(_TITLES.get(name, name.replace("_", " ")), scorer)
     for name, scorer in SCORERS.items()
@@ -63,7 +63,7 @@ DEFAULT_SCORES = ("hierarchical_f1", "tree_induced_error", "leaf_accuracy")
 
 
 def find_scores(names: Iterable[str]) -> dict[str, Score]:
-    """Return scores by name, in the order asked for.
+    """Return scores by name, in the given order.
 
     Examples
     --------
@@ -77,5 +77,5 @@ def find_scores(names: Iterable[str]) -> dict[str, Score]:
                 f"there is no score {name!r}: expected some of {', '.join(SCORES)}."
             )
     if not names or len(set(names)) < len(names):
-        raise PalmetteError(f"got the scores {names!r}: expected one at least, and each once.")
+        raise PalmetteError(f"got the scores {names!r}: expected at least one, and each once.")
     return {name: SCORES[name] for name in names}

@@ -1,4 +1,4 @@
-"""Results on disk, found again by fingerprints of the data and the estimator."""
+"""Results on disk, stored under fingerprints of the data and the estimator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["ResultStore", "describe_estimator", "fingerprint"]
 
 
 def fingerprint(problem: Problem) -> str:
-    """Digest of all rows, labels and the hierarchy of a problem, the same in every process.
+    """Return a digest of the rows, labels and hierarchy of a problem, equal in all processes.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def fingerprint(problem: Problem) -> str:
     _add(digest, problem.categorical)
     for X, y in ((problem.X_train, problem.y_train), (problem.X_test, problem.y_test)):
         _add(digest, X)
-        if y is not None:  # sets have no order: nodes have
+        if y is not None:  # the order of sets is not fixed, that of nodes is
             _add(digest, NodeLabels.encode(y, problem.hierarchy).given)
     return digest.hexdigest()
 
@@ -58,7 +58,7 @@ def _add(digest: Any, X: Any) -> None:
         rows = sparse.csr_array(X)
         rows.sum_duplicates()
         digest.update(f"sparse{rows.shape};".encode())
-        # their width depends on the size of the matrix and on who made it
+        # the width of the index dtype may differ for equal matrices
         for part in (rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data):
             _add(digest, part)
     elif isinstance(X, np.ndarray) and X.dtype.kind in "biufc":
@@ -74,7 +74,7 @@ def _add(digest: Any, X: Any) -> None:
 
 
 def describe_estimator(estimator: Any) -> str:
-    """Write an estimator with all its changed parameters on one line.
+    """Return an estimator with all changed parameters on one line.
 
     Examples
     --------
@@ -83,10 +83,12 @@ def describe_estimator(estimator: Any) -> str:
     >>> describe_estimator(make_pipeline(GaussianNB(priors=[0.5, 0.5])))
     "Pipeline(steps=[('gaussiannb', GaussianNB(priors=[0.5, 0.5]))])"
     """
-    # scikit-learn cuts long ones in the middle by default
+    # by default scikit-learn truncates long descriptions
     whole = {"N_CHAR_MAX": 10**6} if hasattr(estimator, "get_params") else {}
     text = re.sub(r"\s+", " ", estimator.__repr__(**whole))
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)  # functions have another address every time
+    return re.sub(
+        r" at 0x[0-9a-fA-F]+", "", text
+    )  # addresses of functions vary
 
 
 # ---------------------------------------------------------------------- results
@@ -100,16 +102,16 @@ _BEGINNING = b'{"cell": '
 
 
 class ResultStore:
-    """Cells of a comparison, kept in memory and, where a file is named, on disk.
+    """Cells of a comparison, stored in memory and, if a path is given, on disk.
 
-    A cell is a dict of everything that its results depend on: results are found only where all of
-    it is the same. A line is written at once and forced to disk, so a kill loses at most the cell
-    that was being computed; a last line cut short by it is dropped when the file is opened again.
+    A cell is a dict of everything that its results depend on: results are found only if all of it
+    is equal. Each line is flushed to disk, so that a killed run loses at most the cell that was
+    being computed; a truncated last line is dropped when the file is opened again.
 
     Parameters
     ----------
     path : path-like, optional
-        A file of JSON lines; made where there is none.
+        A file of JSON lines; it is created if it does not exist.
 
     Examples
     --------
@@ -124,22 +126,22 @@ class ResultStore:
         self._results: dict[str, Results] = {}
         self._by_name: dict[tuple[Any, ...], Cell] = {}
         if self.path is not None:
-            with self.path.open("ab+") as stream:  # a mistake in the name shows before any work
+            with self.path.open("ab+") as stream:  # an invalid name is an error before any work
                 stream.seek(0)
                 end = self._load(stream.read(), self.path)
                 stream.truncate(end)
 
     def _load(self, content: bytes, path: Path) -> int:
-        """Keep the cells of all whole lines; return where the last of them ends."""
+        """Store the cells of all complete lines; return the end of the last one."""
         lines = content.split(b"\n")
-        cut = lines.pop()  # the line that was being written when a run was killed, or nothing
+        cut = lines.pop()  # a truncated line of a killed run, or nothing
         for number, line in enumerate(lines, start=1):
             try:
                 record = json.loads(line)
                 self._keep(dict(record["cell"]), dict(record["results"]))
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 raise _bad_line(path, number, line) from error
-        if not cut.startswith(_BEGINNING[: len(cut)]):  # not ours: nothing of it may be dropped
+        if not cut.startswith(_BEGINNING[: len(cut)]):  # not written by this class: do not drop it
             raise _bad_line(path, len(lines) + 1, cut)
         return len(content) - len(cut)
 
@@ -150,22 +152,22 @@ class ResultStore:
         return merged
 
     def get(self, cell: Cell) -> Results | None:
-        """Return the results of a cell, None where it was not computed yet."""
+        """Return the results of a cell, None if it was not computed yet."""
         return self._results.get(_key(cell))
 
     def changes(self, cell: Cell) -> list[str]:
-        """Say what is different in the cell that was kept last for the same names.
+        """Return what differs from the last stored cell of the same names.
 
         Returns
         -------
         list of str
-            Keys of `cell`, or of the dicts in it; empty where there is none, or nothing differs.
+            Keys of `cell`, or of the dicts in it; empty if there is none, or nothing differs.
         """
         kept = self._by_name.get(_names(cell))
         return [] if kept is None else _differences(kept, cell)
 
     def put(self, cell: Cell, results: Results) -> None:
-        """Keep the results of a cell, beside others of it such as more scores."""
+        """Store the results of a cell, merged with those stored before."""
         merged = self._keep(cell, results)
         if self.path is not None:
             with self.path.open("a", encoding="utf-8") as stream:
@@ -179,8 +181,8 @@ class ResultStore:
 
 def _bad_line(path: Path, number: int, line: bytes) -> ReadError:
     return ReadError(
-        "this is no line of comparison results; name another file, or move this one away to start "
-        "anew",
+        "this is not a line of comparison results; choose another file, or move this one away to "
+        "start again",
         path=path,
         line=number,
         text=line.decode("utf-8", "replace"),
