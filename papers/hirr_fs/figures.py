@@ -40,7 +40,8 @@ def figure_facts(outcomes: Sequence[Outcome]) -> dict[str, Facts]:
         "figure-8": _ranks(outcomes),
         "figure-9": _four(outcomes),
         "figure-12": _curves(
-            [one for one in outcomes if one.name in _TEXTS], "20 Newsgroups: F1 by features per node"
+            [one for one in outcomes if one.name in _TEXTS],
+            "20 Newsgroups: F1 by features per node",
         ),
         "figure-13": _sweeps(outcomes),
     }

@@ -180,7 +180,8 @@ _WORDS = (
     "Times are CPU times of one process. 'MF-Tree' is MFTreeClassifier() as it comes, with "
     "a beam. All trees but that of the first row are followed by linear support vector "
     "machines at their nodes, greedily, as published, or by a beam; 'one-vs-rest' is the same at "
-    "one node. DRHL tries one start and three iterations per node instead of two and five, to save time."
+    "one node. DRHL tries one start and three iterations per node instead of two and five, to "
+    "save time."
 )
 
 

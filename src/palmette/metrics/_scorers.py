@@ -1,4 +1,4 @@
-"""scikit-learn scorers that know the hierarchy of the fitted model."""
+"""Scorers for scikit-learn that use the hierarchy of the fitted model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable, MutableMapping
 from types import FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
@@ -71,7 +71,7 @@ class HierarchicalScorer(BaseEstimator):  # type: ignore[misc]
     """
 
     # metadata routing reads what a scorer takes from the arguments of `score`
-    __metadata_request__score = {"estimator": UNUSED}
+    __metadata_request__score: ClassVar[dict[str, Any]] = {"estimator": UNUSED}
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class MultiScorer(BaseEstimator):  # type: ignore[misc]
     (0.5, -1.0)
     """
 
-    __metadata_request__score = {"estimator": UNUSED}
+    __metadata_request__score: ClassVar[dict[str, Any]] = {"estimator": UNUSED}
 
     def __init__(self, scorers: Any) -> None:
         self.scorers = scorers

@@ -1,7 +1,7 @@
 """The registry of models by name, for the command line, the tournament and comparisons."""
 
 from palmette.base._adapters import OverLabels
-from palmette.models import _catalogue
+from palmette.models import _catalogue  # noqa: F401 (registers the models)
 from palmette.models._registry import (
     ModelContext,
     ModelSpec,
