@@ -60,7 +60,7 @@ def test_without_a_warm_start_a_fit_begins_anew():
 @pytest.mark.parametrize("kind", ALL_FIVE)
 def test_a_warm_start_refuses_other_labels_and_fewer_rounds(kind):
     clf = kind(n_estimators=3, warm_start=True, random_state=0).fit(X, Y)
-    with pytest.raises(PalmetteError, match="warm_start=True goes on with 11 nodes"):
+    with pytest.raises(PalmetteError, match="warm_start=True continues a fit with 11 nodes"):
         clf.fit(X, [path[:1] for path in Y])
     # the same nodes, but one of them is no label any more
     clf = kind(n_estimators=3, warm_start=True, random_state=0).fit(X, Y)

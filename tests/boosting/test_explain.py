@@ -14,7 +14,7 @@ from tests.boosting import insight_cases as cases
 
 import palmette as pm
 from palmette.boosting import _explain as explain_module
-from palmette.boosting._explain import AVERAGE, Asked, parts_of, split_rules
+from palmette.boosting._explain import AVERAGE, Request, parts_of, split_rules
 from palmette.boosting._hypotheses import ClassTrees, ColumnParents, Samples, SharedTree
 from palmette.exceptions import PalmetteError
 
@@ -152,9 +152,9 @@ def test_the_score_of_a_bundle_is_the_mean_over_its_models():
 
 def numbers_of(hypothesis, codes, n_columns):
     wanted = np.ones((len(codes), n_columns), dtype=bool)
-    asked = Asked(Samples(codes), wanted, [f"node {k}" for k in range(n_columns)])
-    parts = list(parts_of(hypothesis, sparse.csc_array(np.eye(n_columns)), asked))
-    said = {number: sentence for sentence, number in asked.words.items()}
+    request = Request(Samples(codes), wanted, [f"node {k}" for k in range(n_columns)])
+    parts = list(parts_of(hypothesis, sparse.csc_array(np.eye(n_columns)), request))
+    said = {number: sentence for sentence, number in request.words.items()}
     return [
         (row, node, said.get(rule, rule), amount)
         for part in parts
@@ -338,7 +338,7 @@ def test_thresholds_have_the_digits_they_need():
 def test_a_split_off_of_missing_values_is_told_as_one():
     X = np.array([[1.0], [1.0], [np.nan], [np.nan]])
     model = fit("mh", X, ["a", "a", "b", "b"], n_estimators=1)
-    assert model.explain(X[[0]], "a")["rule"].tolist()[1] == "feature 0 is known"
+    assert model.explain(X[[0]], "a")["rule"].tolist()[1] == "feature 0 is not missing"
     assert model.explain(X[[2]], "a")["rule"].tolist()[1] == "feature 0 is missing"
     by_feature = model.explain(X[[0, 2]], "a", by="feature")["rule"].tolist()
     assert by_feature == ["start", "feature 0 = 1", "start", "feature 0 is missing"]

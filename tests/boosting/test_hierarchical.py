@@ -265,7 +265,7 @@ def test_bags_of_sets_average_probabilities():
     clf = boosting(hierarchy=DAG, n_bags=3, n_estimators=5).fit(X, y)
     scores = scores_of(clf._samples(X), clf.rounds_, clf.start_)
     expected = np.mean([expit(part) for part in np.split(scores, 3, axis=1)], axis=0)
-    np.testing.assert_allclose(clf._node_proba_from(scores), expected)
+    np.testing.assert_allclose(clf._node_proba_from(scores, 5), expected)
 
 
 def test_the_accurate_preset_is_a_bag_of_two_and_two(problem):

@@ -10,6 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from tests.boosting.problems import DAG, PATHS, dag_problem, signs_of, tree_problem
 
 import palmette as pm
+from palmette.boosting._boost import scores_of
 from palmette.decisions._losses import hierarchical_costs
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.metrics import hierarchical_f1_score
@@ -78,7 +79,7 @@ def test_losses_are_those_of_the_scores():
     for coefficient in ("global", "per_class"):
         long = stumps(coefficient=coefficient).fit(X, Y)
         short = stumps(coefficient=coefficient, n_estimators=14).fit(X, Y)
-        raw = super(pm.boosting.ada.NodeBoostingClassifier, short)._scores_of(X)
+        raw = scores_of(short._samples(X), short.rounds_, short.start_)
         costs = hierarchical_costs(TREE, nodes=short.nodes_)[short.nodes_]
         loss = (np.exp(-signs_of(short, Y) * raw) @ costs).mean()
         assert long.train_loss_[-1] == pytest.approx(loss)
@@ -140,10 +141,10 @@ def test_initial_weights_of_unknown_nodes_are_refused_by_name():
 
 @pytest.mark.parametrize("mask", ["search", "literal"])
 def test_a_mask_needs_a_hypothesis_for_every_node_that_says_yes_or_no(mask):
-    with pytest.raises(PalmetteError, match=rf"mask='{mask}' needs a hypothesis for every class"):
+    with pytest.raises(PalmetteError, match=rf"mask='{mask}' requires one hypothesis per class"):
         ada(mask=mask, weak_learner=SharedTree(votes="sign")).fit(X, Y)
     for learner in ("shared_tree", StumpPerClass(votes="confidence")):
-        with pytest.raises(PalmetteError, match=rf"mask='{mask}' asks whether a parent votes \+1"):
+        with pytest.raises(PalmetteError, match=rf"mask='{mask}' requires votes -1 and \+1"):
             ada(mask=mask, weak_learner=learner).fit(X, Y)
 
 
@@ -164,8 +165,8 @@ def test_unknown_options_are_refused_by_name(name, value, told):
         ada(**{"weak_learner": "stump", name: value}).fit(X, Y).predict(X)
 
 
-def test_a_stop_for_want_of_an_edge_names_the_round():
-    with pytest.warns(UserWarning, match=r"stopped at round (\d+) of 200: no weak hyp") as caught:
+def test_a_stop_without_an_edge_names_the_round():
+    with pytest.warns(UserWarning, match=r"stopped at round (\d+) of 200: no weak l") as caught:
         clf = stumps(mask="literal", n_estimators=200).fit(X, Y)
     told = [str(each.message) for each in caught]
     assert len(told) == 1
@@ -300,6 +301,6 @@ def test_the_literal_mask_stalls(data_home, two_sided, name, stop):
     make = pm.HierarchicalAdaBoostClassifier.preset
     learner = StumpPerClass(two_sided=two_sided)
     clf = make("paper", hierarchy=data.hierarchy, weak_learner=learner)
-    with pytest.warns(UserWarning, match=f"stopped at round {stop} of 600: no weak hypothesis"):
+    with pytest.warns(UserWarning, match=f"stopped at round {stop} of 600: no weak learner"):
         clf.fit(data.X_train, data.y_train)
     assert len(clf.rounds_) == stop - 1

@@ -5,6 +5,7 @@ import pytest
 from tests.boosting.problems import tree_problem
 
 import palmette as pm
+from palmette.boosting._boost import scores_of
 from palmette.weak import SharedTree, TreePerClass
 
 X, PATHS = tree_problem(n_samples=120)
@@ -30,22 +31,22 @@ def test_it_is_h_ada_mh_with_a_coefficient_for_every_class():
 
 @pytest.mark.parametrize("learner", ["stump", TreePerClass(2, max_features=None)], ids=repr)
 def test_a_label_is_learnt_whatever_the_others_are(learner):
-    """Columns do not know of each other: all but one may be shuffled."""
+    """Columns are independent: all but one may be shuffled."""
     rng = np.random.default_rng(0)
     flags = (X[:, :3] > 0.3) ^ (rng.random((len(X), 3)) < 0.1)
     other = flags.copy()
     other[:, 1:] = other[rng.permutation(len(X)), 1:]
     one, two = (mi(weak_learner=learner).fit(X, labels.astype(int)) for labels in (flags, other))
-    raw = [super(pm.boosting.ada.NodeBoostingClassifier, clf)._scores_of(X) for clf in (one, two)]
+    raw = [scores_of(clf._samples(X), clf.rounds_, clf.start_) for clf in (one, two)]
     np.testing.assert_allclose(raw[0][:, 0], raw[1][:, 0], rtol=1e-9)
     assert not np.allclose(raw[0][:, 1], raw[1][:, 1])
 
 
 def test_scores_of_labels_are_brought_to_one_scale():
-    """Each is divided by the sum of its coefficients, so that none outshouts the others."""
+    """Each is divided by the sum of its coefficients, so that all have the same range."""
     clf = mi().fit(X, NAMES)
     alphas = sum(np.abs(each.values).max(axis=1) for each in clf.rounds_)
-    raw = super(pm.boosting.ada.NodeBoostingClassifier, clf)._scores_of(X)
+    raw = scores_of(clf._samples(X), clf.rounds_, clf.start_)
     np.testing.assert_allclose(clf.predict_node_scores(X), raw / alphas * alphas.mean(), rtol=1e-9)
     assert np.abs(clf.predict_node_scores(X)).max() <= alphas.mean() * (1 + 1e-9)
 

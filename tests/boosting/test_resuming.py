@@ -90,13 +90,13 @@ def test_foreign_data_and_parameters_are_refused_by_name(kind, tmp_path):
         clf.set_callbacks(kept).fit(X, Y, weights)
 
     again(n_jobs=2)
-    with pytest.raises(ReadError, match="its data are others"):
+    with pytest.raises(ReadError, match="its data differ"):
         again(X=X[::-1].copy())
-    with pytest.raises(ReadError, match="its data are others"):
+    with pytest.raises(ReadError, match="its data differ"):
         again(Y=[Y[1], *Y[1:]])
-    with pytest.raises(ReadError, match="its data are others"):
+    with pytest.raises(ReadError, match="its data differ"):
         again(weights=np.arange(1.0, len(X) + 1))
-    with pytest.raises(ReadError, match=r"parameters are others \(learning_rate="):
+    with pytest.raises(ReadError, match=r"parameters differ \(learning_rate="):
         again(learning_rate=0.123)
     with pytest.raises(ReadError, match=r"\(random_state=0 there, 1 here\)"):
         again(random_state=1)

@@ -87,7 +87,7 @@ def validation(patience, tol, done=(), losses=()):
 def test_losses_are_those_of_the_votes_so_far():
     found = validation(patience=3, tol=0.0)
     for number in (-1, -1, 2):
-        found.see(Adds(number))
+        found.add(Adds(number))
     assert found.losses == [4.0, 3.0, 5.0]
     assert found.best == 2
 
@@ -104,7 +104,7 @@ def test_losses_are_those_of_the_votes_so_far():
 def test_it_is_over_when_as_many_rounds_have_brought_nothing(steps, tol, best, over_after):
     found, over = validation(2, tol), None
     for turn, step in enumerate(steps, start=1):
-        found.see(Adds(step))
+        found.add(Adds(step))
         if found.is_over:
             over = turn
             break
@@ -116,6 +116,6 @@ def test_it_goes_on_from_losses_of_an_earlier_fit():
     found = validation(2, 0.0, done=(-1, -1, 1), losses=(4.0, 3.0, 4.0))
     assert found.best == 2
     assert not found.is_over
-    found.see(Adds(1))
+    found.add(Adds(1))
     assert found.losses == [4.0, 3.0, 4.0, 5.0]
     assert found.is_over

@@ -1,4 +1,4 @@
-"""How far votes can carry a score."""
+"""NodeBoostingClassifier: AdaBoost over pairs of a row and a node."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ __all__ = ["NodeBoostingClassifier", "total_reach"]
 
 
 def total_reach(rounds: list[Any], n_columns: int, by_column: bool) -> NDArray[np.float64]:
-    """Largest score that the votes of the first rounds can add up to.
+    """Return the largest score that the votes of the first rounds can sum to.
 
     Parameters
     ----------
     rounds : list of hypotheses
     n_columns : int
     by_column : bool
-        Whether columns are told apart; else their mean is given.
+        Whether the result is per column; else it is the mean over the columns.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def total_reach(rounds: list[Any], n_columns: int, by_column: bool) -> NDArray[n
         largest = np.abs(hypothesis.table()).max(axis=1)
         reach[turn] = largest if by_column else largest.mean()
     reach = np.cumsum(reach, axis=0)
-    reach[reach <= 0] = 1.0  # a column that no round votes for has scores of zero, in any scale
+    reach[reach <= 0] = 1.0  # columns without votes have scores of zero, in any scale
     return reach
 
 
@@ -55,15 +55,15 @@ FloatArray = NDArray[np.float64]
 
 
 class NodeBoostingClassifier(BoostedClassifier):
-    """Base of AdaBoost over (row, node) pairs.
+    """Base class of AdaBoost over (row, node) pairs.
 
-    A subclass sets the parameters that `_settings` reads, or overrides it.
+    A subclass has the parameters that `_settings` reads, or overrides it.
     """
 
     _by_node = True
 
     def _settings(self) -> dict[str, Any]:
-        """Initial weights, mask, coefficient and rule for DAGs."""
+        """Return the initial weights, the mask and the kind of coefficient."""
         return {
             "initial_weights": self.initial_weights,
             "mask": self.mask,
@@ -79,12 +79,12 @@ class NodeBoostingClassifier(BoostedClassifier):
         if settings["mask"] != "none":
             if learner.votes != "sign":
                 raise PalmetteError(
-                    f"mask={settings['mask']!r} asks whether a parent votes +1, but {learner!r} "
-                    "votes by confidence. Give it votes='sign', or set mask='none'."
+                    f"mask={settings['mask']!r} requires votes -1 and +1, but {learner!r} has "
+                    "confidence-rated votes. Set its votes='sign', or mask='none'."
                 )
             if not learner.by_column:
                 raise PalmetteError(
-                    f"mask={settings['mask']!r} needs a hypothesis for every class, but "
+                    f"mask={settings['mask']!r} requires one hypothesis per class, but "
                     f"{learner!r} grows one for all. Use 'stump' or 'tree', or set mask='none'."
                 )
 
@@ -109,13 +109,13 @@ class NodeBoostingClassifier(BoostedClassifier):
         return RowChoice(self.subsample, self.weight_trim)
 
     def _costs(self) -> FloatArray:
-        """Initial weight of every column."""
+        """Return the initial weight of every column."""
         wanted, hierarchy = self._settings()["initial_weights"], self.hierarchy_
         if isinstance(wanted, str):
             _check_choice("initial_weights", wanted, ("hierarchical", "uniform"))
             if wanted == "uniform":
                 return np.ones(len(self.nodes_))
-            return hierarchical_costs(hierarchy, nodes=self.nodes_)[self.nodes_]
+            return np.asarray(hierarchical_costs(hierarchy, nodes=self.nodes_)[self.nodes_])
         costs = np.ones(hierarchy.n_nodes)
         if isinstance(wanted, Mapping):
             for node, cost in wanted.items():
@@ -125,19 +125,21 @@ class NodeBoostingClassifier(BoostedClassifier):
         if costs.shape != (hierarchy.n_nodes,):
             raise PalmetteError(
                 f"initial_weights has shape {costs.shape}: expected ({hierarchy.n_nodes},), one "
-                "for every node of the hierarchy, the root among them, or a mapping of nodes."
+                "weight per node of the hierarchy, including the root, or a mapping of nodes."
             )
         costs = costs[self.nodes_]
         if not (np.isfinite(costs) & (costs > 0)).all():
-            raise PalmetteError("initial_weights holds a number that is not positive and finite.")
-        return costs
+            raise PalmetteError("initial_weights has a number that is not positive or finite.")
+        return np.asarray(costs)
 
     def _mask(self) -> ColumnMask | None:
         mask = self._settings()["mask"]
         if mask == "none":
             return None
         hierarchy, edges = self.hierarchy_, self._answers.columns.edges
-        if self._dag_rule() == "any":  # the root says +1 to every row: its children need no other
+        if (
+            self._dag_rule() == "any"
+        ):  # the root votes +1 for every row: its children are not masked
             tops = hierarchy.edges[hierarchy.edges[:, 0] == 0, 1]
             edges = edges[~np.isin(self.nodes_[edges[:, 1]], tops)]
         order = np.argsort(edges[:, 1], kind="stable")
@@ -166,36 +168,36 @@ class NodeBoostingClassifier(BoostedClassifier):
     def _scale(self, votes: FloatArray, n_rounds: int) -> FloatArray:
         if self._settings()["coefficient"] == "global":
             return votes
-        # columns whose coefficients differ are brought to one scale
+        # columns have different coefficients: bring them to one scale
         reach = self._reach[n_rounds]
         return np.asarray(votes * (reach.mean() / reach))
 
-    def _sureness(self, n_rounds: int) -> float:
-        """Factor that makes log-odds of scores: at most 2, less where votes go on and on.
+    def _log_odds_factor(self, n_rounds: int) -> float:
+        """Return the factor that turns scores into log-odds: at most 2, less after many rounds.
 
         A score is half the log-odds of a node, but rounds keep adding votes after the training rows
-        are told apart; no number of rounds makes surer than the number of rows.
+        are separated; the log-odds are limited by the number of rows.
         """
-        surest = float(np.log1p(self._n_rows))
-        return 2.0 * min(1.0, surest / float(self._reach[n_rounds].mean()))
+        largest = float(np.log1p(self._n_rows))
+        return 2.0 * min(1.0, largest / float(self._reach[n_rounds].mean()))
 
     def _path_scores(self, scores: FloatArray) -> FloatArray:
-        """Scores of the paths to the classes; see `path_scores`.
+        """Return the scores of the paths to the classes; see `path_scores`.
 
-        Few stumps make many draws, which rounding must not decide.
+        With few stumps there are many ties, which rounding must not decide.
         """
         return np.round(path_scores(scores, self.space_), 9)
 
     def _class_proba_from(self, scores: FloatArray, n_rounds: int) -> FloatArray:
         paths = self._path_scores(scores)
-        return np.asarray(softmax(self._sureness(n_rounds) * paths, axis=1))
+        return np.asarray(softmax(self._log_odds_factor(n_rounds) * paths, axis=1))
 
     def _node_proba_from(self, scores: FloatArray, n_rounds: int) -> FloatArray:
-        proba: FloatArray = expit(self._sureness(n_rounds) * scores)
+        proba: FloatArray = expit(self._log_odds_factor(n_rounds) * scores)
         return np.clip(proba, 1e-12, 1 - 1e-12)
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Scores of the labels.
+        """Return the scores of the labels.
 
         Parameters
         ----------
@@ -204,12 +206,12 @@ class NodeBoostingClassifier(BoostedClassifier):
         Returns
         -------
         array of shape (n_samples, n_classes)
-            Columns as in ``classes_``: the score of the label's path, or with several paths a row
-            that of its node. With two labels and one path a row the difference, of shape
+            Columns as in ``classes_``: the score of the path to the label, or with several paths
+            per row that of its node. With two labels and one path per row the difference, of shape
             (n_samples,).
         """
         scores = self._scores_of(self._read_rows(X))
-        return self._answers.margins(scores, self._path_scores)
+        return np.asarray(self._answers.margins(scores, self._path_scores))
 
     # ------------------------------------------------------------------ deciding
 
@@ -239,13 +241,13 @@ class NodeBoostingClassifier(BoostedClassifier):
             yield self._follow_signs(self._scale(part, n_rounds) for part in self._parts(votes))
 
     def _follow_signs(self, scores: Iterable[FloatArray]) -> NDArray[np.int32]:
-        """Node of every row by the signs of scores, some rows at a time."""
+        """Return the node of each row by the signs of scores, given in chunks of rows."""
         return np.concatenate([best_positive_path(part, self.space_) for part in scores])
 
     def predict_signs(self, X: Any) -> sparse.csr_array:
-        """Predict every node for itself, by the sign of its score (eq. 12).
+        """Predict every node independently, by the sign of its score (eq. 12).
 
-        Nothing makes these sets coherent: a node may be true without its parent.
+        These sets need not be coherent: a node may be true without its parent.
 
         Parameters
         ----------

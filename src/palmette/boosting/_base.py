@@ -1,4 +1,4 @@
-"""What all boosted classifiers share: fitting round by round, stages, resuming."""
+"""BoostedClassifier: fitting round by round, warm start and checkpoints, staged predictions."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ __all__ = ["BoostedClassifier"]
 
 FloatArray = NDArray[np.float64]
 
-# what may differ between a fit and the one that goes on from its checkpoint
+# parameters that may change between a fit and its continuation from a checkpoint
 _NOT_OF_THE_MODEL = ("n_estimators", "decoding", "warm_start")
 
 
 class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ignore[misc]
-    """Base of classifiers that add up the votes of many rounds.
+    """Base class of classifiers whose scores are sums of votes over the rounds.
 
-    A subclass gives `_objective`, `_learner`, `_loss_on` and, from scores, `_class_proba_from` or
+    A subclass defines `_objective`, `_learner`, `_loss_on`, and `_class_proba_from` or
     `_node_proba_from`.
     """
 
@@ -72,19 +72,19 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         raise NotImplementedError
 
     def _loss_on(self, targets: Any, weights: NDArray[np.float64]) -> Any:
-        """Return a function of scores, (n_samples, n_columns), that gives their mean loss."""
+        """Return a function that computes the mean loss of scores, (n_samples, n_columns)."""
         raise NotImplementedError
 
     def _scale(self, votes: FloatArray, n_rounds: int) -> FloatArray:
-        """Scores of the model's columns from the sums of votes after some rounds."""
+        """Return the scores of the columns, given the sums of votes after some rounds."""
         return votes
 
     def _class_proba_from(self, scores: FloatArray, n_rounds: int) -> FloatArray:
-        """Probabilities of classes from scores after some rounds."""
+        """Return the probabilities of classes, given the scores after some rounds."""
         raise NotImplementedError
 
     def _node_proba_from(self, scores: FloatArray, n_rounds: int) -> FloatArray:
-        """Raw probabilities of nodes from scores after some rounds."""
+        """Return the probabilities of nodes before they are made coherent, given scores."""
         raise NotImplementedError
 
     def _takes_several_now(self) -> bool:
@@ -123,12 +123,12 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
 
     @monitored_fit
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Boost.
+        """Fit the model.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Numbers; NaN is missing.
+            Numbers; NaN is a missing value.
         y : labels of n_samples rows
             In any form that `NodeLabels.encode` reads.
         sample_weight : array-like of shape (n_samples,), optional
@@ -140,7 +140,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         self._check_parameters()
         numbers = self._numbers(self._read_features(X, reset=True))
         weights = check_weights(sample_weight, count_rows(numbers))
-        before = self._labels_learnt()
+        before = self._fitted_labels()
         targets = self._learn_target(
             numbers, y, weights, by_node=self._by_node, takes_several=self._takes_several_now()
         )
@@ -150,10 +150,10 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
             weights = np.ones(targets.shape[0])
         elif used is not None:
             numbers, weights = take_rows(numbers, np.flatnonzero(used)), weights[used]
-        if not self._goes_on(before):
+        if not self._continues(before):
             self.bins_ = BinMapper.fit(numbers, self.max_bins)
             self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-            self._forget()
+            self._reset_rounds()
         given = {
             "X": X,
             "y": y,
@@ -164,7 +164,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         return self
 
     def _choose_rule(self, X: Any, targets: Any, weights: NDArray[np.float64]) -> None:
-        """Set ``decoding_`` where the decision rule leaves something to be chosen."""
+        """Set ``decoding_`` if the decision rule has parameters to tune."""
         self.__dict__.pop("decoding_", None)
         if self.several_paths_ or self.decoding in ("auto", "sign") or not self._has_choice():
             return
@@ -174,13 +174,13 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
             self.decoding_ = tune_marginal(rule, self, X, nodes, weights, self._seed)
 
     def _terminals(self, targets: Any) -> NDArray[np.int32]:
-        """Node of every row, from targets by class or by node."""
+        """Return the node of every row, given targets by class or by node."""
         if not sparse.issparse(targets):
             return np.asarray(self.space_.classes[targets])
-        # nodes are in preorder, so the last one of a row is the end of its path
+        # nodes are in preorder: the last one of a row is the end of its path
         return np.asarray(self.nodes_[targets.indices[targets.indptr[1:] - 1]])
 
-    def _forget(self) -> None:
+    def _reset_rounds(self) -> None:
         self.rounds_: list[Any] = []
         self.train_loss_ = np.empty(0)
         self.edges_ = np.empty(0)
@@ -232,7 +232,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         if validation is not None:
             validation.begin(self.start_, rounds, self.validation_loss_)
         coming = boost(objective, self._learner(), rows, self._seed, rounds, self._row_choice())
-        # one label has nothing to be told from
+        # with a single label there is nothing to learn
         stop = self.n_estimators if self._has_choice() else first
         for turn in monitored_rounds(
             self,
@@ -246,13 +246,13 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
                 break
             done = next(coming, None)
             if done is None:
-                self._stopped_for_want_of_an_edge(turn, objective)
+                self._warn_of_stop(turn, objective)
                 break
             rounds.append(done.hypothesis)
             losses.append(done.loss)
             edges.append(done.edge)
             if validation is not None:
-                validation.see(done.hypothesis)
+                validation.add(done.hypothesis)
         kept = len(rounds) if validation is None else validation.best
         self.rounds_ = rounds[:kept]
         self.__dict__.update(self._summary(self.rounds_))
@@ -261,25 +261,25 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
             self.validation_loss_ = np.asarray(validation.losses[:kept])
 
     def _summary(self, rounds: list[Any]) -> dict[str, Any]:
-        """Attributes that follow from the rounds."""
+        """Return the attributes that are computed from the rounds."""
         return {}
 
     def _has_choice(self) -> bool:
-        return self.several_paths_ or self.space_.n_classes > 1
+        return bool(self.several_paths_ or self.space_.n_classes > 1)
 
-    def _stopped_for_want_of_an_edge(self, turn: int, objective: Any) -> None:
+    def _warn_of_stop(self, turn: int, objective: Any) -> None:
         warnings.warn(
-            f"boosting stopped at round {turn + 1} of {self.n_estimators}: no weak hypothesis with "
-            f"an edge is left (the last one had {objective.edge:.2g}).",
+            f"boosting stopped at round {turn + 1} of {self.n_estimators}: no weak learner better "
+            f"than chance was found (the edge of the last one was {objective.edge:.2g}).",
             stacklevel=6,
         )
 
     def _warn_of_unseen(self) -> None:
-        """Say once that some classes of a given hierarchy have nothing to be learnt from."""
+        """Warn if classes of the given hierarchy have no training row."""
         hierarchy, form = self.hierarchy_, self.label_form_
         listed: NDArray[np.signedinteger[Any]]
         if form.kind == "indicator":
-            if self.several_paths_:  # the user was warned when y was read
+            if self.several_paths_:  # the user was already warned when y was read
                 return
             assert form.columns is not None  # a matrix has columns
             listed, where = form.columns[form.columns > 0], "columns of y"
@@ -295,36 +295,36 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
                 stacklevel=5,
             )
 
-    # ------------------------------------------------------------------ going on
+    # ------------------------------------------------------------------ warm start
 
-    def _labels_learnt(self) -> tuple[Any, Any] | None:
-        """Nodes and, with one path a row, labels of the last fit."""
+    def _fitted_labels(self) -> tuple[Any, Any] | None:
+        """Return the nodes and, with one path per row, the labels of the last fit."""
         if not hasattr(self, "nodes_"):
             return None
         return self.nodes_, None if self.several_paths_ else self.space_.classes
 
-    def _goes_on(self, before: Any) -> bool:
-        """Whether rounds are added to those of an earlier fit, which must be of the same labels."""
+    def _continues(self, before: Any) -> bool:
+        """Whether rounds are added to those of the last fit, which must have the same labels."""
         if not self.warm_start or not getattr(self, "rounds_", None):
             return False
-        now: Any = self._labels_learnt()
+        now: Any = self._fitted_labels()
         if not all(np.array_equal(a, b) for a, b in zip(before, now, strict=True)):
             raise PalmetteError(
-                f"warm_start=True goes on with {len(before[0])} nodes, but y has other ones, or "
-                f"other labels among them ({len(now[0])} nodes). Fit on the same data, or set "
-                "warm_start=False."
+                f"warm_start=True continues a fit with {len(before[0])} nodes, but y has other "
+                f"nodes or other labels among them ({len(now[0])} nodes). Fit on the same data, or "
+                "set warm_start=False."
             )
         if self.n_estimators < len(self.rounds_):
             raise PalmetteError(
                 f"n_estimators={self.n_estimators} is less than the {len(self.rounds_)} rounds "
-                "that warm_start=True would go on from. Ask for more, or set warm_start=False."
+                "already fitted. Increase n_estimators, or set warm_start=False."
             )
         return True
 
     def _state(
         self, rounds: list[Any], losses: list[float], edges: list[float], validation: Any
     ) -> dict[str, Any]:
-        """State of a checkpoint."""
+        """Return the state that a checkpoint stores."""
         seen = [] if validation is None else validation.losses
         return {
             "seed": self._seed,
@@ -353,12 +353,15 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
 
     def _check_rounds(self) -> None:
         """Require that rounds use features that have bins, and vote for the model's columns."""
-        require(isinstance(self.bins_, BinMapper), "the bins of a model are no BinMapper")
+        require(isinstance(self.bins_, BinMapper), "the bins of a model are not a BinMapper")
         numbers(self.bins_.starts, np.int64, 1, "starts of bins")
-        require(isinstance(self.rounds_, list), "the rounds of a model are no list")
-        require(isinstance(self.start_, np.ndarray) and self.start_.ndim == 1, "no starting scores")
+        require(isinstance(self.rounds_, list), "the rounds of a model are not a list")
+        is_vector = isinstance(self.start_, np.ndarray) and self.start_.ndim == 1
+        require(is_vector, "the initial scores of a model are not a vector")
         for each in self.rounds_:
-            require(type(each) is type(self.rounds_[0]), "the rounds of a model differ in kind")
+            require(
+                type(each) is type(self.rounds_[0]), "the rounds of a model have different types"
+            )
             n_columns, largest = extent_of(each)
             require(n_columns == len(self.start_), "a round votes for other columns than the model")
             require(largest < self.bins_.n_features, "a round uses a feature that does not exist")
@@ -370,7 +373,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         return Samples(self.bins_.transform(numbers), numbers)
 
     def _scores_of(self, X: Any) -> FloatArray:
-        """Scores of the model's columns: (n_samples, n_columns)."""
+        """Return the scores of the columns: (n_samples, n_columns)."""
         votes = scores_of(self._samples(X), self.rounds_, self.start_)
         return self._scale(votes, len(self.rounds_))
 
@@ -381,21 +384,21 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         return self._node_proba_from(self._scores_of(X), len(self.rounds_))
 
     def _numbers(self, X: Any) -> Any:
-        """Features as an array of numbers, or a sparse matrix."""
+        """Return X as an array of numbers, or a sparse matrix."""
         if sparse.issparse(X):
             return X
         try:
             return np.asarray(X, dtype=np.float64)
         except ValueError:
             raise PalmetteError(
-                f"{type(self).__name__} takes numbers only, but X holds texts or categories. "
+                f"{type(self).__name__} accepts numbers only, but X contains texts or categories. "
                 "Encode them first, for example with skrub.TableVectorizer or TfidfVectorizer."
             ) from None
 
     # ------------------------------------------------------------------ stages
 
     def _staged_tables(self, X: Any) -> Iterator[Iterator[FloatArray]]:
-        """Yield, for each round, the tables that `_answers` decides by, some rows at a time."""
+        """Yield, for each round, the scores that `_answers` decides by, in chunks of rows."""
         samples = self._samples(self._read_rows(X))
         stages = staged_scores(samples, self.rounds_, self.start_)
         for n_rounds, votes in enumerate(stages, start=1):
@@ -411,7 +414,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
                 yield self._class_proba_from(scores, n_rounds)
 
     def _staged_choices(self, X: Any) -> Iterator[Any]:
-        """Yield what is chosen after each round; see `Answers.decide`."""
+        """Yield the decisions after each round; see `Answers.decide`."""
         rule = self._rule()
         for tables in self._staged_tables(X):
             yield self._answers.decide(tables, rule)
@@ -454,7 +457,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
     # ------------------------------------------------------------------ inspection
 
     def predict_node_scores(self, X: Any) -> FloatArray:
-        """Scores of nodes, which the votes of the rounds add up to.
+        """Return the scores of nodes: the sums of the votes over the rounds.
 
         Parameters
         ----------
@@ -463,9 +466,9 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         Returns
         -------
         array of shape (n_samples, n_columns)
-            Columns as in ``nodes_``: the nodes with a training row, without the root. A model that
-            votes for labels has the mean over the labels at or below a node; one of several losses
-            or bags the mean over its models.
+            Columns as in ``nodes_``: the nodes with a training row, without the root. If a model
+            votes for labels, the score of a node is the mean over the labels at or below it; with
+            several losses or bags it is the mean over the models.
         """
         rows = self._read_rows(X)
         to_nodes = node_map(self, self.nodes_)
@@ -475,40 +478,40 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
     def feature_importances_(self) -> FloatArray:
         """Importances of the features for all nodes together, of shape (n_features,).
 
-        A split is worth what it takes off the variance of the votes, over the training rows and
-        summed over nodes or labels. Importances sum to one, or to zero where nothing was split.
-        Computed anew whenever they are asked for; see `feature_importances`.
+        The importance of a split is the decrease of the variance of the votes over the training
+        rows, summed over nodes or labels. Importances sum to one, or to zero if there is no split.
+        They are computed on each access; see `feature_importances`.
         """
         check_is_fitted(self)
         try:
             return overall_importances(self)
-        except PalmetteError as error:  # so that hasattr answers
+        except PalmetteError as error:  # so that hasattr returns False
             raise AttributeError(str(error)) from error
 
     def feature_importances(self, nodes: Any = None) -> FloatArray:
-        """Importances of the features for single nodes.
+        """Return the importances of the features for each node.
 
         Parameters
         ----------
         nodes : list of names or paths, optional
-            Nodes wanted; those of ``nodes_`` by default.
+            By default those of ``nodes_``.
 
         Returns
         -------
         array of shape (n_wanted, n_features)
-            Rows sum to one. They are zeros for nodes that nothing was split for, such as the root
-            and those without a training row.
+            Rows sum to one. They are zero for nodes without a split, such as the root and nodes
+            without a training row.
 
         Notes
         -----
-        A split that sends training rows of weight a left and b right, with mean votes x and y, is
-        worth ``a b / (a + b) (x - y)**2`` to its feature: what it takes off the variance of the
-        votes. Rows are weighted as when the tree was grown: of one tree for all nodes by
-        their own weights, of a tree for every node by the weights of that round. A model that votes
-        for labels is asked for the mean vote over the labels at or below a node. With several
-        losses or bags the importances are means over the models. The votes of a mask belong to no
-        feature. Where a round fits estimators of other libraries, their own importances, or the
-        sizes of their coefficients, are weighted by the squares of their votes.
+        A split with training rows of weight a on the left and b on the right, whose mean votes are
+        x and y, adds ``a b / (a + b) (x - y)**2`` to the importance of its feature: the decrease of
+        the variance of the votes. Rows have the weights with which the tree was grown: their sample
+        weights for one tree for all nodes, the weights of the round for one tree per node. If a
+        model votes for labels, the vote for a node is the mean over the labels at or below it. With
+        several losses or bags the importances are means over the models. Votes of masked rows
+        belong to no feature. For estimators of other libraries, their own importances, or the
+        absolute values of their coefficients, are weighted by the squares of their votes.
 
         Examples
         --------
@@ -525,33 +528,33 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
     def explain(
         self, X: Any, nodes: Any = None, *, by: str = "rule", max_rows: int | None = 20
     ) -> pd.DataFrame:
-        """Tell what moved the scores of nodes, for one row or a few.
+        """Return the contributions of the rules to the scores of nodes, for one row or a few.
 
-        A tree gives every row its mean vote over the training rows; every split on the way to
-        the leaf moves that to the mean of the side taken. So contributions add up to what
-        `predict_node_scores` says, exactly.
+        A tree starts with its mean vote over the training rows; every split on the path to the
+        leaf changes it to the mean of the chosen side. The contributions therefore sum exactly to
+        the result of `predict_node_scores`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
         nodes : list of names or paths, optional
-            Nodes to explain; by default those that are predicted for each row, ancestors included.
+            Nodes to explain; by default those predicted for each row, with their ancestors.
         by : "rule", "feature" or "round"
-            Whether to add up over the rounds what a rule contributed, or a feature, or to list the
-            rules of every round.
+            Sum the contributions over the rounds per rule or per feature, or list the rules of
+            every round.
         max_rows : int, optional
-            Most lines for a row and node; the least of them are then added up in the last one. None
-            lists all.
+            Maximum number of lines per row and node; the smallest contributions are summed in the
+            last line. None lists all.
 
         Returns
         -------
-        DataFrame with a line for every rule
-            ``row`` is the number of the row in X; ``node`` a path, or in a DAG a name; ``round``
-            counts from 1, or is "all"; ``feature`` is a name or number; ``rule`` says what is true
-            of the row, and ``contribution`` what that added to the score of the node. The first
-            line, "start", is the score that rows begin with, and the mean votes of the trees
-            unless they are listed by round; the others follow by size. Lines that no feature is
-            behind, as "masked by" a parent that voted -1, have an empty one.
+        DataFrame with one line per rule
+            ``row`` is the position of the row in X; ``node`` a path, or in a DAG a name; ``round``
+            counts from 1, or is "all"; ``feature`` is a name or number; ``rule`` is a condition
+            that the row meets, and ``contribution`` its part of the score of the node. The first
+            line, "start", is the initial score, including the mean votes of the trees unless they
+            are listed by round; the others are sorted by size. Lines that involve no feature, such
+            as "masked by" a parent that votes -1, have an empty ``feature``.
 
         Examples
         --------
@@ -580,10 +583,8 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         tags.input_tags.sparse = True
         learner = getattr(self, "weak_learner", None)
         inner = getattr(learner, "estimator", learner)
-        if hasattr(inner, "fit") and is_classifier(
-            inner
-        ):  # of another library: what it cannot do with, we cannot
-            own = get_tags(inner).input_tags
+        if hasattr(inner, "fit") and is_classifier(inner):
+            own = get_tags(inner).input_tags  # the limits of a wrapped classifier are ours
             tags.input_tags.allow_nan, tags.input_tags.sparse = own.allow_nan, own.sparse
         return tags
 

@@ -1,4 +1,4 @@
-"""Several models boosted side by side, one tree each a round, whose scores stand side by side."""
+"""The boosting loop: rounds, the choice of rows, several models at once, and scores of rounds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 class BundledObjective:
-    """Objectives that do not know of each other.
+    """Independent objectives whose columns are concatenated.
 
     Parameters
     ----------
@@ -45,22 +45,22 @@ class BundledObjective:
         return float(np.mean([each.loss for each in self._objectives]))
 
     def gradients(self, turn_seed: int) -> list[NDArray[np.float32]]:
-        """Return the gradients of all objectives."""
+        """Return the gradients of every objective."""
         return [each.gradients(turn_seed) for each in self._objectives]
 
     def take(self, grown: list[Any]) -> Bundle:
-        """Move every objective on by its part."""
+        """Update every objective by its part."""
         parts = [each.take(part) for each, part in zip(self._objectives, grown, strict=True)]
         return Bundle(tuple(parts), self._bounds)
 
     def replay(self, hypothesis: Bundle, samples: Samples) -> None:
-        """Move on by a round of an earlier fit."""
+        """Update by a round of an earlier fit."""
         for each, part in zip(self._objectives, hypothesis.parts, strict=True):
             each.replay(part, samples)
 
 
 class BundledLearner:
-    """A weak learner for every objective of a bundle.
+    """One weak learner per objective of a bundle.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class BundledLearner:
         chosen: NDArray[np.int32] | None,
         seed: int,
     ) -> list[Any]:
-        """Grow one hypothesis for every objective, each from a seed of its own."""
+        """Grow one hypothesis per objective, each with its own seed."""
 
         def grow_one(i: int) -> Any:
             own_seed = int(np.random.SeedSequence([seed, i]).generate_state(1, np.uint64)[0] >> 1)
@@ -88,33 +88,33 @@ class BundledLearner:
 
 
 class Objective(Protocol):
-    """What an objective gives to the loop."""
+    """The interface of an objective."""
 
     start: NDArray[np.float32]
     loss: float
     edge: float
 
     def gradients(self, turn_seed: int) -> NDArray[np.float32]:
-        """Return signed weights of shape (n_samples, n_columns); `loss` is that of before."""
+        """Return signed weights, (n_samples, n_columns); `loss` is the loss before the round."""
 
     def take(self, grown: Any) -> Hypothesis | None:
-        """Give what was grown its votes, and move on by it; None where there is no edge left."""
+        """Set the votes of a grown hypothesis and update by it; None if it has no edge."""
 
     def replay(self, hypothesis: Hypothesis, samples: Samples) -> None:
-        """Move on by a hypothesis of an earlier fit."""
+        """Update by a hypothesis of an earlier fit."""
 
 
 @dataclass(frozen=True)
 class Round:
-    """One round.
+    """The result of one round.
 
     Parameters
     ----------
     hypothesis : Hypothesis
     loss : float
-        Of the training rows before the round.
+        Mean loss of the training rows before the round.
     edge : float
-        Of the hypothesis under the weights of the round; NaN for gradient boosting.
+        Edge of the hypothesis under the weights of the round; NaN for gradient boosting.
     """
 
     hypothesis: Hypothesis
@@ -124,23 +124,23 @@ class Round:
 
 @dataclass(frozen=True)
 class RowChoice:
-    """Which rows a round looks at.
+    """The choice of the rows that a round uses.
 
     Parameters
     ----------
     subsample : float
-        Share of the rows, drawn anew every round.
+        Share of the rows, drawn again in every round.
     weight_trim : float
-        Share of the weight that may be left out: rows of the smallest weights are.
+        Share of the total weight that may be omitted: the rows of the smallest weights.
     """
 
     subsample: float = 1.0
     weight_trim: float = 0.0
 
     def __call__(self, signed: Any, seed: int) -> NDArray[np.int32] | None:
-        """Return the rows of a round, ascending; None for all.
+        """Return the rows of a round in ascending order; None for all.
 
-        `signed` is an array of shape (n_samples, n_columns), or a list of such, side by side.
+        `signed` is an array of shape (n_samples, n_columns), or a list of such arrays.
         """
         blocks = signed if isinstance(signed, list) else [signed]
         n_samples = len(blocks[0])
@@ -167,10 +167,10 @@ def boost(
     done: Sequence[Hypothesis] = (),
     choose_rows: RowChoice | None = None,
 ) -> Iterator[Round]:
-    """Yield one round after the other, for as long as they are asked for and have an edge.
+    """Yield one round after another, until a hypothesis has no edge.
 
-    Round ``t`` uses a seed made of (seed, t) alone: going on from given rounds leads to the same
-    model as never having stopped.
+    The seed of round ``t`` depends only on (seed, t): continuing from given rounds leads to the
+    same model as an uninterrupted fit.
 
     Parameters
     ----------
@@ -204,18 +204,18 @@ def boost(
 
 
 def seed_of(seed: int, turn: int) -> int:
-    """Seed of a round: an unsigned integer of 63 bits."""
+    """Return the seed of a round: an unsigned integer of 63 bits."""
     return int(np.random.SeedSequence([seed, turn]).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def scores_of(
     samples: Samples, rounds: Sequence[Hypothesis], start: NDArray[np.float32]
 ) -> NDArray[np.float64]:
-    """Scores of new rows after all rounds: (n_samples, n_columns)."""
+    """Return the scores of rows after all rounds: (n_samples, n_columns)."""
     scores = np.tile(start.astype(np.float64), (len(samples.codes), 1))
     if rounds and isinstance(rounds[0], ClassTrees):
         for chunk in row_chunks(len(rounds), rounds[0].features.size, at_once=2**20):
-            # all rounds are of one kind
+            # all rounds have the same type
             add_class_trees(cast("list[ClassTrees]", list(rounds[chunk])), samples, scores)
         return scores
     for hypothesis in rounds:
@@ -226,7 +226,7 @@ def scores_of(
 def staged_scores(
     samples: Samples, rounds: Sequence[Hypothesis], start: NDArray[np.float32]
 ) -> Iterator[NDArray[np.float64]]:
-    """Scores after every round; the same array each time, moved on."""
+    """Yield the scores after every round, in one array that is updated in place."""
     scores = np.tile(start.astype(np.float64), (len(samples.codes), 1))
     for hypothesis in rounds:
         hypothesis.add_scores(samples, scores)

@@ -1,4 +1,4 @@
-"""Fingerprints of data and parameters, by which a fit is told from others."""
+"""Checkpoint: a callback that saves the state of a fit, and the fingerprints that identify fits."""
 
 from __future__ import annotations
 
@@ -27,194 +27,45 @@ from palmette.persistence.checkpoints import read_checkpoint, read_fingerprint, 
 
 __all__ = ["Checkpoint", "fingerprint_of_arrays", "fingerprint_of_parameters", "resume_from"]
 
-
-_CHUNK = 2**24  # bytes of an array that are made contiguous at a time
-_LONGEST = 300  # characters of a value that are worth keeping to be shown
-_WITHOUT_EFFECT = {"n_jobs", "verbose"}  # on what is learnt, in any estimator
-
-
-def fingerprint_of_arrays(*arrays: Any) -> str:
-    """Digest of the types, shapes and values of arrays, the same in every process.
-
-    Parameters
-    ----------
-    *arrays : numeric arrays, sparse matrices or None
-        Their order counts, and None counts as one.
-
-    Returns
-    -------
-    str of 64 hexadecimal digits
-
-    Examples
-    --------
-    >>> a = np.arange(6.0).reshape(2, 3)
-    >>> fingerprint_of_arrays(a) == fingerprint_of_arrays(np.asfortranarray(a))
-    True
-    >>> fingerprint_of_arrays(a) == fingerprint_of_arrays(a.T)
-    False
-    """
-    digest = hashlib.sha256()
-    for array in arrays:
-        if array is None:
-            digest.update(b"none;")
-        elif sparse.issparse(array):
-            _add_sparse(digest, array)
-        else:
-            _add_dense(digest, np.asarray(array))
-    return digest.hexdigest()
-
-
-def _add_sparse(digest: Any, matrix: Any) -> None:
-    rows = sparse.csr_array(matrix)
-    if not rows.has_canonical_format:
-        rows = rows.copy()  # what was given stays as it is
-        rows.sum_duplicates()
-    digest.update(f"sparse{rows.shape};".encode())
-    # the width of indices depends on the size of the matrix and on who made it
-    for part in (rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data):
-        _add_dense(digest, part)
-
-
-def _add_dense(digest: Any, array: Any) -> None:
-    if array.dtype.kind not in "biufc":
-        raise TypeError(f"an array of {array.dtype} has no fingerprint: expected numbers.")
-    digest.update(f"{array.dtype.str}{array.shape};".encode())
-    if array.flags.c_contiguous:
-        digest.update(array.reshape(-1).view(np.uint8).data)
-        return
-    step = max(1, _CHUNK * len(array) // array.nbytes) if array.nbytes else 1
-    for start in range(0, len(array), step):
-        digest.update(np.ascontiguousarray(array[start : start + step]).data)
-
-
-def fingerprint_of_parameters(estimator: Any, without: Collection[str] = ()) -> str:
-    """Write all parameters of an estimator as JSON, the same text for the same settings.
-
-    Parameters
-    ----------
-    estimator : estimator
-    without : names
-        Parameters that the fit does not depend on; ``n_jobs`` and ``verbose`` are left out in any
-        case, and a ``random_state`` that is None or a generator, which is another one every time.
-
-    Returns
-    -------
-    str
-        A JSON object; inner estimators are there by the name of their class, with their parameters
-        as ``name__parameter``, and what is long by its digest.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> text = fingerprint_of_parameters(DecisionTreeClassifier(max_depth=np.int64(3)))
-    >>> json.loads(text)["max_depth"], "random_state" in text
-    (3, False)
-    """
-    values = _parameters(estimator)
-    return json.dumps({n: _short(v) for n, v in values.items() if n not in without}, sort_keys=True)
-
-
-def _parameters(estimator: Any) -> dict[str, Any]:
-    parameters = estimator.get_params(deep=True)
-    return {
-        # an inner estimator's own parameters are here too, under names of their own
-        name: type(value).__name__ if _is_estimator(value) else _plain(value)
-        for name, value in parameters.items()
-        if not _is_free(name, value)
-    }
-
-
-def _is_free(name: str, value: Any) -> bool:
-    """Whether a fit does not depend on a parameter, or not in a way that could be repeated."""
-    last = name.rpartition("__")[2]
-    if last == "random_state":
-        return not isinstance(value, int | np.integer)
-    return last in _WITHOUT_EFFECT
-
-
-def _plain(value: Any) -> Any:
-    """Return a value made of what JSON knows, with nothing in it that varies between processes."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, Hierarchy):
-        return f"Hierarchy of {value.n_nodes:,} nodes, sha256 {value.fingerprint}"
-    if isinstance(value, type) or (callable(value) and hasattr(value, "__qualname__")):
-        return f"{value.__module__}.{value.__qualname__}"
-    if _is_estimator(value):
-        return [type(value).__name__, _parameters(value)]
-    if is_dataclass(value):
-        values = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-        return [type(value).__name__, values]
-    return _plain_container(value)
-
-
-def _plain_container(value: Any) -> Any:
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
-        name = f"array of {value.dtype}, shape {value.shape}"
-        return f"{name}, sha256 {fingerprint_of_arrays(value)}"
-    if isinstance(value, Mapping):
-        return _sorted([_plain(key), _plain(each)] for key, each in value.items())
-    if isinstance(value, set | frozenset):
-        return _sorted(_plain(each) for each in value)
-    if isinstance(value, list | tuple | np.ndarray):
-        return [_plain(each) for each in value]
-    # whatever else shows itself as it is, but for its address
-    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
-
-
-def _sorted(values: Any) -> list[Any]:
-    return sorted(values, key=json.dumps)
-
-
-def _is_estimator(value: Any) -> bool:
-    return hasattr(value, "get_params") and not isinstance(value, type)
-
-
-def _short(value: Any) -> Any:
-    text = json.dumps(value)
-    if len(text) <= _LONGEST:
-        return value
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return f"{text[:60]}... ({len(text):,} characters, sha256 {digest})"
-
-
-_LEAST_PAUSE = 20  # times as long as it takes to write one: checkpoints cost 5 % of a fit at most
+_CHUNK = 2**24  # bytes of an array that are copied at once
+_LONGEST = 300  # longer values are stored as a digest
+_LEAST_PAUSE = 20  # times the duration of writing: checkpoints cost at most 5 % of a fit
+_WITHOUT_EFFECT = {"n_jobs", "verbose"}  # parameters that do not change a model
 
 
 class Checkpoint:
-    """Callback that writes the state of a fit to a file, and lets the same fit go on from there.
+    """Callback that writes the state of a fit to a file, from which the same fit can continue.
 
-    Where a fit is killed, the same lines run again go on from the last checkpoint, and end in the
-    very model that an uninterrupted fit gives. A fit that was finished is read from its file.
+    If a fit is killed, running the same code again continues from the last checkpoint, and results
+    in the same model as an uninterrupted fit. A finished fit is read from its file.
 
     Parameters
     ----------
     path : path-like
-        A file, which serves one fit. Or a folder, which holds one file for each fit, by what is
-        fitted on what: so that a search or a cross-validation that was killed can go on. A folder
-        is one that exists, or a name that ends with a slash; it is made if need be.
+        A file for one fit; or a folder with one file per fit, identified by estimator, parameters
+        and data, so that a search or a cross-validation that was killed can continue. A path is a
+        folder if it exists as one, or if it ends with a slash; it is then created if necessary.
     every_rounds : int, optional
-        Write a checkpoint after so many rounds.
+        Write a checkpoint after this number of rounds.
     every_seconds : float, optional
-        Write one at the end of a round when so much time has passed since the last; rarer if
-        writing takes more than a twentieth of it. One is always written when the fit ends.
+        Write a checkpoint at the end of a round if this time has passed since the last one; less
+        often if writing takes more than a twentieth of it. One is always written at the end.
 
     Notes
     -----
-    A file is written whole or not at all. It has the form of a model file: it holds numbers, texts
-    and objects of Palmette, which are checked as those of a model are, and reading one never runs
-    code from it.
+    A file is written completely or not at all. It has the format of a model file: it contains
+    numbers, texts and objects of Palmette, which are checked like those of a model, and reading it
+    never runs code from it.
 
-    A file of another fit is refused and left as it is: one of another estimator, of other
-    parameters, other data, another version of Palmette, and one that was cut short, was changed, or
-    is no checkpoint. So fits that run at the same time cannot share a file, but can share a folder.
+    A file of another fit raises an error and is not changed: a file of another estimator, of other
+    parameters, data or version of Palmette, and a file that is incomplete, was changed, or is not a
+    checkpoint. Fits that run at the same time therefore cannot share a file, but can share a
+    folder.
 
-    With ``random_state=None`` a fit goes on with the seed that it drew when it began.
+    With ``random_state=None`` a fit continues with the seed that it drew at its start.
 
-    A disk that is full or gone away does not end a fit: there is a warning, and the next checkpoint
-    is tried at its time.
+    A full or missing disk does not end a fit: there is a warning, and the next checkpoint is
+    written when it is due.
 
     Examples
     --------
@@ -244,7 +95,7 @@ class Checkpoint:
         self.path = os.fspath(path)
         self.every_rounds = every_rounds
         self.every_seconds = every_seconds
-        # of the fits under way, by id of their estimator: clones share their callbacks
+        # of the running fits, by id of their estimator: clones share their callbacks
         self._paces: dict[int, _Pace] = {}
 
     def __repr__(self) -> str:
@@ -259,7 +110,7 @@ class Checkpoint:
     # ------------------------------------------------------------------ called by the fit
 
     def setup(self, estimator: Any, context: Any) -> None:
-        """Begin to count rounds and time."""
+        """Start counting rounds and time."""
         if state_of(estimator) is None:
             raise PalmetteError(
                 f"a Checkpoint was set on {type(estimator).__name__}, whose fits cannot be "
@@ -269,10 +120,10 @@ class Checkpoint:
         self._paces[id(estimator)] = _Pace(time.monotonic())
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Nothing is to be done: a state is written when a round has ended."""
+        """Do nothing: the state is written at the end of a round."""
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> None:
-        """Write a checkpoint if it is time for one, or if the fit has ended."""
+        """Write a checkpoint if it is due, or if the fit has ended."""
         pace = self._paces[id(estimator)]
         if is_whole_fit(estimator, context):
             if pace.rounds or not pace.has_file:
@@ -281,14 +132,14 @@ class Checkpoint:
             pace.has_file = True
         else:
             pace.rounds += 1
-            if self._is_time(pace):
+            if self._is_due(pace):
                 self._write(estimator, pace)
 
     def teardown(self, estimator: Any, context: Any) -> None:
-        """Forget the fit."""
+        """Remove the counts of the fit."""
         self._paces.pop(id(estimator), None)
 
-    def _is_time(self, pace: _Pace) -> bool:
+    def _is_due(self, pace: _Pace) -> bool:
         if self.every_rounds is not None and pace.rounds >= self.every_rounds:
             return True
         if self.every_seconds is None:
@@ -298,20 +149,20 @@ class Checkpoint:
 
     def _write(self, estimator: Any, pace: _Pace) -> None:
         began = time.monotonic()
-        give_state = state_of(estimator)
-        assert give_state is not None  # or `setup` had refused
-        fingerprint, state = give_state()
+        get_state = state_of(estimator)
+        assert get_state is not None  # checked in `setup`
+        fingerprint, state = get_state()
         path = self.file_of(fingerprint)
         try:
             if not path.exists():
                 _write_new(path, fingerprint, state)
             else:
-                _refuse_others(path, read_fingerprint(path), fingerprint)
+                _require_same_fit(path, read_fingerprint(path), fingerprint)
                 write_checkpoint(path, fingerprint, state)
         except OSError as error:
             warnings.warn(
-                f"{path}: the checkpoint could not be written ({error}). The fit goes on, and the "
-                "last checkpoint stays. Make room, or end the fit and give another place.",
+                f"{path}: the checkpoint could not be written ({error}). The fit continues, and "
+                "the last checkpoint is kept. Free some space, or stop and use another path.",
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -323,7 +174,7 @@ class Checkpoint:
     # ------------------------------------------------------------------ files
 
     def file_of(self, fingerprint: Mapping[str, str]) -> Path:
-        """Return the file of a fit: the path, or the one in that folder that bears its name."""
+        """Return the file of a fit: the path itself, or a file in that folder."""
         path = Path(self.path)
         if not self._names_folder() and not path.is_dir():
             return path
@@ -331,25 +182,25 @@ class Checkpoint:
         return path / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.ckpt"
 
     def resume(self, fingerprint: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return the state of the last checkpoint of a fit, or None where there is none yet."""
+        """Return the state of the last checkpoint of a fit, or None if there is none."""
         path = self.file_of(fingerprint)
         self._check_folder(path.parent)
         if not path.exists():
             return None
         found, state = read_checkpoint(path)
-        _refuse_others(path, found, fingerprint)
+        _require_same_fit(path, found, fingerprint)
         return state
 
     def _check_folder(self, folder: Path) -> None:
-        """See to it that files can be written: now, not when the first one is due."""
+        """Raise an error now, not at the first checkpoint, if files cannot be written."""
         if self._names_folder():
-            with suppress(OSError):  # what is missing then is told below
+            with suppress(OSError):  # the error is raised below
                 folder.mkdir(exist_ok=True)
         if not folder.is_dir() or not os.access(folder, os.W_OK):
-            why = "you may not write to it" if folder.is_dir() else "there is no such folder"
+            why = "it is not writable" if folder.is_dir() else "it does not exist"
             raise PalmetteError(
-                f"{self!r} cannot write to the folder {str(folder)!r}: {why}. Make it, or name "
-                "another place."
+                f"{self!r} cannot write to the folder {str(folder)!r}: {why}. Create a writable "
+                "folder, or use another path."
             )
 
     def _names_folder(self) -> bool:
@@ -358,29 +209,29 @@ class Checkpoint:
 
 @dataclass
 class _Pace:
-    """What a fit under way has done since its last checkpoint."""
+    """Time and rounds of a running fit since its last checkpoint."""
 
-    last: float  # when it was written, or the fit began
-    cost: float = 0.0  # seconds that it took
+    last: float  # time of writing, or start of the fit
+    cost: float = 0.0  # seconds that writing took
     rounds: int = 0
-    has_file: bool = False  # written by this fit, or by the one that it goes on from
+    has_file: bool = False  # written by this fit, or by the one that it continues
 
 
 def resume_from(estimator: Any, fingerprint: Mapping[str, str]) -> dict[str, Any] | None:
-    """Return the state that the last checkpoint of a fit holds.
+    """Return the state of the last checkpoint of a fit.
 
     Parameters
     ----------
     estimator : estimator
-        In the course of its `fit`.
+        During its `fit`.
     fingerprint : mapping of str to str
-        What tells this fit from others. The differences of ``"estimator"``, ``"parameters"`` (a
-        JSON object), ``"data"`` and ``"palmette"`` (a version) are told in words of their own.
+        Identifies the fit. Errors describe differences of ``"estimator"``, ``"parameters"`` (a JSON
+        object), ``"data"`` and ``"palmette"`` (a version).
 
     Returns
     -------
     dict of str to object, or None
-        None where the estimator has no `Checkpoint`, or that has no file yet.
+        None if the estimator has no `Checkpoint`, or no file exists yet.
     """
     found = [each for each in callbacks_of(estimator) if isinstance(each, Checkpoint)]
     if len(found) > 1:
@@ -389,29 +240,179 @@ def resume_from(estimator: Any, fingerprint: Mapping[str, str]) -> dict[str, Any
 
 
 def _write_new(path: Path, fingerprint: Mapping[str, str], state: Mapping[str, Any]) -> None:
-    """Write a file that was not there a moment ago; if another fit was faster, refuse its file."""
+    """Write a new file; raise an error if another fit has created it in the meantime."""
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         temporary = Path(folder, path.name)
         write_checkpoint(temporary, fingerprint, state)
         try:
-            os.link(temporary, path)  # in one step, and never over a file
+            os.link(temporary, path)  # atomic, and never replaces a file
             return
         except FileExistsError:
-            _refuse_others(path, read_fingerprint(path), fingerprint)
+            _require_same_fit(path, read_fingerprint(path), fingerprint)
         except OSError:
-            pass  # there are file systems without links
+            pass  # the file system has no links
         os.replace(temporary, path)
 
 
-# ---------------------------------------------------------------------- refusing
+# ---------------------------------------------------------------------- fingerprints
 
 
-def _refuse_others(path: Path, found: Mapping[str, str], expected: Mapping[str, str]) -> None:
+def fingerprint_of_arrays(*arrays: Any) -> str:
+    """Return a digest of the dtypes, shapes and values of arrays, the same in every process.
+
+    Parameters
+    ----------
+    *arrays : numeric arrays, sparse matrices or None
+        Their order matters, and None is part of it.
+
+    Returns
+    -------
+    str of 64 hexadecimal digits
+
+    Examples
+    --------
+    >>> a = np.arange(6.0).reshape(2, 3)
+    >>> fingerprint_of_arrays(a) == fingerprint_of_arrays(np.asfortranarray(a))
+    True
+    >>> fingerprint_of_arrays(a) == fingerprint_of_arrays(a.T)
+    False
+    """
+    digest = hashlib.sha256()
+    for array in arrays:
+        if array is None:
+            digest.update(b"none;")
+        elif sparse.issparse(array):
+            _add_sparse(digest, array)
+        else:
+            _add_dense(digest, np.asarray(array))
+    return digest.hexdigest()
+
+
+def _add_sparse(digest: Any, matrix: Any) -> None:
+    rows = sparse.csr_array(matrix)
+    if not rows.has_canonical_format:
+        rows = rows.copy()  # the argument is not changed
+        rows.sum_duplicates()
+    digest.update(f"sparse{rows.shape};".encode())
+    # the dtype of indices depends on the size of the matrix and on its origin
+    for part in (rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data):
+        _add_dense(digest, part)
+
+
+def _add_dense(digest: Any, array: Any) -> None:
+    if array.dtype.kind not in "biufc":
+        raise TypeError(f"an array of {array.dtype} has no fingerprint: expected numbers.")
+    digest.update(f"{array.dtype.str}{array.shape};".encode())
+    if array.flags.c_contiguous:
+        digest.update(array.reshape(-1).view(np.uint8).data)
+        return
+    step = max(1, _CHUNK * len(array) // array.nbytes) if array.nbytes else 1
+    for start in range(0, len(array), step):
+        digest.update(np.ascontiguousarray(array[start : start + step]).data)
+
+
+def fingerprint_of_parameters(estimator: Any, without: Collection[str] = ()) -> str:
+    """Return all parameters of an estimator as JSON, the same text for the same settings.
+
+    Parameters
+    ----------
+    estimator : estimator
+    without : names
+        Parameters that the fit does not depend on. ``n_jobs`` and ``verbose`` are always omitted,
+        and so is a ``random_state`` that is None or a generator, which differs in every fit.
+
+    Returns
+    -------
+    str
+        A JSON object. Inner estimators are represented by the name of their class, with their
+        parameters as ``name__parameter``; long values are represented by their digest.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> text = fingerprint_of_parameters(DecisionTreeClassifier(max_depth=np.int64(3)))
+    >>> json.loads(text)["max_depth"], "random_state" in text
+    (3, False)
+    """
+    values = _parameters(estimator)
+    return json.dumps({n: _short(v) for n, v in values.items() if n not in without}, sort_keys=True)
+
+
+def _parameters(estimator: Any) -> dict[str, Any]:
+    parameters = estimator.get_params(deep=True)
+    return {
+        # `get_params` also returns the parameters of an inner estimator
+        name: type(value).__name__ if _is_estimator(value) else _plain(value)
+        for name, value in parameters.items()
+        if not _is_free(name, value)
+    }
+
+
+def _is_free(name: str, value: Any) -> bool:
+    """Whether a fit does not depend on a parameter, or not in a reproducible way."""
+    last = name.rpartition("__")[2]
+    if last == "random_state":
+        return not isinstance(value, int | np.integer)
+    return last in _WITHOUT_EFFECT
+
+
+def _plain(value: Any) -> Any:
+    """Return a JSON value that does not vary between processes."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, Hierarchy):
+        return f"Hierarchy of {value.n_nodes:,} nodes, sha256 {value.fingerprint}"
+    if isinstance(value, type) or (callable(value) and hasattr(value, "__qualname__")):
+        return f"{value.__module__}.{value.__qualname__}"
+    if _is_estimator(value):
+        return [type(value).__name__, _parameters(value)]
+    if is_dataclass(value):
+        values = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return [type(value).__name__, values]
+    return _plain_container(value)
+
+
+def _plain_container(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+        name = f"array of {value.dtype}, shape {value.shape}"
+        return f"{name}, sha256 {fingerprint_of_arrays(value)}"
+    if isinstance(value, Mapping):
+        return _sorted([_plain(key), _plain(each)] for key, each in value.items())
+    if isinstance(value, set | frozenset):
+        return _sorted(_plain(each) for each in value)
+    if isinstance(value, list | tuple | np.ndarray):
+        return [_plain(each) for each in value]
+    # any other object is represented by its repr, without its address
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
+
+
+def _sorted(values: Any) -> list[Any]:
+    return sorted(values, key=json.dumps)
+
+
+def _is_estimator(value: Any) -> bool:
+    return hasattr(value, "get_params") and not isinstance(value, type)
+
+
+def _short(value: Any) -> Any:
+    text = json.dumps(value)
+    if len(text) <= _LONGEST:
+        return value
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return f"{text[:60]}... ({len(text):,} characters, sha256 {digest})"
+
+
+# ---------------------------------------------------------------------- comparing fingerprints
+
+
+def _require_same_fit(path: Path, found: Mapping[str, str], expected: Mapping[str, str]) -> None:
     differences = list(_differences(found, expected))
     if differences:
         raise ReadError(
-            f"the checkpoint is of another fit: {'; '.join(differences)}. Repeat that fit to go on "
-            "with it, or name another file, or delete this one to start over. A file serves one "
+            f"the checkpoint belongs to another fit: {'; '.join(differences)}. Repeat that fit to "
+            "continue it, use another file, or delete this one to start over. A file is for one "
             "fit; a search or a cross-validation needs a folder, "
             f"Checkpoint({str(path.parent / 'checkpoints') + '/'!r}).",
             path=path,
@@ -419,19 +420,19 @@ def _refuse_others(path: Path, found: Mapping[str, str], expected: Mapping[str, 
 
 
 def _differences(found: Mapping[str, str], expected: Mapping[str, str]) -> Iterator[str]:
-    """Say in words what differs, the most telling first."""
+    """Yield descriptions of the differences, the most important ones first."""
     known = ["estimator", "parameters", "data", "palmette"]
     for key in [*known, *sorted((found.keys() | expected.keys()) - set(known))]:
         there, here = found.get(key), expected.get(key)
         if there == here:
             continue
         if key == "parameters":
-            if found.get("estimator") == expected.get("estimator"):  # or all of them are others
-                yield f"its parameters are others ({_changed_parameters(there, here)})"
+            if found.get("estimator") == expected.get("estimator"):
+                yield f"its parameters differ ({_changed_parameters(there, here)})"
         elif key == "data":
-            yield "its data are others (rows, labels or weights)"
+            yield "its data differ (rows, labels or weights)"
         elif key == "palmette":
-            yield f"it is by palmette {there}, and this is palmette {here}"
+            yield f"it was written by palmette {there}, and this is palmette {here}"
         else:
             yield f"its {key} is {there}, not {here}"
 
@@ -446,7 +447,7 @@ def _changed_parameters(there: str | None, here: str | None) -> str:
 def _parsed_parameters(text: str | None) -> dict[str, str]:
     try:
         values = json.loads(text or "{}")
-        # as they are written, so that 1 differs from True, and nan does not from nan
+        # as JSON texts, so that 1 differs from True, and nan equals nan
         return {name: json.dumps(value) for name, value in values.items()}
     except (ValueError, AttributeError):
         return {"all": str(text)}

@@ -1,4 +1,4 @@
-"""A stump or a small tree for every column."""
+"""Weak learners that grow one decision stump or one small tree per column."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from palmette.boosting._weak import (
 )
 from palmette.trees._binning import count_features
 
-__all__ = ["StumpPerClass", "TreePerClass", "draw_features", "let_through", "search_stumps"]
+__all__ = ["StumpPerClass", "TreePerClass", "draw_features", "passes_parents", "search_stumps"]
 
 IntArray = NDArray[np.int32]
 
-_SMALL = 2**20  # additions a round, up to which float64 costs nothing that anyone would notice
+_SMALL = 2**20  # up to this number of additions per round, the cost of float64 is negligible
 
 
 class _PerClass(WeakLearner):
-    """What stumps and trees share: the order of levels under a mask, and the votes of leaves."""
+    """Base class of stumps and trees: the levels of a mask, and the votes of leaves."""
 
     _max_depth: int
 
@@ -41,7 +41,7 @@ class _PerClass(WeakLearner):
     def grow(
         self, rows: TrainingRows, signed: Floats, chosen: IntArray | None, seed: int
     ) -> GrownColumns:
-        """Grow a hypothesis for every column; see `WeakLearner`."""
+        """Grow one hypothesis per column; see `WeakLearner`."""
         n_samples, n_columns = signed.shape
         n_places = 2 ** (self._max_depth + 1)
         features = np.full((n_columns, n_places), -1, dtype=np.int32)
@@ -51,22 +51,22 @@ class _PerClass(WeakLearner):
         mask = rows.mask
         if mask is None or not mask.in_search:
             features, cuts = self._search(rows, signed, chosen, seed)
-            self._settle(rows, signed, features, cuts, signs, places)
+            self._set_votes(rows, signed, features, cuts, signs, places)
             if mask is not None:
                 mask_by_parents(places, signs, mask.parents)
         else:
             for level in mask.levels:
-                passes = let_through(mask, level, signs, places)
+                passes = passes_parents(mask, level, signs, places)
                 part = signed[:, level] * passes
                 found = self._search(rows, part, chosen, seed)
                 at, vote = np.empty(part.shape, dtype=np.uint8), signs[level]
-                self._settle(rows, part, *found, vote, at)
+                self._set_votes(rows, part, *found, vote, at)
                 features[level], cuts[level], signs[level] = *found, vote
                 places[:, level] = np.where(passes, at, 0)
         parents = None if mask is None else mask.parents
         return GrownColumns((features, cuts), signs, places, parents)
 
-    def _settle(
+    def _set_votes(
         self,
         rows: TrainingRows,
         signed: Floats,
@@ -75,7 +75,7 @@ class _PerClass(WeakLearner):
         signs: NDArray[np.int8],
         places: NDArray[np.uint8],
     ) -> None:
-        """Find the leaf of every row, and let every leaf vote by majority."""
+        """Find the leaf of every row, and set the majority vote of every leaf."""
         from palmette.boosting._heap_tree import find_class_leaves
         from palmette.boosting._votes import leaf_sums
 
@@ -89,10 +89,10 @@ class _PerClass(WeakLearner):
         return majority(positive, negative)
 
 
-def let_through(
+def passes_parents(
     mask: ColumnMask, level: IntArray, signs: NDArray[np.int8], places: NDArray[np.uint8]
 ) -> NDArray[np.bool_]:
-    """Whether the parents of each column of a level vote +1: (n_samples, n_level)."""
+    """Return whether the parents of each column of a level vote +1: (n_samples, n_level)."""
     parents = mask.parents
     through = np.ones((len(places), len(level)), dtype=bool)
     for place, column in enumerate(level.tolist()):
@@ -104,16 +104,17 @@ def let_through(
 
 
 class StumpPerClass(_PerClass):
-    """The best decision stump for every label: one feature, one threshold, two votes.
+    """The best decision stump per label: one feature, one threshold, two votes.
 
     Parameters
     ----------
     max_features : int, float, "sqrt" or None
-        Features drawn for a round; all by default.
+        Number or share of the features drawn in a round; all by default.
     votes : "sign" or "confidence"
+        Votes of the leaves: the majority, or half the log-odds of their weights.
     two_sided : bool
-        Whether the sides of a stump always vote differently. By default each votes by its majority,
-        and voting alike for all rows competes too.
+        Whether the two sides of a stump always have different votes. By default each side has its
+        majority vote, and one vote for all rows is considered as well.
 
     Examples
     --------
@@ -135,7 +136,7 @@ class StumpPerClass(_PerClass):
         self.two_sided = two_sided
 
     def check(self) -> None:
-        """Refuse parameters that cannot be."""
+        """Raise an error for invalid parameters."""
         super().check()
         count_features(self.max_features, 1)
 
@@ -160,17 +161,20 @@ class StumpPerClass(_PerClass):
 
 
 class TreePerClass(_PerClass):
-    """A small tree for every label, grown by the Gini gain of its own weighted problem.
+    """One small tree per label, grown by the Gini gain of its weighted binary problem.
 
     Parameters
     ----------
     max_depth : int
-        1 to 7.
+        Maximum depth of a tree, 1 to 7.
     max_features : int, float, "sqrt" or None
-        Features drawn for a round, the same for all labels.
+        Number or share of the features drawn in a round, the same for all labels.
     thresholds : "best" or "random"
+        The best threshold per feature, or one drawn uniformly from the bins at a node.
     min_samples_leaf : int
+        Minimum number of rows in a leaf.
     votes : "sign" or "confidence"
+        Votes of the leaves: the majority, or half the log-odds of their weights.
 
     Examples
     --------
@@ -198,7 +202,7 @@ class TreePerClass(_PerClass):
         return self.max_depth
 
     def check(self) -> None:
-        """Refuse parameters that cannot be."""
+        """Raise an error for invalid parameters."""
         super().check()
         checks = [
             ("max_depth", 1 <= self.max_depth <= 7, "an integer from 1 to 7"),
@@ -219,7 +223,7 @@ class TreePerClass(_PerClass):
 
         def grow(k: int) -> tuple[Any, Any]:
             order = np.arange(rows.n_samples, dtype=np.int32) if chosen is None else chosen
-            order = order[columns[k, order] != 0]  # rows that a mask kept out tell nothing
+            order = order[columns[k, order] != 0]  # masked rows have no weight
             return grow_heap_tree(
                 None,
                 rows.by_feature,
@@ -240,9 +244,9 @@ class TreePerClass(_PerClass):
         return np.stack([tree[0] for tree in grown]), np.stack([tree[1] for tree in grown])
 
 
-def draw_features(wanted: int | float | str | None, n_features: int, seed: int) -> IntArray:
-    """Features of a round, ascending: int32 array of shape (n_drawn,)."""
-    number = count_features(wanted, n_features)
+def draw_features(max_features: int | float | str | None, n_features: int, seed: int) -> IntArray:
+    """Return the features of a round in ascending order: int32 array of shape (n_drawn,)."""
+    number = count_features(max_features, n_features)
     if number == n_features:
         return np.arange(n_features, dtype=np.int32)
     rng = np.random.default_rng([seed, 3])
@@ -256,23 +260,23 @@ def search_stumps(
     candidates: NDArray[np.int32],
     must_split: bool = False,
 ) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """Find the stump of largest edge for every column; the result is the same for any threads.
+    """Find the stump of largest edge for every column; threads do not change the result.
 
     Parameters
     ----------
     rows : TrainingRows
     signed : float array of shape (n_samples, n_columns)
     chosen : int array, optional
-        Rows to look at; all by default.
+        Rows to use; all by default.
     candidates : int32 array of shape (n_candidates,)
-        Features to look at.
+        Features to consider.
     must_split : bool
-        Whether a stump has to split where it can.
+        Whether a stump has to split if it can.
 
     Returns
     -------
     features : int32 array of shape (n_columns,)
-        -1 where no split beats voting alike for all rows.
+        -1 if no split is better than one vote for all rows.
     cuts : uint8 array of shape (n_columns,)
     """
     from palmette.boosting._histogram import (

@@ -1,4 +1,4 @@
-"""AdaBoostECCClassifier: a new colouring of the labels every round."""
+"""AdaBoostECCClassifier: AdaBoost.ECC, with a random colouring of the labels in every round."""
 
 from __future__ import annotations
 
@@ -24,44 +24,48 @@ FloatArray = NDArray[np.float64]
 
 
 class AdaBoostECCClassifier(BoostedClassifier):
-    """AdaBoost.ECC: boosting with an error-correcting code that is drawn as it goes.
+    """AdaBoost.ECC: boosting with a random error-correcting output code.
 
-    Every round colours the labels at random, half of them each way, and one binary hypothesis tells
-    the colours apart. A label's score is the sum of the votes for its colours.
+    Every round assigns two colours to random halves of the labels, and fits one binary hypothesis
+    that predicts the colour. The score of a label is the sum of the votes for its colours.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        A tree. Where given, or where y holds paths, the most specific labels are coloured; the
-        hierarchy matters for the answers only.
+        A tree. If it is given, or if y contains paths, the most specific labels are coloured; the
+        hierarchy has an effect on the predictions only.
     weak_learner : "tree", "cart", "stump", "shared_tree", object of `palmette.weak`, or classifier
-        What a round grows, for one binary problem.
+        The weak learner of the binary problem of a round.
     n_estimators : int
-        Rounds.
+        Number of rounds.
     learning_rate : float
-        Share of each round's votes that is taken.
+        Factor of the votes of each round.
     subsample : float
-        Share of the rows that a round looks at.
+        Share of the rows that a round uses.
     weight_trim : float
-        Share of the weight that a round may leave out: the rows of the smallest weights.
+        Share of the total weight that a round may omit: the rows of the smallest weights.
     max_bins : int
-        Bins of a feature, at most 255. Missing values have a bin of their own and go right.
+        Maximum number of bins per feature, up to 255. Missing values have their own bin and go
+        right at a split.
     decoding : str or object of `palmette.decoding`
-        How to decide; "auto" is "best_path", the label with the largest score.
+        Decision rule; "auto" is "best_path", the label with the largest score.
     n_iter_no_change, validation_fraction, tol
         Early stopping; see `HierarchicalAdaBoostClassifier`.
     warm_start : bool
         Whether `fit` adds rounds to those of the last call, on the same data.
     n_jobs : int, optional
-        Threads.
+        Number of threads.
     random_state : int, RandomState or None
+        Seed of the random draws.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        Labels of the training rows.
     rounds_ : list
+        One hypothesis per round.
     edges_ : array of shape (n_rounds,)
-        Edge of every round in its binary problem.
+        Edge of each round in its binary problem.
     train_loss_ : array of shape (n_rounds,)
         Mean exponential loss of the wrong labels before each round.
 
@@ -81,7 +85,7 @@ class AdaBoostECCClassifier(BoostedClassifier):
     preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {
         "paper": Preset(
-            "a stump for every round's colouring",
+            "one stump per round",
             {"weak_learner": StumpPerClass(), "learning_rate": 1.0},
             "Guruswami and Sahai, COLT 1999",
         )
@@ -153,7 +157,7 @@ class AdaBoostECCClassifier(BoostedClassifier):
         return BestPath() if self.decoding == "auto" else super()._decision_rule()
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Scores of the labels.
+        """Return the scores of the labels.
 
         Parameters
         ----------
@@ -164,7 +168,8 @@ class AdaBoostECCClassifier(BoostedClassifier):
         array of shape (n_samples, n_classes)
             Columns as in ``classes_``; with two labels the difference, of shape (n_samples,).
         """
-        return self._answers.margins(self._scores_of(self._read_rows(X)))
+        scores = self._scores_of(self._read_rows(X))
+        return np.asarray(self._answers.margins(scores))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,4 +1,4 @@
-"""What AdaBoost.MH and AdaBoost.MI share: labels that are boosted alike, without a hierarchy."""
+"""AdaBoostMHClassifier and AdaBoostMIClassifier: AdaBoost over labels without a hierarchy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["AdaBoostMHClassifier", "AdaBoostMIClassifier", "FlatAdaBoostClassifi
 
 
 class FlatAdaBoostClassifier(NodeBoostingClassifier):
-    """Base of AdaBoost over labels; a subclass says whose the coefficients are."""
+    """Base class of AdaBoost over labels; a subclass sets `_coefficient`."""
 
     preset, presets = classmethod(preset), classmethod(presets)
     _coefficient: ClassVar[str]
@@ -61,46 +61,53 @@ class FlatAdaBoostClassifier(NodeBoostingClassifier):
 class AdaBoostMHClassifier(FlatAdaBoostClassifier):
     """AdaBoost.MH: flat multi-class and multi-label classification by the Hamming loss.
 
-    Every label is a yes-or-no question about every row, and all (row, label) pairs share one
-    distribution of weights and one coefficient a round.
+    Every label is a binary problem, and all (row, label) pairs share one distribution of weights
+    and one coefficient per round.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        Where given, or where y holds paths, all nodes are labels alike; the hierarchy matters for
-        the answers only.
+        If it is given, or if y contains paths, all nodes are labels; the hierarchy has an effect on
+        the predictions only.
     weak_learner : "stump", "tree", "cart", "shared_tree", object of `palmette.weak`, or classifier
-        What a round grows: a stump or a tree for every label, one tree for all of them, or any
-        scikit-learn classifier whose `fit` takes `sample_weight`, one for every label.
+        Weak learner: one stump or tree per label, one tree for all labels, or one classifier per
+        label of any scikit-learn class whose `fit` accepts `sample_weight`.
     n_estimators : int
-        Rounds.
+        Number of rounds.
     learning_rate : float
-        Share of each round's coefficient that is taken.
+        Factor of the coefficient of each round.
     dag_rule : "all" or "any"
-        Whether a node of a DAG needs all of its parents to be true, or one.
+        Whether a node of a DAG requires all of its parents to be true, or one of them.
     subsample : float
-        Share of the rows that a round looks at.
+        Share of the rows that a round uses.
     weight_trim : float
-        Share of the weight that a round may leave out: the rows of the smallest weights.
+        Share of the total weight that a round may omit: the rows of the smallest weights.
     max_bins : int
-        Bins of a feature, at most 255. Missing values have a bin of their own and go right.
+        Maximum number of bins per feature, up to 255. Missing values have their own bin and go
+        right at a split.
     decoding : str or object of `palmette.decoding`
-        How to decide; see `HierarchicalAdaBoostClassifier`.
+        Decision rule; see `HierarchicalAdaBoostClassifier`.
     n_iter_no_change, validation_fraction, tol
         Early stopping; see `HierarchicalAdaBoostClassifier`.
     warm_start : bool
         Whether `fit` adds rounds to those of the last call, on the same data.
     n_jobs : int, optional
-        Threads.
+        Number of threads.
     random_state : int, RandomState or None
+        Seed of the random draws.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        Labels of the training rows.
     nodes_ : int array of shape (n_columns,)
+        Nodes with a training row.
     rounds_ : list
+        One hypothesis per round.
     edges_ : array of shape (n_rounds,)
+        Edge of each round.
     train_loss_ : array of shape (n_rounds,)
+        Exponential loss before each round.
 
     References
     ----------
@@ -122,7 +129,7 @@ class AdaBoostMHClassifier(FlatAdaBoostClassifier):
     _coefficient = "global"
     _presets: ClassVar = {
         "paper": Preset(
-            "a stump for every label, one coefficient a round",
+            "one stump per label, one coefficient per round",
             {"weak_learner": StumpPerClass(), "learning_rate": 1.0},
             "Schapire and Singer, Machine Learning 37, 1999",
         )
@@ -130,48 +137,55 @@ class AdaBoostMHClassifier(FlatAdaBoostClassifier):
 
 
 class AdaBoostMIClassifier(FlatAdaBoostClassifier):
-    """AdaBoost.MI: one binary AdaBoost for every label, against all others.
+    """AdaBoost.MI: one binary AdaBoost per label, against all others.
 
-    Every label has a distribution of weights and coefficients of its own; scores are divided by the
-    sums of the coefficients, so that labels can be compared.
+    Every label has its own distribution of weights and its own coefficients; scores are divided by
+    the sums of the coefficients, so that labels can be compared.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        Where given, or where y holds paths, all nodes are labels alike; the hierarchy matters for
-        the answers only.
+        If it is given, or if y contains paths, all nodes are labels; the hierarchy has an effect on
+        the predictions only.
     weak_learner : "stump", "tree", "cart", "shared_tree", object of `palmette.weak`, or classifier
-        What a round grows: a stump or a tree for every label, one tree for all of them, or any
-        scikit-learn classifier whose `fit` takes `sample_weight`, one for every label.
+        Weak learner: one stump or tree per label, one tree for all labels, or one classifier per
+        label of any scikit-learn class whose `fit` accepts `sample_weight`.
     n_estimators : int
-        Rounds.
+        Number of rounds.
     learning_rate : float
-        Share of each round's coefficient that is taken.
+        Factor of the coefficient of each round.
     dag_rule : "all" or "any"
-        Whether a node of a DAG needs all of its parents to be true, or one.
+        Whether a node of a DAG requires all of its parents to be true, or one of them.
     subsample : float
-        Share of the rows that a round looks at.
+        Share of the rows that a round uses.
     weight_trim : float
-        Share of the weight that a round may leave out: the rows of the smallest weights.
+        Share of the total weight that a round may omit: the rows of the smallest weights.
     max_bins : int
-        Bins of a feature, at most 255. Missing values have a bin of their own and go right.
+        Maximum number of bins per feature, up to 255. Missing values have their own bin and go
+        right at a split.
     decoding : str or object of `palmette.decoding`
-        How to decide; see `HierarchicalAdaBoostClassifier`.
+        Decision rule; see `HierarchicalAdaBoostClassifier`.
     n_iter_no_change, validation_fraction, tol
         Early stopping; see `HierarchicalAdaBoostClassifier`.
     warm_start : bool
         Whether `fit` adds rounds to those of the last call, on the same data.
     n_jobs : int, optional
-        Threads.
+        Number of threads.
     random_state : int, RandomState or None
+        Seed of the random draws.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
+        Labels of the training rows.
     nodes_ : int array of shape (n_columns,)
+        Nodes with a training row.
     rounds_ : list
+        One hypothesis per round.
     edges_ : array of shape (n_rounds,)
+        Edge of each round.
     train_loss_ : array of shape (n_rounds,)
+        Exponential loss before each round.
 
     References
     ----------
@@ -193,7 +207,7 @@ class AdaBoostMIClassifier(FlatAdaBoostClassifier):
     _coefficient = "per_class"
     _presets: ClassVar = {
         "paper": Preset(
-            "one binary AdaBoost of stumps for every label",
+            "one binary AdaBoost of stumps per label",
             {"weak_learner": StumpPerClass(), "learning_rate": 1.0},
             "Freund and Schapire, Journal of Computer and System Sciences 55, 1997",
         )

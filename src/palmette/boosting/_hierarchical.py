@@ -1,4 +1,4 @@
-"""HierarchicalBoostingClassifier: trees for all labels at once, boosted on a softmax."""
+"""HierarchicalBoostingClassifier: gradient boosting of trees that all labels share."""
 
 from __future__ import annotations
 
@@ -22,84 +22,86 @@ __all__ = ["HierarchicalBoostingClassifier"]
 
 FloatArray = NDArray[np.float64]
 
-_AUTO = Marginal(0.4, 1.0, partial=False)  # by cross-validation on three sets of images
+_AUTO = Marginal(0.4, 1.0, partial=False)  # by cross-validation on three image data sets
 
 
 class HierarchicalBoostingClassifier(BoostedClassifier):
-    """Boosting of trees that all labels share, with the hierarchy in the decision.
+    """Gradient boosting of trees that all labels share, with a hierarchical decision rule.
 
-    Every round grows one shallow tree whose leaves hold a vote for every label. Its splits compete
-    by how well they separate the gradients of all labels together; their thresholds are drawn at
-    random, which is as accurate as searching for the best ones and far cheaper. With one path a row
-    the scores pass through a softmax over the labels, and the probability of a node is the sum of
-    those below it; with several paths a row, or a DAG, every node has a probability of its own.
+    Every round grows one shallow tree whose leaves have one vote per label. Its splits are chosen
+    by their gain for the gradients of all labels together; their thresholds are drawn at random,
+    which is as accurate as the best thresholds and much faster. With one path per row the scores
+    pass through a softmax over the labels, and the probability of a node is the sum over the labels
+    below it; with several paths per row, or a DAG, every node has its own probability.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        A tree or DAG. By default taken from the paths in y, or a star.
+        A tree or DAG. By default it is built from the paths in y, or has one level.
     loss : str, or tuple of str
-        "auto" is "leaf_softmax" with one path a row and "logistic" otherwise. "leaf_softmax" scores
-        labels, "path_softmax" nodes whose scores add up along paths, "logistic" every node for
-        itself, "exponential" is that of AdaBoost. Of several losses a model each is boosted, and
-        their log-probabilities are averaged.
+        "auto" is "leaf_softmax" with one path per row and "logistic" otherwise. "leaf_softmax" has
+        scores of labels, "path_softmax" scores of nodes that are summed along paths, "logistic"
+        independent scores of nodes; "exponential" is the loss of AdaBoost. With several losses, one
+        model is fitted per loss, and their log-probabilities are averaged.
     n_bags : int
-        Models of every loss, from seeds of their own.
+        Number of models per loss, each with its own seed.
     n_estimators : int
-        Rounds.
+        Number of rounds.
     learning_rate : float, optional
-        Share of each tree's step that is taken; by default 0.1, 0.07 for "path_softmax", 0.05 for
+        Factor of the votes of each tree; by default 0.1, 0.07 for "path_softmax", 0.05 for
         "logistic" (but 0.1 with more than 1,024 nodes) and 0.3 for "exponential".
     max_depth : int, optional
-        Depth of the trees, 1 to 12; by default 5, 8 for "logistic" (but 5 with
-        more than 1,024 nodes) and 6 for "exponential".
+        Maximum depth of the trees, 1 to 12; by default 5, 8 for "logistic" (but 5 with more than
+        1,024 nodes) and 6 for "exponential".
     max_features : int, float, "sqrt" or None
-        Features that compete at a node: a number, a share, the square root of all, or all.
+        Features considered at a node: a number, a share, the square root of all, or all.
     thresholds : "random" or "best"
-        One threshold a feature, drawn evenly from the bins at a node, or the best one.
+        One threshold per feature, drawn uniformly from the bins at a node, or the best one.
     min_samples_leaf : int
-        Least rows of a leaf.
+        Minimum number of rows in a leaf.
     subsample : float
-        Share of the rows that a round looks at.
+        Share of the rows that a round uses.
     max_bins : int
-        Bins of a feature, at most 255. Missing values have a bin of their own and go right.
+        Maximum number of bins per feature, up to 255. Missing values have their own bin and go
+        right at a split.
     dag_rule : "all" or "any"
-        Whether a node of a DAG needs all of its parents to be true, or one.
+        Whether a node of a DAG requires all of its parents to be true, or one of them.
     decoding : str or object of `palmette.decoding`
-        How to decide; ``"auto"`` is the label on whose path the nodes' probabilities are most
-        above 0.4, ``Marginal(0.4, 1.0, partial=False)``; or with several paths a row the nodes of a
-        probability above 0.5.
+        Decision rule; ``"auto"`` is ``Marginal(0.4, 1.0, partial=False)``, the label whose path has
+        the largest sum of probability minus 0.4 over its nodes; with several paths per row, the
+        nodes of a probability above 0.5.
     n_iter_no_change : int, optional
-        Stop where the loss on rows kept aside has not improved for as many rounds.
+        Stop if the loss on validation rows has not improved for this number of rounds.
     validation_fraction : float
-        Share of the rows kept aside.
+        Share of the rows used for validation.
     tol : float
-        Improvement that counts.
+        Minimum improvement of the loss.
     warm_start : bool
-        Whether `fit` adds rounds to those of the last call, on the same data; the result is that of
-        one longer fit.
+        Whether `fit` adds rounds to those of the last call, on the same data; the result equals
+        that of one longer fit.
     n_jobs : int, optional
-        Threads; each grows the tree of another model, so they serve bags.
+        Number of threads. Trees of different models grow in parallel, with several losses or bags.
     random_state : int, RandomState or None
+        Seed of the random draws.
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
     classes_ : array of shape (n_classes,)
-        Labels seen in training.
+        Labels of the training rows.
     rounds_ : list
-        One hypothesis a round.
+        One hypothesis per round.
     train_loss_ : array of shape (n_rounds,)
         Mean loss before each round.
     validation_loss_ : array of shape (n_rounds,)
-        After each round, with early stopping.
+        Loss on the validation rows after each round, with early stopping.
     bins_ : BinMapper
 
     Notes
     -----
-    Holds the codes (one byte a value) and, while fitting, scores and gradients: two float32 arrays
-    of shape (n_samples, n_columns), where columns are labels or nodes. The model holds as many
-    float32 numbers as rounds x leaves x columns.
+    Memory: the codes (one byte per value) and, while fitting, scores and gradients: two float32
+    arrays of shape (n_samples, n_columns), where columns are labels or nodes. The model stores
+    rounds x leaves x columns float32 numbers.
 
     Examples
     --------
@@ -186,7 +188,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         return all(LOSSES[name].several for name in named)
 
     def _members(self) -> list[Member]:
-        """One member for every model: the losses, each as often as there are bags."""
+        """Return one member per model: every loss `n_bags` times."""
         auto = "logistic" if self.several_paths_ else "leaf_softmax"
         kinds = [LOSSES[auto if name == "auto" else name] for name in self._losses()]
         return [kind(self) for kind in kinds for _ in range(self.n_bags)]
@@ -223,7 +225,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
             )
         )
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def _decision_rule(self) -> Any:
         if self.decoding == "auto" and self.space_.depth.max() > 1:
@@ -244,7 +246,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
             member.node_proba(part)
             for member, part in zip(members, _blocks(members, scores), strict=True)
         ]
-        # never quite sure, as scikit-learn asks of probabilities of several labels
+        # strictly between 0 and 1, as scikit-learn requires of probabilities of several labels
         return np.clip(sum(parts) / len(parts), 1e-12, 1 - 1e-12)
 
     def __sklearn_tags__(self) -> Any:
@@ -254,5 +256,5 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
 
 
 def _blocks(members: list[Member], scores: FloatArray) -> list[FloatArray]:
-    """Scores of every member, (n_samples, n_columns) each."""
+    """Return the scores of every member, (n_samples, n_columns) each."""
     return np.split(scores, np.cumsum([member.n_columns for member in members])[:-1], axis=1)

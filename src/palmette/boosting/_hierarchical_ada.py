@@ -16,79 +16,81 @@ _PAPER = "Chelmis and Qi, Hierarchical Multiclass AdaBoost, IEEE Big Data 2021"
 
 
 class HierarchicalAdaBoostClassifier(NodeBoostingClassifier):
-    """AdaBoost.MH over the nodes of a hierarchy, with weights that know of it (H-Ada.MH).
+    """AdaBoost.MH over the nodes of a hierarchy, with hierarchical initial weights (H-Ada.MH).
 
-    Every node is a yes-or-no question about every row. Mistakes on (row, node) pairs raise the
-    weights of these pairs; initial weights are larger for nodes near the root. By default each
-    round grows one tree with random thresholds for all nodes together, whose leaves vote by
-    confidence: more accurate than the published stumps, and much faster than a tree per node.
-    ``preset("paper")`` is the algorithm as published.
+    Every node is a binary problem. Errors on (row, node) pairs increase the weights of these pairs;
+    initial weights are larger for nodes near the root. By default each round grows one tree with
+    random thresholds for all nodes together and confidence-rated votes, which is more accurate than
+    the published stumps, and much faster than one tree per node. ``preset("paper")`` is the
+    algorithm as published.
 
     Parameters
     ----------
     hierarchy : Hierarchy, optional
-        A tree or DAG. By default taken from the paths in y, or a star.
+        A tree or DAG. By default it is built from the paths in y, or has one level.
     weak_learner : "shared_tree", "stump", "tree", object of `palmette.weak`, or classifier
-        What a round grows: one tree for all nodes, a stump or a tree for every node, or any
-        scikit-learn classifier whose `fit` takes `sample_weight`, one for every node.
+        Weak learner: one tree for all nodes, one stump or tree per node, or one classifier per node
+        of any scikit-learn class whose `fit` accepts `sample_weight`.
     n_estimators : int
-        Rounds.
+        Number of rounds.
     learning_rate : float
-        Share of each round's coefficient that is taken.
+        Factor of the coefficient of each round.
     initial_weights : "hierarchical", "uniform", mapping or array of shape (n_nodes,)
-        Weights of the nodes at the start: eq. 5-6, all alike, or given.
+        Initial weights of the nodes: eq. 5-6, all equal, or given.
     mask : "none", "search" or "literal"
         Whether a node votes only for rows that its parents vote +1 for (eq. 7); with "search" its
-        hypothesis is also looked for on those rows only, with "literal" on all of them. Needs
-        a hypothesis for every node.
+        hypothesis is also fitted on those rows only, with "literal" on all rows. Requires a weak
+        learner with one hypothesis per node.
     coefficient : "global" or "per_class"
-        One coefficient a round (eq. 8-9), or one for every node.
+        One coefficient per round (eq. 8-9), or one per node.
     dag_rule : "all" or "any"
-        Whether a node of a DAG needs all of its parents to be true, or one.
+        Whether a node of a DAG requires all of its parents to be true, or one of them.
     subsample : float
-        Share of the rows that a round looks at.
+        Share of the rows that a round uses.
     weight_trim : float
-        Share of the weight that a round may leave out: the rows of the smallest weights.
+        Share of the total weight that a round may omit: the rows of the smallest weights.
     max_bins : int
-        Bins of a feature, at most 255. Missing values have a bin of their own and go right.
+        Maximum number of bins per feature, up to 255. Missing values have their own bin and go
+        right at a split.
     decoding : str or object of `palmette.decoding`
-        How to decide: "auto" is "best_path", the label whose path has the best score; "sign"
-        follows positive scores (eq. 12). With several paths a row a threshold on the nodes'
-        probabilities, 0.5 by default.
+        Decision rule: "auto" is "best_path", the label whose path has the largest score; "sign" is
+        the best path of positive scores (eq. 12). With several paths per row a threshold on the
+        probabilities of nodes, 0.5 by default.
     n_iter_no_change : int, optional
-        Stop where the loss on rows kept aside has not improved for as many rounds.
+        Stop if the loss on validation rows has not improved for this number of rounds.
     validation_fraction : float
-        Share of the rows kept aside.
+        Share of the rows used for validation.
     tol : float
-        Improvement that counts.
+        Minimum improvement of the loss.
     warm_start : bool
-        Whether `fit` adds rounds to those of the last call, on the same data; the result is that of
-        one longer fit.
+        Whether `fit` adds rounds to those of the last call, on the same data; the result equals
+        that of one longer fit.
     n_jobs : int, optional
-        Threads.
+        Number of threads.
     random_state : int, RandomState or None
+        Seed of the random draws.
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
     classes_ : array of shape (n_classes,)
-        Labels seen in training.
+        Labels of the training rows.
     nodes_ : int array of shape (n_columns,)
-        Nodes that have a training row; others are never predicted.
+        Nodes with a training row; others are never predicted.
     rounds_ : list
-        One hypothesis a round.
+        One hypothesis per round.
     edges_ : array of shape (n_rounds,)
-        Edge r of every round (eq. 9).
+        Edge r of each round (eq. 9).
     train_loss_ : array of shape (n_rounds,)
         Exponential loss before each round.
     validation_loss_ : array of shape (n_rounds,)
-        After each round, with early stopping.
+        Loss on the validation rows after each round, with early stopping.
     bins_ : BinMapper
 
     Notes
     -----
-    Holds the codes (one byte a value), and while fitting one float64 and one float32 array of shape
-    (n_samples, n_columns).
+    Memory: the codes (one byte per value) and, while fitting, one float64 and one float32 array of
+    shape (n_samples, n_columns).
 
     References
     ----------
@@ -107,7 +109,7 @@ class HierarchicalAdaBoostClassifier(NodeBoostingClassifier):
     preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {
         "paper": Preset(
-            "stumps, eq. 5-6 weights, eq. 7 to the letter, signs (eq. 12)",
+            "stumps, weights of eq. 5-6, mask of eq. 7 as published, signs (eq. 12)",
             {
                 "weak_learner": StumpPerClass(two_sided=True),
                 "n_estimators": 600,
@@ -118,7 +120,7 @@ class HierarchicalAdaBoostClassifier(NodeBoostingClassifier):
             _PAPER,
         ),
         "paper-search": Preset(
-            "stumps searched for under the mask, a coefficient for every node, best path",
+            "stumps fitted under the mask, one coefficient per node, best path",
             {
                 "weak_learner": StumpPerClass(),
                 "n_estimators": 600,
@@ -129,7 +131,7 @@ class HierarchicalAdaBoostClassifier(NodeBoostingClassifier):
             _PAPER,
         ),
         "adaboost-mh": Preset(
-            "the paper's baseline: stumps, all nodes weighted alike, no mask, best path",
+            "the baseline of the paper: stumps, equal weights of nodes, no mask, best path",
             {
                 "weak_learner": StumpPerClass(),
                 "n_estimators": 600,
@@ -139,7 +141,7 @@ class HierarchicalAdaBoostClassifier(NodeBoostingClassifier):
             "Schapire and Singer, Machine Learning 37, 1999",
         ),
         "trees": Preset(
-            "a tree of depth 3 for every node on a fifth of the features",
+            "one tree of depth 3 per node on a fifth of the features",
             {"weak_learner": TreePerClass(), "n_estimators": 600, "learning_rate": 1.0},
             "",
         ),

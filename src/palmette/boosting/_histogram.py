@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numba.core.cgutils
 import numba.extending
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit
 from numpy.typing import NDArray
 

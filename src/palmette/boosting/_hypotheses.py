@@ -1,4 +1,4 @@
-"""What a round of boosting adds to the scores, as plain arrays: what prediction walks."""
+"""Hypotheses: the votes that the rounds of boosting add to the scores, stored as arrays."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Rows as hypotheses see them.
+    """The rows that hypotheses vote for.
 
     Parameters
     ----------
     codes : uint8 array of shape (n_samples, n_features)
     X : array or sparse matrix of shape (n_samples, n_features), optional
-        What the codes were made of; only models of other libraries look at it.
+        The features before binning; only estimators of other libraries use them.
     """
 
     codes: BinArray
@@ -52,10 +52,10 @@ class ColumnParents:
     ----------
     starts : int64 array of shape (n_columns + 1,)
     columns : int32 array of shape (n_edges,)
-        Parents of column ``k`` are ``columns[starts[k]:starts[k + 1]]``; parents come first in the
-        order of columns. Children of the root have none and are never masked.
+        Parents of column ``k`` are ``columns[starts[k]:starts[k + 1]]``; parents precede their
+        children. Children of the root have no parents and are never masked.
     need_all : bool
-        Whether a node needs all of its parents to be positive, or any of them.
+        Whether all parents of a node have to be positive, or any of them.
     """
 
     starts: NDArray[np.int64]
@@ -74,7 +74,7 @@ class ColumnParents:
 def mask_by_parents(
     places: NDArray[np.uint8], signs: NDArray[np.int8], parents: ColumnParents
 ) -> None:
-    """Put rows at place 0 of every column whose parents do not vote +1 for them (eq. 7).
+    """Set the place of rows to 0 in columns whose parents do not vote +1 for them (eq. 7).
 
     Parameters
     ----------
@@ -91,13 +91,13 @@ class Hypothesis(Protocol):
     """The votes of one round."""
 
     def add_scores(self, samples: Samples, scores: NDArray[Any]) -> None:
-        """Add the votes for new rows to scores of shape (n_samples, n_columns)."""
+        """Add the votes for rows to scores of shape (n_samples, n_columns)."""
 
     def table(self) -> NDArray[np.float64]:
-        """Votes by column and leaf: (n_columns, n_leaves)."""
+        """Return the votes by column and leaf: (n_columns, n_leaves)."""
 
     def extent(self) -> tuple[int, int]:
-        """Return the number of columns voted for, and the largest feature used, -1 for none."""
+        """Return the number of columns, and the largest feature used, -1 for none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,9 +111,9 @@ class SharedTree:
     cuts : uint8 array of shape (n_places,)
         Codes up to the cut go left.
     leaf_at : int32 array of shape (n_places,)
-        Row of `values` for leaves.
+        Row of `values` for every leaf.
     values : float32 array of shape (n_leaves, n_columns)
-        What a leaf adds to the scores.
+        Votes that a leaf adds to the scores.
     cover : float32 array of shape (n_leaves,)
         Weight of the training rows in each leaf.
     """
@@ -132,11 +132,11 @@ class SharedTree:
         add_tree_scores(samples.codes, self.features, self.cuts, self.leaf_at, self.values, scores)
 
     def table(self) -> NDArray[np.float64]:
-        """Votes by column and leaf; see `Hypothesis`."""
+        """Return the votes by column and leaf; see `Hypothesis`."""
         return self.values.T.astype(np.float64)
 
     def extent(self) -> tuple[int, int]:
-        """Columns and largest feature; see `Hypothesis`."""
+        """Return the number of columns and the largest feature; see `Hypothesis`."""
         return self.values.shape[1], int(self.features.max(initial=-1))
 
     def check_arrays(self) -> None:
@@ -150,14 +150,14 @@ class SharedTree:
         is_inner = _check_heaps(features[None])[0]
         places = np.arange(len(features))
         is_leaf = ~is_inner & ((places == 1) | is_inner[places // 2])
-        is_leaf[0] = False  # a heap begins at 1
+        is_leaf[0] = False  # a heap begins at place 1
         require(leaf_at < n_leaves, "a tree ends at a leaf that does not exist")
         require(leaf_at[is_leaf] >= 0, "a tree ends at a leaf that does not exist")
 
 
 @dataclass(frozen=True, eq=False)
 class ClassTrees:
-    """A tree for every column; stumps are trees of depth one.
+    """One tree per column; stumps are trees of depth one.
 
     Parameters
     ----------
@@ -165,13 +165,13 @@ class ClassTrees:
         Feature that splits each place of each heap; -1 at leaves.
     cuts : uint8 array of shape (n_columns, n_places)
     signs : int8 array of shape (n_columns, n_places)
-        The hypotheses themselves, before coefficients; -1 at place 0, where masked rows stand.
+        Votes before coefficients; -1 at place 0, the place of masked rows.
     values : float64 array of shape (n_columns, n_places)
-        Signs times coefficients, or votes by confidence.
+        Signs times coefficients, or confidence-rated votes.
     cover : float32 array of shape (n_columns, n_places)
         Weight of the training rows at each leaf.
     parents : ColumnParents, optional
-        Where given, a column votes only for rows to which its parents vote +1 (eq. 7).
+        If given, a column votes only for rows that its parents vote +1 for (eq. 7).
     """
 
     kind: ClassVar[str] = "class_trees"
@@ -187,11 +187,11 @@ class ClassTrees:
         add_class_trees([self], samples, scores)
 
     def table(self) -> NDArray[np.float64]:
-        """Votes by column and leaf; see `Hypothesis`."""
+        """Return the votes by column and leaf; see `Hypothesis`."""
         return self.values
 
     def extent(self) -> tuple[int, int]:
-        """Columns and largest feature; see `Hypothesis`."""
+        """Return the number of columns and the largest feature; see `Hypothesis`."""
         return len(self.features), int(self.features.max(initial=-1))
 
     def check_arrays(self) -> None:
@@ -205,12 +205,12 @@ class ClassTrees:
             numbers(self.cover, np.float32, 2, "cover"),
         )
         _check_heaps(features)
-        require(features.shape[1] <= 256, "a tree has more places than a byte can count")
+        require(features.shape[1] <= 256, "a tree has more than 256 places")
         _check_parents(self.parents, len(features))
 
 
 def add_class_trees(rounds: list[ClassTrees], samples: Samples, scores: NDArray[Any]) -> None:
-    """Add the votes of many rounds at once, which is faster than one after the other."""
+    """Add the votes of many rounds at once, which is faster than one by one."""
     from palmette.boosting._heap_tree import add_class_tree_scores, add_masked_class_tree_scores
 
     parents = rounds[0].parents
@@ -237,14 +237,14 @@ def add_class_trees(rounds: list[ClassTrees], samples: Samples, scores: NDArray[
 
 @dataclass(frozen=True, eq=False)
 class ClassModels:
-    """A fitted scikit-learn classifier for every column.
+    """One fitted scikit-learn classifier per column.
 
     Parameters
     ----------
-    models : list of estimators, one a column
-        Each predicts -1 or +1; None where a column had one sign only, which it then votes for.
+    models : list of estimators, one per column
+        Each predicts -1 or +1.
     signs : int8 array of shape (n_columns, 3)
-        Votes by place: 0 for masked rows, 1 and 2 for the answers -1 and +1.
+        Votes by place: 0 for masked rows, 1 and 2 for the predictions -1 and +1.
     values : float64 array of shape (n_columns, 3)
     parents : ColumnParents, optional
     """
@@ -261,7 +261,7 @@ class ClassModels:
         scores += self.values[np.arange(len(self.models)), places]
 
     def places(self, X: Any) -> NDArray[np.uint8]:
-        """Place of every row in every column, (n_samples, n_columns), the mask applied."""
+        """Return the place of every row in every column, (n_samples, n_columns), masked."""
         places = np.empty((X.shape[0], len(self.models)), dtype=np.uint8)
         for k, model in enumerate(self.models):
             places[:, k] = 1 + (model.predict(X) > 0)
@@ -270,16 +270,16 @@ class ClassModels:
         return places
 
     def table(self) -> NDArray[np.float64]:
-        """Votes by column and leaf; see `Hypothesis`."""
+        """Return the votes by column and leaf; see `Hypothesis`."""
         return self.values
 
     def extent(self) -> tuple[int, int]:
-        """Columns and largest feature; see `Hypothesis`."""
+        """Return the number of columns and the largest feature; see `Hypothesis`."""
         return len(self.models), -1
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
-        require(isinstance(self.models, list), "models are no list")
+        require(isinstance(self.models, list), "the models of a round are not a list")
         shape = numbers(self.values, np.float64, 2, "values").shape
         require(shape == (len(self.models), 3), "models and votes do not fit together")
         same_shapes(self.values, numbers(self.signs, np.int8, 2, "signs"))
@@ -288,13 +288,13 @@ class ClassModels:
 
 @dataclass(frozen=True, eq=False)
 class Coloured:
-    """A binary hypothesis about a colouring of the columns.
+    """A binary hypothesis for a colouring of the columns.
 
     Parameters
     ----------
     binary : hypothesis with one column
     code : int8 array of shape (n_columns,)
-        Colour, -1 or +1, of every column.
+        Colour of every column, -1 or +1.
     """
 
     kind: ClassVar[str] = "coloured"
@@ -308,28 +308,28 @@ class Coloured:
         scores += vote * self.code
 
     def table(self) -> NDArray[np.float64]:
-        """Votes by column and leaf; see `Hypothesis`."""
+        """Return the votes by column and leaf; see `Hypothesis`."""
         return np.asarray(self.binary.table())
 
     def extent(self) -> tuple[int, int]:
-        """Columns and largest feature; see `Hypothesis`."""
+        """Return the number of columns and the largest feature; see `Hypothesis`."""
         return len(self.code), extent_of(self.binary)[1]
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
         numbers(self.code, np.int8, 1, "code")
-        require(extent_of(self.binary)[0] == 1, "a coloured round is of more than one column")
+        require(extent_of(self.binary)[0] == 1, "a coloured round has more than one column")
 
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """Hypotheses of one round, each about a block of columns.
+    """Hypotheses of one round, each for a block of columns.
 
     Parameters
     ----------
     parts : tuple of hypotheses
     bounds : int array of shape (n_parts + 1,)
-        Where the blocks begin and end.
+        Boundaries of the blocks.
     """
 
     kind: ClassVar[str] = "bundle"
@@ -342,7 +342,7 @@ class Bundle:
             part.add_scores(samples, scores[:, start:stop])
 
     def extent(self) -> tuple[int, int]:
-        """Columns and largest feature; see `Hypothesis`."""
+        """Return the number of columns and the largest feature; see `Hypothesis`."""
         return int(self.bounds[-1]), max(extent_of(part)[1] for part in self.parts)
 
     def check_arrays(self) -> None:
@@ -355,14 +355,14 @@ class Bundle:
 
 @dataclass(frozen=True, eq=False)
 class CartVotes:
-    """A full tree for every column.
+    """One full tree per column.
 
     Parameters
     ----------
     carts : Carts
-        One a column.
+        One tree per column.
     values : float64 array of shape (n_columns, 3)
-        Votes by place: 0 for masked rows, 1 and 2 for the answers -1 and +1.
+        Votes by place: 0 for masked rows, 1 and 2 for the predictions -1 and +1.
     parents : ColumnParents, optional
     """
 
@@ -381,30 +381,30 @@ class CartVotes:
         scores += self.values[np.arange(len(self.values)), self.places(samples)]
 
     def places(self, samples: Samples) -> NDArray[np.uint8]:
-        """Place of every row in every column, (n_samples, n_columns), the mask applied."""
+        """Return the place of every row in every column, (n_samples, n_columns), masked."""
         places = self.carts.places(samples.codes)
         if self.parents is not None:
             mask_by_parents(places, self.signs, self.parents)
         return places
 
     def table(self) -> NDArray[np.float64]:
-        """Votes by column and leaf; see `Hypothesis`."""
+        """Return the votes by column and leaf; see `Hypothesis`."""
         return self.values
 
     def extent(self) -> tuple[int, int]:
-        """Columns and largest feature; see `Hypothesis`."""
+        """Return the number of columns and the largest feature; see `Hypothesis`."""
         return len(self.values), int(self.carts.features.max(initial=-1))
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
-        require(isinstance(self.carts, Carts), "the trees of a round are no Carts")
+        require(isinstance(self.carts, Carts), "the trees of a round are not Carts")
         shape = numbers(self.values, np.float64, 2, "values").shape
         require(shape == (len(self.carts.starts) - 1, 3), "trees and votes do not fit together")
         _check_parents(self.parents, len(self.values))
 
 
 def answer_signs(n_columns: int) -> NDArray[np.int8]:
-    """Votes of columns that have two answers, by place: masked rows, -1 and +1."""
+    """Return the votes by place of binary predictions: masked rows, -1 and +1."""
     return np.tile(np.array([-1, -1, 1], dtype=np.int8), (n_columns, 1))
 
 
@@ -412,12 +412,12 @@ def answer_signs(n_columns: int) -> NDArray[np.int8]:
 
 
 def extent_of(hypothesis: Any) -> tuple[int, int]:
-    """Return the number of columns that a round votes for, and the largest feature it uses.
+    """Return the number of columns that a round votes for and the largest feature it uses.
 
     Parameters
     ----------
     hypothesis : object
-        From a file: it may be anything.
+        Read from a file: it may have any type.
 
     Raises
     ------
@@ -425,16 +425,16 @@ def extent_of(hypothesis: Any) -> tuple[int, int]:
         If it is not a hypothesis.
     """
     kinds = (SharedTree, ClassTrees, ClassModels, Coloured, Bundle, CartVotes)
-    require(type(hypothesis) in kinds, f"a round is of {type(hypothesis).__name__}")
+    require(type(hypothesis) in kinds, f"a round has the type {type(hypothesis).__name__}")
     found: tuple[int, int] = hypothesis.extent()
     return found
 
 
 def _check_heaps(features: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Require that inner places of heaps have both children; returns which places are inner."""
+    """Require that inner places of heaps have both children; return which places are inner."""
     require(features.shape[1] > 1, "a tree has no places")
     is_inner = features >= 0
-    is_inner[:, 0] = False  # place 0 is no part of a heap
+    is_inner[:, 0] = False  # place 0 is not part of a heap
     inner = np.flatnonzero(is_inner.any(axis=0))
     require(2 * inner + 1 < features.shape[1], "a tree leads to a place that does not exist")
     return is_inner
@@ -442,5 +442,5 @@ def _check_heaps(features: NDArray[np.int32]) -> NDArray[np.bool_]:
 
 def _check_parents(parents: Any, n_columns: int) -> None:
     if parents is not None:
-        require(isinstance(parents, ColumnParents), "the parents of columns are no ColumnParents")
-        require(len(parents.starts) == n_columns + 1, "the parents are those of other columns")
+        require(isinstance(parents, ColumnParents), "the parents are not a ColumnParents")
+        require(len(parents.starts) == n_columns + 1, "the parents belong to other columns")

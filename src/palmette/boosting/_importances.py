@@ -1,4 +1,4 @@
-"""How the columns that a model adds votes to make the scores of nodes."""
+"""Feature importances of boosted models, and the scores of nodes as sums over columns."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ from palmette.labels._space import LabelSpace
 
 __all__ = ["column_scale", "member_maps", "node_importances", "node_map", "overall_importances"]
 
-
 IntArray = NDArray[np.int32]
+FloatArray = NDArray[np.float64]
+
+_NUMBERS_AT_ONCE = 2**22  # size of an array of gains, (n_features, n_columns)
 
 
 def member_maps(model: Any, nodes: IntArray) -> list[sparse.csc_array]:
-    """How the columns of every member of a model make the scores of nodes.
+    """Return, for each member of a model, the linear map from its columns to scores of nodes.
 
-    A model of nodes has a column for each. In a model of labels the score of a node is the mean
+    A model of nodes has one column per node. In a model of labels, the score of a node is the mean
     over the labels at or below it.
 
     Parameters
@@ -41,12 +43,12 @@ def member_maps(model: Any, nodes: IntArray) -> list[sparse.csc_array]:
     model : BoostedClassifier
         Fitted.
     nodes : int array of shape (n_wanted,)
-        Node numbers; the root, and nodes without a training row, have no score.
+        Node numbers; the root and nodes without a training row have no score.
 
     Returns
     -------
     list of sparse arrays of shape (n_columns, n_wanted)
-        One for each member; a model that is no bundle has one.
+        One per member; a model that is not a bundle has one member.
     """
     places = np.searchsorted(model.nodes_, nodes).clip(max=len(model.nodes_) - 1)
     places = np.where(model.nodes_[places] == nodes, places, -1)
@@ -57,22 +59,22 @@ def member_maps(model: Any, nodes: IntArray) -> list[sparse.csc_array]:
 
 
 def node_map(model: Any, nodes: IntArray) -> sparse.csc_array:
-    """Like `member_maps`, for all columns of a model together: the mean over its members."""
+    """Return the map of all columns of a model: the mean over its members; see `member_maps`."""
     maps = member_maps(model, nodes)
     return sparse.csc_array(sparse.vstack(maps) / len(maps))
 
 
 def column_scale(model: Any) -> NDArray[np.float64]:
-    """What a vote of one adds to the score of each column: (n_columns,).
+    """Return the amount that a vote of one adds to the score of each column: (n_columns,).
 
-    One, but for models that bring their columns to one scale at the end.
+    It is one, except for models that scale their columns after the last round.
     """
     ones = np.ones((1, len(model.start_)))
     return np.asarray(model._scale(ones, len(model.rounds_))[0])
 
 
 def _members_of_labels(model: Any) -> list[bool]:
-    """Whether each member has columns for labels; else they are for nodes."""
+    """Return whether the columns of each member are labels; else they are nodes."""
     if model._by_node:
         return [False]
     if not hasattr(model, "_members"):
@@ -97,13 +99,8 @@ def _labels_below(space: LabelSpace, places: NDArray[np.intp]) -> sparse.csc_arr
     return sparse.csc_array((shares, columns, starts), shape=(space.n_classes, len(places)))
 
 
-FloatArray = NDArray[np.float64]
-
-_NUMBERS_AT_ONCE = 2**22  # of gains, (n_features, n_columns)
-
-
 def overall_importances(model: Any) -> FloatArray:
-    """Importances for all columns of a model together.
+    """Return the importances for all columns of a model together.
 
     Parameters
     ----------
@@ -113,7 +110,7 @@ def overall_importances(model: Any) -> FloatArray:
     Returns
     -------
     array of shape (n_features,)
-        Sums to one, or to zero where nothing was split.
+        Sums to one, or to zero if there is no split.
     """
     n_features = model.bins_.n_features
     if not model.rounds_:
@@ -128,7 +125,7 @@ def overall_importances(model: Any) -> FloatArray:
 
 
 def node_importances(model: Any, nodes: NDArray[np.int32]) -> FloatArray:
-    """Importances for single nodes.
+    """Return the importances for each node.
 
     Parameters
     ----------
@@ -139,7 +136,7 @@ def node_importances(model: Any, nodes: NDArray[np.int32]) -> FloatArray:
     Returns
     -------
     array of shape (n_wanted, n_features)
-        Rows sum to one, or to zero where nothing was split for a node.
+        Rows sum to one, or to zero if there is no split for a node.
     """
     n_features = model.bins_.n_features
     shares = np.zeros((len(nodes), n_features))
@@ -157,7 +154,7 @@ def node_importances(model: Any, nodes: NDArray[np.int32]) -> FloatArray:
 
 
 def _members(model: Any) -> tuple[list[Sequence[Any]], list[FloatArray]]:
-    """Rounds, and scales of the columns, of every member of a model."""
+    """Return the rounds and the scales of the columns of every member of a model."""
     rounds, scale = model.rounds_, column_scale(model)
     if not isinstance(rounds[0], Bundle):
         return [rounds], [scale]
@@ -169,7 +166,7 @@ def _members(model: Any) -> tuple[list[Sequence[Any]], list[FloatArray]]:
 
 
 def _shares(gains: FloatArray) -> FloatArray:
-    """Columns that sum to one; those of zeros stay."""
+    """Scale columns to sum to one; columns of zeros stay zero."""
     totals = gains.sum(axis=0)
     return gains / np.where(totals > 0, totals, 1.0)
 
@@ -183,16 +180,16 @@ def _gains(rounds: Sequence[Any], to_nodes: sparse.csc_array, n_features: int) -
 
 @singledispatch
 def _add_gains(hypothesis: Any, to_nodes: sparse.csc_array, gains: FloatArray) -> None:
-    """Add what the splits of a round explain of the votes for nodes.
+    """Add the gains of the splits of a round in the votes for nodes.
 
     Parameters
     ----------
     hypothesis : Hypothesis
     to_nodes : sparse array of shape (n_columns, n_wanted)
-        How columns make the scores of nodes.
+        Map from columns to scores of nodes.
     gains : array of shape (n_features, n_wanted), in and out
     """
-    raise TypeError(f"no importances are known of a {type(hypothesis).__name__}.")
+    raise TypeError(f"there are no importances for a {type(hypothesis).__name__}.")
 
 
 @_add_gains.register
@@ -217,7 +214,7 @@ def _(hypothesis: ClassTrees, to_nodes: sparse.csc_array, gains: FloatArray) -> 
 
 @_add_gains.register
 def _(hypothesis: Coloured, to_nodes: sparse.csc_array, gains: FloatArray) -> None:
-    # a label votes as its colour does: a node by the mean colour of its labels
+    # the vote for a label has the sign of its colour; that for a node is the mean over labels
     to_binary = sparse.csc_array((hypothesis.code @ to_nodes)[None, :])
     _add_gains(hypothesis.binary, to_binary, gains)
 
@@ -233,7 +230,7 @@ def _(hypothesis: ClassModels, to_nodes: sparse.csc_array, gains: FloatArray) ->
 @_add_gains.register
 def _(hypothesis: CartVotes, to_nodes: sparse.csc_array, gains: FloatArray) -> None:
     def shares_of(column: int) -> FloatArray:
-        # full trees keep no weights of their places: a feature has its share of the splits
+        # full trees store no weights: the importance of a feature is its share of the splits
         splits = hypothesis.carts.split_features(column)
         return np.bincount(splits, minlength=len(gains)) / max(len(splits), 1)
 
@@ -246,8 +243,8 @@ def _add_shares(
     gains: FloatArray,
     shares_of: Callable[[int], FloatArray],
 ) -> None:
-    """Divide what the answers of each column explain among the features, by given shares."""
-    # how many rows have either answer is not known: the variance is that of halves
+    """Divide the variance of the votes of each column among the features by given shares."""
+    # the numbers of rows per vote are not stored: the variance is that of two halves
     nodes, columns = _single_columns(to_nodes)
     _, no, yes = (hypothesis.values[columns] * to_nodes.data[:, None]).T
     sizes = (0.5 * (yes - no)) ** 2
@@ -257,15 +254,15 @@ def _add_shares(
 
 
 def _single_columns(to_nodes: sparse.csc_array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Nodes that have a column, and the column of each: hypotheses by column have one a node."""
+    """Return the nodes that have a column, and the one column of each."""
     nodes = np.repeat(np.arange(to_nodes.shape[1]), np.diff(to_nodes.indptr))
     return nodes.astype(np.int32), to_nodes.indices.astype(np.int32)
 
 
 def _foreign_importances(model: Any, n_features: int) -> FloatArray:
-    """Importances by a model of another library, summing to one."""
+    """Return the importances of an estimator of another library, scaled to sum to one."""
     if isinstance(model, DummyClassifier):
-        return np.zeros(n_features)  # a column with rows of one sign only
+        return np.zeros(n_features)  # the rows of the column have one sign
     found = getattr(model, "feature_importances_", None)
     if found is None:
         found = getattr(model, "coef_", None)

@@ -1,4 +1,4 @@
-"""The losses of HierarchicalBoostingClassifier: what each boosts, and what its scores say."""
+"""The losses of HierarchicalBoostingClassifier: their objectives and their probabilities."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ _MANY_COLUMNS = 1024
 
 
 class Member(ABC):
-    """One loss.
+    """Base class of losses.
 
     Parameters
     ----------
     model : PathClassifier
-        Fitted as far as its labels: ``nodes_``, ``several_paths_`` and, with one path, ``space_``.
+        Has the attributes of its labels: ``nodes_``, ``several_paths_`` and, with one path per row,
+        ``space_``.
     """
 
     several = False  # whether rows may have several paths
@@ -47,32 +48,32 @@ class Member(ABC):
     @property
     @abstractmethod
     def n_columns(self) -> int:
-        """Number of scores a row."""
+        """Number of scores per row."""
 
     @abstractmethod
     def loss(self, targets: Any, weights: FloatArray) -> Any:
         """Return the loss of some rows."""
 
     def objective(self, targets: Any, weights: FloatArray, learning_rate: float) -> Any:
-        """Return what is boosted."""
+        """Return the objective of some rows."""
         return GradientObjective(self.loss(targets, weights), weights, learning_rate)
 
     def mean_loss(self, targets: Any, weights: FloatArray) -> Any:
-        """Return a function of scores that gives their mean loss on some rows."""
+        """Return a function that computes the mean loss of scores on some rows."""
         loss = self.loss(targets, weights)
         buffer = np.empty((len(weights), self.n_columns), dtype=np.float32)
         return lambda scores: loss.gradients(scores.astype(np.float32), buffer) / weights.sum()
 
     @abstractmethod
     def log_proba(self, scores: FloatArray) -> FloatArray:
-        """Log-probabilities of the classes, (n_samples, n_classes), for one path a row."""
+        """Return log-probabilities of classes, (n_samples, n_classes), with one path per row."""
 
     def node_proba(self, scores: FloatArray) -> FloatArray:
-        """Probabilities of the nodes, (n_samples, n_columns), for several paths a row."""
+        """Return the probabilities of nodes, (n_samples, n_columns), with several paths per row."""
         raise NotImplementedError
 
     def _positives(self, targets: Any) -> sparse.csr_array:
-        """Nodes that are true of every row, (n_samples, n_columns)."""
+        """Return the nodes that are true for each row, (n_samples, n_columns)."""
         if sparse.issparse(targets):
             return targets
         model = self._model
@@ -80,7 +81,7 @@ class Member(ABC):
         return sparse.csr_array(closure[targets])
 
     def _path_sums(self, scores: FloatArray) -> FloatArray:
-        """Sums of the scores on the paths to the classes, (n_samples, n_classes)."""
+        """Return the sums of scores on the paths to the classes, (n_samples, n_classes)."""
         space = self._model.space_
         at_nodes = np.zeros((space.n_active, len(scores)))
         at_nodes[1:] = scores.T
@@ -122,7 +123,7 @@ class _Logistic(Member):
     def __init__(self, model: Any) -> None:
         super().__init__(model)
         if self.n_columns > _MANY_COLUMNS:
-            # every leaf holds a number for every column: 800 such trees would fill the memory
+            # every leaf stores one number per column: 800 such trees would need too much memory
             self.learning_rate, self.max_depth = 0.1, 5
 
     @property
@@ -133,7 +134,7 @@ class _Logistic(Member):
         return Logistic(self._positives(targets), weights)
 
     def log_proba(self, scores: FloatArray) -> FloatArray:
-        # among paths that of independent nodes is proportional to the exponential of its sum
+        # given that the nodes form a path, its probability is proportional to exp(sum of scores)
         return np.asarray(log_softmax(self._path_sums(scores), axis=1))
 
     def node_proba(self, scores: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Gradient boosting of trees for all columns: losses of scores, and Newton steps in leaves."""
+"""Objectives: Newton steps for softmax and logistic losses, weights of AdaBoost and its codes."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ __all__ = [
 Floats = NDArray[np.float32]
 Sums = NDArray[np.float64]
 
-_LEAST_SHARE = 1e-4  # a column that is always or never true would begin at infinity
-_SMALL = 2**16  # gradients, up to which float64 costs nothing noticeable
+_LEAST_SHARE = 1e-4  # a column that is always or never true would start at infinity
+_SMALL = 2**16  # up to this number of gradients, the cost of float64 is negligible
 
 
 def working_dtype(size: int) -> type[np.floating]:
-    """Return float32, or float64 for small arrays, which cost nothing.
+    """Return float32, or float64 for small arrays.
 
-    Small data have many splits that are equally good; in float32 rounding would choose among them,
-    and copies of a row would not count as its weight.
+    Small data have many equally good splits; in float32, rounding would decide between them, and a
+    weight of two would not equal two copies of a row.
     """
     return np.float64 if size <= _SMALL else np.float32
 
@@ -48,14 +48,14 @@ class Loss(Protocol):
     n_columns: int
 
     def start(self) -> Floats:
-        """Return the scores that all rows begin with, of shape (n_columns,)."""
+        """Return the initial scores, of shape (n_columns,)."""
 
     def gradients(self, scores: Floats, out: Floats) -> float:
         """Write weighted gradients, (n_samples, n_columns), and return the sum of the losses."""
 
 
 class GradientObjective:
-    """Scores of the training rows, moved by Newton steps.
+    """Gradient boosting by Newton steps on the scores of the training rows.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class GradientObjective:
         Positive.
     learning_rate : float
     max_step : float
-        Largest step of a leaf before shrinkage.
+        Maximum step of a leaf before shrinkage.
 
     Notes
     -----
@@ -86,31 +86,31 @@ class GradientObjective:
         self.loss = np.nan
 
     def gradients(self, turn_seed: int) -> Floats:
-        """Return the weighted gradients, (n_samples, n_columns); `loss` is then that before."""
+        """Return the weighted gradients, (n_samples, n_columns), and set `loss`."""
         total = self._loss.gradients(self._scores, self._buffer)
         self.loss = float(total) / float(self._weights.sum(dtype=np.float64))
         return self._buffer
 
     def take(self, grown: Any) -> Any:
-        """Give the leaves of a tree their votes, and move the scores by them."""
+        """Set the votes of the leaves of a tree, and add them to the scores."""
         from palmette.boosting._votes import newton_sums
 
         shape = grown.n_leaves, self._scores.shape[1]
         sums, curvature = np.zeros(shape), np.zeros(shape)
         newton_sums(self._buffer, self._weights, grown.leaf, sums, curvature)
-        # one is added to the curvature, as of a prior row, so that pure leaves stay bounded
+        # the curvature is increased by one, so that the votes of pure leaves stay bounded
         step = np.clip(sums / (curvature + 1.0), -self._max_step, self._max_step)
         tree = grown.hypothesis(self._rate * step.T, self._weights)
-        self._move(tree.values, grown.leaf)
+        self._update(tree.values, grown.leaf)
         return tree
 
-    def _move(self, values: Floats, leaf: NDArray[np.int32]) -> None:
+    def _update(self, values: Floats, leaf: NDArray[np.int32]) -> None:
         from palmette.boosting._votes import add_leaf_values
 
         add_leaf_values(leaf, values, self._scores)
 
     def replay(self, hypothesis: Any, samples: Any) -> None:
-        """Move on by a tree of an earlier fit, as `take` did when it was found."""
+        """Update by a tree of an earlier fit, as `take` did."""
         hypothesis.add_scores(samples, self._scores)
 
 
@@ -120,7 +120,7 @@ class LeafSoftmax:
     Parameters
     ----------
     targets : int32 array of shape (n_samples,)
-        Label of every row.
+        Label of each row.
     weights : float array of shape (n_samples,)
         Positive.
     n_labels : int
@@ -133,7 +133,7 @@ class LeafSoftmax:
         self._weights = weights.astype(np.float32)
 
     def start(self) -> Floats:
-        """Return the logarithms of the labels' shares."""
+        """Return the logarithms of the shares of the labels."""
         return np.asarray(np.log(self._shares), dtype=np.float32)
 
     def gradients(self, scores: Floats, out: Floats) -> float:
@@ -144,15 +144,15 @@ class LeafSoftmax:
 
 
 class PathSoftmax:
-    """Log-likelihood of paths whose scores are sums of their nodes' scores.
+    """Log-likelihood of paths, whose scores are the sums of the scores of their nodes.
 
     Parameters
     ----------
     targets : int32 array of shape (n_samples,)
-        Label of every row, as a position in ``space.classes``.
+        Label of each row, as a position in ``space.classes``.
     weights : float array of shape (n_samples,)
     space : LabelSpace
-        Its active nodes but the root are the columns.
+        The columns are its active nodes without the root.
     """
 
     def __init__(self, targets: NDArray[np.int32], weights: Sums, space: LabelSpace) -> None:
@@ -163,7 +163,7 @@ class PathSoftmax:
         self._weights = weights.astype(np.float32)
 
     def start(self) -> Floats:
-        """Return zeros: all paths alike."""
+        """Return zeros: all paths have the same score."""
         return np.zeros(self.n_columns, dtype=np.float32)
 
     def gradients(self, scores: Floats, out: Floats) -> float:
@@ -178,7 +178,7 @@ class PathSoftmax:
 
 
 class Logistic:
-    """Log-likelihood of independent columns, several of which may be true of a row.
+    """Log-likelihood of independent columns, several of which may be true for a row.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class Logistic:
         self._weights = weights.astype(np.float32)
 
     def start(self) -> Floats:
-        """Return the log-odds of the columns' shares."""
+        """Return the log-odds of the shares of the columns."""
         return np.asarray(np.log(self._shares / (1 - self._shares)), dtype=np.float32)
 
     def gradients(self, scores: Floats, out: Floats) -> float:
@@ -205,7 +205,7 @@ class Logistic:
         return float(logistic_gradients(scores, self._starts, self._columns, self._weights, out))
 
 
-NO_EDGE = 1e-6  # an edge up to this is none: its coefficient would be rounding
+NO_EDGE = 1e-6  # smaller edges are rounding errors
 
 _SMALL_MASS = 1e-15
 _PRIOR_PAIRS = 3.0
@@ -215,30 +215,30 @@ _TINY = np.finfo(np.float64).tiny
 class AdaBoostWeights:
     """Weights ``w(i, j)`` of AdaBoost.MH, with the signs of the labels.
 
-    One float64 array of shape (n_samples, n_columns) is all that is kept; the labels are its signs.
-    It is not scaled to sum to one every round (eq. 10 divides by Z): edges are taken relative to
-    what it sums to, and that sum is the exponential loss.
+    The state is one float64 array of shape (n_samples, n_columns), whose signs are the labels. It
+    is not normalized in every round (eq. 10 divides by Z): edges are relative to its sum, which is
+    the exponential loss.
 
     Parameters
     ----------
     positives : sparse bool array of shape (n_samples, n_columns)
-        The columns that are true of every row.
+        The columns that are true for each row.
     weights : array of shape (n_samples,)
-        Of the rows.
+        Weights of the rows.
     costs : array of shape (n_columns,)
-        Initial weights of the columns (eq. 5), in any scale.
+        Initial weights of the columns (eq. 5), up to a factor.
     coefficient : "global" or "per_class"
-        One coefficient a round (eq. 8-9), or one for every column, whose weights then sum to its
-        cost again after every round.
+        One coefficient per round (eq. 8-9), or one per column; the weights of a column are then
+        normalized to sum to its cost.
     votes : "sign" or "confidence"
-        Votes of one size, or half the log-odds of the weights in a leaf.
+        Votes -1 and +1 times the coefficient, or half the log-odds of the weights in a leaf.
     learning_rate : float
     by_column : bool
-        Whether the weak learner looks at every column by itself, whatever its scale: it is then
-        shown the weights themselves, and no copy is made.
+        Whether the weak learner fits every column independently of its scale: it then receives the
+        weights without a scaled copy.
     needs_edge : bool
-        Whether a hypothesis without an edge is refused, which ends the boosting; else it is taken,
-        with votes that are as good as none. Votes by sign need one.
+        Whether boosting ends at a hypothesis without an edge; else it is added, with votes close to
+        zero. Votes by sign require an edge.
     """
 
     def __init__(
@@ -263,29 +263,29 @@ class AdaBoostWeights:
         rows, columns = positives.nonzero()
         self.signed[rows, columns] *= -1.0
         self._mass = self._costs.copy()
-        self._scale = np.ones(len(costs))  # of the columns: what is kept times this is the weight
+        self._scale = np.ones(len(costs))  # per column: `signed` times this is the weight
         dtype = working_dtype(self.signed.size)
         self._buffer: NDArray[Any] | None = (
             None if by_column else np.empty(self.signed.shape, dtype=dtype)
         )
-        # a weight of k is k rows; weights of a small sum are no fewer rows than there are
+        # a weight of k counts as k rows; small weights do not reduce the number of rows
         self._n_rows = max(float(weights.sum()), float(len(weights)))
-        # eq. 8 is infinite for an edge of one
+        # without it, eq. 8 is infinite for an edge of one
         self._smoothing = 1.0 / (self._n_rows * len(costs))
         self.edge = np.nan
 
     @property
     def loss(self) -> float:
-        """Weighted mean of ``exp(-y F)`` over all pairs, by the costs of the columns."""
+        """Mean of ``exp(-y F)`` over all pairs, weighted by the costs of the columns."""
         return float(self._mass @ self._scale)
 
     @property
     def start(self) -> NDArray[np.float32]:
-        """Scores that rows begin with: zeros."""
+        """Initial scores: zeros."""
         return np.zeros(self.signed.shape[1], dtype=np.float32)
 
     def gradients(self, turn_seed: int) -> NDArray[Any]:
-        """Return the signed weights, (n_samples, n_columns), in a scale of their own."""
+        """Return the signed weights, (n_samples, n_columns), up to a factor per column."""
         if self._buffer is None:
             return self.signed
         if self._per_class:
@@ -296,7 +296,7 @@ class AdaBoostWeights:
         return self._buffer
 
     def take(self, grown: Any) -> Any:
-        """Give a hypothesis its coefficients, and move on by it; None where it has no edge."""
+        """Set the coefficients of a hypothesis and update by it; None if it has no edge."""
         positive, negative = grown.sums(self.signed)
         if self._votes == "confidence":
             values = self._rate * self._log_odds(positive, negative)
@@ -312,16 +312,16 @@ class AdaBoostWeights:
                 return None
             values = coefficients[:, None] * signs
         hypothesis = grown.hypothesis(values, self._row_weights, positive + negative)
-        # by the votes as they are kept, so that replaying them leads to the same weights
-        self._move(grown, hypothesis.table())
+        # by the votes as they are stored, so that `replay` leads to the same weights
+        self._update(grown, hypothesis.table())
         return hypothesis
 
-    def _move(self, grown: Any, values: Sums) -> None:
-        """Multiply the weights by what the votes cost (eq. 10)."""
+    def _update(self, grown: Any, values: Sums) -> None:
+        """Multiply the weights by the exponential loss of the votes (eq. 10)."""
         grown.reweigh(self.signed, values, self._mass)
         if self._mass.min() > _SMALL_MASS:
             return
-        # long before float32, in which they may be summed, ends
+        # rescale long before float32 sums underflow
         shrunk = self._mass / self._costs if self._per_class else self._mass.sum()
         shrunk = np.broadcast_to(np.maximum(shrunk, _TINY), self._mass.shape)
         self.signed /= shrunk
@@ -329,13 +329,13 @@ class AdaBoostWeights:
         self._scale *= shrunk
 
     def _edge_of(self, edges: Sums) -> float:
-        """Edge of all columns together (eq. 9), from sums over weights in the scale of `_mass`."""
-        if self._per_class:  # every column is taken to weigh its cost again
+        """Return the edge of all columns together (eq. 9), given sums in the scale of `_mass`."""
+        if self._per_class:  # the weights of every column are normalized to its cost
             return float(self._costs @ (edges / np.maximum(self._mass, _TINY)))
         return float(edges.sum() / self._mass.sum())
 
     def _coefficients(self, edges: Sums) -> Sums | None:
-        """Coefficient of every column; None where no edge is left."""
+        """Return the coefficient of every column; None if there is no edge."""
         if not self._per_class:
             if self.edge <= NO_EDGE:
                 return None
@@ -348,32 +348,32 @@ class AdaBoostWeights:
         return np.asarray(self._rate * coefficient_of(relative, self._smoothing))
 
     def _log_odds(self, positive: Sums, negative: Sums) -> Sums:
-        # as if every leaf held a few more average pairs of either sign, so that pure ones stay
-        # bounded; how many hardly matters (by cross-validation)
+        # as if every leaf contained a few more average pairs of either sign, so that the votes of
+        # pure leaves stay bounded; cross-validation hardly depends on their number
         extra = _PRIOR_PAIRS * self._mass[:, None] / self._n_rows
         return np.asarray(0.5 * np.log((positive + extra) / (negative + extra)))
 
     def replay(self, hypothesis: Any, samples: Any) -> None:
-        """Move on by a hypothesis of an earlier fit, as `take` did when it was found."""
-        self._move(regrow(hypothesis, samples), hypothesis.table())
+        """Update by a hypothesis of an earlier fit, as `take` did."""
+        self._update(regrow(hypothesis, samples), hypothesis.table())
 
 
 def coefficient_of(edge: Any, smoothing: float) -> Any:
-    """Half the log-odds of an edge (eq. 8), smoothed where the edge is one."""
+    """Return half the log-odds of an edge (eq. 8), smoothed for edges close to one."""
     return 0.5 * np.log((1.0 + edge + smoothing) / (1.0 - edge + smoothing))
 
 
 class ColouringWeights:
     """Weights ``d(i, l)`` of confusing row i with the wrong label l.
 
-    Every round colours the labels -1 or +1 at random, half of them each. A row counts as much as
-    its confusions with labels of the other colour; the hypothesis tells the colours apart, and
+    Every round assigns the colours -1 and +1 to random halves of the labels. The weight of a row is
+    the sum of its weights for labels of the other colour; the hypothesis predicts the colour, and
     votes for all labels of a colour at once.
 
     Parameters
     ----------
     targets : int array of shape (n_samples,)
-        True label of every row.
+        True label of each row.
     weights : array of shape (n_samples,)
     n_labels : int
     learning_rate : float
@@ -385,7 +385,7 @@ class ColouringWeights:
         self._targets = targets
         self._row_weights = weights.astype(np.float32)
         self._rate = learning_rate
-        # a weight of k is k rows; weights of a small sum are no fewer rows than there are
+        # a weight of k counts as k rows; small weights do not reduce the number of rows
         self._n_rows = max(float(weights.sum()), float(len(weights)))
         shares = weights / weights.sum() / max(n_labels - 1, 1)
         self.confusions = np.repeat(shares[:, None], n_labels, axis=1)
@@ -397,41 +397,41 @@ class ColouringWeights:
 
     @property
     def start(self) -> NDArray[np.float32]:
-        """Scores that rows begin with: zeros."""
+        """Initial scores: zeros."""
         return np.zeros(len(self._code), dtype=np.float32)
 
     def gradients(self, turn_seed: int) -> NDArray[np.float32]:
-        """Colour the labels, and return the binary problem's signed weights: (n_samples, 1)."""
+        """Draw a colouring; return the signed weights of the binary problem: (n_samples, 1)."""
         n_labels = len(self._code)
         rng = np.random.default_rng([turn_seed, 1])
         self._code = np.full(n_labels, -1, dtype=np.int8)
         self._code[rng.permutation(n_labels)[: (n_labels + 1) // 2]] = 1
         own = self._code[self._targets].astype(np.float64)
-        # weight of the labels of the other colour; not as a difference, in which it might drown
+        # weight of the labels of the other colour; a difference would lose digits
         above, below = self.confusions @ (self._code > 0), self.confusions @ (self._code < 0)
-        apart = np.where(own > 0, below, above)
-        if not apart.any():  # all weights have become zero: rows count alike
-            apart = self._row_weights.astype(np.float64)
-        self._signed[:, 0] = own * apart / apart.sum()
+        weights = np.where(own > 0, below, above)
+        if not weights.any():  # all weights have underflowed: use those of the rows
+            weights = self._row_weights.astype(np.float64)
+        self._signed[:, 0] = own * weights / weights.sum()
         return self._signed.astype(np.float32)
 
     def take(self, grown: Any) -> Any:
-        """Give a hypothesis its votes, and move on by it; None where it has no edge."""
+        """Set the votes of a hypothesis and update by it; None if it has no edge."""
         positive, negative = grown.sums(self._signed)
         self.edge = float(np.abs(positive - negative).sum())
         if self.edge <= NO_EDGE:
             return None
-        extra = 0.5 / self._n_rows  # as if every leaf held an average row more
+        extra = 0.5 / self._n_rows  # as if every leaf contained one more average row
         values = 0.5 * self._rate * np.log((positive + extra) / (negative + extra))
         binary = grown.hypothesis(values, self._row_weights, positive + negative)
         hypothesis = Coloured(binary, self._code)
-        self._move(grown.votes(binary.table())[:, 0], self._code)
+        self._update(grown.votes(binary.table())[:, 0], self._code)
         return hypothesis
 
-    def _move(self, votes: Sums, code: NDArray[np.int8]) -> None:
+    def _update(self, votes: Sums, code: NDArray[np.int8]) -> None:
         """Multiply d(i, l) by ``exp(vote (code(l) - code(y)) / 2)``."""
         own = code[self._targets]
-        # code(l) - code(y) is 0 within the row's own colour, and twice the other colour elsewhere
+        # code(l) - code(y) is 0 for labels of the row's colour, else twice the other colour
         up = np.exp(-own * votes)
         other = code[None, :] != own[:, None]
         np.multiply(self.confusions, up[:, None], out=self.confusions, where=other)
@@ -440,6 +440,6 @@ class ColouringWeights:
         self.loss *= float(total)
 
     def replay(self, hypothesis: Any, samples: Any) -> None:
-        """Move on by a hypothesis of an earlier fit, as `take` did when it was found."""
+        """Update by a hypothesis of an earlier fit, as `take` did."""
         votes = regrow(hypothesis.binary, samples).votes(hypothesis.binary.table())
-        self._move(votes[:, 0], hypothesis.code)
+        self._update(votes[:, 0], hypothesis.code)

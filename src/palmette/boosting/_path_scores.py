@@ -45,7 +45,7 @@ def path_scores(scores: NDArray[np.float64], space: LabelSpace) -> NDArray[np.fl
 
 
 def best_positive_path(scores: NDArray[np.float64], space: LabelSpace) -> NDArray[np.int32]:
-    """Choose the end of the best path of positive nodes, for every row (eq. 12 with eq. 4).
+    """Return the end of the best path of positive nodes per row (eq. 12 with eq. 4).
 
     Among the paths from the root on which all scores are positive, the one with the largest sum is
     chosen; it may end at any node. If no child of the root is positive, the best one is chosen.

@@ -25,7 +25,7 @@ __all__ = ["Validation", "split_rows", "tune_marginal"]
 def split_rows(
     targets: Any, fraction: float, seed: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Draw rows to be kept aside, leaving at least one row of every class to be learnt from.
+    """Split rows into training and validation rows, with every class in the training rows.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def split_rows(
 
     Returns
     -------
-    kept, held : int arrays, ascending
+    kept, held : int arrays, in ascending order
     """
     if not sparse.issparse(targets):
         n_classes = int(targets.max()) + 1
@@ -55,7 +55,7 @@ def split_rows(
             held.append(row)
     if not held:
         raise PalmetteError(
-            "early stopping needs rows to validate on, but every class has one row only. Give more "
+            "early stopping needs validation rows, but every class has one row only. Add more "
             "rows, or set n_iter_no_change=None."
         )
     aside = np.zeros(n_samples, dtype=bool)
@@ -64,17 +64,17 @@ def split_rows(
 
 
 class Validation:
-    """Losses on the rows kept aside.
+    """Losses on the validation rows.
 
     Parameters
     ----------
     samples : Samples
     loss : callable
-        Of scores of shape (n_samples, n_columns).
+        A function of scores of shape (n_samples, n_columns).
     patience : int
-        Rounds without improvement after which it is over.
+        Number of rounds without improvement after which boosting stops.
     tol : float
-        Improvement that counts.
+        Minimum improvement.
     """
 
     def __init__(
@@ -96,28 +96,28 @@ class Validation:
         rounds: Sequence[Any],
         losses: NDArray[np.float64],
     ) -> None:
-        """Begin with the rounds of an earlier fit and the losses after each of them."""
+        """Start with the rounds of an earlier fit and the losses after each of them."""
         self._scores = np.tile(start.astype(np.float64), (len(self._samples.codes), 1))
         for hypothesis in rounds:
             hypothesis.add_scores(self._samples, self._scores)
         self.losses = losses.tolist()
         self._best_loss, self.best = np.inf, 0
         for turn, loss in enumerate(self.losses, start=1):
-            self._note(turn, loss)
+            self._update_best(turn, loss)
 
-    def see(self, hypothesis: Any) -> None:
-        """Score one more round."""
+    def add(self, hypothesis: Any) -> None:
+        """Add a round and compute its loss."""
         hypothesis.add_scores(self._samples, self._scores)
         self.losses.append(self._loss(self._scores))
-        self._note(len(self.losses), self.losses[-1])
+        self._update_best(len(self.losses), self.losses[-1])
 
-    def _note(self, turn: int, loss: float) -> None:
+    def _update_best(self, turn: int, loss: float) -> None:
         if loss < self._best_loss - self._tol:
             self._best_loss, self.best = loss, turn
 
     @property
     def is_over(self) -> bool:
-        """Whether the last rounds have brought nothing."""
+        """Whether the last rounds have not improved the loss."""
         return len(self.losses) - self.best >= self._patience
 
 
@@ -133,19 +133,19 @@ def tune_marginal(
     weights: NDArray[np.float64],
     seed: int,
 ) -> Marginal:
-    """Choose what a rule leaves open by the hierarchical F1 on rows that were not fitted on.
+    """Tune the open parameters of a rule by the hierarchical F1 in cross-validation.
 
     Parameters
     ----------
     rule : Marginal
     estimator : classifier
-        Fitted as far as ``hierarchy_``; clones of it are fitted on the folds.
+        Has ``hierarchy_``; models with its parameters are fitted on the folds.
     X : rows
     nodes : int array of shape (n_samples,)
-        Label of every row, as a node of ``hierarchy_``.
+        Label of each row, as a node of ``hierarchy_``.
     weights : array of shape (n_samples,)
     seed : int
-        Of the folds.
+        Seed of the folds.
 
     Returns
     -------
@@ -155,18 +155,18 @@ def tune_marginal(
     n_samples = count_rows(X)
     if n_samples < 2 * rule.cv:
         raise PalmetteError(
-            f"decoding={rule!r} is chosen by {rule.cv} folds, but there are {n_samples} rows. Give "
-            "its threshold and temperature."
+            f"decoding={rule!r} is chosen by {rule.cv} folds, but there are {n_samples} rows: "
+            f"expected at least {2 * rule.cv}. Set its threshold and temperature."
         )
     hierarchy = estimator.hierarchy_
     names = hierarchy.path_strings
-    # made anew rather than cloned: callbacks belong to the whole fit, not to the folds
+    # constructed, not cloned: callbacks belong to the whole fit, not to the folds
     parameters = {**estimator.get_params(deep=False), "hierarchy": hierarchy}
     plain = type(estimator)(**{**parameters, "decoding": "best_path"})
     held: list[tuple[Any, LabelSpace, Any, Any]] = []
     for train, test in KFold(rule.cv, shuffle=True, random_state=seed).split(nodes):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a fold may lack classes; the whole fit says so
+            warnings.simplefilter("ignore")  # folds may lack classes; the whole fit warns of that
             model = clone(plain).fit(take_rows(X, train), names[nodes[train]], weights[train])
         proba = model._class_proba_of(take_rows(X, test))
         held.append((proba, model.space_, nodes[test], weights[test]))
@@ -181,7 +181,7 @@ def tune_marginal(
 
 
 def _f1_of(rule: Marginal, held: list[Any], hierarchy: Hierarchy) -> float:
-    """Hierarchical F1, micro-averaged over all folds."""
+    """Return the hierarchical F1, micro-averaged over all folds."""
     common, total = 0.0, 0.0
     depth = hierarchy.depth
     for proba, space, true, weights in held:

@@ -41,12 +41,12 @@ Floats = NDArray[np.float32] | NDArray[np.float64]
 Sums = NDArray[np.float64]
 
 _CLEARLY = 1e-9
-_MANY_COLUMNS = 512  # from here on a split is judged by a sample of the columns
+_MANY_COLUMNS = 512  # with more columns, splits are chosen by a sample of them
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnMask:
-    """When children are masked by their parents' hypotheses.
+    """The mask of children by the hypotheses of their parents.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ class ColumnMask:
     levels : list of int arrays
         Columns by depth, parents before children.
     in_search : bool
-        Whether a child is searched for on the rows only that its parents let through; else the
-        mask is put on what was found without it (eq. 7 to the letter).
+        Whether the hypothesis of a child is fitted only on the rows that its parents vote +1 for;
+        else it is fitted on all rows and masked afterwards (eq. 7 as published).
     """
 
     parents: ColumnParents
@@ -93,13 +93,13 @@ class TrainingRows(BinnedRows):
 
 @dataclass(frozen=True, eq=False)
 class GrownTree:
-    """A tree for all columns whose votes are still to be set.
+    """A tree for all columns whose votes are not set yet.
 
     Parameters
     ----------
     features, cuts, leaf_at : arrays of shape (n_places,)
     leaf : int32 array of shape (n_samples,)
-        Leaf of every training row.
+        Leaf of each training row.
     n_leaves : int
     """
 
@@ -110,7 +110,7 @@ class GrownTree:
     n_leaves: int
 
     def sums(self, signed: Sums) -> tuple[Sums, Sums]:
-        """Positive and negative weight in every leaf: two arrays (n_columns, n_leaves)."""
+        """Return the positive and negative weight in every leaf: (n_columns, n_leaves) each."""
         from palmette.boosting._votes import shared_leaf_sums
 
         positive = np.zeros((self.n_leaves, signed.shape[1]))
@@ -119,21 +119,21 @@ class GrownTree:
         return positive.T, negative.T
 
     def signs(self, positive: Sums, negative: Sums) -> Sums:
-        """Votes by majority, (n_columns, n_leaves)."""
+        """Return the majority votes, (n_columns, n_leaves)."""
         return majority(positive, negative).astype(np.float64)
 
     def reweigh(self, signed: Sums, values: Sums, mass: Sums) -> None:
-        """Multiply weights by exp(-vote * sign), and sum them by column into `mass`."""
+        """Multiply weights by exp(-vote * sign), and write their sums by column to `mass`."""
         from palmette.boosting._votes import reweigh_shared
 
         reweigh_shared(signed, self.leaf, np.ascontiguousarray(values.T), mass)
 
     def votes(self, values: Sums) -> Sums:
-        """Votes for the training rows: (n_samples, n_columns)."""
+        """Return the votes for the training rows: (n_samples, n_columns)."""
         return values.T[self.leaf]
 
     def hypothesis(self, values: Sums, weights: Floats, mass: Sums | None = None) -> SharedTree:
-        """Make the hypothesis with votes `values`, (n_columns, n_leaves).
+        """Return the hypothesis with the votes `values`, (n_columns, n_leaves).
 
         Its cover is the weight of the training rows in each leaf.
         """
@@ -144,16 +144,16 @@ class GrownTree:
 
 @dataclass(frozen=True, eq=False)
 class GrownColumns:
-    """A hypothesis for every column whose coefficients are still to be set.
+    """One hypothesis per column, whose coefficients are not set yet.
 
     Parameters
     ----------
     made_of : tuple of arrays (features, cuts), each (n_columns, n_places), Carts, or list of models
     signs_at : int8 array of shape (n_columns, n_places)
     places : uint8 array of shape (n_samples, n_columns)
-        Place of every training row, 0 where it is masked.
+        Place of each training row, 0 if it is masked.
     parents : ColumnParents, optional
-        If there is a mask.
+        Given if there is a mask.
     """
 
     made_of: Any
@@ -162,7 +162,7 @@ class GrownColumns:
     parents: ColumnParents | None
 
     def sums(self, signed: Sums) -> tuple[Sums, Sums]:
-        """Positive and negative weight at every place: two arrays (n_columns, n_places)."""
+        """Return the positive and negative weight at every place: (n_columns, n_places) each."""
         from palmette.boosting._votes import leaf_sums
 
         positive, negative = np.zeros(self.signs_at.shape), np.zeros(self.signs_at.shape)
@@ -170,25 +170,25 @@ class GrownColumns:
         return positive, negative
 
     def signs(self, positive: Sums, negative: Sums) -> Sums:
-        """The hypotheses, (n_columns, n_places)."""
+        """Return the votes before coefficients, (n_columns, n_places)."""
         return self.signs_at.astype(np.float64)
 
     def reweigh(self, signed: Sums, values: Sums, mass: Sums) -> None:
-        """Multiply weights by exp(-vote * sign), and sum them by column into `mass`."""
+        """Multiply weights by exp(-vote * sign), and write their sums by column to `mass`."""
         from palmette.boosting._votes import reweigh
 
         reweigh(signed, self.places, np.ascontiguousarray(values), mass)
 
     def votes(self, values: Sums) -> Sums:
-        """Votes for the training rows: (n_samples, n_columns)."""
+        """Return the votes for the training rows: (n_samples, n_columns)."""
         return values[np.arange(len(values)), self.places]
 
     def hypothesis(
         self, values: Sums, weights: Floats, mass: Sums
     ) -> ClassTrees | ClassModels | CartVotes:
-        """Make the hypothesis with votes `values`, (n_columns, n_places).
+        """Return the hypothesis with the votes `values`, (n_columns, n_places).
 
-        Its cover is the share of each place in the column's weight at this round, `mass`.
+        Its cover is the share of each place in the weight of the column in this round, `mass`.
         """
         values = np.ascontiguousarray(values)
         if isinstance(self.made_of, list):
@@ -202,7 +202,7 @@ class GrownColumns:
 
 
 def regrow(hypothesis: Any, samples: Samples) -> GrownTree | GrownColumns:
-    """Return what a hypothesis was made of, with the places of training rows found again."""
+    """Return a hypothesis as it was grown, with the places of the training rows."""
     from palmette.boosting._heap_tree import find_class_leaves, shared_leaf
 
     if isinstance(hypothesis, SharedTree):
@@ -224,16 +224,16 @@ def regrow(hypothesis: Any, samples: Samples) -> GrownTree | GrownColumns:
 
 
 def majority(positive: Sums, negative: Sums) -> NDArray[np.int8]:
-    """Return +1 where the positive weight is larger, else -1; rounding does not decide a draw."""
+    """Return +1 if the positive weight is larger, else -1; ties up to rounding give -1."""
     lead = positive - negative > _CLEARLY * (positive + negative)
     return np.where(lead, 1, -1).astype(np.int8)
 
 
 class WeakLearner(BaseEstimator, ABC):  # type: ignore[misc]
-    """Grows a hypothesis from signed weights."""
+    """Base class of weak learners, which grow a hypothesis from signed weights."""
 
     votes: str
-    by_column = True  # whether every column has a hypothesis that does not look at the others
+    by_column = True  # whether the hypothesis of a column does not depend on other columns
 
     @abstractmethod
     def grow(
@@ -245,52 +245,53 @@ class WeakLearner(BaseEstimator, ABC):  # type: ignore[misc]
         ----------
         rows : TrainingRows
         signed : float array of shape (n_samples, n_columns)
-            Weight of every row for every column, with the sign of its label.
+            Weight of each row and column, with the sign of its label.
         chosen : int array, optional
-            Rows to look at; all by default.
+            Rows to use; all by default.
         seed : int
         """
 
     def check(self) -> None:
-        """Refuse parameters that cannot be."""
+        """Raise an error for invalid parameters."""
         if self.votes not in ("sign", "confidence"):
             raise PalmetteError(f"votes={self.votes!r}: expected 'sign' or 'confidence'.")
 
 
 def check_parameters(learner: WeakLearner, checks: list[tuple[str, bool, str]]) -> None:
-    """Raise an error for the first parameter that is not as expected.
+    """Raise an error for the first invalid parameter.
 
     Parameters
     ----------
     learner : WeakLearner
-    checks : list of (name, is_fine, expected)
+    checks : list of (name, is_valid, expected)
     """
-    for name, is_fine, expected in checks:
-        if not is_fine:
+    for name, is_valid, expected in checks:
+        if not is_valid:
             raise PalmetteError(f"{name}={getattr(learner, name)!r}: expected {expected}.")
 
 
 class SharedTreeLearner(WeakLearner):
-    """One tree a round whose leaves vote for every label.
+    """One tree per round whose leaves vote for all labels.
 
-    Splits compete by how well they part the gradients of all labels together.
+    A split is chosen by its gain for the gradients of all labels together.
 
     Parameters
     ----------
     max_depth : int
-        1 to 12.
+        Maximum depth of the tree, 1 to 12.
     max_features : int, float, "sqrt" or None
-        Features that compete at a node: a number, a share, the square root of all, or all.
+        Features considered at a node: a number, a share, the square root of all, or all.
     thresholds : "random" or "best"
-        One threshold a feature, drawn evenly from the bins at the node, or the best one.
+        One threshold per feature, drawn uniformly from the bins at the node, or the best one.
     min_samples_leaf : int
+        Minimum number of rows in a leaf.
     votes : "confidence" or "sign"
-        What leaves vote: half the log-odds of the weights in them, or the majority.
+        Votes of the leaves: half the log-odds of their weights, or the majority.
     criterion : "squared" or "absolute"
-        How the sums of gradients on the two sides count.
+        Whether the gain uses squares or absolute values of the sums of gradients on each side.
     sketch : int, "auto" or None
-        Labels by which splits are judged, drawn by the size of their gradients; by default 128
-        where there are more than 512. None for all.
+        Number of labels by which splits are chosen, drawn by the size of their gradients; by
+        default 128 if there are more than 512. None for all.
 
     Examples
     --------
@@ -320,7 +321,7 @@ class SharedTreeLearner(WeakLearner):
         self.sketch = sketch
 
     def check(self) -> None:
-        """Refuse parameters that cannot be."""
+        """Raise an error for invalid parameters."""
         super().check()
         checks = [
             ("max_depth", 1 <= self.max_depth <= 12, "an integer from 1 to 12"),
@@ -368,7 +369,7 @@ class SharedTreeLearner(WeakLearner):
         return GrownTree(features, cuts, leaf_at, leaf, len(leaves))
 
     def _sketched(self, signed: Floats, seed: int) -> Floats:
-        """Some columns, drawn by the size of their gradients and scaled to stand for all."""
+        """Return some columns, drawn by the size of their gradients and scaled to represent all."""
         n_columns = signed.shape[1]
         kept = self.sketch
         if kept == "auto":
@@ -383,7 +384,7 @@ class SharedTreeLearner(WeakLearner):
         rng = np.random.default_rng([seed, 2])
         drawn = rng.choice(n_columns, size=int(kept), p=shares)
         columns, times = np.unique(drawn, return_counts=True)
-        # the expected sum over the drawn columns is that over all
+        # the expected sum over the drawn columns equals the sum over all
         scale = times / (kept * shares[columns])
         if self.criterion == "squared":
             scale = np.sqrt(scale)

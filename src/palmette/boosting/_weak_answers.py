@@ -1,6 +1,7 @@
-"""A binary model for every column: a full classification tree, or any scikit-learn classifier.
+"""Weak learners that fit one binary model per column, and the choice of a weak learner by name.
 
-The hypothesis of such a learner is an answer, -1 or +1, for every row and column.
+The binary model is a full classification tree or a scikit-learn classifier. It predicts -1 or +1
+for each row.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from sklearn.dummy import DummyClassifier
 
 from palmette._arrays import take_rows
 from palmette.base._fitting import weight_keyword
-from palmette.boosting._class_trees import StumpPerClass, TreePerClass, let_through
+from palmette.boosting._class_trees import StumpPerClass, TreePerClass, passes_parents
 from palmette.boosting._hypotheses import answer_signs, mask_by_parents
 from palmette.boosting._weak import (
     Floats,
@@ -33,10 +34,10 @@ Tree = tuple[NDArray[Any], ...]
 
 
 class AnswerPerClass(WeakLearner):
-    """Base of weak learners that fit a binary model for every column.
+    """Base class of weak learners that fit one binary model per column.
 
-    A subclass gives `_fit_one`, `_ask` and, where models are kept in another way than as a list,
-    `_keep`.
+    A subclass defines `_fit_one`, `_predict_one` and, if the models are not stored as a list,
+    `_collect`.
     """
 
     votes = "sign"
@@ -45,19 +46,19 @@ class AnswerPerClass(WeakLearner):
     def _fit_one(
         self, rows: TrainingRows, column: Floats, used: NDArray[np.bool_] | None, seed: int
     ) -> Any:
-        """Fit a model on the signed weights of a column, (n_samples,), by the rows used."""
+        """Fit a model on the signed weights of a column, (n_samples,), with the rows `used`."""
 
     @abstractmethod
-    def _ask(self, model: Any, rows: TrainingRows) -> NDArray[np.bool_]:
-        """Whether the model says +1 to each training row."""
+    def _predict_one(self, model: Any, rows: TrainingRows) -> NDArray[np.bool_]:
+        """Whether the model predicts +1 for each training row."""
 
-    def _keep(self, models: list[Any]) -> Any:
+    def _collect(self, models: list[Any]) -> Any:
         return models
 
     def grow(
         self, rows: TrainingRows, signed: Floats, chosen: NDArray[np.int32] | None, seed: int
     ) -> GrownColumns:
-        """Fit a model for every column; see `WeakLearner`."""
+        """Fit one model per column; see `WeakLearner`."""
         n_samples, n_columns = signed.shape
         signs, places = answer_signs(n_columns), np.zeros((n_samples, n_columns), dtype=np.uint8)
         models: list[Any] = [None] * n_columns
@@ -70,40 +71,41 @@ class AnswerPerClass(WeakLearner):
         for level in levels:
             through = None
             if searched is not None:
-                through = let_through(searched, level, signs, places)
+                through = passes_parents(searched, level, signs, places)
                 through = through if used is None else through & used[:, None]
 
             def fit(place: int, level: Any = level, through: Any = through) -> Any:
                 column, own = signed[:, level[place]], seed + int(level[place])
                 allowed = used if through is None else through[:, place]
                 model = self._fit_one(rows, column, allowed, own)
-                return model, self._ask(model, rows)
+                return model, self._predict_one(model, rows)
 
-            for place, (model, says) in enumerate(rows.threads.map(fit, range(len(level)))):
+            for place, (model, is_positive) in enumerate(rows.threads.map(fit, range(len(level)))):
                 models[level[place]] = model
-                places[:, level[place]] = 1 + says
+                places[:, level[place]] = 1 + is_positive
             if searched is not None:
                 mask_by_parents(places, signs, searched.parents)
         if mask is not None:
             mask_by_parents(places, signs, mask.parents)
         parents = None if mask is None else mask.parents
-        return GrownColumns(self._keep(models), signs, places, parents)
+        return GrownColumns(self._collect(models), signs, places, parents)
 
 
 class CartPerClass(AnswerPerClass):
-    """A classification tree for every label, grown until its leaves are pure.
+    """One classification tree per label, grown until its leaves are pure.
 
-    Such a tree makes no mistake on the rows that it has seen, and there would be nothing to boost:
-    so it sees rows that are drawn by their weights, and few features at every split.
+    Such a tree makes no errors on its training rows, so boosting would have no effect. It is
+    therefore grown on rows drawn by weight, with few features considered at each split.
 
     Parameters
     ----------
     max_depth : int, optional
+        Maximum depth of a tree; no limit by default.
     max_features : int, float, "sqrt" or None
-        Features that compete at a split, of those that vary there; None for all.
+        Number or share of the features considered at a split; None for all.
     resample : bool or float
-        Whether rows are drawn by their weights, with replacement, as many as there are or the
-        share given; else the tree sees all of them and their weights.
+        Whether rows are drawn by weight, with replacement, as many as there are or the given share;
+        else the tree is grown on all rows with their weights.
 
     Examples
     --------
@@ -123,7 +125,7 @@ class CartPerClass(AnswerPerClass):
         self.resample = resample
 
     def check(self) -> None:
-        """Refuse parameters that cannot be."""
+        """Raise an error for invalid parameters."""
         super().check()
         self._settings.check()
 
@@ -145,20 +147,20 @@ class CartPerClass(AnswerPerClass):
         growth = self._settings.growth(rows.n_features)
         return grow_cart(rows.by_feature, seen, weights, positive, *growth, state)
 
-    def _ask(self, model: Tree, rows: TrainingRows) -> NDArray[np.bool_]:
+    def _predict_one(self, model: Tree, rows: TrainingRows) -> NDArray[np.bool_]:
         return np.asarray(Carts.of([model]).places(rows.codes)[:, 0] == 2)
 
-    def _keep(self, models: list[Tree]) -> Carts:
+    def _collect(self, models: list[Tree]) -> Carts:
         return Carts.of(models)
 
 
 class EstimatorPerClass(AnswerPerClass):
-    """A classifier of another library for every label, fitted with the weights of the round.
+    """One scikit-learn classifier per label, fitted with the weights of the round.
 
     Parameters
     ----------
     estimator : scikit-learn classifier
-        Whose `fit` takes `sample_weight`.
+        Its `fit` has to accept `sample_weight`.
 
     Examples
     --------
@@ -171,7 +173,7 @@ class EstimatorPerClass(AnswerPerClass):
         self.estimator = estimator
 
     def check(self) -> None:
-        """Refuse estimators that cannot be boosted."""
+        """Raise an error for estimators that do not accept weights."""
         weight_keyword(self.estimator)
 
     def _fit_one(
@@ -180,17 +182,17 @@ class EstimatorPerClass(AnswerPerClass):
         kept = np.flatnonzero(column != 0 if used is None else used & (column != 0))
         target = np.where(column[kept] > 0, 1, -1)
         if not kept.size or (target == target[0]).all():
-            answer = int(target[0]) if kept.size else -1
-            return DummyClassifier(strategy="constant", constant=answer).fit([[0.0]], [answer])
+            only = int(target[0]) if kept.size else -1
+            return DummyClassifier(strategy="constant", constant=only).fit([[0.0]], [only])
         model = clone(self.estimator)
         if "random_state" in model.get_params(deep=False):
             model.set_params(random_state=seed % (2**31 - 1))
-        # in the scale of counts, which regularized estimators expect
+        # scaled to the number of rows, which regularized estimators expect
         weights = np.abs(column[kept]).astype(np.float64)
         weights *= max(rows.weights[kept].sum(), len(kept)) / weights.sum()
         return model.fit(take_rows(rows.X, kept), target, **{weight_keyword(model): weights})
 
-    def _ask(self, model: Any, rows: TrainingRows) -> NDArray[np.bool_]:
+    def _predict_one(self, model: Any, rows: TrainingRows) -> NDArray[np.bool_]:
         return np.asarray(model.predict(rows.X) > 0)
 
 
@@ -203,7 +205,7 @@ _BY_NAME = {
 
 
 def resolve_weak_learner(weak_learner: Any) -> WeakLearner:
-    """Return the weak learner that a name, an object or a scikit-learn classifier stands for.
+    """Return the weak learner for a name, an object or a scikit-learn classifier.
 
     Examples
     --------

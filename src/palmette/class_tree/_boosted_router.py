@@ -172,12 +172,12 @@ class BoostedRoutes(Routes):
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
-        require(isinstance(self.bins, BinMapper), "the bins of a model are no BinMapper")
+        require(isinstance(self.bins, BinMapper), "the bins of a model are not a BinMapper")
         numbers(self.bins.starts, np.int64, 1, "starts of bins")
         integers(self.sizes, "sizes")
-        require(isinstance(self.models, dict), "the models of nodes are no dictionary")
+        require(isinstance(self.models, dict), "the models of nodes are not a dictionary")
         for votes in (each for models in self.models.values() for each in models):
-            require(isinstance(votes, NodeVotes), "a model of a node is no NodeVotes")
+            require(isinstance(votes, NodeVotes), "a model of a node is not a NodeVotes")
             largest = votes.carts.features.max(initial=-1)
             require(largest < self.bins.n_features, "a tree uses a feature that does not exist")
 

@@ -199,7 +199,7 @@ class NodeVotes:
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
-        require(isinstance(self.carts, Carts), "the trees of a node are no Carts")
+        require(isinstance(self.carts, Carts), "the trees of a node are not Carts")
         n_trees = len(numbers(self.coefficients, np.float64, 1, "coefficients"))
         require(n_trees == len(self.carts.starts) - 1, "trees and coefficients do not fit together")
 

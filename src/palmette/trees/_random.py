@@ -1,7 +1,6 @@
-"""Random numbers of kernels: splitmix64, its state an argument, so that threads share none.
+"""Random numbers for kernels: splitmix64 with an explicit state, so that threads share none.
 
-`mix` is the one function that scrambles 64 bits; every draw and every hash of this package that
-needs one is built on it.
+All draws and hashes of 64-bit numbers in this package are based on `mix`.
 """
 
 from __future__ import annotations
@@ -15,21 +14,21 @@ from numpy.typing import NDArray
 __all__ = ["NODE_STRIDE", "STRIDE", "State", "Word", "draw_at", "mix", "mix_array", "next_below"]
 
 State: TypeAlias = NDArray[np.uint64]
-Word: TypeAlias = Any  # an unsigned number of 64 bits, which wraps around
+Word: TypeAlias = Any  # an unsigned 64-bit number, with overflow
 
-STRIDE = np.uint64(0x9E3779B97F4A7C15)  # what splitmix64 adds to its state at every draw
+STRIDE = np.uint64(0x9E3779B97F4A7C15)  # increment of the state of splitmix64 per draw
 NODE_STRIDE = np.uint64(0xD1B54A32D192ED03)  # between the states of nodes: odd, far from STRIDE
 
 
 def mix_array(words: Word) -> Word:
-    """Scramble 64-bit numbers one to one: the finaliser of splitmix64, for arrays of numpy."""
+    """Return the finalizer of splitmix64, a bijection of 64-bit numbers, for arrays of numpy."""
     z = words
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
 
-# the same function, for one number inside of kernels
+# the same function for one number in kernels
 mix = njit(cache=True, nogil=True)(mix_array)
 
 
@@ -49,8 +48,8 @@ def next_below(state: State, bound: int) -> int:
 
 @njit(cache=True, nogil=True)
 def draw_at(key: Word, number: Word) -> Word:
-    """Return a random number of 64 bits that depends on a key and a number alone.
+    """Return a random 64-bit number that depends only on a key and a number.
 
-    Draws therefore do not depend on what was drawn before them, nor in which order.
+    A draw therefore does not depend on earlier draws or on their order.
     """
     return mix(key + (np.uint64(number) + np.uint64(1)) * STRIDE)
