@@ -1,4 +1,4 @@
-"""Published tables and figures, made again: ours beside those of a paper."""
+"""Reproduction of published tables and figures, compared with those of the papers."""
 
 from papers.registry import Published, find_published, list_published, run
 from papers.result import PublishedResult, Table

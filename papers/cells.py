@@ -1,4 +1,4 @@
-"""Fits that are done once: results by everything that they depend on, with a store behind."""
+"""Cached results of fits, identified by everything that they depend on."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Results = dict[str, Any]
 
 
 class Cells:
-    """Results of fits, computed where the store has none.
+    """Results of fits, which are computed unless they are in the store.
 
     Parameters
     ----------
     store : ResultStore, optional
     made_with : dict
-        Facts that all results depend on, such as the versions.
+        Values that all results depend on, such as library versions.
     watch : callable, optional
         Called with (data set, method) before a cell is computed.
 
@@ -47,7 +47,7 @@ class Cells:
 
     @property
     def notes(self) -> list[str]:
-        """Warnings of the fits, and what was computed again and why: equal ones once."""
+        """Distinct warnings of the fits, and the reasons why results were computed again."""
         return [
             f"{dataset}: {note} ({', '.join(models)})"
             for (dataset, note), models in self._noted.items()
@@ -62,9 +62,9 @@ class Cells:
         Parameters
         ----------
         cell : dict
-            ``dataset``, ``model`` and all else that the results depend on; plain values.
+            ``dataset``, ``model`` and everything else that the results depend on, as plain values.
         compute : callable
-            Gives plain values.
+            Returns a dict of plain values.
         """
         cell = {**cell, "made_with": self._made_with}
         found = self._store.get(cell)
@@ -83,7 +83,7 @@ class Cells:
 
 
 def _computed(compute: Callable[[], Results]) -> Results:
-    gc.collect()  # what the model before has left behind
+    gc.collect()  # frees the memory of the previous model
     with warnings.catch_warnings(record=True) as caught, threadpool_limits(1), measure() as usage:
         warnings.simplefilter("default")
         found = compute()

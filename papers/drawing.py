@@ -1,4 +1,4 @@
-"""What the drawings of papers share: a canvas without global state, and PNG files."""
+"""Shared by the figures of all papers: a canvas without global state, and PNG files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["COLOURS", "DARK", "PALE", "clean", "new_figure", "png_of", "require_
 def new_figure(width: float, height: float, title: str) -> Any:
     """Return an empty figure with a title, of a size in inches.
 
-    It has a canvas of its own, so that nothing of the program's pyplot is touched.
+    It has its own canvas, so that the state of pyplot does not change.
     """
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -28,6 +28,6 @@ def new_figure(width: float, height: float, title: str) -> Any:
 def png_of(figure: Any) -> bytes:
     """Return a figure as a PNG file."""
     stream = io.BytesIO()
-    # without a date and a version, equal facts give equal files
+    # without date and version, equal figures give equal files
     figure.savefig(stream, format="png", dpi=150, metadata={"Software": None})
     return stream.getvalue()

@@ -1,4 +1,4 @@
-"""The papers whose tables and figures can be made again, by name."""
+"""The papers whose tables and figures can be reproduced, by name."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ class Published:
     Parameters
     ----------
     name : str
-        As on the command line.
+        Name on the command line.
     summary : str
-        One line for the list.
+        One line for `palmette bench --list`.
     reference : str
     datasets : tuple of str
-        Names of the data home.
+        Names of data sets in the data home.
     make : callable
-        Takes (datasets, rounds, seed, n_jobs, store, watch) and gives a PublishedResult; where it
-        has one, ``quick=True`` for a quick look, and where it has random splits, their number as
+        Called with (datasets, rounds, seed, n_jobs, store, watch), returns a PublishedResult. If
+        there is a short run it accepts ``quick=True``; if there are random splits, their number as
         ``splits``.
     quick : tuple of str
-        Data sets of a quick look; none where there is no such thing.
+        Data sets of the short run; empty if there is none.
     has_splits : bool
-        Whether it has random splits.
+        Whether the paper uses random splits.
     more : tuple of str
-        Data sets that are not the paper's, for those who name them.
+        Data sets that are not in the paper and are used only if they are named.
     """
 
     name: str
@@ -63,7 +63,7 @@ def run(
     quick: bool = False,
     splits: int | None = None,
 ) -> PublishedResult:
-    """Make the tables and the facts of the figures of a paper again.
+    """Reproduce the tables and figures of a paper.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def run(
 
 
 def _options(paper: Published, quick: bool, splits: int | None) -> dict[str, Any]:
-    """Return the options that only some papers have, where they are asked for."""
+    """Return the options that only some papers have, if they are given."""
     if quick and not paper.quick:
         raise PalmetteError(
             f"{paper.name} has no quick look. Choose one or two of its data sets instead: "
@@ -119,7 +119,7 @@ def _options(paper: Published, quick: bool, splits: int | None) -> dict[str, Any
 
 
 def _choose(paper: Published, data: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the data sets asked for, in the order of the paper."""
+    """Return the requested data sets in the order of the paper."""
     if data is None:
         return paper.datasets
     wanted, known = list(data), (*paper.datasets, *paper.more)
@@ -145,7 +145,7 @@ def list_published() -> list[Published]:
 
 
 def find_published(name: str) -> Published:
-    """Return the paper of a name."""
+    """Return the paper with a name."""
     if name in _PAPERS:
         return _PAPERS[name]
     near = difflib.get_close_matches(name, _PAPERS, n=1, cutoff=0.4)

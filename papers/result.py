@@ -1,4 +1,4 @@
-"""What was made again: tables, judged claims, facts of figures; written whole or not at all."""
+"""Results of a reproduction: tables, claims of the paper, data of the figures, and their files."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Table:
     columns : tuple of str
         The first one names the rows.
     rows : list of tuples
-        As many cells each as there are columns; None where there is nothing to tell.
+        As many cells each as there are columns; None for an empty cell.
     notes : list of str
-        What the table says in words.
+        Notes printed below the table.
     """
 
     title: str
@@ -66,7 +66,7 @@ class Table:
 
 
 def format_cell(cell: Cell) -> str:
-    """Write a cell: three digits after the point, thousands apart, a dash for nothing.
+    """Format a cell: three decimals, thousands separated, a dash for None.
 
     Examples
     --------
@@ -86,14 +86,14 @@ def _line(cells: Any) -> str:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement of a paper, and what was measured.
+    """A claim of a paper, and the measured result.
 
     Parameters
     ----------
     where : str
-        Such as "Figure 4, imclef07a".
+        Place in the paper, such as "Figure 4, imclef07a".
     words : str
-        The figures, and in words whether the statement holds.
+        The numbers, and whether the claim holds.
     holds : bool
     """
 
@@ -104,7 +104,7 @@ class Claim:
 
 @dataclass
 class PublishedResult:
-    """Tables, claims and figures of a paper, made again.
+    """Reproduced tables, claims and figures of a paper.
 
     Attributes
     ----------
@@ -113,15 +113,15 @@ class PublishedResult:
     tables : list of Table
     claims : list of Claim
     figures : dict of str to dict
-        Facts of every figure, by name; numbers and text only.
+        Data of every figure, by name; numbers and text only.
     draw : callable
-        Takes the facts and gives pictures: file names to bytes.
+        Maps the data to image files: names to bytes.
     scores : dict of str to dict
-        All scores, also those that no table shows: by data set, by answer, by measure.
+        All scores, including those that are in no table: by data set, method and measure.
     facts : dict
-        The machine, the versions, seed and rounds.
+        Machine, versions, seed and rounds.
     notes : list of str
-        What was worth a warning.
+        Warnings.
     """
 
     name: str
@@ -145,7 +145,7 @@ class PublishedResult:
         return "\n".join([*parts, f"Measured with: {facts}.\n"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, None for what is no number."""
+        """Return everything as plain values; numbers that are not finite become None."""
         plain: dict[str, Any] = _plain(
             {
                 "name": self.name,
@@ -190,7 +190,7 @@ class PublishedResult:
 
 
 def require_folder(folder: str | os.PathLike[str]) -> Path:
-    """Refuse the name of a folder that cannot be made or written to, before hours of work.
+    """Raise an error if a folder cannot be created or written to, before the long computation.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ def require_folder(folder: str | os.PathLike[str]) -> Path:
 
 
 def _plain(value: Any) -> Any:
-    """Put None for what JSON has no word for."""
+    """Replace values that JSON cannot represent by None."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

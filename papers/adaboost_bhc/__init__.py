@@ -1,1 +1,1 @@
-"""G. Jun, J. Ghosh: Multi-class boosting with class hierarchies. Its tables and figures again."""
+"""G. Jun, J. Ghosh: Multi-class boosting with class hierarchies, reproduced."""

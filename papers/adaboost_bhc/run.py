@@ -1,4 +1,4 @@
-"""Make the tables and figures of the AdaBoost.BHC paper again."""
+"""Reproduce the tables and figures of the AdaBoost.BHC paper."""
 
 from __future__ import annotations
 

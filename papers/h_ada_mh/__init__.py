@@ -1,1 +1,1 @@
-"""C. Chelmis, W. Qi: Hierarchical multiclass AdaBoost. Its tables and figures, made again."""
+"""C. Chelmis, W. Qi: Hierarchical multiclass AdaBoost, reproduced."""

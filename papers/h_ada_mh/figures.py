@@ -1,4 +1,4 @@
-"""Figures 4 to 7: their numbers, and drawings of them."""
+"""Figures 4 to 7: data and plots."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _values(outcome: Outcome, key: str, what: str) -> list[float]:
 
 
 def _sample(outcomes: Sequence[Outcome]) -> Facts | None:
-    """Return the row on which the methods differ most, and what each says of it."""
+    """Return the row on which the methods differ most, and the prediction of each."""
     by_name = {outcome.name: outcome for outcome in outcomes}
     outcome = by_name.get(_SAMPLE_FROM, outcomes[0] if outcomes else None)
     if outcome is None:

@@ -1,4 +1,4 @@
-"""Make the tables and figures of the H-Ada.MH paper again."""
+"""Reproduce the tables and figures of the H-Ada.MH paper."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ METHODS = ("H-Ada.MH", "Local", "Global")
 
 @dataclass(frozen=True)
 class PaperSet:
-    """What the paper says of a data set.
+    """Values of the paper for a data set.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ _SETS = {
 
 
 def paper_set(name: str) -> PaperSet | None:
-    """Return what the paper says of a data set, None where it says nothing.
+    """Return the values of the paper for a data set, None if it has none.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""HiRR-FS and the selectors beside it: the tables and figures of the paper, made again."""
+"""HiRR-FS and other selectors: the tables and figures of the paper, reproduced."""

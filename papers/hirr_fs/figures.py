@@ -1,4 +1,4 @@
-"""Figures 7, 8, 9, 10, 12 and 13, and Table 6 as a figure: their numbers, and drawings of them."""
+"""Figures 7, 8, 9, 10, 12 and 13, and Table 6 as a figure: data and plots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make the tables and figures of the HiRR-FS paper again."""
+"""Reproduce the tables and figures of the HiRR-FS paper."""
 
 from __future__ import annotations
 

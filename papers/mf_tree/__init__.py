@@ -1,1 +1,1 @@
-"""MF-Tree: the tables and figures of its paper, made again."""
+"""MF-Tree: the tables and figures of its paper, reproduced."""

@@ -1,4 +1,4 @@
-"""Figures 2 to 5: their numbers, and drawings of them."""
+"""Figures 2 to 5: data and plots."""
 
 from __future__ import annotations
 

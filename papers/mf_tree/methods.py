@@ -312,12 +312,12 @@ def _drawings(bunch: Any) -> tuple[Any, ...]:
 
 
 def small_drawings(drawings: NDArray[Any]) -> NDArray[np.float64]:
-    """Cut drawings to their ink, shrink them to 16 x 16 pixels, blur them, scale them to length 1.
+    """Crop drawings to their strokes, resize them to 16 x 16 pixels, blur and normalize them.
 
     Parameters
     ----------
     drawings : array of shape (n_drawings, height, width)
-        0 where there is no ink.
+        0 for the background.
 
     Returns
     -------
@@ -328,9 +328,9 @@ def small_drawings(drawings: NDArray[Any]) -> NDArray[np.float64]:
     small = np.empty((len(drawings), _SIDE, _SIDE))
     for i, drawing in enumerate(drawings):
         rows, columns = (np.flatnonzero(drawing.any(axis=axis)) for axis in (1, 0))
-        ink = drawing[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-        height, width = (_shares(n) for n in ink.shape)
-        small[i] = height @ ink @ width.T
+        strokes = drawing[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+        height, width = (_shares(n) for n in strokes.shape)
+        small[i] = height @ strokes @ width.T
     small = gaussian_filter(small, (0.0, _BLUR, _BLUR)).reshape(len(small), -1)
     return np.asarray(small / np.linalg.norm(small, axis=1, keepdims=True))
 
@@ -352,8 +352,8 @@ _PREPARE: dict[str, tuple[Callable[[Any], tuple[Any, ...]], str]] = {
     "diatoms": (_numbers, f"{_SCALED}; the labels, mostly leaves, are the classes"),
     "omniglot_small": (
         _drawings,
-        "cut to the ink, 16 x 16 pixels, blurred, of length 1; 15 drawings of a letter to learn "
-        "from, 5 to test on",
+        "cropped to the strokes, 16 x 16 pixels, blurred, of length 1; 15 drawings per letter for "
+        "training, 5 for testing",
     ),
 }
 DATASETS = tuple(_PREPARE)

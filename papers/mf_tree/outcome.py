@@ -34,7 +34,7 @@ __all__ = [
 
 Results = dict[str, Any]
 
-_REPEATS = 3  # of the predictions, the quickest of which is told
+_REPEATS = 3  # number of timed predictions, of which the fastest counts
 _WARM_ROWS = 20  # that are predicted first: kernels may have to be compiled
 
 

@@ -1,4 +1,4 @@
-"""Make the tables and figures of the MF-Tree paper again."""
+"""Reproduce the tables and figures of the MF-Tree paper."""
 
 from __future__ import annotations
 

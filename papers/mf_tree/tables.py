@@ -51,7 +51,7 @@ class PaperRow:
 
 @dataclass(frozen=True)
 class PaperTau:
-    """What the text says of Table 3: Wiki2.
+    """Values of Table 3 in the text of the paper: Wiki2.
 
     Parameters
     ----------

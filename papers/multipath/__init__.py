@@ -1,1 +1,1 @@
-"""Several paths per row, trees and DAGs: this library beside the published networks."""
+"""Several paths per row, trees and DAGs: this library compared with the published networks."""

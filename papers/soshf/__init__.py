@@ -1,1 +1,1 @@
-"""Structured Hellinger forests and the methods beside them: the paper's tables, made again."""
+"""Structured Hellinger forests and other methods: the tables of the paper, reproduced."""

@@ -1,4 +1,4 @@
-"""The figures: their numbers, and drawings of them."""
+"""The figures: data and plots."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def figure_facts(outcomes: Sequence[Outcome]) -> dict[str, Facts]:
     -------
     dict
         ``ranks-paper`` and ``ranks-all``: mean ranks by F and by AUC; ``scores``: both by method
-        and data set, with CPU seconds. Without what too few sets or methods leave untold.
+        and data set, with CPU seconds. Figures that need more sets or methods are left out.
     """
     figures = {
         "ranks-paper": _ranks(

@@ -113,7 +113,7 @@ class Answer:
     splits: list[dict[str, Any]]
 
     def mean(self, value: str) -> float:
-        """Mean over the splits of a value such as "auc"; NaN where it was not told."""
+        """Mean over the splits of a value such as "auc"; NaN where it is missing."""
         return float(np.mean(self._all(value)))
 
     def deviation(self, value: str) -> float | None:
@@ -164,7 +164,7 @@ def find_outcome(
 ) -> Outcome:
     """Fit every method on every split, unless its results are there already.
 
-    A method that fails is told of, and tried again the next time; the others go on.
+    A method that fails is reported, and tried again in the next run; the others continue.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Make the tables and figures of the paper on structured Hellinger forests again."""
+"""Reproduce the tables and figures of the paper on structured Hellinger forests."""
 
 from __future__ import annotations
 

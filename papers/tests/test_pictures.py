@@ -1,4 +1,4 @@
-"""Pictures: no state of pyplot, equal files for equal facts, and a word where there is no ink."""
+"""Figures: the state of pyplot does not change, equal data give equal files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Papers by name, and the checks in front of hours of work."""
+"""Papers by name, and checks of the arguments before the long computation."""
 
 from __future__ import annotations
 

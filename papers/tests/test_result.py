@@ -1,4 +1,4 @@
-"""Tables and claims as text and data, and a folder that is written whole or not at all."""
+"""Tables and claims as text and data, and their files."""
 
 from __future__ import annotations
 
