@@ -108,7 +108,7 @@ def _print(found: Report, console: Console) -> None:
     facts = found.facts
     console.print(facts["title"], style="bold", markup=False, highlight=False)
     table = plain_table()
-    table.add_column("figure", no_wrap=True)
+    table.add_column("score", no_wrap=True)
     table.add_column("value", justify="right", no_wrap=True)
     table.add_column(f"{facts['bootstrap']['confidence']:.0%} interval", no_wrap=True)
     for each in facts["figures"]:
