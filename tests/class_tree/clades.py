@@ -1,4 +1,4 @@
-"""Trees as sets of groups, so that they compare whatever the order of children."""
+"""Trees as sets of groups, so that the order of children does not matter in comparisons."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ __all__ = ["clades", "groups_of", "hard_cases", "newick"]
 
 
 def clades(learner):
-    """Groups of two classes or more, by name."""
+    """Return the groups of two classes or more, by name."""
     found = (learner.classes_[group].tolist() for group in learner.tree_.groups)
     return {frozenset(group) for group in found if len(group) > 1}
 
 
 def groups_of(parts):
-    """Groups that a partition gave, without their order."""
+    """Return the groups of a partition as a set, without their order."""
     return {frozenset(np.asarray(part).tolist()) for part in parts}
 
 
 def newick(learner, node=0):
-    """A tree with the smaller name first: (1 (2 3))."""
+    """Return a tree as text, with the smaller name first: (1 (2 3))."""
     parents, groups = learner.tree_.parents, learner.tree_.groups
     children = [i for i, parent in enumerate(parents) if parent == node]
     if not children:
@@ -29,7 +29,7 @@ def newick(learner, node=0):
 
 
 def hard_cases():
-    """Inputs that break what is not written with care, as (name, X, y)."""
+    """Return unusual inputs, as (name, X, y)."""
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(7), 5)
     yield "two classes", rng.normal(size=(6, 2)), [0, 1, 0, 1, 1, 1]

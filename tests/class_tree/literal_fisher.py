@@ -1,4 +1,4 @@
-"""Algorithm 1 of AdaBoost.BHC by rows, as it is written: scatter matrices and solves every time."""
+"""Reference implementation of Algorithm 1 of AdaBoost.BHC, from rows instead of statistics."""
 
 from __future__ import annotations
 

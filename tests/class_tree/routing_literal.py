@@ -1,4 +1,4 @@
-"""Slow versions of what the routing room does, written as one would say it."""
+"""Simple reference implementations of routing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def table_of(hierarchy):
 
 
 def diamond():
-    """A DAG in which x and the group c stand below two groups each."""
+    """Return a DAG in which x and the group c have two parents each."""
     groups = {"r": "ab", "a": "xc", "b": "xcw", "c": "yz"}
     return Hierarchy.from_edges([(g, child) for g, below in groups.items() for child in below])
 
 
 def random_hierarchy(rng, n_leaves, *, branching=3, dag=False):
-    """Random groups, of which some share classes if `dag`."""
+    """Return a hierarchy of random groups, some of which share classes if `dag`."""
     edges, waiting = [], [("g0", np.arange(n_leaves))]
     n_groups = 1
     while waiting:
@@ -60,7 +60,7 @@ class GivenScores(Routes):
 
 
 def all_paths(table, node=0):
-    """Every path from a node down, as (class, options on the way)."""
+    """Return every path below a node, as (class, options of the path)."""
     for option in range(table.first[node], table.first[node + 1]):
         if table.ends[option] >= 0:
             yield int(table.ends[option]), [option]

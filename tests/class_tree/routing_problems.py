@@ -1,4 +1,4 @@
-"""Rows to route: classes with means of their own, below a given hierarchy."""
+"""Routing problems: rows around class means, for a given hierarchy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def blobs(n_classes, n_rows=12, n_features=5, seed=0, spread=2.0):
 
 
 def sparse_rows(n_classes, n_rows=12, n_features=80, seed=0):
-    """Return rows of few entries, more features than Newton's method is for, and the classes."""
+    """Return sparse rows, with too many features for Newton's method, and the classes."""
     rng = np.random.default_rng(seed)
     codes = np.repeat(np.arange(n_classes, dtype=np.int32), n_rows)
     X = rng.gamma(1.0, size=(len(codes), n_features)) * (rng.random((len(codes), n_features)) < 0.1)

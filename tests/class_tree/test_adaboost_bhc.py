@@ -1,4 +1,4 @@
-"""AdaBoost.BHC: decisions by hand, stages, weights, hard input."""
+"""AdaBoost.BHC: decisions, stages, weights, unusual input."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def bhc(**parameters):
 
 
 def follow_signs(clf, rows):
-    """Go down from the root by the sign of the mean vote; the first option of two is positive."""
+    """Follow the sign of the mean vote from the root; the first of two options is positive."""
     (member,) = clf.estimators_
     table, routes = member.options_, member.routes_
     codes, labels = routes.prepare(rows), []
@@ -45,8 +45,8 @@ def follow_signs(clf, rows):
         node, label = 0, -1
         while label < 0:
             (model,) = routes.models[node]
-            says = model.scores(codes, np.array([row], dtype=np.int32))[0]
-            option = table.first[node] + (0 if says >= 0 else 1)
+            vote = model.scores(codes, np.array([row], dtype=np.int32))[0]
+            option = table.first[node] + (0 if vote >= 0 else 1)
             node, label = int(table.targets[option]), int(table.ends[option])
         labels.append(clf.hierarchy_.names[clf.space_.classes[label]])
     return np.array(labels)
@@ -207,7 +207,7 @@ def test_rows_that_cannot_be_told_apart():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "message"),
     [
         ({"n_trees": 0}, "n_trees=0"),
         ({"n_estimators": 0}, "n_estimators=0"),
@@ -218,8 +218,8 @@ def test_rows_that_cannot_be_told_apart():
         ({"beam_width": 0}, "beam_width=0"),
     ],
 )
-def test_parameters_that_cannot_be_are_refused_by_name(parameters, told):
-    with pytest.raises(PalmetteError, match=told):
+def test_invalid_parameters_raise_an_error(parameters, message):
+    with pytest.raises(PalmetteError, match=message):
         bhc(**parameters).fit(X, Y).predict(X)
 
 

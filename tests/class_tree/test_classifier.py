@@ -41,7 +41,7 @@ def digits():
 
 
 def literal_scores(clf, X):
-    """Best sum over all paths to every class, by asking every node about every row."""
+    """Return the best sum over all paths to every class, from the scores of all nodes."""
     table, routes = clf.options_, clf.routes_
     scores = np.empty((len(X), table.n_options))
     rows = np.arange(len(X))
@@ -159,7 +159,7 @@ class TestTree:
 
     def test_is_learnt_over_labels_not_paths(self, blobs):
         X, y = blobs
-        with pytest.raises(LabelError, match="learnt over labels, but y holds paths"):
+        with pytest.raises(LabelError, match="learnt over labels, but y has paths"):
             ClassTreeClassifier(RandomTree()).fit(X, [("top", name) for name in y])
 
 
@@ -202,7 +202,7 @@ class TestRows:
         dense = ClassTreeClassifier(router=router).fit(X, y)
         by_sparse = ClassTreeClassifier(router=router).fit(sparse.csr_matrix(X), y)
         one, other = dense.predict_proba(Z), by_sparse.predict_proba(sparse.csc_array(Z))
-        np.testing.assert_allclose(one, other, atol=0.02)  # as far as `tol` lets them settle
+        np.testing.assert_allclose(one, other, atol=0.02)  # within the accuracy of `tol`
         assert np.mean(dense.predict(Z) == by_sparse.predict(sparse.csr_array(Z))) > 0.995
 
     @pytest.mark.parametrize("router", [*ROUTERS[:3], LinearSVC(random_state=0)], ids=str)
@@ -235,7 +235,7 @@ class TestRows:
         assert predicted.index.tolist() == [12, 8]
         assert clf.feature_names_in_.tolist() == list("abcdef")
 
-    def test_may_be_whatever_a_classifier_takes(self, blobs):
+    def test_any_rows_that_a_classifier_accepts(self, blobs):
         X, y = blobs
         texts = [" ".join(f"w{j}{int(v > 0)}" for j, v in enumerate(row)) for row in X]
         from sklearn.feature_extraction.text import CountVectorizer
@@ -264,7 +264,7 @@ class TestHardInput:
         np.testing.assert_allclose(proba.sum(axis=1), 1.0)
         assert set(clf.predict(X)) <= set(np.asarray(y).tolist())
 
-    def test_one_class_is_refused_where_a_tree_is_to_be_learnt(self):
+    def test_one_class_raises_an_error_if_a_tree_is_learnt(self):
         with pytest.raises(PalmetteError, match="one class only"):
             ClassTreeClassifier().fit(np.zeros((3, 2)), ["a"] * 3)
 

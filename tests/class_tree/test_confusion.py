@@ -21,7 +21,7 @@ from palmette.partition import ClassProblem, ConfusionPartition
 
 
 class Scripted(ClassifierMixin, BaseEstimator):
-    """Predicts what stands in the first feature."""
+    """Predict the value of the first feature."""
 
     def fit(self, X, y, sample_weight=None):
         self.classes_ = np.unique(y)
@@ -37,7 +37,7 @@ def problem(X, codes, **kwargs):
 
 
 def scripted(counts, **kwargs):
-    """A problem whose confusions are the counts, with an estimator that makes them."""
+    """Return a problem and an estimator whose confusion matrix is `counts`."""
     counts = np.asarray(counts)
     pairs = [
         (i, j) for i, row in enumerate(counts) for j, count in enumerate(row) for _ in range(count)
@@ -89,7 +89,7 @@ def test_rates_of_any_classifier_sum_to_one(estimator, soft):
 def test_no_row_is_predicted_by_a_model_that_saw_it():
     rng = np.random.default_rng(0)
     X, codes = rng.normal(size=(300, 2)), rng.integers(3, size=300)
-    memory = DecisionTreeClassifier(random_state=0)  # knows its own rows by heart
+    memory = DecisionTreeClassifier(random_state=0)  # has no training errors
     rates = held_out_confusion(problem(X, codes), memory).toarray()
     assert np.trace(rates) / 3 < 0.45
 

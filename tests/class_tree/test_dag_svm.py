@@ -22,7 +22,7 @@ def blobs():
 
 
 def literal_dag(X, y, Z, C):
-    """Put the first class in the list against the last until one is left."""
+    """Compare the first class of the list with the last until one is left."""
     classes = np.unique(y).tolist()
     chosen = []
     models = {}
@@ -40,7 +40,7 @@ def literal_dag(X, y, Z, C):
 
 
 @pytest.mark.parametrize("C", [0.1, 3.0])
-def test_strikes_out_classes_as_said(blobs, C):
+def test_eliminates_one_class_at_a_time(blobs, C):
     X, y = blobs
     Z = np.random.default_rng(1).normal(size=(60, 5)) * 2
     clf = DAGSVMClassifier(C=C).fit(X, y)

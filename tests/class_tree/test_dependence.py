@@ -42,7 +42,7 @@ def labels_of(parts):
 
 
 def hsic_of_rows(X, groups):
-    """tr(H K H L) with kernels of all rows, as it is defined."""
+    """Return tr(H K H L) from kernels of all rows, the definition."""
     H = np.eye(len(X)) - 1.0 / len(X)
     return np.trace(H @ (X @ X.T) @ H @ (groups[:, None] == groups))
 

@@ -1,4 +1,4 @@
-"""ClassTreeEnsemble: what makes its trees differ, and how their votes are put together."""
+"""ClassTreeEnsemble: diversity of the trees, and the combination of their votes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ensemble(*args, **parameters):
 
 
 def shapes(clf):
-    """Different trees, whatever the order of children and the names of groups."""
+    """Return the distinct trees, without the order of children and the names of groups."""
     found = set()
     for member in clf.estimators_:
         h = member.hierarchy_
@@ -184,7 +184,7 @@ def test_any_classifier_routes_and_sparse_rows_are_taken():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "message"),
     [
         ({"n_trees": 0}, "n_trees=0"),
         ({"n_trees": 1.5}, "n_trees=1.5"),
@@ -193,6 +193,6 @@ def test_any_classifier_routes_and_sparse_rows_are_taken():
         ({"router": "any"}, "router='any'"),
     ],
 )
-def test_parameters_that_cannot_be_are_refused_by_name(parameters, told):
-    with pytest.raises(PalmetteError, match=told):
+def test_invalid_parameters_raise_an_error(parameters, message):
+    with pytest.raises(PalmetteError, match=message):
         ensemble(**parameters).fit(X, Y)

@@ -127,7 +127,7 @@ class TestWhatIsKeptOfTheScatter:
         assert root(FisherPartition(covariance="pooled"), X, y) == expected
 
     @pytest.mark.parametrize(("most", "kind"), [(300, "pooled"), (100, "diagonal")])
-    def test_less_is_kept_above_a_bound_and_said(self, monkeypatch, most, kind):
+    def test_less_is_stored_above_a_bound_with_a_warning(self, monkeypatch, most, kind):
         X, y = gaussians(9, 6)
         monkeypatch.setattr(_fisher, "_MOST", most)
         with pytest.warns(UserWarning, match=f"covariance='{kind}'"):

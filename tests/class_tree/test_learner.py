@@ -11,7 +11,7 @@ from palmette.partition import Partition, RandomPartition
 
 
 class Spy(Partition):
-    """Keeps the problem it is given, and divides in halves."""
+    """Store the problem, and divide in halves."""
 
     def __init__(self, seen):
         self.seen = seen

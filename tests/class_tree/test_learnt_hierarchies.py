@@ -1,4 +1,4 @@
-"""A learner in the place of a hierarchy: learnt inside `fit`, on the rows of that fit alone."""
+"""A learner as the parameter `hierarchy`: it is fitted inside `fit`, on the rows of this fit."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_any_classifier_takes_a_learner(estimator, blobs):
     assert sorted(leaves.tolist()) == sorted(set(y))
     assert clf.hierarchy_.max_depth > 1
     assert clf.hierarchy_ == clf.hierarchy_learner_.hierarchy_
-    assert clf.score(X, y) > 0.8  # a random tree asks for more than Gaussians can give
+    assert clf.score(X, y) > 0.8  # Gaussians do not separate random groups well
     assert not hasattr(clf.hierarchy, "hierarchy_")  # it was cloned
 
 
@@ -97,5 +97,5 @@ def test_labels_never_seen_count_as_wrong(blobs):
 def test_paths_are_no_labels_to_learn_over(blobs):
     X, y = blobs
     clf = pm.LocalPerParentClassifier(GaussianNB(), hierarchy=RandomTree(random_state=0))
-    with pytest.raises(LabelError, match="learnt over labels, but y holds paths"):
+    with pytest.raises(LabelError, match="learnt over labels, but y has paths"):
         clf.fit(X, [("top", label) for label in y])

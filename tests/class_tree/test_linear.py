@@ -20,7 +20,7 @@ ROWS = {"few features": blobs, "sparse": sparse_rows}
 
 
 def objective(loss, line, X, signs, costs):
-    """What a classifier minimizes; the bias is the last weight, and counts as one."""
+    """Return the objective of a classifier; the bias is the last weight and regularized."""
     margins = signs * (X @ line[:-1] + line[-1])
     if loss == "squared_hinge":
         lost = np.maximum(0.0, 1.0 - margins) ** 2
@@ -47,7 +47,7 @@ def lanes_of(routes, node):
 
 
 def targets_of(problem, node):
-    """Rows below a node and, for every option, whether they lie below it: literally."""
+    """Return the rows below a node and, for every option, whether they are below it."""
     table = problem.table
     below = table.below[table.first[node] : table.first[node + 1]].toarray().astype(bool)
     rows = np.flatnonzero(below.any(axis=0)[problem.codes])
@@ -96,8 +96,8 @@ class TestNodes:
         problem = problem_of(h, X, codes)
         routes = LinearRouter().train(problem)
         assert np.diff(routes.first_lane).tolist() == [0, 1]
-        asked = np.zeros(3, dtype=np.int32)
-        scores = routes.score(routes.prepare(X), np.arange(3), asked, np.arange(4))
+        nodes = np.zeros(3, dtype=np.int32)
+        scores = routes.score(routes.prepare(X), np.arange(3), nodes, np.arange(4))
         assert scores.tolist() == [0.0, 0.0, 0.0]
 
     def test_of_two_options_that_share_classes_have_two(self):
@@ -225,7 +225,7 @@ class TestMistakes:
         with pytest.raises(PalmetteError, match=message):
             LinearRouter(**parameters).train(problem_of(Hierarchy.star(["a", "b"]), X, codes))
 
-    def test_a_descent_that_does_not_settle_is_told(self):
+    def test_no_convergence_gives_a_warning(self):
         X, codes = sparse_rows(3)
         star = Hierarchy.star(list("abc"))
         with pytest.warns(ConvergenceWarning, match="did not converge within max_iter=2"):

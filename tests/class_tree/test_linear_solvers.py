@@ -47,7 +47,7 @@ def solve(descend, rows, *arguments):
 
 
 def least(loss, rows, lane):
-    """Minimum of the objective, literally."""
+    """Return the minimum of the objective by scipy."""
     X, chosen, member, costs = rows
     Z = np.column_stack([X[chosen], np.ones(len(chosen))])
     signs = SIGNS[member, lane]
@@ -77,7 +77,7 @@ def test_both_methods_find_the_minimum(loss, rows):
 
 
 @pytest.mark.parametrize("loss", SOLVERS)
-def test_says_when_it_did_not_settle(loss, rows):
+def test_returns_max_iter_without_convergence(loss, rows):
     descend, newton = SOLVERS[loss]
     assert solve(descend, rows, 1e-12, 2, np.zeros(1, dtype=np.uint64))[1] == 2
     assert solve(newton, rows, 1)[1] == 1

@@ -17,7 +17,7 @@ SHAPES = [{}, {"branching": 4, "leaf_size": 6}]
 
 
 def relabelled(X, y, **parameters):
-    """Groups of a tree that saw the classes under other names, under their own names."""
+    """Return the groups of a tree over renamed classes, under the original names."""
     classes, codes = np.unique(y, return_inverse=True)
     order = np.random.default_rng(0).permutation(len(classes))
     tree = MFTree(**parameters).fit(X, order[codes])

@@ -1,4 +1,4 @@
-"""Scores of all options by one product are those of every node by itself."""
+"""Scores of all options by one matrix product equal those of every node."""
 
 from __future__ import annotations
 

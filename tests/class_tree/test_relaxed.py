@@ -84,7 +84,7 @@ def test_the_dearest_classes_go_without_colour():
 
 
 def lines():
-    """Two classes on either side, and one that is half on each."""
+    """Return two classes on either side, and one that is on both."""
     X = np.repeat([-5.0, -4.0, 4.0, 5.0], 6)[:, None] + 0.01 * np.arange(24)[:, None]
     both = np.tile([-4.5, 4.5], 6)[:, None]
     return problem(np.vstack([X, both]), [*np.repeat(np.arange(4), 6), *[4] * 12])
@@ -113,7 +113,7 @@ def test_the_smaller_rho_the_more_classes_go_to_both_sides():
 
 
 def error_between(here, parts):
-    """Share of rows that a linear classifier puts on the wrong side."""
+    """Return the error rate of a linear classifier of the two sides."""
     side = np.isin(here.codes, parts[0])
     return 1.0 - LinearSVC(random_state=0).fit(here.X, side).score(here.X, side)
 

@@ -1,4 +1,4 @@
-"""The rivals of MF-Tree: each finds a structure that was planted, and bears any input."""
+"""Competitors of MF-Tree: they find planted groups, and accept unusual input."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def name(learner):
 
 
 def planted(sparse_rows=False, seed=0, branching=(2, 6)):
-    """Groups of classes, near enough within a group to be confused."""
+    """Return rows of groups of classes that are confused within a group."""
     return make_hierarchical_classification(
         1200,
         400 if sparse_rows else 12,

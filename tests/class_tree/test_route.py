@@ -25,7 +25,7 @@ def cumulated(counts):
 
 @pytest.fixture
 def model():
-    """Weights of four nodes, some features with all of their lanes and some with a few."""
+    """Return weights of four nodes, with all classifiers of some features and a few of others."""
     rng = np.random.default_rng(0)
     dense = [rng.normal(size=(N_FEATURES, n)) for n in LANES]
     for weights in dense:
@@ -73,7 +73,7 @@ def test_scores_are_links_of_margins(model, link, lookup, monkeypatch):
     rows = sparse.csr_array(X)
     starts = rows.indptr.astype(np.int64)
     nodes = np.sort(rng.integers(4, size=60)).astype(np.int32)
-    asked = rng.integers(20, size=60)
+    pair_rows = rng.integers(20, size=60)
     places = cumulated(np.array(SIZES)[nodes])
     scores = np.empty(places[-1])
     # the constant is compiled in: the plain function shows both ways
@@ -84,7 +84,7 @@ def test_scores_are_links_of_margins(model, link, lookup, monkeypatch):
         np.diff(starts),
         rows.indices.astype(np.int32),
         starts[:-1],
-        asked,
+        pair_rows,
         nodes,
         places,
         *flat(model),
@@ -92,7 +92,9 @@ def test_scores_are_links_of_margins(model, link, lookup, monkeypatch):
         N_FEATURES,
         scores,
     )
-    expected = [literal_scores(model, X, *pair, link) for pair in zip(asked, nodes, strict=True)]
+    expected = [
+        literal_scores(model, X, *pair, link) for pair in zip(pair_rows, nodes, strict=True)
+    ]
     np.testing.assert_allclose(scores, np.concatenate(expected), atol=1e-12)
 
 

@@ -24,7 +24,7 @@ def case(request):
 
 
 def by_all_paths(table, scores):
-    """Best sum over the paths to every class."""
+    """Return the best sum over the paths to every class."""
     best = np.full((N_ROWS, table.n_classes), -np.inf)
     for label, options in all_paths(table):
         best[:, label] = np.maximum(best[:, label], scores[:, options].sum(axis=1))
@@ -78,7 +78,7 @@ def test_a_beam_keeps_the_best_of_what_it_reached(case, width):
 
 
 def literal_beam(table, scores, width):
-    """Level by level: every path goes on by every option, and the best few different are kept."""
+    """Extend every path by every option, level by level, and keep the best distinct paths."""
     paths = [(0.0, 0, -1)]
     while any(label < 0 for _, _, label in paths):
         found = {}

@@ -1,4 +1,4 @@
-"""AgglomerativeTree, BalancedTree and RandomTree: what they share."""
+"""AgglomerativeTree, BalancedTree and RandomTree: common properties."""
 
 from __future__ import annotations
 

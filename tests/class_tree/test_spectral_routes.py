@@ -20,7 +20,7 @@ def centred_kernel(X):
 
 
 def literal_projections(problem, node, X):
-    """Eigenvectors of D = Y'HKHY over a node's classes, and Y'Hk(x) projected on them."""
+    """Return the projections of Y'Hk(x) on eigenvectors of D = Y'HKHY over a node's classes."""
     classes, within = problem.table.family(node)
     Y = (problem.codes[:, None] == classes).astype(float)
     values, vectors = np.linalg.eigh(Y.T @ centred_kernel(problem.X) @ Y)

@@ -1,6 +1,6 @@
-"""The equations of HiRR-FS as the paper writes them, with what they got wrong put right.
+"""Reference implementation of the equations of the HiRR-FS paper, with corrections.
 
-Equation numbers are those of the paper. Put right: D of a row of length 0 is not eps but
+Equation numbers are those of the paper. Corrections: D of a row of length 0 is not eps but
 1 / (2 eps) (Equation 3). Equations 12 and 25 lose the children's term: "paper" leaves it out.
 """
 
@@ -58,7 +58,7 @@ def siblings(i, parents):
 
 
 def literal_sweep(Xs, Ys, Ws, parents, lams, alpha, beta, coupling):
-    """Equations 10 and 25 at every node in turn, with the newest weights; returns new ones."""
+    """Equations 10 and 25 at every node in turn, with the newest weights; return new ones."""
     Ws, n = list(Ws), len(Ws[0])
     H = centring(n)
     for i, (X, Y) in enumerate(zip(Xs, Ys, strict=True)):

@@ -1,4 +1,4 @@
-"""Small problems that scores of single nodes are tried on."""
+"""Small problems to test scores of single nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SPACE = LabelSpace(HIERARCHY, HIERARCHY.index(LABELS))
 def rows_and_classes(
     n_rows: int = 84, n_features: int = 9, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows around the centres of labels, with a constant feature and two equal ones."""
+    """Return rows around label centres, with a constant feature and two equal features."""
     rng = np.random.default_rng(seed)
     classes = rng.permutation(np.arange(n_rows) % len(LABELS)).astype(np.int32)
     centres = rng.normal(size=(len(LABELS), n_features)) * (np.arange(n_features) % 3)
@@ -45,7 +45,7 @@ def problem(X: Any, classes: np.ndarray, **options: Any) -> ScoringProblem:
 
 
 def scores_of(score: FeatureScore, X: Any, classes: np.ndarray, **options: Any) -> np.ndarray:
-    """Scores of shape (n_tasks, n_features)."""
+    """Return scores of shape (n_tasks, n_features)."""
     return np.array(list(score.score(problem(X, classes, **options)).rows()))
 
 

@@ -1,4 +1,4 @@
-"""Problems whose best features are known: a feature for every choice there is."""
+"""Problems whose best features are known: one feature per inner node."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ PATHS = [
     ("c", "only"),
 ]
 HIERARCHY = Hierarchy.from_paths(PATHS)
-NOISE = 6  # features that tell nothing; then four for the root, "a", "a/y" and "b"
+NOISE = 6  # number of noise features; then four for the root, "a", "a/y" and "b"
 
 
 def planted(n_each: int = 15, seed: int = 0) -> tuple[np.ndarray, list[tuple[str, ...]]]:
-    """Rows with a feature that tells the children of each node apart, after the noise."""
+    """Return rows with noise features, and one feature per node that separates its children."""
     rng = np.random.default_rng(seed)
     y = [path for path in PATHS for _ in range(n_each)]
     order = rng.permutation(len(y))

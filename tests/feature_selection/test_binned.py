@@ -24,7 +24,7 @@ def bins_of(X, bins, weights=None, width=1.0):
 
 
 def groups(codes):
-    """Return rows of each bin, whatever its number."""
+    """Return the rows of each bin, without its number."""
     return {frozenset(np.flatnonzero(codes == code)) for code in np.unique(codes)}
 
 

@@ -1,4 +1,4 @@
-"""The best features beside a stable sort."""
+"""The best features, compared with a stable sort."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FisherScore beside a loop over features and options."""
+"""FisherScore, compared with a loop over features and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FsnmScore beside the updates as they are printed."""
+"""FsnmScore, compared with the updates in the paper."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SLOW_AT_THE_END = pytest.mark.filterwarnings("ignore::sklearn.exceptions.Converg
 
 
 def literal(X, codes, lam, n_steps, weights=None):
-    """Solve (X'D1X + lam D2) W = X'D1Y again and again, from D1 = D2 = I / 2."""
+    """Solve (X'D1X + lam D2) W = X'D1Y repeatedly, from D1 = D2 = I / 2."""
     Y = np.eye(codes.max() + 1)[codes]
     weights = np.ones(len(X)) if weights is None else weights
     d1, d2 = weights / 2, np.full(X.shape[1], 0.5)
@@ -84,7 +84,7 @@ def test_a_weight_of_k_is_k_copies():
     )
 
 
-def test_large_systems_are_solved_without_being_written_down(monkeypatch):
+def test_large_systems_are_solved_by_conjugate_gradients(monkeypatch):
     X, classes = rows_and_classes(n_features=60)
     dense, packed = both_forms(X)
     direct = FsnmScore(0.5).score(problem(dense, classes))
@@ -135,7 +135,7 @@ def test_too_few_iterations_are_told():
         scores_of(FsnmScore(max_iter=2, tol=1e-9), X, classes)
 
 
-def test_a_penalty_of_nothing_is_refused():
+def test_a_penalty_of_zero_raises_an_error():
     X, classes = rows_and_classes()
     with pytest.raises(PalmetteError, match=r"lam=0: expected a positive"):
         scores_of(FsnmScore(0), X, classes)

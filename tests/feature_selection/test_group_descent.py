@@ -1,4 +1,4 @@
-"""Passes over rows of weights: both kernels beside a literal one."""
+"""Passes over rows of weights: both kernels, compared with a reference implementation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rows():
 def test_gram(rows, lam):
     X, Y, W, _ = rows
     Q, linear = X.T @ X, X.T @ Y
-    W[2] = 0.0  # a feature that says nothing keeps what it has
+    W[2] = 0.0  # weights of a constant feature do not change
     expected = literal_pass(Q, linear, lam, W)
     gradient = linear - Q @ W
     pass_over_gram(Q, lam, W, gradient)

@@ -1,4 +1,4 @@
-"""HirrScore: what a user sees of HiRR-FS."""
+"""HirrScore: scores, attributes and errors of HiRR-FS."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SETTINGS = [
 
 
 def wide():
-    """Sparse rows with more features than entries a column: solved column by column."""
+    """Return sparse rows with many features and few entries per column."""
     rng = np.random.default_rng(0)
     _, classes = rows_and_classes()
     X = np.where(rng.random((84, 300)) < 0.2, rng.normal(size=(84, 300)), 0.0)

@@ -1,4 +1,4 @@
-"""The path over lambda: warm starts change the way, not the place."""
+"""The path over lambda: warm starts do not change the solutions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both solvers of HiRR-FS beside the literal equations, beside each other, and at the optimum."""
+"""Both solvers of HiRR-FS: compared with the paper, with each other, and at the optimum."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_gap_bounds_the_excess(lam):
         assert 0 <= rough.objective[-1] - best <= rough.dual_gap
 
 
-def test_paper_coupling_settles_where_no_node_moves():
+def test_paper_coupling_converges_to_a_fixed_point():
     hirr, _ = posed(*rows_and_classes(), 2.0, 1.0, coupling="paper")
     solution = solve_bcd(hirr, tol=1e-10)
     again = solve_bcd(hirr, tol=0.0, max_iter=1, start=solution.weights)
@@ -130,7 +130,7 @@ def test_paper_coupling_settles_where_no_node_moves():
 
 
 def test_many_rows_in_use():
-    """Long steps take over where coordinate descent crawls."""
+    """Long steps are used if coordinate descent is slow."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(84, 60)) @ (0.3 * rng.normal(size=(60, 60)) + 2.0)
     hirr, _ = posed(X, rows_and_classes()[1], 0.0, 0.0, lam=1e-5, grams=True)

@@ -1,4 +1,4 @@
-"""The selector obeys the laws of its kind whatever its score is."""
+"""Properties of the selector that hold for every score."""
 
 from __future__ import annotations
 

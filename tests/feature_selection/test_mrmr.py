@@ -1,4 +1,4 @@
-"""MrmrScore beside a greedy search that counts everything anew."""
+"""MrmrScore, compared with a greedy search that recomputes all counts."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def test_a_grid_search_takes_the_rule():
     assert search.best_params_ == {PARAMETER: expected}
 
 
-def test_mistakes_are_described():
+def test_invalid_arguments_raise_an_error():
     X, y = planted()
     with pytest.raises(PalmetteError, match="has no feature_selector"):
         choose_n_features(LocalPerParentClassifier(), X, y)

@@ -1,4 +1,4 @@
-"""ScaledRows: sparse algebra beside the dense matrix that it stands for."""
+"""ScaledRows: sparse operations, compared with the dense matrix."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ X[:, 2] = 3.3
 WEIGHTS = np.arange(12.0) + 1.0
 
 
-def dense_twin():
+def dense_matrix():
     mean = np.average(X, axis=0, weights=WEIGHTS)
     deviation = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=WEIGHTS))
     Z = (X - mean) / np.where(deviation > 1e-9, deviation, np.inf)
@@ -24,7 +24,7 @@ def dense_twin():
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 def test_all_products_are_those_of_the_matrix_that_is_meant(form):
     for rows, Z in (
-        (ScaledRows.standardized(form(X), WEIGHTS), dense_twin()),
+        (ScaledRows.standardized(form(X), WEIGHTS), dense_matrix()),
         (ScaledRows.plain(form(X)), X),
     ):
         W, V = RNG.normal(size=(5, 3)), RNG.normal(size=(12, 3))
@@ -42,4 +42,4 @@ def test_all_products_are_those_of_the_matrix_that_is_meant(form):
 
 def test_data_far_from_the_origin_keep_their_digits():
     far = ScaledRows.standardized(X + 1e7, WEIGHTS)
-    np.testing.assert_allclose(far.times(np.eye(5)), dense_twin(), atol=1e-7)
+    np.testing.assert_allclose(far.times(np.eye(5)), dense_matrix(), atol=1e-7)

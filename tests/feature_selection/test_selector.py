@@ -1,4 +1,4 @@
-"""HierarchicalFeatureSelector: the features of every node, and how they are asked for."""
+"""HierarchicalFeatureSelector: the features of every node, and access to them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ SCORES = ["fisher", "fsnm", "mrmr", "hirr", "f_classif", "mutual_info"]
 CHOICES = {"root": NOISE, "a": NOISE + 1, "a/y": NOISE + 2, "b": NOISE + 3}
 
 
-class Told(FeatureScore):
-    """Gives the scores that it is told, the same at every node."""
+class GivenScores(FeatureScore):
+    """Return given scores, the same at every node."""
 
     def __init__(self, values=(), sparse_is_final=False, facts=None):
         self.values = values
@@ -93,7 +93,9 @@ def test_of_equal_scores_the_first_are_chosen():
     X, y = planted()
     values = [1, 2, 2, 2, 0, 0, 0, 0, 0, 1]
     for count, expected in [(1, [1]), (2, [1, 2]), (4, [0, 1, 2, 3]), (6, [0, 1, 2, 3, 4, 9])]:
-        selector = HierarchicalFeatureSelector(Told(values), n_features_to_select=count).fit(X, y)
+        selector = HierarchicalFeatureSelector(GivenScores(values), n_features_to_select=count).fit(
+            X, y
+        )
         assert selector.get_support("a", indices=True).tolist() == expected
 
 
@@ -119,7 +121,7 @@ def test_counts_shares_and_dicts(wanted, counts):
 def test_a_threshold_leaves_out_what_is_below_it():
     X, y = planted()
     values = np.arange(10.0)
-    every = HierarchicalFeatureSelector(Told(values), n_features_to_select=None, threshold=7)
+    every = HierarchicalFeatureSelector(GivenScores(values), n_features_to_select=None, threshold=7)
     assert every.fit(X, y).get_support("a", indices=True).tolist() == [7, 8, 9]
     two = clone(every).set_params(n_features_to_select=2).fit(X, y)
     assert two.get_support("a", indices=True).tolist() == [8, 9]
@@ -128,16 +130,16 @@ def test_a_threshold_leaves_out_what_is_below_it():
 def test_sparse_models_choose_no_more_than_they_use():
     X, y = planted()
     values = [0, 3, 0, 2, 0, 0, 0, 0, 0, 0]
-    final = HierarchicalFeatureSelector(Told(values, True), n_features_to_select=5).fit(X, y)
+    final = HierarchicalFeatureSelector(GivenScores(values, True), n_features_to_select=5).fit(X, y)
     assert final.get_support("b", indices=True).tolist() == [1, 3]
-    other = HierarchicalFeatureSelector(Told(values), n_features_to_select=5).fit(X, y)
+    other = HierarchicalFeatureSelector(GivenScores(values), n_features_to_select=5).fit(X, y)
     assert other.get_support("b", indices=True).tolist() == [0, 1, 2, 3, 4]
 
 
 def test_what_the_score_found_becomes_attributes():
     X, y = planted()
     facts = {"objective_": [3.0, 2.0], "dual_gap_": 1e-9}
-    selector = HierarchicalFeatureSelector(Told(np.arange(10), facts=facts)).fit(X, y)
+    selector = HierarchicalFeatureSelector(GivenScores(np.arange(10), facts=facts)).fit(X, y)
     assert selector.objective_ == [3.0, 2.0]
     assert selector.dual_gap_ == 1e-9
     robust = HierarchicalFeatureSelector(FsnmScore(0.3)).fit(X, y)
@@ -322,7 +324,7 @@ def test_pickles_choose_alike():
     assert chosen(clone(again).fit(X, y)) == chosen(selector)
 
 
-# ---------------------------------------------------------------------- mistakes
+# ---------------------------------------------------------------------- errors
 
 
 def test_more_features_than_there_are_is_told_and_all_are_taken():
@@ -375,15 +377,15 @@ def test_dags_and_several_paths_are_refused_by_name():
 
 def test_where_nothing_is_chosen_the_reason_is_given():
     X, y = planted()
-    nothing = Told(np.zeros(10), True, {"lambda_max_": np.array([1.5, 1.5, 2.5, 2.0])})
+    nothing = GivenScores(np.zeros(10), True, {"lambda_max_": np.array([1.5, 1.5, 2.5, 2.0])})
     with pytest.raises(PalmetteError, match=r"at any node.*lambda_max.*1\.5 to 2\.5, by node"):
         HierarchicalFeatureSelector(nothing).fit(X, y)
     with pytest.raises(PalmetteError, match="threshold=11 is too high: the largest score is 9"):
-        HierarchicalFeatureSelector(Told(np.arange(10)), threshold=11).fit(X, y)
+        HierarchicalFeatureSelector(GivenScores(np.arange(10)), threshold=11).fit(X, y)
     some = np.zeros((4, 10))
     some[0, 2] = 1.0
     with pytest.warns(UserWarning, match="no feature was selected at 'a', 'a/y', 'b'"):
-        selector = HierarchicalFeatureSelector(Told(some, True)).fit(X, y)
+        selector = HierarchicalFeatureSelector(GivenScores(some, True)).fit(X, y)
     assert not selector.get_support("a").any()
     assert selector.transform(X).shape == (len(X), 1)
 

@@ -17,7 +17,7 @@ from palmette.feature_selection import (
 
 
 def literal(Z):
-    """Definition 4: one less the mean sample variance over that of random selections."""
+    """Return Definition 4: one minus the mean variance over that of random selections."""
     M, d = Z.shape
     mean_size = Z.sum() / M
     variances = [M / (M - 1) * p * (1 - p) for p in Z.mean(axis=0)]
@@ -25,7 +25,7 @@ def literal(Z):
 
 
 def jackknife(Z):
-    """Variance of the measure by leaving out one selection at a time."""
+    """Return the jackknife variance of the measure."""
     values = [literal(np.delete(Z, i, axis=0)) for i in range(len(Z))]
     return (len(Z) - 1) / len(Z) * np.sum((values - np.mean(values)) ** 2)
 
@@ -95,7 +95,7 @@ def test_planted_features_are_stable_and_noise_is_not():
     assert found.mean == pytest.approx(table["stability"].mean())
 
 
-def test_subsamples_repeat_whatever_the_jobs_and_weights_count():
+def test_subsamples_do_not_depend_on_n_jobs_and_use_weights():
     X, y = planted()
     selector = HierarchicalFeatureSelector("fisher", n_features_to_select=3)
     options = {"n_subsamples": 6, "random_state": 3}

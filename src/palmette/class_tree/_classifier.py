@@ -222,7 +222,7 @@ class ClassTreeClassifier(HierarchicalClassifier):
         if labels.form.kind != "names":
             if tree is not None:
                 raise LabelError(
-                    f"tree={self.tree!r} is learnt over labels, but y holds paths or sets. Pass "
+                    f"tree={self.tree!r} is learnt over labels, but y has paths or sets. Pass "
                     "one label per row, or tree=None to use the hierarchy in y."
                 )
             return self._learn_paths(labels, used)
