@@ -1,4 +1,4 @@
-"""Sparse oblique structured Hellinger forests, equation by equation: slow, and the reference.
+"""Sparse oblique structured Hellinger forests, equation by equation: a slow reference.
 
 Numbers of equations are those of Daniels and Metaxas (2017). Eq. 8 is read with a plus, as the
 smooth absolute value of Schmidt et al. (2007), which it cites.

@@ -1,4 +1,4 @@
-"""Scaling of columns: numeric ones, nominal ones, zeros that stay, forms that do not matter."""
+"""Scaling of numeric, nominal and sparse columns, independent of the form of X."""
 
 from __future__ import annotations
 
@@ -56,10 +56,12 @@ def test_weights_are_copies():
 @pytest.mark.parametrize("values", [np.ones((50, 20)), RNG.normal(5, 1, (50, 20))])
 def test_sparse_rows_and_dense_ones_are_the_same(density, values):
     X = np.where(RNG.random((50, 20)) < density, values, 0.0)
-    dense, packed = ColumnScale().fit(X), ColumnScale().fit(sparse.csr_array(X))
+    dense, compressed = ColumnScale().fit(X), ColumnScale().fit(sparse.csr_array(X))
     for name in ("mean_", "scale_", "spread_", "keeps_zeros_"):
-        assert np.array_equal(getattr(dense, name), getattr(packed, name))
-    rows = [scale.transform(some) for scale in (dense, packed) for some in (X, sparse.csr_array(X))]
+        assert np.array_equal(getattr(dense, name), getattr(compressed, name))
+    rows = [
+        scale.transform(some) for scale in (dense, compressed) for some in (X, sparse.csr_array(X))
+    ]
     assert all(sparse.issparse(some) == dense.keeps_zeros_ for some in rows)
     tables = [some.toarray() if sparse.issparse(some) else some for some in rows]
     assert all(np.array_equal(table, tables[0]) for table in tables)

@@ -1,4 +1,4 @@
-"""Distinct rows: an order of their own, copies, weights."""
+"""Distinct rows: their order, copies and weights."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def test_neither_the_order_of_rows_nor_their_form_changes_anything(seed):
     order = np.random.default_rng(seed).permutation(len(X))
     known = counted(X, Y, distinct_rows(X, Y, None))
     assert counted(X[order], Y[order], distinct_rows(X[order], Y[order], None)) == known
-    packed = sparse.csr_array(X)
-    assert counted(packed, Y, distinct_rows(packed, Y, None)) == known
+    compressed = sparse.csr_array(X)
+    assert counted(compressed, Y, distinct_rows(compressed, Y, None)) == known
     single = X.astype(np.float32)
     assert counted(single, Y, distinct_rows(single, Y, None)) == known
 
@@ -69,7 +69,7 @@ def test_weights_keep_their_proportions_and_small_ones_count_as_rows():
     assert heavy.copies.max() < 100  # what is drawn from many copies is drawn from some
 
 
-def test_rows_that_differ_in_zeros_alone_are_told_apart():
+def test_rows_that_differ_only_in_zeros_are_distinct():
     ones = np.eye(300)
     rows = distinct_rows(ones, sparse.csr_array((300, 1), dtype=bool), None)
     assert len(rows.first) == 300

@@ -1,4 +1,4 @@
-"""Labels and features that are odd, few or wrong: a stated behaviour or a clear error."""
+"""Unusual and invalid labels and features: a documented behaviour or a clear error."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_label_that_never_varies_is_answered_as_it_was(any_forest):
     assert model.thresholds_[4:].tolist() == [0.5, 0.5]
 
 
-def test_a_label_without_positives_is_told_of():
+def test_a_label_without_positive_rows_warns():
     with pytest.warns(UserWarning, match="1 of the 5 columns of y have no positive row"):
         forest().fit(X, np.column_stack([Y, np.zeros(60, dtype=int)]))
 

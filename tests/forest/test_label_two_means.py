@@ -1,4 +1,4 @@
-"""LabelTwoMeans: what it says of a tree, and what it refuses."""
+"""LabelTwoMeans: its tree settings and its errors."""
 
 from __future__ import annotations
 

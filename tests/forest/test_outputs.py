@@ -1,4 +1,4 @@
-"""Several outputs a row: each column a classification of its own."""
+"""Several outputs per row: each column is a classification."""
 
 from __future__ import annotations
 

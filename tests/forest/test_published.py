@@ -1,4 +1,4 @@
-"""Published settings: what they are, and their figures."""
+"""Published settings and their figures."""
 
 from __future__ import annotations
 

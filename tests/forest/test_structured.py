@@ -1,4 +1,4 @@
-"""StructuredForestClassifier: going on, jobs, forms of X, thresholds, out-of-bag scores."""
+"""StructuredForestClassifier: warm start, jobs, forms of X, thresholds, out-of-bag scores."""
 
 from __future__ import annotations
 
@@ -68,9 +68,7 @@ def test_a_warm_start_is_as_one_longer_fit():
 
 def test_a_warm_start_refuses_other_labels_and_fewer_trees():
     model = forest(3, warm_start=True).fit(X, Y)
-    with pytest.raises(
-        PalmetteError, match=r"continues a fit with 4 labels.*\(3\)"
-    ):
+    with pytest.raises(PalmetteError, match=r"continues a fit with 4 labels.*\(3\)"):
         model.fit(X, Y[:, :3])
     model = forest(3, warm_start=True).fit(X, Y)
     with pytest.raises(PalmetteError, match="n_estimators=2 is less than the 3 trees"):
@@ -140,7 +138,7 @@ def test_trees_are_as_deep_and_leaves_as_large_as_asked():
     assert np.diff(forest().fit(X, Y).decision_path(X)[0].indptr).max() > 3 * 12
 
 
-# ---------------------------------------------------------------------- looking inside
+# ---------------------------------------------------------------------- inspection
 
 
 def test_leaves_and_paths_belong_together():
@@ -181,7 +179,7 @@ def test_thresholds_are_those_of_the_best_out_of_bag_f1():
     assert model.oob_score_ == np.mean(((scores > model.thresholds_) == Y).all(axis=1))
 
 
-def test_out_of_bag_scores_may_be_asked_for_again_but_are_not_pickled():
+def test_out_of_bag_scores_are_kept_but_not_pickled():
     model = forest(oob_score=True).fit(X, Y)
     assert np.array_equal(model._out_of_bag_proba(), model.oob_decision_function_)
     with pytest.raises(PalmetteError, match="out-of-bag scores are not stored"):
@@ -200,7 +198,7 @@ def test_other_rules():
     two = auto.set_params(decoding=TopK(2)).predict(X_TEST)
     assert (two.sum(axis=1) == 2).all()
     assert auto.set_params(decoding=ExpectedF()).predict(X_TEST).shape == Y_TEST.shape
-    with pytest.raises(PalmetteError, match="tuned while the model is fitted"):
+    with pytest.raises(PalmetteError, match="tuned during fit"):
         auto.set_params(decoding="youden").predict(X_TEST)
 
 
@@ -219,10 +217,10 @@ def test_votes_for_labels_that_a_tree_did_not_draw_count_less():
     assert (drawn.sum(axis=1) == 1).all()
     proba, rows = model.predict_proba(X_TEST), model.scale_.transform(X_TEST)
     for j in np.flatnonzero(drawn.any(axis=0)):
-        asked = np.tile(drawn[:, j], (len(rows), 1))
-        said = model.trees_.proba(rows, shares, 1.0, None, asked)[:, j]
-        n_asked = drawn[:, j].sum()
-        alone = (said * (1 + n_asked) - shares[j]) / n_asked
+        mask = np.tile(drawn[:, j], (len(rows), 1))
+        of_drawn = model.trees_.proba(rows, shares, 1.0, None, mask)[:, j]
+        n_used = drawn[:, j].sum()
+        alone = (of_drawn * (1 + n_used) - shares[j]) / n_used
         np.testing.assert_allclose(proba[:, j], alone, atol=1e-4)
 
 
@@ -283,7 +281,7 @@ def test_callbacks_see_each_tree(capsys):
     assert bits(model) == bits(forest(3).fit(X, Y))
 
 
-def test_trees_may_be_told_of(capsys):
+def test_verbose_prints_a_line_per_tree(capsys):
     forest(2, verbose=1).fit(X, Y)
     assert capsys.readouterr().out.splitlines() == ["tree 1 of 2", "tree 2 of 2"]
 

@@ -1,4 +1,4 @@
-"""What trees of a structured forest are given, and their out-of-bag scores."""
+"""Samples of the trees of a structured forest, and out-of-bag scores."""
 
 from __future__ import annotations
 
@@ -68,18 +68,18 @@ def test_out_of_bag_scores_by_hand():
     scores = grower.out_of_bag(trees, label_vote=5.0)
     leaves = trees.apply(X2)
     prior = Y2.toarray().mean(axis=0)
-    asked_of_all = 0
+    n_without_trees = 0
     for i in range(len(X2)):
         own = rows.kind[i]
-        asked = [t for t in range(3) if grower._draw(t).times[own] < rows.copies[own]]
-        asked_of_all += not asked
+        used = [t for t in range(3) if grower._draw(t).times[own] < rows.copies[own]]
+        n_without_trees += not used
         said, votes = prior.copy(), np.ones(5)
-        for t in asked or range(3):
+        for t in used or range(3):
             vote = np.where(grown[t].drawn, 5.0, 1.0)
             said += vote * grown[t].shares.toarray()[leaves[i, t]]
             votes += vote
         np.testing.assert_allclose(scores[i], said / votes, rtol=1e-6)
-    assert asked_of_all > 0
+    assert n_without_trees > 0
 
 
 def test_a_label_that_never_varies_is_sure():

@@ -1,4 +1,4 @@
-"""Hellinger, LogisticSplit, AxisSplit: what they say of a tree, and what they refuse."""
+"""Hellinger, LogisticSplit, AxisSplit: their tree settings and their errors."""
 
 from __future__ import annotations
 
@@ -76,6 +76,6 @@ def test_parameters_reach_the_kernel():
         (LogisticSplit(max_iter=0), "max_iter=0: expected a positive integer"),
     ],
 )
-def test_what_cannot_be_is_refused(router, message):
+def test_invalid_parameters_raise(router, message):
     with pytest.raises(PalmetteError, match=message):
         router.tree_settings()

@@ -232,7 +232,7 @@ def test_clusters_of_few_labels_fall_back_on_all():
     tree = grow(X, Y, TreeSettings(label_share=0.125, max_depth=1))
     all_labels = grow(X, Y, TreeSettings(max_depth=1))
     assert len(tree.left) == 3
-    # the draws in between differ, what is told apart does not
+    # the random draws differ, the separated clusters do not
     for grown in (tree, all_labels):
         right = Y[grown.leaf_of_row == 2, 0].mean()
         left = Y[grown.leaf_of_row == 1, 0].mean()
@@ -254,13 +254,13 @@ def test_votes_are_weighted_sums_of_what_leaves_say(n_rows):
     vote_weights = rng.choice([1, 5], (5, n_labels)).astype(np.float32)
     counts = rng.random((5, n_rows)) < 0.6
     leaves = find_leaves(rows, trees) + trees.tree_starts[:-1]
-    for asked in (None, counts):
+    for mask in (None, counts):
         votes = np.full((n_rows, n_labels), 0.25)
-        add_votes(rows, trees, *shares, said.data.astype(np.float32), vote_weights, votes, asked)
+        add_votes(rows, trees, *shares, said.data.astype(np.float32), vote_weights, votes, mask)
         expected = np.full((n_rows, n_labels), 0.25)
         for tree in range(5):
             part = said.toarray()[leaves[:, tree]] * vote_weights[tree]
-            expected += part if asked is None else part * asked[tree][:, None]
+            expected += part if mask is None else part * mask[tree][:, None]
         np.testing.assert_allclose(votes, expected, rtol=1e-6)
 
 

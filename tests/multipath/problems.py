@@ -1,4 +1,4 @@
-"""Small problems of several paths a row, along a tree and a DAG."""
+"""Small problems with several paths per row, in a tree and a DAG."""
 
 from __future__ import annotations
 

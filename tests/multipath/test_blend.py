@@ -1,4 +1,4 @@
-"""The blend's weights, members and errors; what all coherent classifiers do with odd input."""
+"""Weights, members and errors of the blend; unusual input of all coherent classifiers."""
 
 from __future__ import annotations
 
@@ -131,6 +131,6 @@ def test_a_matrix_that_is_not_closed_is_closed_with_a_warning():
     model = CoherentForestClassifier(5, hierarchy=TREE, random_state=0)
     with pytest.warns(UserWarning, match=f"{n_open} of the 30 rows of y mark a node but not its"):
         model.fit(X, matrix)
-    told = model.predict_node_sets(X).toarray()
-    assert (told[:, TREE.index("a")] >= told[:, TREE.index("a/b")]).all()
-    assert told[:, TREE.index("a/b")].any()
+    predicted = model.predict_node_sets(X).toarray()
+    assert (predicted[:, TREE.index("a")] >= predicted[:, TREE.index("a/b")]).all()
+    assert predicted[:, TREE.index("a/b")].any()

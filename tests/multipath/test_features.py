@@ -1,4 +1,4 @@
-"""Features are filled, ranked and scaled by what the training rows say."""
+"""Features are imputed, ranked and scaled by the training rows."""
 
 from __future__ import annotations
 

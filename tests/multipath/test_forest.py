@@ -1,4 +1,4 @@
-"""The forest's probabilities are labels of neighbours, and it says whose."""
+"""Probabilities of the forest are labels of neighbours, which it explains."""
 
 from __future__ import annotations
 
@@ -65,18 +65,22 @@ def test_neighbours_are_rows_that_share_leaves():
 def test_an_explanation_names_rows_with_their_labels():
     forest, X, y = fitted()
     row = next(i for i, labels in enumerate(y) if labels == {"d/f", "g", "a"})
-    (told,) = forest.explain(X[[row]], "d/f", 3)
-    assert told.node == "d/f"
-    assert told.probability == pytest.approx(forest.predict_node_proba(X[[row]], ["d/f"])[0, 0])
-    assert told.labels[0] == ("a", "d/f", "g")
-    assert told.has_node[0]
-    assert str(told).splitlines()[1].startswith(f"  + row {row} (")
+    (explanation,) = forest.explain(X[[row]], "d/f", 3)
+    assert explanation.node == "d/f"
+    assert explanation.probability == pytest.approx(
+        forest.predict_node_proba(X[[row]], ["d/f"])[0, 0]
+    )
+    assert explanation.labels[0] == ("a", "d/f", "g")
+    assert explanation.has_node[0]
+    assert str(explanation).splitlines()[1].startswith(f"  + row {row} (")
 
 
 def test_all_neighbours_together_explain_the_probability():
     forest, X, _ = fitted()
-    for told in forest.explain(X[:10], "a/b", len(X)):
-        assert told.weights[told.has_node].sum() == pytest.approx(told.probability)
+    for explanation in forest.explain(X[:10], "a/b", len(X)):
+        assert explanation.weights[explanation.has_node].sum() == pytest.approx(
+            explanation.probability
+        )
 
 
 def test_importances_sum_to_one():

@@ -1,4 +1,4 @@
-"""Kernel ridge regression of nodes: its choices, its landmarks, its weights."""
+"""CoherentKernelClassifier: choice of parameters, landmarks, weights."""
 
 from __future__ import annotations
 

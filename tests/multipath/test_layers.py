@@ -1,4 +1,4 @@
-"""The network's gradient is the gradient of its loss."""
+"""The gradients of the network equal finite differences of its loss."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from scipy.special import expit
 
 from palmette.multipath._layers import (
     NumpyNetwork,
-    adam_move,
+    adam_step,
     cross_entropy,
-    first_weights,
+    initial_weights,
     learning_rates,
 )
 
 
 def network(dropout: float = 0.0) -> tuple[NumpyNetwork, np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
-    parts = first_weights([4, 6, 5, 3], np.array([0.1, 0.5, 0.9]), rng)
+    parts = initial_weights([4, 6, 5, 3], np.array([0.1, 0.5, 0.9]), rng)
     parts = [part.astype(np.float64) for part in parts]
     X, truth = rng.normal(size=(7, 4)), (rng.random((7, 3)) < 0.5).astype(float)
     return NumpyNetwork(parts, dropout, 0.0), X, truth, rng.random((7, 1)) + 0.5
 
 
-def slopes_of(net: NumpyNetwork, X, truth, weights, rng=None):
+def loss_and_gradients(net: NumpyNetwork, X, truth, weights, rng=None):
     everything, labels = np.arange(len(truth)), sparse.csr_array(truth.astype(bool))
-    return net._slopes(X, labels, everything, weights[:, 0], rng or np.random.default_rng(0))
+    return net._loss_and_gradients(
+        X, labels, everything, weights[:, 0], rng or np.random.default_rng(0)
+    )
 
 
 def loss_of(net: NumpyNetwork, X, truth, weights) -> float:
@@ -35,11 +37,11 @@ def loss_of(net: NumpyNetwork, X, truth, weights) -> float:
     return float((weights * cost).mean())
 
 
-def test_slopes_are_finite_differences_of_the_loss():
+def test_gradients_equal_finite_differences_of_the_loss():
     net, X, truth, weights = network()
-    loss, slopes = slopes_of(net, X, truth, weights)
+    loss, gradients = loss_and_gradients(net, X, truth, weights)
     assert loss == pytest.approx(loss_of(net, X, truth, weights))
-    for part, slope in zip(net.parts, slopes, strict=True):
+    for part, gradient in zip(net.parts, gradients, strict=True):
         for place in np.ndindex(part.shape):
             kept = part[place]
             part[place] = kept + 1e-5
@@ -47,45 +49,45 @@ def test_slopes_are_finite_differences_of_the_loss():
             part[place] = kept - 1e-5
             below = loss_of(net, X, truth, weights)
             part[place] = kept
-            assert slope[place] == pytest.approx((above - below) / 2e-5, abs=1e-6)
+            assert gradient[place] == pytest.approx((above - below) / 2e-5, abs=1e-6)
 
 
 def test_a_batch_is_some_of_the_rows():
     net, X, truth, weights = network()
     rows, labels = np.array([5, 0, 3]), sparse.csr_array(truth.astype(bool))
     rng = np.random.default_rng(0)
-    loss, _ = net._slopes(X[rows], labels, rows, weights[rows, 0], rng)
+    loss, _ = net._loss_and_gradients(X[rows], labels, rows, weights[rows, 0], rng)
     assert loss == pytest.approx(loss_of(net, X[rows], truth[rows], weights[rows]))
 
 
-def test_the_loss_of_many_nodes_and_of_extreme_odds():
+def test_the_loss_of_many_nodes_and_of_extreme_logits():
     rng = np.random.default_rng(1)
-    odds = rng.normal(scale=40.0, size=(3, 500)).astype(np.float32)
+    logits = rng.normal(scale=40.0, size=(3, 500)).astype(np.float32)
     truth, weights = rng.random((3, 500)) < 0.1, np.array([1.0, 0.5, 2.0], dtype=np.float32)
-    labels, expected = sparse.csr_array(truth), odds.astype(np.float64)
+    labels, expected = sparse.csr_array(truth), logits.astype(np.float64)
     cost = np.logaddexp(0.0, expected) - truth * expected
-    slopes = weights[:, None] * (expit(expected) - truth) / odds.size
-    powers = np.exp(-np.abs(odds))
-    loss = cross_entropy(odds, powers, labels.indptr, labels.indices, np.arange(3), weights)
+    gradients = weights[:, None] * (expit(expected) - truth) / logits.size
+    exponentials = np.exp(-np.abs(logits))
+    loss = cross_entropy(logits, exponentials, labels.indptr, labels.indices, np.arange(3), weights)
     assert loss == pytest.approx((weights[:, None] * cost).mean(), rel=1e-6)
-    assert odds == pytest.approx(slopes, abs=1e-9)
+    assert logits == pytest.approx(gradients, abs=1e-9)
 
 
 def test_a_move_is_that_of_adam():
     rng = np.random.default_rng(2)
     part, first, second = (rng.random(9).astype(np.float32) for _ in range(3))
-    slope = rng.normal(size=9).astype(np.float32)
-    pull = slope + 0.1 * part
+    gradient = rng.normal(size=9).astype(np.float32)
+    pull = gradient + 0.1 * part
     mean, square = 0.9 * first + 0.1 * pull, 0.999 * second + 0.001 * pull**2
     expected = part - 0.02 * mean / (np.sqrt(square) + 1e-8)
-    adam_move(part, slope, first, second, 0.02, 0.1, (0.9, 0.999), 1e-8)
+    adam_step(part, gradient, first, second, 0.02, 0.1, (0.9, 0.999), 1e-8)
     assert part == pytest.approx(expected, rel=1e-5)
     assert first == pytest.approx(mean, rel=1e-5)
     assert second == pytest.approx(square, rel=1e-5)
 
 
 def test_it_starts_at_the_prior():
-    parts = first_weights([4, 3], np.array([0.1, 0.5, 0.9]), np.random.default_rng(0))
+    parts = initial_weights([4, 3], np.array([0.1, 0.5, 0.9]), np.random.default_rng(0))
     assert expit(parts[-1]) == pytest.approx([0.1, 0.5, 0.9], abs=1e-6)
 
 
@@ -97,15 +99,15 @@ def test_rates_fall_along_half_a_cosine():
 def test_sparse_rows_are_dense_rows():
     net, X, truth, weights = network()
     X[X < 0] = 0.0
-    _, dense = slopes_of(net, X, truth, weights)
-    _, slopes = slopes_of(net, sparse.csr_array(X), truth, weights)
-    for one, other in zip(dense, slopes, strict=True):
+    _, dense = loss_and_gradients(net, X, truth, weights)
+    _, gradients = loss_and_gradients(net, sparse.csr_array(X), truth, weights)
+    for one, other in zip(dense, gradients, strict=True):
         assert one == pytest.approx(other, abs=1e-12)
 
 
 def test_dropped_units_leave_the_mean_signal_as_it_is():
     net, X, truth, weights = network(dropout=0.5)
     rng = np.random.default_rng(0)
-    losses = [slopes_of(net, X, truth, weights, rng)[0] for _ in range(300)]
+    losses = [loss_and_gradients(net, X, truth, weights, rng)[0] for _ in range(300)]
     assert np.std(losses) > 0
     assert np.isfinite(losses).all()

@@ -1,4 +1,4 @@
-"""The network learns, repeats itself, and is the same in torch."""
+"""The network fits, is reproducible, and is the same in torch."""
 
 from __future__ import annotations
 

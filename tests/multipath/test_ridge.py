@@ -1,4 +1,4 @@
-"""Kernel ridge regression, in closed form and by leaving rows out."""
+"""Kernel ridge regression, in closed form and by leave-one-out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several paths a row, in trees and DAGs: classifiers that estimate all nodes together."""
+"""Classifiers for several paths per row, in trees and DAGs, that predict all nodes jointly."""
 
 from palmette.multipath._blend import CoherentBlendClassifier
 from palmette.multipath._forest import CoherentForestClassifier, NodeExplanation

@@ -1,4 +1,4 @@
-"""Features as distances and networks like them: no gaps, bell-shaped columns, one scale."""
+"""CoherentClassifier, the base of the multi-path classifiers, and their scaling of features."""
 
 from __future__ import annotations
 
@@ -17,26 +17,59 @@ from palmette.exceptions import PalmetteError
 
 __all__ = ["CoherentClassifier", "FeatureScaling"]
 
-
 FloatArray = NDArray[np.float64]
 
 
-class FeatureScaling(BaseEstimator):  # type: ignore[misc]
-    """Fill gaps with means, turn values into normal scores of their ranks, standardise.
+class CoherentClassifier(MultilabelClassifier):
+    """Base of classifiers that predict all nodes jointly, in trees and DAGs.
 
-    A column of two values comes out as if it were standardised alone. Sparse matrices stay sparse:
+    Subclasses have the parameter ``missing`` in addition to those of `MultilabelClassifier`.
+    """
+
+    def _read_features(self, X: Any, *, reset: bool) -> Any:
+        if self.missing not in ("mean", "error"):
+            raise PalmetteError(f"missing={self.missing!r}: expected 'mean' or 'error'.")
+        return super()._read_features(X, reset=reset)
+
+    def _scale(self, X: Any, weights: Any) -> Any:
+        """Fit ``scaling_`` and return the scaled rows: float32, (n_samples, n_features)."""
+        self.scaling_ = FeatureScaling().fit(X, weights)
+        return self.scaling_.transform(X)
+
+    def _has_one_path_per_row(self, Y: Any) -> bool:
+        """Return whether every row has one path: as many nodes as the depth of the deepest."""
+        if not self.hierarchy_.is_tree:
+            return False
+        depth = self.hierarchy_.depth[self.nodes_[Y.indices]]
+        sizes = np.diff(Y.indptr)
+        deepest = np.zeros(len(sizes), dtype=np.int64)
+        rows = np.repeat(np.arange(len(sizes)), sizes)
+        np.maximum.at(deepest, rows, depth)
+        return bool((sizes == deepest).all())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "mean"
+        return tags
+
+
+class FeatureScaling(BaseEstimator):  # type: ignore[misc]
+    """Impute means, transform values to normal scores of their ranks, and standardise.
+
+    For a column of two values the result equals standardisation alone. Sparse matrices stay sparse:
     their columns are only divided by their root mean squares.
 
     Parameters
     ----------
     ranks : bool
-        Whether values become normal scores of their ranks among the training rows.
+        Whether to transform values to normal scores of their ranks among the training rows.
 
     Attributes
     ----------
     fill_ : array of shape (n_features,)
-        What stands for missing values.
+        Values that replace missing values.
     shift_, scale_ : arrays of shape (n_features,)
+        Means and standard deviations.
 
     Examples
     --------
@@ -49,14 +82,14 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
         self.ranks = ranks
 
     def fit(self, X: Any, weights: FloatArray | None = None) -> FeatureScaling:
-        """Learn means, ranks and scales.
+        """Compute means, ranks and scales.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            NaN is missing.
+            Missing values are NaN.
         weights : array of shape (n_samples,), optional
-            A weight of k is k copies of a row.
+            A weight of k equals k copies of a row.
 
         Returns
         -------
@@ -83,7 +116,7 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
         return self
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take the state of a model file; the first ones kept all training values, sorted."""
+        """Set the state of a model file; the oldest files store all training values, sorted."""
         if "_sorted" in state:
             rest = {key: value for key, value in state.items() if key not in ("_sorted", "_below")}
             values, below = state["_sorted"], state["_below"]
@@ -91,9 +124,9 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
         super().__setstate__(state)
 
     def transform(self, X: Any) -> Any:
-        """Return rows as float32, of shape (n_samples, n_features).
+        """Return scaled rows as float32, of shape (n_samples, n_features).
 
-        Sparse where X is, unless the training rows were not.
+        They are sparse if X and the training rows are sparse.
         """
         if sparse.issparse(X):
             if not self.shift_.any() and self._ranks is None:
@@ -108,16 +141,16 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
 
 @dataclass(frozen=True, eq=False)
 class _Ranks:
-    """Normal quantiles of the places of values among those of training; ties share theirs.
+    """Normal scores of the ranks of values among the training values; ties have equal scores.
 
     Parameters
     ----------
     levels : array of shape (n_levels,)
-        The different values of the training rows, ascending, column by column.
+        The distinct training values, ascending, column after column.
     starts : int array of shape (n_features + 1,)
-        Where the levels of a column begin.
+        Start of the levels of each column.
     scores : array of shape (2 n_levels + n_features,)
-        Of each column in turn: of values before its first level, at it, between it and the next...
+        Per column: scores of values below its first level, equal to it, between it and the next...
     """
 
     levels: FloatArray
@@ -126,7 +159,7 @@ class _Ranks:
 
     @classmethod
     def of(cls, X: FloatArray, weights: FloatArray) -> _Ranks:
-        """Learn from training rows, of shape (n_samples, n_features)."""
+        """Compute ranks of training rows of shape (n_samples, n_features)."""
         columns = []
         for column in np.ascontiguousarray(X.T):
             levels, place = np.unique(column, return_inverse=True)
@@ -136,7 +169,7 @@ class _Ranks:
 
     @classmethod
     def of_sorted(cls, X: FloatArray, below: FloatArray) -> _Ranks:
-        """Learn from columns that were sorted, and the weight below each of their rows."""
+        """Compute ranks of sorted columns, given the total weight below each of their rows."""
         columns = []
         for column, under in zip(X.T, below.T, strict=True):
             last = np.flatnonzero(np.append(column[1:] != column[:-1], True))
@@ -145,11 +178,11 @@ class _Ranks:
 
     @classmethod
     def _joined(cls, columns: list[tuple[FloatArray, FloatArray]]) -> _Ranks:
-        """Join columns: levels, and the weight up to each."""
+        """Concatenate columns, given their levels and the cumulative weights."""
         every, sizes, scores = [np.empty(0)], [0], [np.empty(0)]
         for levels, up_to in columns:
             below = np.concatenate([[0.0], up_to])
-            twice = np.empty(2 * len(levels) + 1)  # what is below, and half of what is alike
+            twice = np.empty(2 * len(levels) + 1)  # twice the weight below plus half of the ties
             twice[::2], twice[1::2] = 2.0 * below, below[:-1] + below[1:]
             every.append(levels)
             sizes.append(len(levels))
@@ -157,7 +190,7 @@ class _Ranks:
         return cls(np.concatenate(every), np.cumsum(sizes), np.concatenate(scores))
 
     def scores_of(self, X: FloatArray) -> FloatArray:
-        """Scores of shape (n_samples, n_features)."""
+        """Return the scores of rows, of shape (n_samples, n_features)."""
         found = np.empty((X.shape[1], X.shape[0]))
         by_column = np.ascontiguousarray(X.T)
         for j, (start, stop) in enumerate(itertools.pairwise(self.starts.tolist())):
@@ -169,38 +202,5 @@ class _Ranks:
 
 
 def _scales(spread: FloatArray) -> FloatArray:
-    """Divisors of columns; 1 for those that do not vary."""
+    """Return the divisors of columns; 1 for constant columns."""
     return np.where(spread > 1e-12, spread, 1.0)
-
-
-class CoherentClassifier(MultilabelClassifier):
-    """Base of classifiers that estimate all nodes together, in trees and DAGs.
-
-    A subclass sets the parameter ``missing`` beside those of `MultilabelClassifier`.
-    """
-
-    def _read_features(self, X: Any, *, reset: bool) -> Any:
-        if self.missing not in ("mean", "error"):
-            raise PalmetteError(f"missing={self.missing!r}: expected 'mean' or 'error'.")
-        return super()._read_features(X, reset=reset)
-
-    def _scale(self, X: Any, weights: Any) -> Any:
-        """Fit ``scaling_`` and return the rows scaled: float32, (n_samples, n_features)."""
-        self.scaling_ = FeatureScaling().fit(X, weights)
-        return self.scaling_.transform(X)
-
-    def _one_path_a_row(self, Y: Any) -> bool:
-        """Whether no row has labels apart: as many true nodes as the deepest of them is deep."""
-        if not self.hierarchy_.is_tree:
-            return False
-        depth = self.hierarchy_.depth[self.nodes_[Y.indices]]
-        sizes = np.diff(Y.indptr)
-        deepest = np.zeros(len(sizes), dtype=np.int64)
-        rows = np.repeat(np.arange(len(sizes)), sizes)
-        np.maximum.at(deepest, rows, depth)
-        return bool((sizes == deepest).all())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "mean"
-        return tags

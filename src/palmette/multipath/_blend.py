@@ -1,4 +1,4 @@
-"""Several coherent classifiers as one: their probabilities, blended."""
+"""CoherentBlendClassifier: the weighted mean of the probabilities of several classifiers."""
 
 from __future__ import annotations
 
@@ -30,42 +30,42 @@ __all__ = ["CoherentBlendClassifier"]
 
 FloatArray = NDArray[np.float64]
 
-_STEP = 4  # weights are quarters
+_STEP = 4  # weights are multiples of 1 / 4
 _SETS = LabelForm("sets", Container("list"), row_type=frozenset)
 
 
 class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ignore[misc]
-    """A blend of classifiers over a hierarchy: a forest, kernel ridge regression and a network.
+    """Blend of classifiers over a hierarchy: a forest, kernel ridge regression and a network.
 
-    They err in different ways, and the weighted mean of their probabilities is better than each. A
-    mean of coherent probabilities is coherent.
+    Their errors differ, so that the weighted mean of their probabilities is more accurate than each
+    of them. A mean of coherent probabilities is coherent.
 
     Parameters
     ----------
     estimators : list of (str, estimator), optional
-        Any classifiers of this library that take several paths a row. By default a
+        Any classifiers of this library for several paths per row. By default a
         `CoherentForestClassifier`, a `CoherentKernelClassifier` and a `CoherentNetworkClassifier`.
     weights : "validation", "equal" or array of shape (n_estimators,)
-        "validation" holds some rows out, fits on the others, takes the weights in quarters that
-        give the held-out rows the best micro-averaged precision, and then fits on all rows: twice
-        the work.
+        "validation" chooses the weights, multiples of 1 / 4, with the best micro-averaged average
+        precision on held-out rows, and then fits on all rows, which takes twice the time.
     validation_fraction : float
-        Share of the rows held out.
+        Proportion of rows held out.
     missing, hierarchy, decoding, dag_rule
-        As in `CoherentForestClassifier`; they hold for all members.
+        As in `CoherentForestClassifier`; they apply to all members.
     n_jobs : int, optional
-        For the members.
+        Passed to the members.
     random_state : int, RandomState or None
     verbose : int
+        Not used.
 
     Attributes
     ----------
     estimators_ : list of fitted classifiers
     named_estimators_ : dict of str to fitted classifier
     weights_ : array of shape (n_estimators,)
-        They sum to one; members of weight 0 are not fitted on all rows, and are None.
+        Weights, which sum to one; members of weight 0 are not fitted on all rows, and are None.
     validation_scores_ : dict of str to float
-        Micro-averaged precision of each member and of the blend on the rows held out.
+        Micro-averaged average precision of each member and of the blend on the held-out rows.
 
     Examples
     --------
@@ -119,13 +119,13 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         ]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters, those of the members under ``name__parameter``."""
+        """Return the parameters; those of the members are named ``name__parameter``."""
         if self.estimators is None:
             return dict(super(_BaseComposition, self).get_params(deep=deep))
         return dict(self._get_params("estimators", deep=deep))
 
     def set_params(self, **params: Any) -> CoherentBlendClassifier:
-        """Set parameters, those of the members under ``name__parameter``."""
+        """Set parameters; those of the members are named ``name__parameter``."""
         if self.estimators is None and "estimators" not in params:
             super(_BaseComposition, self).set_params(**params)
         else:
@@ -151,8 +151,8 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         values = np.asarray(self.weights, dtype=np.float64)
         if values.shape != (len(members),) or not (values >= 0).all() or not values.any():
             raise PalmetteError(
-                f"weights={self.weights!r}: expected {len(members)} numbers of at least 0, one for "
-                "each estimator, not all of them 0."
+                f"weights={self.weights!r}: expected {len(members)} numbers of at least 0, one per "
+                "estimator, not all of them 0."
             )
 
     # ------------------------------------------------------------------ fitting
@@ -166,13 +166,13 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         self.validation_scores_: dict[str, float] = {}
         self.weights_ = self._blend_weights(prepared, X, Y, weights, rng)
         self.estimators_ = [
-            self._fitted(estimator, X, Y, weights) if weight else None
+            self._fit_member(estimator, X, Y, weights) if weight else None
             for estimator, weight in zip(prepared.values(), self.weights_, strict=True)
         ]
         self.named_estimators_ = dict(zip(names, self.estimators_, strict=True))
 
     def _prepare(self, estimator: Any) -> Any:
-        """Copy of a member that follows the blend's settings."""
+        """Return a copy of a member with the settings of the blend."""
         member = clone(estimator)
         known = member.get_params(deep=False)
         settings = {
@@ -184,7 +184,7 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         }
         return member.set_params(**{k: v for k, v in settings.items() if k in known})
 
-    def _fitted(self, member: Any, X: Any, Y: sparse.csr_array, weights: Any) -> Any:
+    def _fit_member(self, member: Any, X: Any, Y: sparse.csr_array, weights: Any) -> Any:
         labels = NodeLabels(self.hierarchy_, self._answers.columns.sets_of_nodes(Y), _SETS)
         given = {} if weights is None else {weight_keyword(member): weights}
         return clone(member).fit(X, labels, **given)
@@ -204,7 +204,7 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         rest = None if weights is None else weights[kept]
         rows = take_rows(X, held)
         scores = [
-            self._proba_of_member(self._fitted(m, take_rows(X, kept), Y[kept], rest), rows)
+            self._proba_of_member(self._fit_member(m, take_rows(X, kept), Y[kept], rest), rows)
             for m in members.values()
         ]
         return self._best_weights(Y[held], scores, list(members))
@@ -212,7 +212,7 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
     def _best_weights(
         self, truth: sparse.csr_array, scores: list[FloatArray], names: list[str]
     ) -> FloatArray:
-        """Weights in quarters, of the best precision; of equally good ones the most even."""
+        """Return the weights with the best average precision; among ties, the most equal."""
         parts = range(_STEP + 1)
         grid = [w for w in itertools.product(parts, repeat=len(scores)) if sum(w) == _STEP]
         grid.sort(key=lambda w: sum(x * x for x in w))
@@ -227,10 +227,10 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         self.validation_scores_["blend"] = best_score
         return np.asarray(best) / _STEP
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def _proba_of_member(self, member: Any, X: Any) -> FloatArray:
-        """Coherent probabilities of shape (n_samples, n_columns)."""
+        """Return the coherent probabilities of a member, of shape (n_samples, n_columns)."""
         return np.asarray(member._proba_of_nodes(member._read_rows(X), self.nodes_))
 
     def _node_proba_of(self, X: Any) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The leading directions of a matrix of labels: many nodes in few numbers."""
+"""CoherentForestClassifier: extremely randomised trees on a projection of the label matrix."""
 
 from __future__ import annotations
 
@@ -20,119 +20,42 @@ from palmette.multipath._base import CoherentClassifier
 
 __all__ = ["CoherentForestClassifier", "NodeExplanation", "leading_directions"]
 
-
-def leading_directions(
-    Y: sparse.csr_array,
-    n_directions: int,
-    weights: NDArray[np.float64] | None = None,
-    seed: int = 0,
-) -> NDArray[np.float64]:
-    """Project the centred rows of a label matrix on its leading right singular vectors.
-
-    Parameters
-    ----------
-    Y : sparse bool array of shape (n_samples, n_columns)
-    n_directions : int
-        All of them where there are no more.
-    weights : array of shape (n_samples,), optional
-        Of the rows, in the mean and in what counts as leading.
-    seed : int
-        Of the vector that the search starts with.
-
-    Returns
-    -------
-    array of shape (n_samples, n_kept)
-        Distances between rows are those between the label sets, as far as so many numbers can tell.
-    """
-    labels = Y.astype(np.float64)
-    root = np.ones(Y.shape[0]) if weights is None else np.sqrt(weights / weights.mean())
-    mean = np.asarray(labels.T @ (root**2)).ravel() / (root**2).sum()
-    smaller = min(Y.shape)
-    if n_directions >= smaller - 1 or smaller < 64:
-        centred = labels.toarray() - mean
-        right = np.linalg.svd(root[:, None] * centred, full_matrices=False)[2][:n_directions]
-        return np.asarray(centred @ right.T)
-
-    def times(v: Any) -> Any:
-        return root * (labels @ v.ravel() - mean @ v.ravel())
-
-    def transposed(u: Any) -> Any:
-        weighted = root * u.ravel()
-        return labels.T @ weighted - mean * weighted.sum()
-
-    centred = LinearOperator(Y.shape, times, rmatvec=transposed, dtype=np.float64)
-    start = np.random.default_rng(seed).normal(size=smaller)
-    right = svds(centred, k=n_directions, v0=start, return_singular_vectors="vh")[2][::-1]
-    return np.asarray(labels @ right.T - mean @ right.T)
-
-
 FloatArray = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class NodeExplanation:
-    """Why a node is thought true of a row: the training rows that share leaves with it.
-
-    Parameters
-    ----------
-    node : str
-        Path of the node.
-    probability : float
-        Share of all neighbours that have the node.
-    rows : int array of shape (n_neighbors,)
-        Training rows, the nearest first.
-    weights : array of shape (n_neighbors,)
-        How near each is: its part of the whole neighbourhood, which is 1.
-    has_node : bool array of shape (n_neighbors,)
-    labels : list of tuples of str
-        Most specific nodes of each row.
-    """
-
-    node: str
-    probability: float
-    rows: NDArray[np.int64]
-    weights: FloatArray
-    has_node: NDArray[np.bool_]
-    labels: list[tuple[str, ...]]
-
-    def __str__(self) -> str:
-        lines = [f"{self.node}: {self.probability:.3f}"]
-        parts = zip(self.rows, self.weights, self.has_node, self.labels, strict=True)
-        for row, weight, has, labels in parts:
-            mark = "+" if has else "-"
-            lines.append(f"  {mark} row {row} ({weight:.3f}): {', '.join(labels) or 'no label'}")
-        return "\n".join(lines)
-
-
 class CoherentForestClassifier(CoherentClassifier):
-    """Extremely randomised trees over a hierarchy, several paths a row, trees and DAGs.
+    """Extremely randomised trees over a hierarchy, for several paths per row, in trees and DAGs.
 
-    Trees are grown on the leading directions of the closed label matrix, so their cost does not
-    grow with the nodes. Leaf values are thrown away: a row's neighbours are the training rows in
-    its leaves, each weighing 1 / (size of the leaf) a tree, and the probability of a node is the
-    weight of the neighbours that have it. So no child ever exceeds a parent, in trees and DAGs.
+    Trees are grown on a projection of the label matrix (labels with ancestors) on its leading
+    singular vectors, so that their cost does not grow with the number of nodes. Leaf values are not
+    used: the neighbours of a row are the training rows in its leaves, with weight 1 / (size of the
+    leaf) per tree, and the probability of a node is the total weight of the neighbours that have
+    it. Hence no child exceeds a parent, in trees and DAGs.
 
     Parameters
     ----------
     n_estimators : int
-        Trees.
+        Number of trees.
     n_directions : int
-        Leading directions of the label matrix that the trees see.
+        Number of leading singular vectors of the label matrix.
     min_samples_leaf : int or "auto"
-        "auto" is 1 where every row has one path, else 3.
+        Minimum number of rows in a leaf. "auto" is 1 if every row has one path, else 3.
     max_features : float, int or "auto"
-        Features tried at a split; "auto" is half of them, where there are over 500 twice the root
-        of their number.
+        Features considered at a split; "auto" is half of them, or with over 500 features twice the
+        square root of their number.
     missing : {"mean", "error"}
-        What to do about NaN: take the training mean, or refuse.
+        Whether NaN is replaced by the training mean or raises an error.
     hierarchy : Hierarchy, a learner of one, or None
+        Hierarchy of the labels. None: taken from y.
     decoding : "auto", float or rule
-        See `palmette.decoding`; "auto" names the nodes that are more likely true than not.
+        See `palmette.decoding`; "auto" predicts the nodes with a probability above one half.
     dag_rule : {"all", "any"}
-        Whether a node of a DAG asks for all of its parents or for one.
+        Whether a node of a DAG requires all of its parents or any of them.
     n_jobs : int, optional
+        Passed to the forest.
     random_state : int, RandomState or None
     verbose : int
+        Passed to the forest.
 
     Attributes
     ----------
@@ -183,14 +106,14 @@ class CoherentForestClassifier(CoherentClassifier):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         X = self._scale(X, weights)
         targets = leading_directions(Y, self.n_directions, weights, seed)
-        least, features = self.min_samples_leaf, self.max_features
-        if least == "auto":
-            least = 1 if self._one_path_a_row(Y) else 3
+        min_rows, features = self.min_samples_leaf, self.max_features
+        if min_rows == "auto":
+            min_rows = 1 if self._has_one_path_per_row(Y) else 3
         if features == "auto":
             features = 2.0 / np.sqrt(X.shape[1]) if X.shape[1] > 500 else 0.5
         self.forest_ = ExtraTreesRegressor(
             self.n_estimators,
-            min_samples_leaf=least,
+            min_samples_leaf=min_rows,
             max_features=features,
             n_jobs=self.n_jobs,
             random_state=seed,
@@ -200,9 +123,9 @@ class CoherentForestClassifier(CoherentClassifier):
         self._members = self._leaf_members(X, weights)
 
     def _leaf_members(self, X: Any, weights: FloatArray | None) -> sparse.csr_array:
-        """Weights of the training rows in every leaf of every tree: (n_tree_nodes, n_samples).
+        """Return the weights of the training rows per leaf, of shape (n_tree_nodes, n_samples).
 
-        A leaf's row sums to 1 / n_estimators.
+        The row of a leaf sums to 1 / n_estimators.
         """
         leaves = self._leaf_numbers(X)
         n_rows, n_trees = leaves.shape
@@ -221,13 +144,13 @@ class CoherentForestClassifier(CoherentClassifier):
         return np.concatenate([[0], np.cumsum(sizes)])
 
     def _leaf_numbers(self, X: Any) -> NDArray[np.int64]:
-        """Leaves of scaled rows, numbered through all trees: (n_samples, n_trees)."""
+        """Return the leaves of scaled rows, numbered over all trees: (n_samples, n_trees)."""
         return np.asarray(self.forest_.apply(X) + self._tree_starts[:-1])
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def _neighbour_weights(self, X: Any) -> sparse.csr_array:
-        """Weights of the training rows for every row: (n_samples, n_training_rows)."""
+        """Return the weights of the neighbours of every row: (n_samples, n_training_rows)."""
         leaves = self._leaf_numbers(self.scaling_.transform(X))
         n_rows, n_trees = leaves.shape
         starts = np.arange(0, leaves.size + 1, n_trees)
@@ -240,17 +163,17 @@ class CoherentForestClassifier(CoherentClassifier):
         return np.minimum(proba, 1.0)
 
     def _numbers_over_nodes(self) -> int:
-        # neighbours of a row are leaves of a few rows a tree
+        # a row has a few neighbours per tree
         return super()._numbers_over_nodes() + 8 * self.n_estimators
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """How much of the spread of the label directions the splits on each feature explain."""
+        """Mean decrease of the variance of the targets per feature, of shape (n_features,)."""
         check_is_fitted(self)
         return np.asarray(self.forest_.feature_importances_)
 
     def neighbors(self, X: Any, n_neighbors: int = 5) -> tuple[NDArray[np.int64], FloatArray]:
-        """Training rows that share most leaves with each row.
+        """Return the training rows that share most leaves with each row.
 
         Parameters
         ----------
@@ -260,9 +183,9 @@ class CoherentForestClassifier(CoherentClassifier):
         Returns
         -------
         rows : int array of shape (n_samples, n_neighbors)
-            The nearest first; of those equally near the first. -1 where there are no more.
+            Nearest first, ties in the order of the rows. -1 if there are no more neighbours.
         weights : array of shape (n_samples, n_neighbors)
-            Parts of the neighbourhood, which is 1 in all.
+            Weights of the rows; the weights of all neighbours of a row sum to 1.
         """
         X = self._read_rows(X)
         found, near = [], []
@@ -287,8 +210,8 @@ class CoherentForestClassifier(CoherentClassifier):
 
         Returns
         -------
-        list of NodeExplanation, one a row
-            `str` of one of them is readable text.
+        list of NodeExplanation, one per row
+            `str` of an explanation is readable text.
         """
         hierarchy = self.hierarchy_
         number = int(hierarchy.index([node])[0])
@@ -315,7 +238,7 @@ class CoherentForestClassifier(CoherentClassifier):
 
 
 def _most_specific(sets: sparse.csr_array, hierarchy: Hierarchy) -> sparse.csr_array:
-    """Nodes of closed sets that have no true child."""
+    """Return the nodes of closed sets without a child in the set."""
     edges = hierarchy.edges
     ones = np.ones(len(edges), dtype=np.int32)
     up = sparse.csr_array((ones, (edges[:, 1], edges[:, 0])), shape=(hierarchy.n_nodes,) * 2)
@@ -324,3 +247,84 @@ def _most_specific(sets: sparse.csr_array, hierarchy: Hierarchy) -> sparse.csr_a
     kept = sparse.csr_array(kept)
     kept.eliminate_zeros()
     return kept
+
+
+@dataclass(frozen=True)
+class NodeExplanation:
+    """Explanation of the probability of a node by the nearest training rows.
+
+    Parameters
+    ----------
+    node : str
+        Path of the node.
+    probability : float
+        Total weight of the neighbours that have the node.
+    rows : int array of shape (n_neighbors,)
+        Training rows, nearest first.
+    weights : array of shape (n_neighbors,)
+        Weight of each row; the weights of all neighbours sum to 1.
+    has_node : bool array of shape (n_neighbors,)
+        Whether each row has the node.
+    labels : list of tuples of str
+        Most specific nodes of each row.
+    """
+
+    node: str
+    probability: float
+    rows: NDArray[np.int64]
+    weights: FloatArray
+    has_node: NDArray[np.bool_]
+    labels: list[tuple[str, ...]]
+
+    def __str__(self) -> str:
+        lines = [f"{self.node}: {self.probability:.3f}"]
+        parts = zip(self.rows, self.weights, self.has_node, self.labels, strict=True)
+        for row, weight, has, labels in parts:
+            mark = "+" if has else "-"
+            lines.append(f"  {mark} row {row} ({weight:.3f}): {', '.join(labels) or 'no label'}")
+        return "\n".join(lines)
+
+
+def leading_directions(
+    Y: sparse.csr_array,
+    n_directions: int,
+    weights: NDArray[np.float64] | None = None,
+    seed: int = 0,
+) -> NDArray[np.float64]:
+    """Project the centred rows of a label matrix on its leading right singular vectors.
+
+    Parameters
+    ----------
+    Y : sparse bool array of shape (n_samples, n_columns)
+    n_directions : int
+        Number of singular vectors; all of them if there are fewer.
+    weights : array of shape (n_samples,), optional
+        Weights of the rows in the mean and in the decomposition.
+    seed : int
+        Seed of the initial vector of the decomposition.
+
+    Returns
+    -------
+    array of shape (n_samples, n_kept)
+        Distances between rows approximate the distances between their label sets.
+    """
+    labels = Y.astype(np.float64)
+    root = np.ones(Y.shape[0]) if weights is None else np.sqrt(weights / weights.mean())
+    mean = np.asarray(labels.T @ (root**2)).ravel() / (root**2).sum()
+    smaller = min(Y.shape)
+    if n_directions >= smaller - 1 or smaller < 64:
+        centred = labels.toarray() - mean
+        right = np.linalg.svd(root[:, None] * centred, full_matrices=False)[2][:n_directions]
+        return np.asarray(centred @ right.T)
+
+    def times(v: Any) -> Any:
+        return root * (labels @ v.ravel() - mean @ v.ravel())
+
+    def transposed(u: Any) -> Any:
+        weighted = root * u.ravel()
+        return labels.T @ weighted - mean * weighted.sum()
+
+    centred = LinearOperator(Y.shape, times, rmatvec=transposed, dtype=np.float64)
+    start = np.random.default_rng(seed).normal(size=smaller)
+    right = svds(centred, k=n_directions, v0=start, return_singular_vectors="vh")[2][::-1]
+    return np.asarray(labels @ right.T - mean @ right.T)

@@ -1,4 +1,4 @@
-"""Kernel ridge regression of many labels, with leave-one-out predictions in closed form."""
+"""CoherentKernelClassifier: kernel ridge regression, with closed-form leave-one-out."""
 
 from __future__ import annotations
 
@@ -28,135 +28,45 @@ __all__ = [
     "unit_rows",
 ]
 
-
 Matrix = NDArray[np.float32] | NDArray[np.float64]
-
-
-def unit_rows(X: Any) -> Any:
-    """Rows divided by their lengths; rows of zeros stay what they are."""
-    if sparse.issparse(X):
-        lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-        inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        return sparse.csr_array(sparse.diags_array(inverse.astype(X.dtype)) @ X)
-    lengths = np.linalg.norm(X, axis=1, keepdims=True)
-    return np.divide(X, lengths, out=np.zeros_like(X), where=lengths > 0)
-
-
-def cosine_kernel(A: Any, B: Any, gamma: float) -> Matrix:
-    """Return exp(gamma (cos - 1)) between unit rows: shape (n_a, n_b), 1 for equal directions."""
-    product = A @ B.T
-    kernel: Matrix = product.toarray() if sparse.issparse(product) else product
-    kernel -= 1.0
-    kernel *= gamma
-    return np.exp(kernel, out=kernel)
-
-
-@dataclass(frozen=True, eq=False)
-class Decomposed:
-    """A kernel matrix as vectors and values, with the labels along the vectors.
-
-    With weights the rows are scaled by their roots, so that ridge regression minimises the weighted
-    squared error.
-
-    Parameters
-    ----------
-    vectors : array of shape (n, n)
-    values : array of shape (n,)
-    turned : array of shape (n, n_columns)
-        Centred labels along the vectors.
-    root : array of shape (n,)
-        Roots of the weights.
-    """
-
-    vectors: Matrix
-    values: Matrix
-    turned: Matrix
-    root: Matrix
-
-    @classmethod
-    def of(cls, kernel: Matrix, labels: Matrix, root: Matrix) -> Decomposed:
-        """Decompose; `kernel` is used up."""
-        kernel *= root[:, None]
-        kernel *= root
-        # twice as fast as the driver that scipy takes by itself, where all vectors are asked for
-        values, vectors = linalg.eigh(kernel, driver="evd", overwrite_a=True, check_finite=False)
-        return cls(vectors, np.maximum(values, 0.0), vectors.T @ (root[:, None] * labels), root)
-
-    def coefficients(self, ridge: float) -> Matrix:
-        """Dual coefficients of shape (n, n_columns)."""
-        shrunk = self.turned / (self.values + ridge)[:, None]
-        return np.asarray(self.root[:, None] * (self.vectors @ shrunk))
-
-    def left_out(self, ridge: float, labels: Matrix) -> Matrix:
-        """Predictions for every row by the fit without it: shape (n, n_columns).
-
-        A residual without its row is the residual with it over one less its leverage.
-        """
-        share = self.values / (self.values + ridge)
-        fitted = self.vectors @ (share[:, None] * self.turned)
-        fitted /= self.root[:, None]
-        leverage = np.einsum("ij,j,ij->i", self.vectors, share, self.vectors)
-        rest = np.maximum(1.0 - leverage, 1e-6)[:, None]
-        return np.asarray(labels - (labels - fitted) / rest)
-
-
-def solve_ridge(kernel: Matrix, labels: Matrix, root: Matrix, ridge: float) -> Matrix:
-    """Dual coefficients of one ridge by Cholesky: shape (n, n_columns); `kernel` is used up."""
-    kernel *= root[:, None]
-    kernel *= root
-    kernel.flat[:: len(kernel) + 1] += ridge
-    factor = linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
-    solved = linalg.cho_solve(factor, root[:, None] * labels, check_finite=False)
-    return np.asarray(root[:, None] * solved)
-
-
-def nystroem_map(landmarks: Any, gamma: float) -> Matrix:
-    """Matrix that makes features of kernels with landmarks: (n_landmarks, n_kept).
-
-    Products of the features ``cosine_kernel(X, landmarks) @ map`` are kernels, as far as the
-    landmarks can tell.
-    """
-    values, vectors = np.linalg.eigh(cosine_kernel(landmarks, landmarks, gamma).astype(np.float64))
-    kept = values > 1e-6 * values[-1]
-    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]), dtype=np.float32)
-
-
 FloatArray = NDArray[np.float64]
 
 _RIDGES = (0.01, 0.03, 0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _GAMMAS = (1.0, 2.0, 4.0)
-_ROWS_TO_CHOOSE = 2_000  # enough to choose by: a decomposition takes cubic time
+_ROWS_TO_CHOOSE = 2_000  # of the choice of gamma and ridge: a decomposition takes cubic time
 _COLUMNS_TO_CHOOSE = 500
 
 
 class CoherentKernelClassifier(CoherentClassifier):
-    """Ridge regression over a hierarchy with an exponential of cosines as the kernel.
+    """Kernel ridge regression over a hierarchy with an exponential cosine kernel.
 
-    The kernel is ``exp(gamma (cos(x, x') - 1))`` between scaled rows; what is learnt are the
-    centred closed labels. Predictions are cut to [0, 1] and made coherent.
+    The kernel is ``exp(gamma (cos(x, x') - 1))`` between scaled rows; the targets are the centred
+    labels with their ancestors. Predictions are clipped to [0, 1] and made coherent.
 
     Parameters
     ----------
     ridge : float or "auto"
-        "auto" chooses among .01 to 32 by the micro-averaged precision of leave-one-out predictions,
-        which a decomposition of the kernel gives without fitting anew.
+        l2 penalty. "auto" chooses among 0.01 to 32 by the micro-averaged average precision of
+        leave-one-out predictions, which follow from one eigendecomposition of the kernel.
     gamma : float or "auto"
-        How fast the kernel falls with the angle; "auto" chooses 1, 2 or 4 alike.
+        Decay of the kernel with the angle; "auto" chooses 1, 2 or 4 in the same way.
     max_rows : int
-        Where there are more training rows, a Nystroem approximation stands for the kernel, with
-        ``n_landmarks`` of them.
+        With more training rows, the kernel is replaced by a Nystroem approximation.
     n_landmarks : int
+        Number of training rows used by the Nystroem approximation.
     missing, hierarchy, decoding, dag_rule
         As in `CoherentForestClassifier`.
     random_state : int, RandomState or None
-        Chooses rows where a part of them has to do.
+        Seed of the samples of rows, for "auto" and for the Nystroem approximation.
     verbose : int
+        Not used.
 
     Attributes
     ----------
     ridge_, gamma_ : float
+        Values used.
     choices_ : dict of (gamma, ridge) to float
-        Precision of leave-one-out predictions, where there was a choice.
+        Average precision of leave-one-out predictions; empty if nothing was chosen.
 
     Examples
     --------
@@ -236,9 +146,8 @@ class CoherentKernelClassifier(CoherentClassifier):
         truth = Y[some][:, columns]
         labels = truth.toarray().astype(np.float32) - self._mean[columns]
         chosen = take_rows(rows, some)
-        scale = float(
-            (root[some] ** 2).sum() / (root**2).sum()
-        )  # a kernel's values grow with its rows
+        # eigenvalues of a kernel grow with its number of rows
+        scale = float((root[some] ** 2).sum() / (root**2).sum())
         for gamma in gammas:
             kernel = cosine_kernel(chosen, chosen, gamma)
             parts = Decomposed.of(kernel, labels, root[some])
@@ -248,7 +157,7 @@ class CoherentKernelClassifier(CoherentClassifier):
         self.gamma_, self.ridge_ = max(self.choices_, key=lambda pair: self.choices_[pair])
 
     def _fit_landmarks(self, rows: Any, Y: sparse.csr_array, root: Any, rng: Any) -> None:
-        """Ridge regression on features that some of the rows give."""
+        """Fit ridge regression on the features of a Nystroem approximation."""
         marks = np.sort(rng.choice(Y.shape[0], min(self.n_landmarks, Y.shape[0]), replace=False))
         self._rows = take_rows(rows, marks)
         landmark_map = nystroem_map(self._rows, self.gamma_)
@@ -268,7 +177,7 @@ class CoherentKernelClassifier(CoherentClassifier):
         kernel = cosine_kernel(rows, self._rows, self.gamma_)
         return np.asarray(kernel if self._map is None else kernel @ self._map)
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def _node_proba_of(self, X: Any) -> FloatArray:
         rows = unit_rows(self.scaling_.transform(X))
@@ -277,3 +186,93 @@ class CoherentKernelClassifier(CoherentClassifier):
 
     def _numbers_over_nodes(self) -> int:
         return super()._numbers_over_nodes() + int(self._rows.shape[0])
+
+
+def cosine_kernel(A: Any, B: Any, gamma: float) -> Matrix:
+    """Return exp(gamma (cos - 1)) between unit rows, of shape (n_a, n_b)."""
+    product = A @ B.T
+    kernel: Matrix = product.toarray() if sparse.issparse(product) else product
+    kernel -= 1.0
+    kernel *= gamma
+    return np.exp(kernel, out=kernel)
+
+
+def unit_rows(X: Any) -> Any:
+    """Return rows divided by their norms; rows of zeros are unchanged."""
+    if sparse.issparse(X):
+        lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+        inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        return sparse.csr_array(sparse.diags_array(inverse.astype(X.dtype)) @ X)
+    lengths = np.linalg.norm(X, axis=1, keepdims=True)
+    return np.divide(X, lengths, out=np.zeros_like(X), where=lengths > 0)
+
+
+def solve_ridge(kernel: Matrix, labels: Matrix, root: Matrix, ridge: float) -> Matrix:
+    """Return dual coefficients by Cholesky, (n, n_columns); `kernel` is overwritten."""
+    kernel *= root[:, None]
+    kernel *= root
+    kernel.flat[:: len(kernel) + 1] += ridge
+    factor = linalg.cho_factor(kernel, lower=True, overwrite_a=True, check_finite=False)
+    solved = linalg.cho_solve(factor, root[:, None] * labels, check_finite=False)
+    return np.asarray(root[:, None] * solved)
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposed:
+    """Eigendecomposition of a kernel matrix, and the labels in the basis of its eigenvectors.
+
+    Rows are scaled by the square roots of their weights, so that ridge regression minimises the
+    weighted squared error.
+
+    Parameters
+    ----------
+    vectors : array of shape (n, n)
+        Eigenvectors.
+    values : array of shape (n,)
+        Eigenvalues.
+    turned : array of shape (n, n_columns)
+        Centred labels in the basis of the eigenvectors.
+    root : array of shape (n,)
+        Square roots of the weights.
+    """
+
+    vectors: Matrix
+    values: Matrix
+    turned: Matrix
+    root: Matrix
+
+    @classmethod
+    def of(cls, kernel: Matrix, labels: Matrix, root: Matrix) -> Decomposed:
+        """Decompose a kernel matrix, which is overwritten."""
+        kernel *= root[:, None]
+        kernel *= root
+        # for all eigenvectors this driver is twice as fast as scipy's default
+        values, vectors = linalg.eigh(kernel, driver="evd", overwrite_a=True, check_finite=False)
+        return cls(vectors, np.maximum(values, 0.0), vectors.T @ (root[:, None] * labels), root)
+
+    def coefficients(self, ridge: float) -> Matrix:
+        """Return the dual coefficients, of shape (n, n_columns)."""
+        shrunk = self.turned / (self.values + ridge)[:, None]
+        return np.asarray(self.root[:, None] * (self.vectors @ shrunk))
+
+    def left_out(self, ridge: float, labels: Matrix) -> Matrix:
+        """Return leave-one-out predictions, of shape (n, n_columns).
+
+        A leave-one-out residual is the residual divided by one minus the leverage of the row.
+        """
+        share = self.values / (self.values + ridge)
+        fitted = self.vectors @ (share[:, None] * self.turned)
+        fitted /= self.root[:, None]
+        leverage = np.einsum("ij,j,ij->i", self.vectors, share, self.vectors)
+        rest = np.maximum(1.0 - leverage, 1e-6)[:, None]
+        return np.asarray(labels - (labels - fitted) / rest)
+
+
+def nystroem_map(landmarks: Any, gamma: float) -> Matrix:
+    """Return the matrix that maps kernels with landmarks to features: (n_landmarks, n_kept).
+
+    Products of the features ``cosine_kernel(X, landmarks) @ map`` approximate the kernel.
+    """
+    values, vectors = np.linalg.eigh(cosine_kernel(landmarks, landmarks, gamma).astype(np.float64))
+    kept = values > 1e-6 * values[-1]
+    return np.asarray(vectors[:, kept] / np.sqrt(values[kept]), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""A small network that learns all nodes at once."""
+"""CoherentNetworkClassifier: a small neural network with one output per node."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.multipath._base import CoherentClassifier
 from palmette.multipath._layers import (
     NumpyNetwork,
-    first_weights,
     has_torch_device,
+    initial_weights,
     learning_rates,
     train_with_torch,
 )
@@ -26,30 +26,32 @@ __all__ = ["CoherentNetworkClassifier"]
 
 FloatArray = NDArray[np.float64]
 
-_STEPS_WITH_ONE_PATH = 2_000  # fewer leave rows of many classes half learnt
+_MIN_STEPS = 2_000  # with one path per row: fewer steps underfit data of many classes
 
 
 class CoherentNetworkClassifier(CoherentClassifier):
-    """A network over a hierarchy: rectified hidden layers and a sigmoid for every node.
+    """Neural network over a hierarchy: ReLU hidden layers and one sigmoid output per node.
 
-    The loss is the binary cross-entropy on closed labels; the output starts at the log-odds of the
-    nodes. Probabilities are made coherent when they are asked for.
+    The loss is the binary cross-entropy on the labels with their ancestors; the output biases are
+    initialised with the log-odds of the nodes. Probabilities are made coherent at prediction.
 
     Parameters
     ----------
     hidden : tuple of int
-        Units of the hidden layers.
+        Number of units of each hidden layer.
     n_epochs : int or "auto"
-        Times that all rows are gone through; "auto" is 25, and more where every row has one path
-        and the rows are few.
+        Number of epochs; "auto" is 25, and more if every row has one path and there are few rows.
     dropout : float or "auto"
-        Share of hidden units left out of a step; "auto" is .5, and .2 where every row has one path.
+        Proportion of hidden units dropped per step; "auto" is 0.5, or 0.2 if every row has one
+        path.
     learning_rate : float
-        Of Adam; it falls to 0 along half a cosine.
+        Initial learning rate of Adam; it decreases to 0 by cosine annealing.
     batch_size : int
+        Maximum number of rows per batch.
     weight_decay : float
+        l2 penalty.
     backend : {"auto", "numpy", "torch"}
-        "auto" is torch where it is installed and has a graphics card, else numpy.
+        "auto" is torch if it is installed and has a CUDA device, else numpy.
     missing, hierarchy, decoding, dag_rule
         As in `CoherentForestClassifier`.
     random_state : int, RandomState or None
@@ -59,9 +61,11 @@ class CoherentNetworkClassifier(CoherentClassifier):
     Attributes
     ----------
     loss_curve_ : list of float
-        Mean training loss of every epoch.
+        Mean training loss per epoch.
     n_epochs_ : int
+        Number of epochs.
     backend_ : str
+        Backend used.
 
     Examples
     --------
@@ -114,7 +118,7 @@ class CoherentNetworkClassifier(CoherentClassifier):
         dropout = self.dropout
         if dropout != "auto" and (isinstance(dropout, str) or not 0 <= dropout < 1):
             raise PalmetteError(
-                f"dropout={dropout!r}: expected 'auto' or a number of at least 0 below 1."
+                f"dropout={dropout!r}: expected 'auto' or a number of at least 0 and below 1."
             )
         if self.backend not in ("auto", "numpy", "torch"):
             raise PalmetteError(f"backend={self.backend!r}: expected 'auto', 'numpy' or 'torch'.")
@@ -128,7 +132,7 @@ class CoherentNetworkClassifier(CoherentClassifier):
         n_rows = Y.shape[0]
         weights = np.ones(n_rows) if weights is None else weights / weights.mean()
         prior = np.asarray(Y.T @ weights) / n_rows
-        single = self._one_path_a_row(Y)
+        single = self._has_one_path_per_row(Y)
         dropout = (0.2 if single else 0.5) if self.dropout == "auto" else float(self.dropout)
         size = min(self.batch_size, n_rows)
         n_batches = -(-n_rows // size)
@@ -137,7 +141,7 @@ class CoherentNetworkClassifier(CoherentClassifier):
             learning_rates(self.learning_rate, self.n_epochs_ * n_batches), self.n_epochs_
         )
         self.loss_curve_: list[float] = []
-        parts = first_weights([X.shape[1], *self.hidden, Y.shape[1]], prior, rng)
+        parts = initial_weights([X.shape[1], *self.hidden, Y.shape[1]], prior, rng)
         self.backend_ = self._choose_backend()
         order = np.random.default_rng([seed, 1])
 
@@ -147,7 +151,7 @@ class CoherentNetworkClassifier(CoherentClassifier):
         scale = weights.astype(np.float32)
         if self.backend_ == "torch":
             parts = train_with_torch(
-                *(parts, X, Y, scale, batches, rates, self._watch),
+                *(parts, X, Y, scale, batches, rates, self._record_loss),
                 dropout=dropout,
                 decay=self.weight_decay,
                 seed=seed,
@@ -155,24 +159,24 @@ class CoherentNetworkClassifier(CoherentClassifier):
             self._network = NumpyNetwork(parts, dropout, self.weight_decay)
         else:
             self._network = NumpyNetwork(parts, dropout, self.weight_decay)
-            self._network.train(X, Y, scale, batches, rates, rng, self._watch)
+            self._network.train(X, Y, scale, batches, rates, rng, self._record_loss)
 
     def _epochs(self, single: bool, n_batches: int) -> int:
         if self.n_epochs != "auto":
             return int(self.n_epochs)
-        return max(25, -(-_STEPS_WITH_ONE_PATH // n_batches)) if single else 25
+        return max(25, -(-_MIN_STEPS // n_batches)) if single else 25
 
     def _choose_backend(self) -> str:
         if self.backend == "auto":
             return "torch" if has_torch_device() else "numpy"
         return self.backend
 
-    def _watch(self, epoch: int, loss: float) -> None:
+    def _record_loss(self, epoch: int, loss: float) -> None:
         self.loss_curve_.append(loss)
         if self.verbose:
             print(f"epoch {epoch + 1} of {self.n_epochs_}: loss {loss:.5f}")
 
-    # ------------------------------------------------------------------ answering
+    # ------------------------------------------------------------------ predicting
 
     def _node_proba_of(self, X: Any) -> FloatArray:
         return self._network.proba(self.scaling_.transform(X))
