@@ -384,7 +384,7 @@ def test_a_broken_checkpoint_is_an_error_and_no_reason_to_start_over(path):
     whole = path.read_bytes()
     for broken in (whole[:-1], whole[:200], whole.replace(b"NUMPY", b"NUMPX", 1)):
         path.write_bytes(broken)
-        assert "cut short or was changed" in refuse(path)
+        assert "truncated or was changed" in refuse(path)
 
 
 def test_a_file_that_appears_while_a_fit_is_under_way_is_not_overwritten(path, monkeypatch):

@@ -48,5 +48,5 @@ def test_arrays_come_back_each_by_itself():
 )
 def test_a_place_outside_is_refused(change):
     (place,), _, reader = stored([np.arange(3)])
-    with pytest.raises(ValueError, match="lies outside"):
+    with pytest.raises(ValueError, match="is outside"):
         reader.get({**place, **change})

@@ -80,7 +80,7 @@ def test_what_is_too_deep_to_be_read_is_not_written():
     assert again(nested) == nested
     for _ in range(90):
         nested = [nested]
-    with pytest.raises(PalmetteError, match="more than 100 levels down"):
+    with pytest.raises(PalmetteError, match="more than 100 levels deep"):
         again(nested)
 
 

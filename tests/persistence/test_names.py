@@ -182,7 +182,7 @@ def resealed(members: dict[str, bytes]) -> bytes:
     [None, 3, ["labels.LabelForm"], "LabelForm", "palmette.labels._space.LabelSpace", "os.path"],
 )
 def test_what_is_no_stable_name_leads_to_nothing(name):
-    with pytest.raises(ValueError, match="is not a class that a file may hold"):
+    with pytest.raises(ValueError, match="is not a class that a file may contain"):
         names.find_class(name)
 
 
@@ -246,7 +246,7 @@ def test_what_is_registered_has_a_name_of_a_folder_and_a_place(register):
         with pytest.raises(ValueError, match=r"expected 'package\.module:Class'"):
             register("tests.Thing", location)
     register("tests.Thing", "math:pi")
-    with pytest.raises(ValueError, match="should be a class"):
+    with pytest.raises(ValueError, match="expected a class"):
         names.find_class("tests.Thing")
 
 
@@ -255,5 +255,5 @@ def test_classes_without_a_name_are_refused_with_their_place():
         pass
 
     Local.__module__ = "palmette.local._classifiers"
-    with pytest.raises(PalmetteError, match=r"\['a'\]\[0\] is an object .*has no name that files"):
+    with pytest.raises(PalmetteError, match=r"\['a'\]\[0\] is an object .*has no stable name"):
         again({"a": [Local()]})

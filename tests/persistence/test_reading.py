@@ -40,7 +40,7 @@ def test_the_file_itself_is_good(tmp_path):
 
 
 def test_no_file(tmp_path):
-    with pytest.raises(ReadError, match=r"none\.palmette: there is no such file"):
+    with pytest.raises(ReadError, match=r"none\.palmette: the file does not exist"):
         load(tmp_path / "none.palmette")
     with pytest.raises(ReadError, match="cannot be opened"):
         load(tmp_path)
@@ -50,16 +50,16 @@ def test_no_file(tmp_path):
     ("content", "message"),
     [
         (b"", "it is empty"),
-        (b"\x80\x04\x95pickle", "it begins with .* zip archive was expected"),
-        (b"PK\x03\x04 not a zip", "cut short or was changed"),
-        (CONTENT[:200], "cut short or was changed"),
-        (CONTENT[:-30], "cut short or was changed"),
+        (b"\x80\x04\x95pickle", "it begins with .* expected a zip archive"),
+        (b"PK\x03\x04 not a zip", "truncated or was changed"),
+        (CONTENT[:200], "truncated or was changed"),
+        (CONTENT[:-30], "truncated or was changed"),
         (packed({"state.json": b"{}"}), r"manifest\.json is missing"),
         (packed({"manifest.json": b"{}"}), "not a model file of Palmette"),
         (packed({"manifest.json": b"[1]"}), "not a model file of Palmette"),
         (packed({"manifest.json": b"\xff\xfe{"}), "cannot be read"),
-        (packed({"manifest.json": b'{"a": 1, "a": 2}'}), "a key stands twice"),
-        (packed({"manifest.json": b'{"a": NaN}'}), "NaN is no JSON"),
+        (packed({"manifest.json": b'{"a": 1, "a": 2}'}), "a key occurs twice"),
+        (packed({"manifest.json": b'{"a": NaN}'}), "NaN is not valid JSON"),
         (packed({"manifest.json": b"[" * 100_000}), "nested too deeply"),
         (packed({"manifest.json": b"9" * 10_000}), "cannot be read"),
     ],
@@ -76,7 +76,7 @@ def test_a_changed_byte_is_found_wherever_it_is(tmp_path):
     for name, start in infos.items():
         place = start + 30 + len(name) + 10
         spoilt = CONTENT[:place] + bytes([CONTENT[place] ^ 1]) + CONTENT[place + 1 :]
-        with pytest.raises(ReadError, match=r"Take a good copy of it|not a model file"):
+        with pytest.raises(ReadError, match=r"Use another copy of it|not a model file"):
             loaded(spoilt, tmp_path)
 
 
@@ -118,7 +118,7 @@ def test_a_class_that_is_unknown_is_named(tmp_path):
         first = next(each for each in state["objects"] if "object" in each)
         first["object"]["class"] = "local.GoneClassifier"
 
-    with pytest.raises(ReadError, match=r"'local\.GoneClassifier' is not a class .*later Palmette"):
+    with pytest.raises(ReadError, match=r"'local\.GoneClassifier' is not a class .*later version"):
         loaded(changed("state.json", rename), tmp_path)
 
 

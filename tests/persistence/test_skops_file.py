@@ -90,7 +90,7 @@ def test_arrays_that_are_not_as_large_as_they_say_are_refused():
 
 
 def test_names_that_lead_elsewhere_are_refused():
-    with pytest.raises(ValueError, match="is no name of a member"):
+    with pytest.raises(ValueError, match="is not a valid name of a member"):
         check_content(spoilt(lambda members: members.update({"../x.npy": b""})))
 
 

@@ -1,4 +1,4 @@
-"""Model files: objects of Palmette as a zip of JSON and arrays, from which no code is ever run."""
+"""Model files: objects of Palmette as a zip archive of JSON and arrays, without code."""
 
 from palmette.persistence._reading import inspect, load
 from palmette.persistence._writing import save

@@ -1,8 +1,8 @@
-"""The zip archive around an object: what it may hold, how much, and what its manifest says of it.
+"""The zip archive of a model or checkpoint, and its manifest.
 
-Models and checkpoints are archives of the same form, which their manifests name. Reading trusts
-nothing: names, sizes, compression and checksums are checked before a byte is decompressed, and no
-more is decompressed than was stated. The same members give the same bytes.
+Models and checkpoints are archives of the same form; the manifest names which. A reader trusts
+nothing: names, sizes and compression are checked before any byte is decompressed, no more bytes are
+decompressed than stated, and checksums are verified. Equal members give equal bytes.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ __all__ = [
     "write_members",
 ]
 
-MODEL, CHECKPOINT = "palmette.model", "palmette.checkpoint"  # formats that a manifest names
+MODEL, CHECKPOINT = "palmette.model", "palmette.checkpoint"  # formats in the manifest
 VERSION = 1  # readers of version n read files of versions 1 to n
-MAX_BYTES = 2 * 1024**3  # that a file may decompress to unless the caller allows more
+MAX_BYTES = 2 * 1024**3  # maximum size when decompressed, unless the caller allows more
 MAX_MEMBERS = 100_000
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same members give the same bytes
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # a fixed time, so that equal members give equal bytes
 _PIECE = 2**20  # bytes read at a time
-_LEVEL = 1  # of deflate: higher ones take far longer and gain a few per cent on numbers
-_DENSE = 0.9  # what compresses to more than this share of its size is left as it is
-_SAMPLE = 2**18  # bytes that show whether a member can be compressed
-_STEEPEST = 1032  # deflate cannot compress better than 1:1032
+_LEVEL = 1  # of deflate: higher levels are much slower and save a few per cent of numbers
+_MAX_RATIO = 0.9  # members that compress to more than this share of their size are stored
+_SAMPLE = 2**18  # bytes of a member on which compression is tried
+_MAX_EXPANSION = 1032  # deflate cannot compress better than 1:1032
 _LIBRARIES = ("palmette", "numpy", "scipy", "scikit-learn", "skops", "skrub")
 _NAME = re.compile(r"(manifest|state|hierarchy)\.json|arrays/[a-zA-Z0-9_]+\.npy|foreign/\d+\.skops")
 
@@ -71,7 +71,7 @@ def write_members(stream: IO[Any], members: Mapping[str, bytes], *, compress: bo
     stream : binary file
     members : mapping of str to bytes
     compress : bool
-        Whether to compress members that become smaller by it.
+        Whether to compress members that become smaller.
 
     Examples
     --------
@@ -85,23 +85,25 @@ def write_members(stream: IO[Any], members: Mapping[str, bytes], *, compress: bo
         for name, content in members.items():
             info = zipfile.ZipInfo(name, _EPOCH)
             info.compress_type = _method_for(content) if compress else zipfile.ZIP_STORED
-            info.external_attr = 0o644 << 16  # files that unzip leaves readable
+            info.external_attr = 0o644 << 16  # permissions of extracted files
             archive.writestr(info, content, compresslevel=_LEVEL)
 
 
 def _method_for(content: bytes) -> int:
-    """Numbers that look random, such as weights, are not worth the time of compressing them."""
+    """Return the compression of a member: none if a sample of it hardly becomes smaller."""
     middle = max(0, (len(content) - _SAMPLE) // 2)
     sample = content[middle : middle + _SAMPLE]
     compressed = zlib.compress(sample, _LEVEL)
-    return zipfile.ZIP_STORED if len(compressed) > _DENSE * len(sample) else zipfile.ZIP_DEFLATED
+    return (
+        zipfile.ZIP_STORED if len(compressed) > _MAX_RATIO * len(sample) else zipfile.ZIP_DEFLATED
+    )
 
 
 # ---------------------------------------------------------------------- reading
 
 
 class Archive:
-    """An archive that is open for reading, checked as a whole.
+    """An archive open for reading, with checked names and sizes.
 
     Parameters
     ----------
@@ -110,7 +112,7 @@ class Archive:
     Raises
     ------
     Damaged
-        If its directory is not one of an archive that was written here.
+        If its directory is not that of an archive of Palmette.
     """
 
     def __init__(self, stream: IO[Any]) -> None:
@@ -121,25 +123,25 @@ class Archive:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of all members, decompressed."""
+        """Total size of the members when decompressed, in bytes."""
         return sum(info.file_size for info in self._infos.values())
 
     @property
     def is_compressed(self) -> bool:
-        """Whether a member is compressed."""
+        """Whether any member is compressed."""
         return any(i.compress_type != zipfile.ZIP_STORED for i in self._infos.values())
 
     @property
     def names(self) -> list[str]:
-        """Members, in the order of the file."""
+        """Names of the members, in the order of the file."""
         return list(self._infos)
 
     def size(self, name: str) -> int:
-        """Bytes of a member, decompressed."""
+        """Return the size of a member when decompressed, in bytes."""
         return self._infos[name].file_size
 
     def read(self, name: str, sha256: str | None = None) -> bytearray:
-        """Return the bytes of a member, which must have the checksum that is given."""
+        """Return the bytes of a member, which must have the given checksum."""
         if name not in self._infos:
             raise Damaged(f"the member {name} is missing")
         info = self._infos[name]
@@ -150,7 +152,7 @@ class Archive:
                 if len(content) > info.file_size:
                     raise Damaged(f"the member {name} decompresses to more than it states")
         if len(content) != info.file_size:
-            raise Damaged(f"the member {name} is cut short")
+            raise Damaged(f"the member {name} is truncated")
         if sha256 is not None and sha256_of(content) != sha256:
             raise Damaged(f"the member {name} does not have the checksum of the manifest")
         return content
@@ -160,10 +162,10 @@ class Archive:
         if len(listed) > MAX_MEMBERS:
             raise Damaged(f"it has {len(listed):,} members, expected at most {MAX_MEMBERS:,}")
         if len(self._infos) < len(listed):
-            raise Damaged("a member stands in it twice")
+            raise Damaged("a member occurs twice")
         for name in self._infos:
             if not _NAME.fullmatch(name):
-                raise Damaged(f"{name[:80]!r} is no name of a member")
+                raise Damaged(f"{name[:80]!r} is not a valid name of a member")
 
     def _check_sizes(self) -> None:
         for name, info in self._infos.items():
@@ -171,7 +173,7 @@ class Archive:
                 raise Damaged(f"the member {name} is encrypted")
             if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise Damaged(f"the member {name} is compressed by an unknown method")
-            if info.file_size > _STEEPEST * (info.compress_size + 8):
+            if info.file_size > _MAX_EXPANSION * (info.compress_size + 8):
                 raise Damaged(f"the member {name} cannot be as large as it states")
 
 
@@ -180,7 +182,7 @@ class Archive:
 
 @cache
 def library_versions() -> dict[str, str]:
-    """Return the versions of the libraries that a model depends on, as far as they are there."""
+    """Return the versions of installed libraries that a model depends on."""
     versions = {"python": platform.python_version()}
     for name in _LIBRARIES:
         try:
@@ -193,15 +195,15 @@ def library_versions() -> dict[str, str]:
 def make_manifest(
     format_name: str, facts: Mapping[str, Any], members: Mapping[str, bytes]
 ) -> bytes:
-    """Return the manifest as JSON that people can read.
+    """Return the manifest as indented JSON.
 
     Parameters
     ----------
     format_name : {MODEL, CHECKPOINT}
     facts : mapping of str to object
-        What else the manifest states; an object that cannot be JSON becomes null.
+        Other entries; an object that cannot be written as JSON becomes null.
     members : mapping of str to bytes
-        All other members: their sizes and checksums are listed.
+        All other members, whose sizes and checksums are listed.
     """
     manifest: dict[str, Any] = {
         "format": format_name,
@@ -223,7 +225,7 @@ def _plain(fact: Any) -> Any:
 
 
 def parse_json(content: bytes | bytearray) -> Any:
-    """Decode JSON strictly: no NaN, no key twice.
+    """Decode JSON strictly: without NaN and without duplicate keys.
 
     Raises
     ------
@@ -233,23 +235,23 @@ def parse_json(content: bytes | bytearray) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         decoded = dict(pairs)
         if len(decoded) < len(pairs):
-            raise ValueError("a key stands twice in the same object")
+            raise ValueError("a key occurs twice in an object")
         return decoded
 
     def constant(name: str) -> NoReturn:
-        raise ValueError(f"{name} is no JSON")
+        raise ValueError(f"{name} is not valid JSON")
 
     return json.loads(content, object_pairs_hook=once, parse_constant=constant)
 
 
 def read_manifest(content: bytes | bytearray, format_name: str, path: str) -> dict[str, Any]:
-    """Read a manifest, and refuse one of another format or of a later version.
+    """Read a manifest; another format or a later version is an error.
 
     Parameters
     ----------
     content : bytes
     format_name : {MODEL, CHECKPOINT}
-        The format that is expected.
+        The expected format.
     path : str
         For errors.
 
@@ -261,8 +263,8 @@ def read_manifest(content: bytes | bytearray, format_name: str, path: str) -> di
     found = manifest.get("format") if isinstance(manifest, dict) else None
     if found != format_name:
         raise ReadError(
-            f"this is not a {_NOUNS[format_name]} of Palmette ({_kind_of(found)}). It is left as "
-            "it is: give the name of another file.",
+            f"this is not a {_NOUNS[format_name]} of Palmette ({_kind_of(found)}). It was not "
+            "changed: choose another file.",
             path=path,
         )
     version = manifest.get("version")
@@ -270,9 +272,9 @@ def read_manifest(content: bytes | bytearray, format_name: str, path: str) -> di
         raise ValueError(f"its format has the version {str(version)[:20]!r}")
     if version > VERSION:
         raise ReadError(
-            f"the {_NOUNS[format_name]} has version {version} of the format, and this Palmette "
+            f"the {_NOUNS[format_name]} has version {version} of the format, but this Palmette "
             f"reads versions up to {VERSION}. It was written by Palmette {_writer(manifest)}: "
-            "install that or a later one.",
+            "install that version or a later one.",
             path=path,
         )
     members = manifest.get("members")

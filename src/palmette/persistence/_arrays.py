@@ -1,8 +1,8 @@
-"""Arrays as .npy files, and where the arrays of an object are within them.
+"""Arrays as .npy files, and the places of the arrays of an object in them.
 
-A header is believed only as far as the bytes bear it out, and arrays of objects, which .npy files
-hold as pickles, are refused. A model may hold thousands of arrays of a few numbers: small ones are
-kept together, large ones each in a file of its own.
+The header of a file must fit its size, and arrays of objects, which .npy files store as pickles,
+are errors. A model may have thousands of arrays of a few numbers: small arrays are concatenated,
+large ones have their own file.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 __all__ = ["ArrayReader", "ArrayWriter", "from_npy", "to_npy"]
 
-_LONGEST_HEADER = 2**16  # bytes
-_MOST_EMPTY = 2**20  # empty strings; numpy takes memory for each, although they have no bytes
+_MAX_HEADER = 2**16  # bytes
+_MAX_EMPTY = 2**20  # empty strings, which have no bytes in a file but take memory
 
 
 def to_npy(array: NDArray[Any]) -> bytes:
@@ -31,29 +31,29 @@ def to_npy(array: NDArray[Any]) -> bytes:
     array([0, 1, 2])
     """
     stream = io.BytesIO()
-    clean = _without_gaps(array)
+    clean = _zero_padded(array)
     if clean is array:
         npy.write_array(stream, array, allow_pickle=False)
     else:
         npy.write_array_header_1_0(stream, npy.header_data_from_array_1_0(clean))
-        # as it lies in memory: numpy's own way copies by field, and leaves the gaps to chance
+        # numpy's own function copies by field, and does not set the padding
         stream.write(clean.ravel(order="K").tobytes())
     return stream.getvalue()
 
 
-def _without_gaps(array: NDArray[Any]) -> NDArray[Any]:
-    """Return records with zeros between their fields, where else there is whatever memory held."""
+def _zero_padded(array: NDArray[Any]) -> NDArray[Any]:
+    """Return records with zeros as the padding between their fields."""
     fields = array.dtype.fields
     if not fields or sum(kind.itemsize for kind, *_ in fields.values()) == array.dtype.itemsize:
         return array
-    clean = np.zeros(array.shape, array.dtype)  # zeros_like would fill the fields alone
+    clean = np.zeros(array.shape, array.dtype)  # zeros_like would set the fields only
     for name in fields:
         clean[name] = array[name]
     return clean
 
 
 def from_npy(content: bytearray | bytes) -> NDArray[Any]:
-    """Return a .npy file as an array that lives in its bytes.
+    """Return the array of a .npy file as a view of its bytes.
 
     Parameters
     ----------
@@ -62,14 +62,14 @@ def from_npy(content: bytearray | bytes) -> NDArray[Any]:
     Returns
     -------
     array
-        Writable where the bytes are.
+        Writable if `content` is.
 
     Raises
     ------
     ValueError
-        Where the bytes are none of such a file.
+        If the bytes are not a valid .npy file.
     """
-    stream = io.BytesIO(memoryview(content)[: _LONGEST_HEADER + 16])
+    stream = io.BytesIO(memoryview(content)[: _MAX_HEADER + 16])
     version = npy.read_magic(stream)
     if version == (1, 0):
         shape, by_columns, dtype = npy.read_array_header_1_0(stream)
@@ -78,15 +78,15 @@ def from_npy(content: bytearray | bytes) -> NDArray[Any]:
     else:
         raise ValueError(f"version {version} of .npy is unknown")
     if dtype.hasobject:
-        raise ValueError("an array holds objects")
+        raise ValueError("an array has objects")
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != (
         len(content) - stream.tell()
     ):
         raise ValueError(f"an array has another shape than {shape}")
-    if not dtype.itemsize and math.prod(shape) > _MOST_EMPTY:
-        raise ValueError(f"an array of shape {shape} takes no bytes")
+    if not dtype.itemsize and math.prod(shape) > _MAX_EMPTY:
+        raise ValueError(f"an array of shape {shape} has no bytes")
     order: Literal["C", "F"] = "F" if by_columns else "C"
-    if not math.prod(shape) or not dtype.itemsize:  # there is nothing to view
+    if not math.prod(shape) or not dtype.itemsize:  # no bytes to view
         return np.zeros(shape, dtype, order)
     return np.frombuffer(memoryview(content)[stream.tell() :], dtype).reshape(shape, order=order)
 
@@ -94,17 +94,17 @@ def from_npy(content: bytearray | bytes) -> NDArray[Any]:
 # ---------------------------------------------------------------------- places of arrays
 
 
-_SMALL = 2**14  # bytes of an array that goes with others
-_POOLED = frozenset("biufc")  # kinds of numbers; others bring a dtype that is better kept whole
+_SMALL = 2**14  # maximum bytes of an array that is concatenated with others
+_POOLED = frozenset("biufc")  # kinds of dtypes that are concatenated: numbers
 
 
 class ArrayWriter:
-    """Gather arrays.
+    """Collect arrays to be written.
 
     Parameters
     ----------
     together : int
-        Most bytes of an array that is kept together with others.
+        Maximum number of bytes of an array that is concatenated with others.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class ArrayWriter:
         self._alone: list[NDArray[Any]] = []
 
     def add(self, array: NDArray[Any]) -> dict[str, Any]:
-        """Keep an array, and tell where it will lie."""
+        """Add an array, and return its place in the files."""
         array = np.asarray(array)
         if not array.flags.forc:
             array = np.ascontiguousarray(array)
@@ -137,19 +137,19 @@ class ArrayWriter:
         return {**place, "order": "F"} if by_columns else place
 
     def members(self) -> dict[str, bytes]:
-        """Return the .npy files by their names."""
+        """Return the .npy files by name."""
         together = {pool: np.concatenate(self._pools[pool]) for pool in sorted(self._pools)}
         alone = {f"a{i:05d}": array for i, array in enumerate(self._alone)}
         return {f"arrays/{n}.npy": to_npy(a) for n, a in {**together, **alone}.items()}
 
 
 class ArrayReader:
-    """Give arrays back.
+    """Return arrays by their place.
 
     Parameters
     ----------
     read : callable
-        From the name of a member to its bytes.
+        Returns the bytes of a member by name.
     """
 
     def __init__(self, read: Callable[[str], bytearray]) -> None:
@@ -157,7 +157,7 @@ class ArrayReader:
         self._pools: dict[str, NDArray[Any]] = {}
 
     def get(self, place: dict[str, Any]) -> NDArray[Any]:
-        """Return the array that lies at a place, one that nothing else refers to."""
+        """Return the array of a place, as a new array."""
         name = str(place["in"])
         if "at" not in place:
             return from_npy(self._read(f"arrays/{name}.npy"))
@@ -166,6 +166,6 @@ class ArrayReader:
         start, shape = int(place["at"]), tuple(int(n) for n in place["shape"])
         size, pool = math.prod(shape), self._pools[name]
         if start < 0 or min(shape, default=0) < 0 or pool.ndim != 1 or start + size > pool.size:
-            raise ValueError(f"an array of shape {shape} lies outside of {name}.npy")
+            raise ValueError(f"an array of shape {shape} is outside of {name}.npy")
         order: Literal["C", "F"] = "F" if place.get("order") == "F" else "C"
         return pool[start : start + size].copy().reshape(shape, order=order)

@@ -1,4 +1,4 @@
-"""Codecs of Python's own values, and of numpy and scipy: containers, arrays, generators."""
+"""Codecs of built-in types, numpy and scipy: containers, arrays, random generators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["CODECS"]
 
 
 class OddFloats(Codec):
-    """NaN and infinities, which JSON has no words for."""
+    """NaN and infinities, which JSON lacks."""
 
     tag = "float"
 
@@ -32,12 +32,12 @@ class OddFloats(Codec):
 
     def read(self, content: Any, decoder: Decoder) -> float:
         if content not in ("nan", "inf", "-inf"):
-            raise ValueError(f"{str(content)[:20]!r} is no such number")
+            raise ValueError(f"{str(content)[:20]!r} is not NaN or infinity")
         return float(content)
 
 
 class Complex(Codec):
-    """Complex numbers, as two numbers."""
+    """Complex numbers, as real and imaginary part."""
 
     tag = "complex"
 
@@ -86,7 +86,7 @@ class Lists(Codec):
 
 
 class Tuples(Codec):
-    """Tuples; named ones have a codec of their own."""
+    """Tuples; named tuples have their own codec."""
 
     tag = "tuple"
 
@@ -101,7 +101,7 @@ class Tuples(Codec):
 
 
 class Sets(Codec):
-    """Sets, in an order that does not depend on the process."""
+    """Sets, in a reproducible order."""
 
     tag, shared = "set", True
 
@@ -135,7 +135,7 @@ def _in_order(written: list[Any]) -> list[Any]:
 
 
 class Dicts(Codec):
-    """Dictionaries: a JSON object where all keys are strings, else pairs."""
+    """Dictionaries: a JSON object if all keys are strings, else pairs."""
 
     tag, shared = "dict", True
 
@@ -202,7 +202,7 @@ _PATHS = (type(Path()), type(PurePath()))
 
 
 class Paths(Codec):
-    """Names of files."""
+    """Paths of files."""
 
     tag = "path"
 
@@ -220,9 +220,9 @@ class Paths(Codec):
 
 
 class Arrays(Codec):
-    """Arrays of anything but objects.
+    """Arrays of all dtypes except objects.
 
-    Whether one may be written to is kept: kernels are compiled for the one or the other.
+    The flag whether an array is writable is stored, since kernels are compiled for it.
     """
 
     tag, shared = "array", True
@@ -250,7 +250,9 @@ class ObjectArrays(Codec):
 
     def write(self, value: NDArray[Any], encoder: Encoder) -> dict[str, Any]:
         if value.dtype.kind not in ("O", "T"):
-            raise encoder.refusal(value, "arrays of records that hold objects cannot be kept")
+            raise encoder.refusal(
+                value, "arrays of records with objects cannot be saved. Remove it."
+            )
         written: dict[str, Any] = {"shape": list(value.shape)}
         if value.dtype.kind == "T":
             written["strings"] = True
@@ -273,7 +275,7 @@ class ObjectArrays(Codec):
 
 
 class MaskedArrays(Codec):
-    """Masked arrays, as searches over parameters keep them."""
+    """Masked arrays, which parameter searches have."""
 
     tag, shared = "masked", True
 
@@ -290,7 +292,7 @@ class MaskedArrays(Codec):
 
 
 class Scalars(Codec):
-    """Single numbers, strings and dates of numpy."""
+    """Scalars of numpy: numbers, strings and dates."""
 
     tag, by_type = "scalar", False
 
@@ -310,12 +312,12 @@ class Scalars(Codec):
         dtype = decoder.value(kind)
         raw = bytearray.fromhex(value)
         if not isinstance(dtype, np.dtype) or dtype.hasobject or len(raw) != dtype.itemsize:
-            raise ValueError("a single value is not as long as its type")
+            raise ValueError("a scalar does not have the size of its dtype")
         return np.frombuffer(raw, dtype)[0] if raw else dtype.type()
 
 
 class Dtypes(Codec):
-    """Types of numbers."""
+    """Dtypes of numpy."""
 
     tag = "dtype"
 
@@ -344,7 +346,7 @@ _SPARSE_PARTS = {
 
 
 class Sparse(Codec):
-    """Sparse matrices and arrays of scipy, by the arrays that they are made of."""
+    """Sparse matrices and arrays of scipy, as their arrays."""
 
     tag, shared = "sparse", True
 
@@ -360,20 +362,20 @@ class Sparse(Codec):
     def read(self, content: Any, decoder: Decoder) -> Any:
         name, form = content["class"], content["format"]
         own, _, family = str(name).partition("_")
-        # others than these would be made large by their shape alone
+        # other formats would allocate memory by their shape alone
         fits = own == form or (own in ("dok", "lil") and form == "csr")
         if not fits or form not in _SPARSE_PARTS or family not in ("array", "matrix"):
-            raise ValueError(f"{str(name)[:40]!r} is no sparse matrix of the form {form!r}")
+            raise ValueError(f"{str(name)[:40]!r} is not a sparse matrix of the format {form!r}")
         shape = tuple(int(n) for n in content["shape"])
         parts = tuple(decoder.value(content["parts"][n]) for n in _SPARSE_PARTS[form])
         made = getattr(sparse, f"{form}_{family}")(parts, shape=shape)
         if form in ("csr", "csc", "bsr"):
-            made.check_format(full_check=True)  # indices out of bounds would reach memory of others
+            made.check_format(full_check=True)  # no index may be out of bounds
         return made if own == form else made.asformat(own)
 
 
 class RandomStates(Codec):
-    """Generators of random numbers, old and new."""
+    """Random generators of numpy: RandomState and Generator."""
 
     tag, shared = "random", True
 
@@ -381,20 +383,20 @@ class RandomStates(Codec):
         return type(value) in (np.random.RandomState, np.random.Generator)
 
     def write(self, value: Any, encoder: Encoder) -> dict[str, Any]:
-        is_old = isinstance(value, np.random.RandomState)
-        state = value.get_state(legacy=False) if is_old else value.bit_generator.state
+        is_legacy = isinstance(value, np.random.RandomState)
+        state = value.get_state(legacy=False) if is_legacy else value.bit_generator.state
         return {"class": type(value).__name__, "state": encoder.inside(".state", state)}
 
     def read(self, content: Any, decoder: Decoder) -> Any:
         state = decoder.value(content["state"])
         if content["class"] == "RandomState":
-            older = np.random.RandomState()
-            older.set_state(state)
-            check_random_state(older)
-            return older
+            legacy = np.random.RandomState()
+            legacy.set_state(state)
+            check_random_state(legacy)
+            return legacy
         names = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
         if content["class"] != "Generator" or state["bit_generator"] not in names:
-            raise ValueError("an unknown generator of random numbers")
+            raise ValueError("an unknown random generator")
         bits = getattr(np.random, state["bit_generator"])()
         bits.state = state
         made = np.random.Generator(bits)

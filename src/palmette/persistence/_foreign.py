@@ -1,8 +1,8 @@
-"""Objects of other libraries: which of them a file may hold, and how they are written and read.
+"""Objects of other libraries: which of them a file may contain, and how they are saved and loaded.
 
-What holds nothing of Palmette goes to skops as it is. An estimator that does, such as a pipeline or
-a search around one of our classifiers, is written as our own objects are: its class and its
-attributes, so that each part meets the codec of its kind.
+An object without parts of Palmette is saved by skops. One with such parts, such as a pipeline or a
+search around a classifier of Palmette, is saved as objects of Palmette are, by its class and its
+attributes, each with its own codec.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
     "untrusted_types",
 ]
 
-_TOGETHER = 64  # objects in a member: similar ones pack well, and skops is slow with very many
+_PER_MEMBER = 64  # objects per member: similar ones compress well, but skops is slow with many
 
 
 def _skops_io() -> Any:
@@ -40,20 +40,20 @@ def _skops_io() -> Any:
         return importlib.import_module("skops.io")
     except ImportError as error:
         raise ImportError(
-            "skops writes and reads the estimators of other libraries that the model holds, and it "
-            f"cannot be imported ({error}). Install it: pip install 'skops>=0.13'"
+            "skops saves and loads the estimators of other libraries in the model, but it cannot "
+            f"be imported ({error}). Install it: pip install 'skops>=0.13'"
         ) from error
 
 
 class ForeignWriter:
-    """Gather foreign objects, and write them."""
+    """Collect objects of other libraries to be written."""
 
     def __init__(self) -> None:
         self._objects: list[Any] = []
         self._refusals: list[Callable[[str], PalmetteError]] = []
 
     def add(self, value: Any, encoder: Encoder) -> int:
-        """Keep an object, and return its number."""
+        """Add an object, and return its number."""
         if inspect.ismodule(value) or hasattr(value, "fileno") or inspect.isgenerator(value):
             raise encoder.refusal(
                 value, "it belongs to this process. Set it to None, or remove it."
@@ -64,11 +64,11 @@ class ForeignWriter:
         return len(self._objects) - 1
 
     def members(self) -> dict[str, bytes]:
-        """Return files of skops by their names."""
-        starts = range(0, len(self._objects), _TOGETHER)
+        """Return skops files by name."""
+        starts = range(0, len(self._objects), _PER_MEMBER)
         return {
             f"foreign/{i:04d}.skops": self._written(
-                start, min(start + _TOGETHER, len(self._objects))
+                start, min(start + _PER_MEMBER, len(self._objects))
             )
             for i, start in enumerate(starts)
         }
@@ -79,20 +79,20 @@ class ForeignWriter:
             problem = _cannot_be_found(content)
         except ImportError as error:
             raise PalmetteError(f"{error}.") from error
-        except Exception as error:  # skops asks objects for their state, which may do anything
+        except Exception as error:  # `__getstate__` of an object may raise anything
             content, problem = b"", f"skops cannot write it ({error})"
         if problem is None:
             return content
-        if stop - start > 1:  # find the one that is to blame, so that the error can name it
+        if stop - start > 1:  # find the object that fails, so that the error can name it
             for each in range(start, stop):
                 self._written(each, each + 1)
         raise self._refusals[start](
-            f"{problem}. Set it to None, or give an object that can be kept."
+            f"{problem}. Set it to None, or use an object that can be saved."
         )
 
 
 def _cannot_be_found(content: bytes) -> str | None:
-    """Tell what a file names that no module has, such as a function inside another."""
+    """Return an error for a name that no module has, such as a function inside another."""
     for module, name in names_in(content):
         if module in sys.modules and not hasattr(sys.modules[module], name):
             return f"it needs {module}.{name}, which cannot be found by that name"
@@ -100,14 +100,14 @@ def _cannot_be_found(content: bytes) -> str | None:
 
 
 class ForeignReader:
-    """Read foreign objects, of types that are reviewed or trusted only.
+    """Load objects of other libraries, of reviewed or trusted types only.
 
     Parameters
     ----------
     read : callable
-        From the name of a member to its bytes.
+        Returns the bytes of a member by name.
     trusted : collection of str
-        Names of types that the caller vouches for.
+        Names of types that the caller trusts.
     """
 
     def __init__(self, read: Callable[[str], bytearray], trusted: Collection[str]) -> None:
@@ -119,7 +119,7 @@ class ForeignReader:
         """Return an object by its number."""
         if type(number) is not int or number < 0:
             raise ValueError(f"there is no foreign object {str(number)[:20]}")
-        part, place = divmod(number, _TOGETHER)
+        part, place = divmod(number, _PER_MEMBER)
         if part not in self._parts:
             self._parts[part] = self._loaded(f"foreign/{part:04d}.skops")
         return self._parts[part][place]
@@ -133,29 +133,29 @@ class ForeignReader:
         except importlib.import_module("skops.io.exceptions").UntrustedTypesFoundException:
             raise Untrusted(name) from None
         if not isinstance(objects, list):
-            raise ValueError(f"{name} holds no list of objects")
+            raise ValueError(f"{name} is not a list of objects")
         check_parts(objects)
         return objects
 
     def _allowed_in(self, content: bytes) -> list[str]:
-        """Reviewed types that the file names, for skops is slow with many, and trusted ones."""
+        """Return trusted types, and the reviewed ones of the file: skops is slow with many."""
         named = {f"{module}.{name}" for module, name in names_in(content)}
         return sorted({*(REVIEWED & named), *self._trusted})
 
 
 def untrusted_types(content: bytes, trusted: Collection[str] = ()) -> list[str]:
-    """Return the names of types in a file of skops that are neither reviewed nor trusted."""
+    """Return the names of types in a skops file that are neither reviewed nor trusted."""
     check_content(content)
     found = _skops_io().get_untrusted_types(data=content)
     return sorted(set(found) - REVIEWED - set(trusted))
 
 
-# ---------------------------------------------------------------------- classes that may be named
+# ---------------------------------------------------------------------- trusted classes
 
 
 BUNCH = "sklearn.utils._bunch.Bunch"
 
-# parts of scikit-learn's meta-estimators that are no estimators; they hold attributes only
+# parts of meta-estimators of scikit-learn that are not estimators; they only have attributes
 _HOLDERS = frozenset(
     {
         BUNCH,
@@ -170,7 +170,7 @@ _HOLDERS = frozenset(
 
 
 class Untrusted(ValueError):
-    """A type of another library that neither Palmette nor the caller vouches for."""
+    """A type of another library that neither Palmette nor the caller trusts."""
 
 
 def trusted_class(name: Any, trusted: Collection[str]) -> type:
@@ -179,9 +179,9 @@ def trusted_class(name: Any, trusted: Collection[str]) -> type:
     Raises
     ------
     Untrusted
-        Where it is neither.
+        If it is neither.
     ValueError
-        Where there is no such class.
+        If there is no such class.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def trusted_class(name: Any, trusted: Collection[str]) -> type:
     palmette.persistence._foreign.Untrusted: subprocess.Popen
     """
     if not isinstance(name, str):
-        raise ValueError(f"{str(name)[:40]} is no name of a class")
+        raise ValueError(f"{str(name)[:40]} is not the name of a class")
     outside = {"conftest", "externals", "tests"} & set(name.split("."))
     of_sklearn = name.startswith("sklearn.") and not outside
     if not of_sklearn and name not in trusted:
@@ -213,12 +213,12 @@ _OPAQUE = (str, bytes, int, float, bool, complex, type(None), np.dtype)
 
 
 class Holders(Codec):
-    """Foreign objects that hold objects of Palmette."""
+    """Objects of other libraries with parts of Palmette."""
 
     tag, shared, by_type = "holder", True, False
 
     def takes(self, value: Any) -> bool:
-        return not is_of_palmette(type(value)) and _holds_ours(value)
+        return not is_of_palmette(type(value)) and _has_palmette_part(value)
 
     def write(self, value: Any, encoder: Encoder) -> dict[str, Any]:
         name = full_name(type(value))
@@ -228,7 +228,7 @@ class Holders(Codec):
             )
         if isinstance(value, dict):
             if name != BUNCH:
-                raise encoder.refusal(value, "it is a dictionary of its own kind. Make it a dict.")
+                raise encoder.refusal(value, "it is a subclass of dict. Convert it to a dict.")
             return {"class": name, "items": encoder.inside("", dict(value))}
         state = attributes_of(value)
         return {
@@ -247,13 +247,13 @@ class Holders(Codec):
         check_attributes(type(made), content["state"])
         state = {name: decoder.value(each) for name, each in content["state"].items()}
         if isinstance(made, BaseEstimator):
-            made.__setstate__(state)  # warns where scikit-learn has another version
+            made.__setstate__(state)  # warns if the version of scikit-learn differs
         else:
             vars(made).update(state)
 
 
 class Foreign(Codec):
-    """Objects of other libraries, which skops writes and reads."""
+    """Objects of other libraries, saved and loaded by skops."""
 
     tag, shared, by_type = "foreign", True, False
 
@@ -267,15 +267,15 @@ class Foreign(Codec):
         return decoder.foreign.get(content)
 
 
-def _holds_ours(value: Any) -> bool:
-    """Whether an object of Palmette is somewhere in a foreign one."""
+def _has_palmette_part(value: Any) -> bool:
+    """Return whether any part of an object of another library is of Palmette."""
     seen: set[int] = set()
-    kept = [value]  # all that was met: an id is of one object only while that lives
+    kept = [value]  # references to all visited objects, so that their ids stay unique
     place = 0
     while place < len(kept):
         each = kept[place]
         place += 1
-        if _is_ours(type(each)):
+        if _is_palmette_class(type(each)):
             return True
         for part in _parts_of(each):
             if not isinstance(part, _OPAQUE) and id(part) not in seen:
@@ -284,7 +284,7 @@ def _holds_ours(value: Any) -> bool:
     return False
 
 
-def _is_ours(kind: type) -> bool:
+def _is_palmette_class(kind: type) -> bool:
     return any(is_of_palmette(each) or stable_name(each) for each in kind.__mro__)
 
 
@@ -300,5 +300,5 @@ def _parts_of(value: Any) -> list[Any]:
     return list(getattr(value, "__dict__", {}).values())
 
 
-# the first that takes an object writes it: foreign parts are what nothing else knows
+# the first codec that takes an object writes it; `Foreign` takes what no other does
 ALL_CODECS: list[Codec] = [*OWN_CODECS, Holders(), Foreign()]

@@ -1,8 +1,8 @@
-"""From objects to JSON and back: the walk, apart from what it does with each kind of object.
+"""Graphs of objects to JSON and back, by a codec for each kind of object.
 
-A plain value is itself. Anything else is ``{tag: content}``, where the tag names the `Codec` that
-wrote it. Objects that can change, and so may be shared, stand in a table, ``{"ref": number}``
-wherever they are used: what was one object stays one object, and cycles are no trouble.
+A plain value is written as itself, anything else as ``{tag: content}``, where the tag names the
+`Codec`. Mutable objects, which may be shared, are entries of a table, with ``{"ref": number}``
+wherever they are used: this keeps their identity, and allows cycles.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from palmette.persistence._arrays import ArrayReader, ArrayWriter
 __all__ = ["Codec", "Decoder", "Encoder", "ForeignObjects", "ForeignParts"]
 
 _PLAIN = (type(None), bool, int, str)
-_DEEPEST = 100  # of values inside values: no model comes near, and Python's stack bears it
+_MAX_DEPTH = 100  # of nested values: more than any model has, less than Python's stack allows
 
 
 class Codec:
-    """How one kind of object is written and read.
+    """Writes and reads one kind of object.
 
     Attributes
     ----------
     tag : str
-        Names the codec in files: never to be changed.
+        Name of the codec in files, which must never change.
     shared : bool
-        Whether an object keeps its identity: it is written once, however often it is used.
+        Whether objects keep their identity: each is written once, however often it is used.
     by_type : bool
-        Whether `takes` depends on the type alone, and for arrays on their dtype.
+        Whether `takes` depends only on the type and, for arrays, on their dtype.
     """
 
     tag: ClassVar[str]
@@ -40,7 +40,7 @@ class Codec:
     by_type: ClassVar[bool] = True
 
     def takes(self, value: Any) -> bool:
-        """Whether this is the codec of an object."""
+        """Return whether this is the codec of an object."""
         raise NotImplementedError
 
     def write(self, value: Any, encoder: Encoder) -> Any:
@@ -48,37 +48,37 @@ class Codec:
         raise NotImplementedError
 
     def read(self, content: Any, decoder: Decoder) -> Any:
-        """Return the object; one that may be part of a cycle, still without its parts."""
+        """Return the object; without its parts if it may be in a cycle."""
         raise NotImplementedError
 
     def fill(self, made: Any, content: Any, decoder: Decoder) -> None:
-        """Give an object its parts, where `read` made it without them."""
+        """Set the parts of an object that `read` returned without them."""
 
 
 class ForeignParts(Protocol):
-    """Objects that another library writes."""
+    """Writer of objects of other libraries."""
 
     def add(self, value: Any, encoder: Encoder) -> int:
-        """Keep an object, and return its number."""
+        """Add an object, and return its number."""
 
 
 class ForeignObjects(Protocol):
-    """Objects that another library has read."""
+    """Reader of objects of other libraries."""
 
     def get(self, number: int) -> Any:
         """Return an object by its number."""
 
 
 class Encoder:
-    """Turn objects into JSON, arrays and foreign parts.
+    """Encode objects as JSON, arrays and objects of other libraries.
 
     Parameters
     ----------
     codecs : sequence of Codec
-        The first that takes an object writes it.
+        The first one that takes an object writes it.
     foreign : ForeignParts
     arrays : ArrayWriter, optional
-        Gathers the arrays.
+        Collects the arrays.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Encoder:
         self._codecs = codecs
         self._known: dict[tuple[type, Any], Codec] = {}
         self._numbers: dict[int, int] = {}
-        self._kept: list[Any] = []  # while an object lives, no other has its id
+        self._kept: list[Any] = []  # references, so that no other object gets the same id
         self._steps: list[str | int] = []
 
     def value(self, value: Any) -> Any:
@@ -113,31 +113,31 @@ class Encoder:
         return {"ref": number}
 
     def values(self, values: Iterable[Any]) -> list[Any]:
-        """Return objects in a row as JSON."""
+        """Return a list of objects as JSON."""
         return [self.inside(i, value) for i, value in enumerate(values)]
 
     def inside(self, step: str | int, value: Any) -> Any:
-        """Return a part of the object at hand as JSON; a step is an attribute or a place."""
-        self._steps.append(step)  # left there by an error, so that `path` tells where it was
-        if len(self._steps) > _DEEPEST:
-            raise self.refusal(value, f"it is more than {_DEEPEST} levels down. Make it flatter.")
+        """Return a part of the current object as JSON; a step is an attribute or an index."""
+        self._steps.append(step)  # not removed after an error, which uses `path`
+        if len(self._steps) > _MAX_DEPTH:
+            raise self.refusal(value, f"it is more than {_MAX_DEPTH} levels deep. Nest it less.")
         written = self.value(value)
         self._steps.pop()
         return written
 
     @property
     def path(self) -> str:
-        """Where the object at hand is, as one would write it: ``estimators_[3].tree``."""
+        """Path of the current object, such as ``estimators_[3].tree``."""
         steps = [f"[{s}]" if isinstance(s, int) else s for s in self._steps]
         return "".join(steps).removeprefix(".")
 
     def refusal(self, value: Any, why: str, path: str | None = None) -> PalmetteError:
-        """Return the error for an object that cannot be written, which names its place."""
+        """Return the error for an object that cannot be saved, which names its path."""
         kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
         path = self.path if path is None else path
         where = f"{path} is" if path else "this is"
         return PalmetteError(
-            f"{where} an object of type {kind}, which a model file cannot hold: {why}"
+            f"{where} an object of type {kind}, which cannot be saved in a model file: {why}"
         )
 
     def _codec_of(self, value: Any) -> Codec:
@@ -149,23 +149,21 @@ class Encoder:
                 if codec.by_type:
                     self._known[key] = codec
                 return codec
-        raise self.refusal(
-            value, "its class has no name that files may hold. Set it to None, or remove it."
-        )
+        raise self.refusal(value, "its class has no stable name. Set it to None, or remove it.")
 
 
 class Decoder:
-    """Turn JSON back into objects.
+    """Decode JSON to objects.
 
     Parameters
     ----------
     codecs : sequence of Codec
     objects : list
-        The table that references point to.
+        The table of shared objects.
     arrays : ArrayReader
     foreign : ForeignObjects
     trusted : collection of str
-        Names of classes that the caller vouches for.
+        Names of classes that the caller trusts.
     """
 
     def __init__(
@@ -182,43 +180,43 @@ class Decoder:
         self._codecs = {codec.tag: codec for codec in codecs}
         self._objects = objects
         self._made: dict[int, Any] = {}
-        self._to_check: list[Any] = []  # parts before what they are parts of
+        self._to_check: list[Any] = []  # parts before the objects that have them
         self._depth = 0
 
     def value(self, written: Any) -> Any:
-        """Return the object that JSON stands for."""
+        """Return the object of a JSON value."""
         if isinstance(written, (*_PLAIN, float)):
             return written
         if not isinstance(written, dict) or len(written) != 1:
             raise ValueError(f"expected a value or one tag, got {str(written)[:60]}")
         [(tag, content)] = written.items()
         self._depth += 1
-        if self._depth > _DEEPEST + 1:
-            raise ValueError(f"values are nested more than {_DEEPEST} deep")
+        if self._depth > _MAX_DEPTH + 1:
+            raise ValueError(f"values are nested more than {_MAX_DEPTH} deep")
         made = self._referred(content) if tag == "ref" else self._read(tag, content, None)
         self._depth -= 1
         return made
 
     def values(self, written: list[Any]) -> list[Any]:
-        """Return the objects of a row."""
+        """Return the objects of a JSON list."""
         if not isinstance(written, list):
             raise ValueError(f"expected a list, got {str(written)[:60]}")
         return [self.value(each) for each in written]
 
     def check(self) -> None:
-        """Let every object that was made, wherever it is in the file, check its arrays.
+        """Call `check_arrays` of every object that has this method.
 
         Raises
         ------
         ValueError
-            If the arrays of an object name places outside of them, or do not fit together.
+            If the arrays of an object are inconsistent or have indices out of bounds.
         """
         for each in self._to_check:
             try:
                 each.check_arrays()
             except (AttributeError, IndexError, KeyError, TypeError, OverflowError) as error:
                 raise ValueError(
-                    f"an object of {type(each).__name__} does not have the parts of one ({error})"
+                    f"an object of {type(each).__name__} lacks some of its parts ({error})"
                 ) from error
 
     def _referred(self, number: Any) -> Any:
@@ -228,7 +226,7 @@ class Decoder:
             return self._made[number]
         written = self._objects[number]
         if not isinstance(written, dict) or len(written) != 1:
-            raise ValueError(f"object {number} is not written as one")
+            raise ValueError(f"object {number} has no single tag")
         [(tag, content)] = written.items()
         return self._read(tag, content, number)
 

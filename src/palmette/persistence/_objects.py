@@ -1,8 +1,8 @@
-"""Codecs of objects of Palmette: hierarchies, classes, named tuples, enumerations; and of names.
+"""Codecs of objects of Palmette: hierarchies, classes, named tuples, enumerations; and of types.
 
-An object is its class, by its stable name, and its attributes. It is made without ``__init__``, and
-no method of it is called but ``check_arrays`` and a ``__setstate__`` that a class of Palmette
-defines: the place where one that has changed reads the attributes that it had before.
+An object is written as the stable name of its class and its attributes. It is created without
+``__init__``; only ``check_arrays`` and a ``__setstate__`` of a class of Palmette are called. In
+``__setstate__`` a class that has changed reads the attributes of its earlier versions.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from palmette.persistence.names import find_class, full_name, is_of_palmette, st
 
 __all__ = ["OWN_CODECS", "attributes_of", "check_attributes"]
 
-# what scikit-learn keeps on an estimator for the time of a fit, such as progress bars
+# attributes that scikit-learn sets on an estimator during a fit, for callbacks
 _OF_A_FIT = ("_skl_callbacks", "_callback_fit_ctx", "_parent_callback_ctx")
 
 
 class Hierarchies(Codec):
-    """Hierarchies, by names and edges, which are checked as those of a user are."""
+    """Hierarchies, as names and edges, with the checks of the constructor."""
 
     tag, shared = "hierarchy", True
 
@@ -51,7 +51,7 @@ class Hierarchies(Codec):
 
 
 class Derived(Codec):
-    """Objects that follow from a hierarchy and some of its nodes: they are made anew."""
+    """Objects that depend on a hierarchy and some of its nodes only: they are computed again."""
 
     tag, shared = "derived", True
 
@@ -71,13 +71,13 @@ class Derived(Codec):
         hierarchy, nodes = (decoder.value(content[key]) for key in ("hierarchy", "nodes"))
         is_good = isinstance(hierarchy, Hierarchy) and isinstance(nodes, np.ndarray)
         if kind not in _NODES_OF or not is_good or nodes.ndim != 1 or nodes.dtype.kind != "i":
-            raise ValueError(f"{content['class']} is not made of a hierarchy and nodes")
+            raise ValueError(f"{content['class']} does not have a hierarchy and nodes")
         if (np.diff(nodes) <= 0).any() or not ((nodes >= 0) & (nodes < hierarchy.n_nodes)).all():
-            raise ValueError("nodes are not those of the hierarchy, in order")
+            raise ValueError("nodes are not ascending nodes of the hierarchy")
         return kind(hierarchy, nodes)
 
 
-# the attribute that holds the nodes
+# by class, the attribute with the nodes
 _NODES_OF = {LabelSpace: "classes", NodeColumns: "nodes"}
 
 
@@ -101,7 +101,7 @@ class NamedTuples(Codec):
         kind = find_class(content[0])
         parts = decoder.values(content[1:])
         if not issubclass(kind, tuple) or len(getattr(kind, "_fields", ())) != len(parts):
-            raise ValueError(f"{content[0]} is no named tuple of {len(parts)}")
+            raise ValueError(f"{content[0]} is not a named tuple of {len(parts)}")
         return tuple.__new__(kind, parts)
 
 
@@ -119,12 +119,12 @@ class Enums(Codec):
     def read(self, content: Any, decoder: Decoder) -> enum.Enum:
         kind = find_class(content[0])
         if not issubclass(kind, enum.Enum):
-            raise ValueError(f"{content[0]} is no enumeration")
+            raise ValueError(f"{content[0]} is not an enumeration")
         return kind[content[1]]
 
 
 class Objects(Codec):
-    """Objects of all other classes of Palmette, by their attributes."""
+    """Objects of all other classes of Palmette, as their attributes."""
 
     tag, shared = "object", True
 
@@ -149,14 +149,14 @@ class Objects(Codec):
             made.__setstate__(state)
             return
         for name, each in state.items():
-            object.__setattr__(made, name, each)  # also where a class is frozen, or has slots
+            object.__setattr__(made, name, each)  # also for a class that is frozen or has slots
 
 
 # ---------------------------------------------------------------------- attributes
 
 
 def attributes_of(value: Any) -> dict[str, Any]:
-    """Return what an object is made of, without what it can find out again.
+    """Return the attributes of an object, without cached properties and callbacks.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def attributes_of(value: Any) -> dict[str, Any]:
     in_slots: dict[str, Any] = {}
     if isinstance(state, tuple):
         state, in_slots = state
-    elif isinstance(state, list):  # of a frozen dataclass with slots
+    elif isinstance(state, list):  # a frozen dataclass with slots
         state = {field.name: each for field, each in zip(fields(value), state, strict=True)}
     found = {**(state or {}), **in_slots}
     kind: Any = type(value)
@@ -179,9 +179,9 @@ def attributes_of(value: Any) -> dict[str, Any]:
 
 
 def check_attributes(kind: type, state: Any) -> None:
-    """Refuse names of attributes that would stand before a method or reach into Python."""
+    """Raise an error for names that would hide a method or are special to Python."""
     if not isinstance(state, dict):
-        raise ValueError(f"an object of {kind.__name__} is written without attributes")
+        raise ValueError(f"an object of {kind.__name__} has no dict of attributes")
     for name in state:
         if not _can_be_set(kind, name):
             raise ValueError(f"{kind.__name__} has no attribute {name[:60]!r} that can be set")
@@ -207,7 +207,7 @@ def _cached_names(kind: type) -> frozenset[str]:
 def _parameters_of(kind: type) -> frozenset[str]:
     try:
         return frozenset(inspect.signature(kind).parameters)
-    except (TypeError, ValueError):  # compiled classes may tell nothing
+    except (TypeError, ValueError):  # compiled classes may have no signature
         return frozenset()
 
 
@@ -218,7 +218,7 @@ def _has_own_setstate(kind: type) -> bool:
         for each in kind.__mro__
         if is_of_palmette(each) or stable_name(each) is not None
     )
-    # one that the decorator of dataclasses adds takes a list, and does nothing else than we do
+    # that of the dataclass decorator takes a list, and only sets attributes
     return any(each is not None and each.__module__ != "dataclasses" for each in ours)
 
 
@@ -226,7 +226,7 @@ def _has_own_setstate(kind: type) -> bool:
 
 
 class Types(Codec):
-    """Types that labels come in, and classes of Palmette."""
+    """Types of labels, and classes of Palmette."""
 
     tag, by_type = "type", False
 
@@ -237,7 +237,7 @@ class Types(Codec):
         name = name_of_type(value)
         if name is None:
             raise encoder.refusal(
-                value, f"it is the class {full_name(value)}. Give an object of that class."
+                value, f"it is the class {full_name(value)}. Use an instance of that class."
             )
         return name
 
@@ -246,7 +246,7 @@ class Types(Codec):
 
 
 class Functions(Codec):
-    """Functions of a short list: files hold no code."""
+    """Functions of a short list, by name."""
 
     tag, by_type = "function", False
 
@@ -261,8 +261,8 @@ class Functions(Codec):
             called = getattr(value, "__qualname__", type(value).__name__)
             raise encoder.refusal(
                 value,
-                f"it is the function {called}, and files hold no code. Set it to None before "
-                "saving, or give the name of a rule or an object in its place.",
+                f"it is the function {called}, and files contain no code. Set it to None before "
+                "saving, or use the name of a rule or an object instead.",
             )
         return name
 
@@ -272,7 +272,7 @@ class Functions(Codec):
 
 _FUNCTION_LIKE = frozenset({"ufunc", "_ArrayFunctionDispatcher", "partial", "CPUDispatcher"})
 
-# all but those of other libraries; the first that takes an object writes it
+# all codecs except those of other libraries; the first one that takes an object writes it
 OWN_CODECS: list[Codec] = [
     *_codecs.CODECS,
     *_tables.CODECS,

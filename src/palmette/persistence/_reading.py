@@ -1,4 +1,4 @@
-"""Load a model: check the file, then build objects from names in a list and from numbers."""
+"""Load a model: check the file, then create objects of known classes from its JSON and arrays."""
 
 from __future__ import annotations
 
@@ -40,32 +40,31 @@ def load(
     *,
     max_bytes: int = MAX_BYTES,
 ) -> Any:
-    """Read what `save` wrote. No code is run that the file brings: it brings none.
+    """Load an object that `save` wrote. The file contains no code, and none of it is executed.
 
-    Classes are found by name among those of Palmette and of scikit-learn's estimators; types of
-    other libraries that are not known to be harmless are refused unless they are `trusted`. Every
-    member must have its checksum, and every object whose arrays are used by compiled code checks
-    them. This finds damage, not who wrote the file: a stranger's model may still predict nonsense.
+    Classes are looked up by name among those of Palmette and the estimators of scikit-learn. Types
+    of other libraries that are not known to be safe are an error unless they are `trusted`. The
+    checksum of every member is verified, and every object whose arrays are used by compiled code
+    checks them. This detects damage, not the author: an untrusted model may predict anything.
 
     Parameters
     ----------
     path : path-like
     trusted : collection of str or type
-        Types of other libraries, such as ``"lightgbm.sklearn.LGBMClassifier"``, that you know and
-        vouch for. The error that refuses them lists what is needed.
+        Types of other libraries, such as ``"lightgbm.sklearn.LGBMClassifier"``, that you trust.
+        The error message lists those that are needed.
     max_bytes : int
-        Refuse a file that decompresses to more.
+        A file that decompresses to more is an error.
 
     Returns
     -------
     object
-        Equal to the one that was saved: it predicts the same, bit by bit.
+        Equal to the one that was saved, with bit-equal predictions.
 
     Raises
     ------
     ReadError
-        Where the file is damaged, of a later version, too large, or holds types that are not
-        trusted.
+        If the file is damaged, of a later version, too large, or has types that are not trusted.
 
     Examples
     --------
@@ -87,13 +86,13 @@ def load(
 
 
 class ObjectFile:
-    """An archive of an object that is open, its manifest read.
+    """An open archive of an object, with its manifest.
 
     Parameters
     ----------
     archive : Archive
     format_name : str
-        The format that the manifest must name.
+        The expected format.
     path : str
         For errors.
     """
@@ -111,7 +110,7 @@ class ObjectFile:
             raise Damaged(f"it {what}")
 
     def read(self, name: str) -> bytearray:
-        """Return the bytes of a member, of the size and checksum that were written."""
+        """Return the bytes of a member, after a check of its size and checksum."""
         if name not in self.members:
             raise Damaged(f"the member {name} is missing")
         self._unread.discard(name)
@@ -121,7 +120,7 @@ class ObjectFile:
         """Return the root and the table of objects, as JSON."""
         state = parse_json(self.read("state.json"))
         if not isinstance(state, dict) or not isinstance(state.get("objects"), list):
-            raise ValueError("the state holds no table of objects")
+            raise ValueError("the state has no table of objects")
         return state["root"], state["objects"]
 
     def build(
@@ -130,28 +129,28 @@ class ObjectFile:
         foreign: ForeignObjects,
         trusted: frozenset[str] = frozenset(),
     ) -> Any:
-        """Return the object that was written, all of its parts checked."""
+        """Return the object, after a check of all of its parts."""
         root, objects = self.state()
         decoder = Decoder(codecs, objects, ArrayReader(self.read), foreign, trusted)
         made = decoder.value(root)
         decoder.check()
         for name in sorted(self._unread):
-            self.read(name)  # what the object does not need must be whole as well
+            self.read(name)  # members that the object does not use must be undamaged too
         return made
 
 
 class ModelFile(ObjectFile):
-    """A model file that is open, its manifest read."""
+    """An open model file, with its manifest."""
 
     def model(self, trusted: frozenset[str]) -> Any:
-        """Return the model that was saved."""
+        """Return the saved model."""
         try:
             return self.build(ALL_CODECS, ForeignReader(self.read, trusted), trusted)
         except Untrusted:
-            raise _distrust(self.untrusted(trusted), self.path) from None
+            raise _untrusted_error(self.untrusted(trusted), self.path) from None
 
     def untrusted(self, trusted: frozenset[str] = frozenset()) -> list[str]:
-        """Return the names of foreign types that are neither reviewed nor trusted."""
+        """Return the names of types of other libraries that are neither reviewed nor trusted."""
         found: set[str] = set()
         for name in self.members:
             if name.startswith("foreign/"):
@@ -165,18 +164,18 @@ class ModelFile(ObjectFile):
         return sorted(found)
 
 
-def _distrust(names: list[str], path: str) -> ReadError:
+def _untrusted_error(names: list[str], path: str) -> ReadError:
     shown = ", ".join(names[:20]) + (" ..." if len(names) > 20 else "")
     return ReadError(
-        f"the model holds types that Palmette does not know to be harmless: {shown}. If you know "
-        f"who wrote the file and trust these types, load it with trusted={names[:20]!r}.",
+        f"the model has types that are not known to be safe: {shown}. If you trust the author of "
+        f"the file and these types, load it with trusted={names[:20]!r}.",
         path=path,
     )
 
 
 @contextmanager
 def opened(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Iterator[ModelFile]:
-    """Open a model file; whatever fails inside is an error about the file."""
+    """Open a model file; any exception inside the context becomes a ReadError."""
     name = os.fspath(path)
     with _bytes_of(name) as stream:
         start = stream.read(4)
@@ -184,14 +183,14 @@ def opened(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Iterator
         if start[:2] != b"PK":
             begins = f"it begins with {start!r}" if start else "it is empty"
             raise ReadError(
-                f"this is no model file of Palmette: {begins}, and a zip archive was expected.",
+                f"this is not a model file of Palmette: {begins}, expected a zip archive.",
                 path=name,
             )
         try:
             archive = Archive(stream)
             _check_size(archive, max_bytes, name)
             yield ModelFile(archive, MODEL, name)
-        except Exception as error:  # whatever numpy, scipy or a class says of what is not its own
+        except Exception as error:  # invalid content may raise anything in numpy, scipy or a class
             if isinstance(error, ReadError) and error.path is not None:
                 raise
             raise _damage(name, error) from error
@@ -200,8 +199,8 @@ def opened(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Iterator
 def _check_size(archive: Archive, max_bytes: int, path: str) -> None:
     if archive.n_bytes > max_bytes:
         raise ReadError(
-            f"the model decompresses to {archive.n_bytes:,} bytes, and {max_bytes:,} are allowed. "
-            f"If you know where it comes from, load it with max_bytes={archive.n_bytes}.",
+            f"the model decompresses to {archive.n_bytes:,} bytes: expected at most {max_bytes:,}. "
+            f"If you trust its author, load it with max_bytes={archive.n_bytes}.",
             path=path,
         )
 
@@ -210,7 +209,7 @@ def _bytes_of(path: str) -> Any:
     try:
         return open(path, "rb")
     except FileNotFoundError:
-        raise ReadError("there is no such file", path=path) from None
+        raise ReadError("the file does not exist", path=path) from None
     except (OSError, ValueError) as error:
         raise ReadError(f"the file cannot be opened ({error})", path=path) from error
 
@@ -219,49 +218,49 @@ _OF_ZIP = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplemente
 
 
 def _damage(path: str, error: Exception) -> ReadError:
-    """Return the error for what went wrong with a file."""
+    """Return the ReadError of an exception."""
     if isinstance(error, Damaged):
         return ReadError(
-            f"the model file was damaged or changed: {error}. Take a good copy of it, or save the "
+            f"the model file was damaged or changed: {error}. Use another copy of it, or save the "
             "model again.",
             path=path,
         )
     if isinstance(error, MemoryError):
-        what = "it needs more memory than there is"
+        what = "it needs more memory than available"
     elif isinstance(error, RecursionError):
         what = "it is nested too deeply"
     elif isinstance(error, ImportError):
-        return ReadError(f"the model needs a library that is not there ({error}).", path=path)
+        return ReadError(f"the model needs a library that is not installed ({error}).", path=path)
     elif isinstance(error, _OF_ZIP):
-        what = f"it is cut short or was changed ({error})"
+        what = f"it is truncated or was changed ({error})"
     else:
         what = str(error).rstrip(".") or type(error).__name__
     return ReadError(
-        f"the model file cannot be read: {what[:300]}. Take a good copy of it, or save the model "
+        f"the model file cannot be read: {what[:300]}. Use another copy of it, or save the model "
         "again.",
         path=path,
     )
 
 
-# ---------------------------------------------------------------------- what a file holds
+# ---------------------------------------------------------------------- inspection
 
 
 def inspect(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
-    """Tell what a model file holds, without making any object of it.
+    """Return the content of a model file without loading it.
 
     Parameters
     ----------
     path : path-like
     max_bytes : int
-        Refuse a file that decompresses to more.
+        A file that decompresses to more is an error.
 
     Returns
     -------
     dict
-        ``kind`` (stable name of the object's class), ``version`` of the format, ``libraries``
-        (their versions), ``summary`` (of the training, or None), ``types`` (how many objects of
-        each class), ``members`` (bytes of each, decompressed) and ``untrusted`` (types of other
-        libraries that `load` will ask to be trusted).
+        ``kind`` (stable name of the class of the object), ``version`` of the format, ``libraries``
+        (their versions), ``summary`` (of the training, or None), ``types`` (number of objects of
+        each class), ``members`` (size of each when decompressed) and ``untrusted`` (types of other
+        libraries that `load` needs in `trusted`).
 
     Examples
     --------

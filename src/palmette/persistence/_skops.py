@@ -1,13 +1,12 @@
-"""Files of skops: made small and always the same; checked before and after skops reads them.
+"""skops files: written small and reproducibly, checked before and after skops loads them.
 
-skops numbers objects by their addresses, repeats what is shared and takes over the time of day; a
-file of it may be compressed, and states itself how large its arrays are. Here objects are numbered
-in order, shared ones are written once, nothing inside is compressed, and arrays are as large as
-they state.
+skops numbers objects by their addresses, repeats shared objects and stores the time; a skops file
+may be compressed, and states the sizes of its arrays. Here objects are numbered in order, shared
+ones are written once, nothing is compressed, and the sizes of arrays are checked.
 
-Classes of scikit-learn that are written in Cython read their arrays before anyone can check them,
-so `check_schema` looks at the state that skops will build them from; and scikit-learn walks its
-trees without checking where it steps, so `check_parts` looks at the trees that were built.
+Cython classes of scikit-learn use their arrays while they are loaded, so `check_schema` checks the
+state that skops creates them from. scikit-learn traverses its trees without bounds checks, so
+`check_parts` checks the trees that were loaded.
 """
 
 from __future__ import annotations
@@ -44,11 +43,11 @@ _WITHOUT_IDENTITY = (
     "JsonNode",
     "TypeNode",
     "FunctionNode",
-)  # equal ones need not be the same object
+)  # no identity to keep
 
 
 def tidy(content: bytes) -> bytes:
-    """Return a file of skops with objects in order, each once, and no times in it."""
+    """Return a skops file with objects numbered in order, each written once, without times."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     schema = json.loads(members.pop(_SCHEMA))
@@ -62,7 +61,7 @@ def tidy(content: bytes) -> bytes:
 
 
 def names_in(content: bytes) -> list[tuple[str, str]]:
-    """Return the (module, name) of all classes and functions that a file of skops names."""
+    """Return the (module, name) of all classes and functions that a skops file names."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         schema = json.loads(archive.read(_SCHEMA))
     plain = ("JsonNode", "CachedNode", "MethodNode", "OperatorFuncNode")
@@ -73,12 +72,12 @@ def names_in(content: bytes) -> list[tuple[str, str]]:
 
 
 def check_content(content: bytes | bytearray) -> None:
-    """Refuse a file that skops would decompress to more than it is, or that holds odd arrays.
+    """Raise an error for a file with compressed members or with invalid arrays.
 
     Raises
     ------
     ValueError
-        With what is wrong.
+        With a description of the error.
     """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         _check_members(archive, len(content))
@@ -97,21 +96,21 @@ def check_content(content: bytes | bytearray) -> None:
 def _check_members(archive: zipfile.ZipFile, n_bytes: int) -> None:
     infos = archive.infolist()
     if len({info.filename for info in infos}) < len(infos):
-        raise ValueError("a member stands in it twice")
+        raise ValueError("a member occurs twice")
     for info in infos:
         if not _NAME.fullmatch(info.filename):
-            raise ValueError(f"{info.filename[:60]!r} is no name of a member")
+            raise ValueError(f"{info.filename[:60]!r} is not a valid name of a member")
         if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 0x1:
             raise ValueError(f"{info.filename} is compressed")
     if sum(info.file_size for info in infos) > n_bytes:
-        raise ValueError("it says that it is larger than it is")
+        raise ValueError("it states more bytes than it has")
 
 
 # ---------------------------------------------------------------------- the schema
 
 
 def _sort_sets(schema: Any) -> None:
-    """Put the members of sets in an order that does not depend on the process."""
+    """Sort the members of sets, for a reproducible order."""
     for node in nodes_of(schema):
         if node["__loader__"] == "SetNode":
             node["content"].sort(key=lambda each: json.dumps(each.get("content"), sort_keys=True))
@@ -146,7 +145,7 @@ def _renumbered(
 
 
 def _decompressed(name: str, content: bytes) -> bytes:
-    """Return a member without compression, and without gaps between the fields of records."""
+    """Return a member without compression, and with zeros as padding of records."""
     if name.endswith(".npy"):
         return to_npy(from_npy(content))
     if not name.endswith(".npz"):
@@ -167,17 +166,17 @@ def _zipped(members: dict[str, bytes]) -> bytes:
 
 
 _DISTANCES = "sklearn.metrics._dist_metrics"
-# places of arrays in the tuple that is the state of a class
+# indices of arrays in the tuple that is the state of a class
 _ARRAYS = {
     "sklearn.neighbors._kd_tree.KDTree": (0, 1, 2, 3),
     "sklearn.neighbors._ball_tree.BallTree": (0, 1, 2, 3),
     _DISTANCES: (1,),  # all classes of the module
 }
-_METRIC_AT = 11  # in the state of a search tree
+_METRIC_AT = 11  # index in the state of a search tree
 
 
 def nodes_of(schema: Any) -> list[dict[str, Any]]:
-    """Return all that stands for an object in a schema of skops, the outer before the inner."""
+    """Return the nodes of all objects in a skops schema, outer ones before inner ones."""
     found, waiting = [], [schema]
     while waiting:
         each = waiting.pop()
@@ -191,12 +190,12 @@ def nodes_of(schema: Any) -> list[dict[str, Any]]:
 
 
 def check_schema(schema: Any) -> None:
-    """Refuse a schema in which a compiled class lacks its arrays, or an object is written twice.
+    """Raise an error if a compiled class lacks its arrays, or an object is written twice.
 
     Raises
     ------
     ValueError
-        With what is wrong.
+        With a description of the error.
     """
     nodes = [node for node in nodes_of(schema) if node["__loader__"] != "CachedNode"]
     numbered: dict[Any, dict[str, Any]] = {}
@@ -209,7 +208,7 @@ def check_schema(schema: Any) -> None:
         places = places or _ARRAYS.get(str(node.get("__module__")))
         if places and not _has_its_state(node, places, numbered):
             name = f"{node['__module__']}.{node['__class__']}"
-            raise ValueError(f"an object of {name[:100]} does not have the state of one")
+            raise ValueError(f"an object of {name[:100]} has an invalid state")
 
 
 def _has_its_state(
@@ -239,17 +238,17 @@ def _has_its_state(
 
 
 def check_parts(objects: Any) -> None:
-    """Check all compiled parts somewhere in a group of foreign objects.
+    """Check all compiled parts of objects of other libraries.
 
     Parameters
     ----------
     objects : object
-        Containers and objects with attributes are searched.
+        Containers and attributes are searched.
 
     Raises
     ------
     ValueError
-        Where a part names a place outside of itself.
+        If a part has an index out of bounds.
     """
     seen: set[int] = set()
     waiting = [objects]
@@ -279,7 +278,7 @@ def _parts_of(value: Any) -> list[Any]:
 
 
 def _check_estimator_of_trees(estimator: Any) -> None:
-    """A tree must know the features and the outputs of the estimator that it answers for."""
+    """Raise an error if a tree and its estimator differ in features or outputs."""
     if not hasattr(estimator, "tree_"):
         return  # not fitted
     tree = estimator.tree_
@@ -288,7 +287,7 @@ def _check_estimator_of_trees(estimator: Any) -> None:
 
 
 def _check_boosted_trees(estimator: Any) -> None:
-    """Boosting hands rows to its trees without asking how many features they know."""
+    """Raise an error if trees and their estimator differ in features, which boosting assumes."""
     if not hasattr(estimator, "estimators_"):
         return
     for each in estimator.estimators_.ravel():
@@ -300,17 +299,17 @@ def _check_histogram_trees(estimator: Any) -> None:
     for stage in getattr(estimator, "_predictors", ()):
         for each in stage:
             inner = each.nodes["is_leaf"] == 0
-            asked = each.nodes["feature_idx"][inner]
-            fits = (asked >= 0) & (asked < estimator.n_features_in_)
-            require(fits, "a tree asks for a feature that it lacks")
+            used = each.nodes["feature_idx"][inner]
+            fits = (used >= 0) & (used < estimator.n_features_in_)
+            require(fits, "a tree uses a feature that it lacks")
 
 
 def _check_tree(tree: Any) -> None:
     left, right, feature = tree.children_left, tree.children_right, tree.feature
     inner = np.flatnonzero(left != -1)
     _check_children(inner, left[inner], right[inner], tree.node_count)
-    asked = feature[inner]
-    require((asked >= 0) & (asked < tree.n_features), "a tree asks for a feature that it lacks")
+    used = feature[inner]
+    require((used >= 0) & (used < tree.n_features), "a tree uses a feature that it lacks")
 
 
 def _check_predictor(predictor: Any) -> None:
@@ -326,7 +325,7 @@ def _check_predictor(predictor: Any) -> None:
 
 def _check_children(inner: Any, left: Any, right: Any, n_nodes: int) -> None:
     for child in (left, right):
-        # children come after their parents, so that no walk goes round
+        # children come after their parents, so that there are no cycles
         require((child > inner) & (child < n_nodes), "a tree leads to a node that it lacks")
 
 
@@ -344,21 +343,23 @@ def _check_neighbours(tree: Any) -> None:
 
 
 def check_random_state(generator: Any) -> None:
-    """Check the place of a generator in its own block of numbers, which numpy does not look at.
+    """Check the position of a random generator in its buffer, which numpy does not check.
 
     Raises
     ------
     ValueError
-        Where it is beyond the end.
+        If it is out of bounds.
     """
-    is_old = isinstance(generator, np.random.RandomState)
-    state = generator.get_state(legacy=False) if is_old else generator.bit_generator.state
+    is_legacy = isinstance(generator, np.random.RandomState)
+    state = generator.get_state(legacy=False) if is_legacy else generator.bit_generator.state
     if state["bit_generator"] == "MT19937":
         require(
-            0 <= state["state"]["pos"] <= 624, "a generator of random numbers has no such place"
+            0 <= state["state"]["pos"] <= 624, "the position of a random generator is out of bounds"
         )
     elif state["bit_generator"] == "Philox":
-        require(0 <= state["buffer_pos"] <= 4, "a generator of random numbers has no such place")
+        require(
+            0 <= state["buffer_pos"] <= 4, "the position of a random generator is out of bounds"
+        )
 
 
 _CHECKS: dict[str, Callable[[Any], None]] = {
@@ -462,8 +463,8 @@ _SCIPY = {
     for kind in ("array", "matrix")
 }
 
-# skops trusts the estimators of scikit-learn, numbers and plain containers. What else fitted models
-# hold was reviewed one by one: each only keeps attributes or computes; none opens files, starts
-# processes or calls what it is given. Compiled parts whose arrays hold places in other arrays are
-# here because `check_schema` and `check_parts` look at those arrays.
+# skops trusts the estimators of scikit-learn, numbers and plain containers. Other types in fitted
+# models were reviewed one by one: each only has attributes or computes; none opens files, starts
+# processes or calls objects of the file. Compiled parts with indices in their arrays are included
+# because `check_schema` and `check_parts` check those arrays.
 REVIEWED = frozenset(_CHECKED_PARTS | _SKLEARN | _SKRUB | _PLAIN | _SCIPY)

@@ -1,6 +1,6 @@
-"""Codecs of what pandas, polars and pyarrow say of a column: its type; and of indexes of pandas.
+"""Codecs of column types of pandas, polars and pyarrow, and of indexes of pandas.
 
-The libraries are imported only where a file or an object needs them.
+The libraries are imported only if a file or an object needs them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _package(value: Any) -> str:
 
 
 class PandasIndexes(Codec):
-    """Indexes of rows or columns of pandas, by their values."""
+    """Indexes of rows or columns of pandas, as their values."""
 
     tag, shared = "pandas_index", True
 
@@ -62,7 +62,7 @@ class PandasTypes(Codec):
             }
         if pd.api.types.pandas_dtype(str(value)) != value:
             raise encoder.refusal(
-                value, "its name does not tell all of it. Change the column's type."
+                value, "its name does not define it. Change the type of the column."
             )
         return str(value)
 
@@ -116,7 +116,7 @@ class PolarsTypes(Codec):
             return encoder.values(value.categories.to_list())
         name = value.base_type().__name__
         if name not in self._names:
-            raise encoder.refusal(value, "such columns are no labels. Change the column's type.")
+            raise encoder.refusal(value, "columns of labels do not have this type. Change it.")
         return name
 
     def read(self, content: Any, decoder: Decoder) -> Any:
@@ -125,7 +125,7 @@ class PolarsTypes(Codec):
         if isinstance(content, list):
             return pl.Enum(decoder.values(content))
         if content not in self._names:
-            raise ValueError(f"{str(content)[:40]!r} is no type of a polars column")
+            raise ValueError(f"{str(content)[:40]!r} is not a type of a polars column")
         return getattr(pl, content)()
 
 
@@ -145,7 +145,9 @@ class ArrowTypes(Codec):
         try:
             pa.type_for_alias(str(value))
         except ValueError:
-            raise encoder.refusal(value, "such columns are no labels. Change its type.") from None
+            raise encoder.refusal(
+                value, "columns of labels do not have this type. Change it."
+            ) from None
         return str(value)
 
     def read(self, content: Any, decoder: Decoder) -> Any:

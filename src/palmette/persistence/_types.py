@@ -1,6 +1,6 @@
-"""Types and functions that a file may name: those in a list, and no others.
+"""Types and functions that a file may name: only those of a list.
 
-A file holds names, never code.
+A file has names, never code.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _BUILTINS = frozenset(
         "type",
     ]
 )
-# types that labels come in, by the modules that users import them from
+# types of labels, by the modules that users import them from
 _TYPES = {
     "numpy": frozenset({"ndarray", "dtype", *(t.__name__ for t in np.sctypeDict.values())}),
     "scipy.sparse": frozenset(
@@ -47,7 +47,7 @@ _TYPES = {
     "polars": frozenset({"DataFrame", "Series", "LazyFrame"}),
     "pyarrow": frozenset({"Table", "Array", "ChunkedArray", "RecordBatch"}),
 }
-# functions that parameters and fitted state hold, reviewed: they compute and do nothing else
+# functions in parameters and fitted models; all were reviewed to have no side effects
 _FUNCTIONS = {
     "sklearn.feature_selection": frozenset(
         [
@@ -128,7 +128,7 @@ _FUNCTIONS = {
         ["entr", "erf", "expit", "gammaln", "log_expit", "logit", "logsumexp", "softmax"]
     ),
 }
-# by the first part of their stable names: packages whose public functions may be named
+# packages whose public functions a file may name, by the first part of their stable names
 _PACKAGES = {"metrics": "palmette.metrics"}
 
 
@@ -185,5 +185,5 @@ def find_function(name: str) -> Any:
         listed = own in importlib.import_module(module).__all__
     found = getattr(importlib.import_module(module), own) if listed else None
     if not callable(found) or inspect.isclass(found):
-        raise ValueError(f"{str(name)[:120]!r} is not a function that a file may hold")
+        raise ValueError(f"{str(name)[:120]!r} is not a function that a file may name")
     return found

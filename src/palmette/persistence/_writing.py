@@ -1,4 +1,4 @@
-"""Save a model: walk it, gather JSON, arrays and foreign parts, write one file."""
+"""Save a model: encode it as JSON, arrays and objects of other libraries in one file."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["save", "state_members"]
 
 
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
-    """Write a model, or any object of Palmette, to a file; whole or not at all.
+    """Save a model, or any object of Palmette, to a file; completely or not at all.
 
     The file is a zip archive of JSON and .npy arrays: ``manifest.json`` with the versions of the
     libraries and a checksum for each member, ``hierarchy.json`` for `Hierarchy.read`, the object
-    itself in ``state.json`` and ``arrays/``, and estimators of other libraries as files of skops in
-    ``foreign/``. The same object gives the same bytes. Callbacks of a fit are left out.
+    itself in ``state.json`` and ``arrays/``, and estimators of other libraries as skops files in
+    ``foreign/``. Equal objects give equal bytes. Callbacks are not saved.
 
     Parameters
     ----------
@@ -31,12 +31,12 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
         An estimator, fitted or not, of Palmette or of scikit-learn; a hierarchy; or lists and
         dictionaries of such objects.
     path : path-like
-        ``.palmette`` is the usual suffix. A file there is replaced.
+        ``.palmette`` is the usual suffix. An existing file is replaced.
 
     Raises
     ------
     PalmetteError
-        Where the object holds what no file can, such as a function; the error names the attribute.
+        If a part of the object cannot be saved, such as a function; the error names the attribute.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def state_members(obj: Any, encoder: Encoder) -> dict[str, bytes]:
 
 
 def _hierarchy_of(obj: Any) -> dict[str, bytes]:
-    """Return the hierarchy for people and `Hierarchy.read`; the one that counts is in the state."""
+    """Return the hierarchy for users and `Hierarchy.read`; `load` uses that of the state."""
     hierarchy = obj if isinstance(obj, Hierarchy) else getattr(obj, "hierarchy_", None)
     if not isinstance(hierarchy, Hierarchy):
         return {}
@@ -75,5 +75,5 @@ def _hierarchy_of(obj: Any) -> dict[str, bytes]:
 
     try:
         return {"hierarchy.json": to_json(hierarchy).encode("utf-8", "surrogatepass")}
-    except PalmetteError:  # names that JSON has no words for
+    except PalmetteError:  # names that JSON cannot represent
         return {}

@@ -1,7 +1,7 @@
-"""Checkpoints of a fit: archives as models are, with a fingerprint of the fit in the manifest.
+"""Checkpoints of a fit: archives like those of models, with a fingerprint of the fit.
 
-Nothing is compressed, so that writing is quick, and no file can decompress to more than its size.
-Objects of other libraries are refused, in writing and in reading.
+Nothing is compressed, so that writing is fast, and no file can decompress to more than its size.
+Objects of other libraries are an error, when writing and when reading.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ from palmette.persistence._writing import state_members
 __all__ = ["read_checkpoint", "read_fingerprint", "write_checkpoint"]
 
 _MANIFEST = "manifest.json"
-_NAME_AT = 30  # where a zip file has the name of its first member
+_NAME_AT = 30  # position of the name of the first member in a zip file
 _MAX_MANIFEST = 2**26  # bytes
-_TOGETHER = 2**20  # bytes of an array that is kept with others: fewer members are quicker
+_TOGETHER = 2**20  # bytes of an array that is concatenated with others: few members are faster
 
 
 def write_checkpoint(
     path: str | os.PathLike[str], fingerprint: Mapping[str, str], state: Mapping[str, Any]
 ) -> None:
-    """Write a checkpoint, whole or not at all.
+    """Write a checkpoint, completely or not at all.
 
     Parameters
     ----------
     path : path-like
-        A file there is replaced.
+        An existing file is replaced.
     fingerprint : mapping of str to str
-        What the state belongs to.
+        Identifies the fit that the state belongs to.
     state : mapping of str to object
         Arrays, numbers, texts, objects of Palmette, and lists and dictionaries of them.
 
     Raises
     ------
     PalmetteError
-        If the state holds an object of another library.
+        If the state has an object of another library.
 
     Examples
     --------
@@ -63,13 +63,13 @@ def write_checkpoint(
 
 
 def read_fingerprint(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Read what a checkpoint belongs to; its state is neither read nor checked."""
+    """Read the fingerprint of a checkpoint; its state is neither read nor checked."""
     with _opened(path) as file:
         return _fingerprint_of(file)
 
 
 def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, Any]]:
-    """Read a checkpoint, every byte of it and every object in it checked.
+    """Read a checkpoint, and check its bytes and objects.
 
     Parameters
     ----------
@@ -79,12 +79,12 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[
     -------
     fingerprint : dict of str to str
     state : dict of str to object
-        As it was given to `write_checkpoint`.
+        As passed to `write_checkpoint`.
 
     Raises
     ------
     ReadError
-        If the file is no checkpoint, is of a later version, was cut short or changed.
+        If the file is not a checkpoint, has a later version, is truncated or was changed.
     """
     with _opened(path) as file:
         fingerprint = _fingerprint_of(file)
@@ -97,19 +97,19 @@ def read_checkpoint(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[
 def _fingerprint_of(file: ObjectFile) -> dict[str, str]:
     found = file.manifest.get("fingerprint")
     if not isinstance(found, dict) or not all(type(each) is str for each in found.values()):
-        raise ValueError("its manifest holds no fingerprint")
+        raise ValueError("its manifest has no fingerprint")
     return found
 
 
 @contextmanager
 def _opened(path: str | os.PathLike[str]) -> Iterator[ObjectFile]:
-    """Open a file that begins as checkpoints do; any error inside is about its bytes."""
+    """Open a checkpoint; any exception inside the context becomes a ReadError."""
     with _bytes_of(path) as stream:
         start = stream.read(_NAME_AT + len(_MANIFEST))
         if start[:2] != b"PK" or start[_NAME_AT:] != _MANIFEST.encode():
             raise ReadError(
-                f"this is not a checkpoint of Palmette ({_kind_of(start)}). It is left as it is: "
-                "give the checkpoint another name.",
+                f"this is not a checkpoint of Palmette ({_kind_of(start)}). It was not changed: "
+                "choose another name for the checkpoint.",
                 path=path,
             )
         try:
@@ -122,12 +122,12 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[ObjectFile]:
             if archive.n_bytes > os.fstat(stream.fileno()).st_size:
                 raise ValueError("it lists more bytes than it has")
             yield file
-        except Exception as error:  # whatever zipfile, json or numpy find wrong with the bytes
+        except Exception as error:  # invalid content may raise anything in zipfile, json or numpy
             if isinstance(error, ReadError) and error.path is not None:
                 raise
             reason = str(error)[:300] or type(error).__name__
             raise ReadError(
-                f"the checkpoint is cut short or was changed ({reason}). Take a good copy of it, "
+                f"the checkpoint is truncated or was changed ({reason}). Use another copy of it, "
                 "or delete it to start over.",
                 path=path,
             ) from error
@@ -143,14 +143,14 @@ def _bytes_of(path: str | os.PathLike[str]) -> BinaryIO:
 def _kind_of(start: bytes) -> str:
     if not start:
         return "the file is empty"
-    return "it is some other zip file" if start[:2] == b"PK" else f"it begins with {start[:8]!r}"
+    return "it is another zip file" if start[:2] == b"PK" else f"it begins with {start[:8]!r}"
 
 
 # ---------------------------------------------------------------------- other libraries
 
 
 class _NoForeign(Codec):
-    """Stands for the codecs of other libraries, and refuses their objects."""
+    """Replaces the codecs of other libraries; their objects are errors."""
 
     tag, by_type = "foreign", False
 
@@ -159,22 +159,22 @@ class _NoForeign(Codec):
 
     def write(self, value: Any, encoder: Encoder) -> NoReturn:
         raise PalmetteError(
-            f"a checkpoint holds arrays and objects of Palmette only, but {encoder.path} is "
+            f"a checkpoint can only have arrays and objects of Palmette, but {encoder.path} is "
             f"{value!r}. Use a weak learner of palmette.weak, or fit without Checkpoint."
         )
 
     def read(self, content: Any, decoder: Decoder) -> NoReturn:
-        raise ValueError("it holds an object of another library")
+        raise ValueError("it has an object of another library")
 
 
 class _NoForeignParts:
-    """What the codecs of other libraries would use; none of them is asked here."""
+    """Replaces the reader and writer of objects of other libraries."""
 
     def add(self, value: Any, encoder: Encoder) -> NoReturn:
-        raise PalmetteError("a checkpoint holds no objects of other libraries")
+        raise PalmetteError("a checkpoint has no objects of other libraries")
 
     def get(self, number: int) -> NoReturn:
-        raise ValueError("a checkpoint holds no objects of other libraries")
+        raise ValueError("a checkpoint has no objects of other libraries")
 
 
 _CODECS: list[Codec] = [*OWN_CODECS, _NoForeign()]

@@ -1,7 +1,7 @@
 """Checks of arrays that come from a file, for the `check_arrays` methods of classes.
 
-Kernels are compiled without bounds checks. A file that was made to do harm could hold a tree that
-leads out of its arrays, or in a circle; a class whose arrays reach a kernel has a method
+Kernels are compiled without bounds checks. A malicious file could contain a tree with indices out
+of bounds, or with a cycle; a class whose arrays are passed to a kernel has a method
 ``check_arrays`` that raises ValueError for such arrays. `palmette.load` and the reader of
 checkpoints call it on every object, wherever it is in the file, before anything uses the object.
 """
@@ -17,7 +17,7 @@ __all__ = ["check_starts", "integers", "numbers", "require", "same_shapes", "wit
 
 
 def require(holds: Any, otherwise: str) -> None:
-    """Raise ValueError with the given message unless a condition holds, in all of its places.
+    """Raise ValueError with the given message unless a condition is true everywhere.
 
     Examples
     --------
@@ -28,12 +28,12 @@ def require(holds: Any, otherwise: str) -> None:
 
 
 def numbers(value: Any, dtype: Any, ndim: int, what: str) -> NDArray[Any]:
-    """Return an array, which must have a type and a number of dimensions.
+    """Return an array after a check of its dtype and number of dimensions.
 
     Parameters
     ----------
     value : object
-        From a file: it may be anything.
+        Any object from a file.
     dtype : dtype-like
     ndim : int
     what : str
@@ -57,7 +57,7 @@ def numbers(value: Any, dtype: Any, ndim: int, what: str) -> NDArray[Any]:
 
 
 def integers(value: Any, what: str, ndim: int = 1) -> NDArray[Any]:
-    """Return an array, which must hold native integers of any width."""
+    """Return an array after a check that it has native integers of any width."""
     is_array = type(value) is np.ndarray and value.dtype.kind in "iu" and value.dtype.isnative
     require(is_array and value.ndim == ndim, f"{what}: expected integers with {ndim} dimension(s)")
     found: NDArray[Any] = value
@@ -65,12 +65,12 @@ def integers(value: Any, what: str, ndim: int = 1) -> NDArray[Any]:
 
 
 def within(places: NDArray[Any], n: int) -> NDArray[np.bool_]:
-    """Return which places are at least 0 and less than `n`."""
+    """Return which indices are at least 0 and less than `n`."""
     return np.asarray((places >= 0) & (places < n))
 
 
 def same_shapes(first: NDArray[Any], *others: NDArray[Any]) -> None:
-    """Require that arrays have the same shape."""
+    """Raise an error unless arrays have the same shape."""
     require(
         all(np.shape(each) == first.shape for each in others),
         "arrays that belong together have different shapes",
@@ -80,16 +80,16 @@ def same_shapes(first: NDArray[Any], *others: NDArray[Any]) -> None:
 def check_starts(
     starts: Any, n_parts: int | None, n_all: int | None, what: str = "starts"
 ) -> NDArray[np.int64]:
-    """Require that parts follow one another from the first place to the last.
+    """Raise an error unless consecutive parts cover an array.
 
     Parameters
     ----------
     starts : int array of shape (n_parts + 1,)
         Part ``i`` is at ``starts[i]:starts[i + 1]``.
     n_parts : int, optional
-        How many there must be.
+        Expected number of parts.
     n_all : int, optional
-        Where the last one must end.
+        Expected end of the last part.
     what : str
         Name of the array, for the error.
 
@@ -105,7 +105,7 @@ def check_starts(
     """
     starts = integers(starts, what)
     require(len(starts) > 0 and starts[0] == 0, f"{what}: the first part does not start at 0")
-    # of unsigned numbers, a difference would never be negative
+    # a comparison, since differences of unsigned numbers are never negative
     require(starts[1:] >= starts[:-1], f"{what}: a part ends before it starts")
     require(n_parts is None or len(starts) - 1 == n_parts, f"{what}: expected {n_parts} parts")
     require(n_all is None or starts[-1] == n_all, f"{what}: the last part does not end at {n_all}")

@@ -1,9 +1,9 @@
-"""Stable names of classes: what a model file or a checkpoint calls the classes of its objects.
+"""Stable names of classes, used in model files and checkpoints.
 
 A file names a class as ``boosting.SharedTree``, never by the module that defines it: a class can be
-moved, and older files go on loading. `STORED` lists every class that a file may hold. A name in it
-stays for good, also where its class is moved or renamed: then only its location changes. Modules
-are imported when a file or an object needs them.
+moved, and older files still load. `STORED` lists every class that a file may contain. A name in it
+never changes, also if its class is moved or renamed: then only its location changes. Modules are
+imported when a file or an object needs them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = [
     "stable_name",
 ]
 
-# by name, where a class is found: the package that makes it public, or else its module
+# by name, the location of a class: the package that makes it public, or else its module
 STORED: dict[str, str] = {
     "base.ClassStatistics": "palmette:ClassStatistics",
     "base.GrownTree": "palmette.base._grow:GrownTree",
@@ -209,24 +209,24 @@ STORED: dict[str, str] = {
 _NAME = re.compile(r"[a-z]\w*(\.[A-Za-z]\w*)+", re.ASCII)
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
-# of all names: where the class is, as a location or as the class itself
+# by name, the location of a class, or the class itself
 _where: dict[str, str | type] = dict(STORED)
-# by the name that a class has in its module: the stable names that may be of that class
+# by the name of a class in its module: its possible stable names
 _candidates: dict[str, list[str]] = {}
-_found: dict[type, str | None] = {}  # names of classes that were asked for
+_found: dict[type, str | None] = {}  # cache of `stable_name`
 for _name, _location in STORED.items():
     _candidates.setdefault(_location.partition(":")[2], []).append(_name)
 
 
 def register(name: str, location: str | type) -> None:
-    """Give a class a stable name, or tell that the class of a name is at another place now.
+    """Register a class under a stable name, or set the new location of a registered class.
 
     Parameters
     ----------
     name : str
-        A folder and a name, such as ``"boosting.SharedTree"``: what files will hold.
+        A folder and a name, such as ``"boosting.SharedTree"``, for files.
     location : str or type
-        ``"package.module:Class"``, which is imported when it is needed; or the class itself.
+        ``"package.module:Class"``, which is imported when needed; or the class itself.
 
     Examples
     --------
@@ -262,20 +262,20 @@ def find_class(name: Any) -> type:
     >>> find_class("os.system")
     Traceback (most recent call last):
       ...
-    ValueError: 'os.system' is not a class that a file may hold: no class of this Palmette has...
+    ValueError: 'os.system' is not a class that a file may contain: no class of this Palmette has...
     """
     where = _where.get(name) if isinstance(name, str) else None
     if where is None:
         raise ValueError(
-            f"{str(name)[:120]!r} is not a class that a file may hold: no class of this Palmette "
-            "has this name. A later Palmette may have it, or an extension that has to be imported "
-            "first"
+            f"{str(name)[:120]!r} is not a class that a file may contain: no class of this "
+            "Palmette has this name. A later version may have it, or an extension that has to be "
+            "imported first"
         )
     if isinstance(where, str):
         module, _, own = where.partition(":")
         where = getattr(importlib.import_module(module), own)
     if not inspect.isclass(where):
-        raise ValueError(f"{name!r} should be a class, but is {type(where).__name__}")
+        raise ValueError(f"{name!r} is a {type(where).__name__}: expected a class")
     return where
 
 
@@ -290,7 +290,7 @@ def _name_of(kind: type) -> str | None:
     package = kind.__module__.partition(".")[0]
     for name in _candidates.get(kind.__name__, ()):
         where = _where[name]
-        # nothing is imported for the sake of a class of another library
+        # do not import modules for a class of another library
         if where is kind or (isinstance(where, str) and re.split(r"[.:]", where)[0] == package):
             try:
                 if find_class(name) is kind:
@@ -301,7 +301,7 @@ def _name_of(kind: type) -> str | None:
 
 
 def is_of_palmette(kind: type) -> bool:
-    """Whether a class belongs to Palmette."""
+    """Return whether a class belongs to Palmette."""
     return kind.__module__.partition(".")[0] == "palmette"
 
 
@@ -309,12 +309,12 @@ def is_of_palmette(kind: type) -> bool:
 
 
 def full_name(kind: type) -> str:
-    """Return the name of a class with its module: how classes of other libraries are named."""
+    """Return the name of a class with its module, as for classes of other libraries."""
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def import_class(name: str) -> type | None:
-    """Return the class of a full name, if its module states that it defines it."""
+    """Return the class of a full name if its module defines it, else None."""
     module_name, _, class_name = name.rpartition(".")
     if not _MODULE.fullmatch(name):
         return None

@@ -95,7 +95,7 @@ def test_a_distance_that_was_not_reviewed_is_named():
     X, y = rows()
     model = pm.FlatClassifier(KNeighborsClassifier(p=3, algorithm="kd_tree")).fit(X, y)
     name = "sklearn.metrics._dist_metrics.MinkowskiDistance64"
-    with pytest.raises(ReadError, match=rf"harmless: {name}\. "):
+    with pytest.raises(ReadError, match=rf"known to be safe: {name}\. "):
         again(model)
     assert again(model, trusted=[name]).predict(X).tolist() == model.predict(X).tolist()
 
@@ -114,7 +114,7 @@ def test_types_of_users_are_listed_and_refused_unless_trusted(monkeypatch):
     X, y = rows()
     model = Mine(GaussianNB()).fit(X, y)
     name = f"{Mine.__module__}.Mine"
-    with pytest.raises(ReadError, match=rf"harmless: {name}\. .*trusted=\['{name}'\]"):
+    with pytest.raises(ReadError, match=rf"known to be safe: {name}\. .*trusted=\['{name}'\]"):
         again(model)
     for trusted in ([name], [Mine], Mine):
         made = again(model, trusted=trusted)

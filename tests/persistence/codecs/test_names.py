@@ -43,13 +43,13 @@ def test_listed_functions_come_back(function):
     [os.system, eval, open, len, lambda x: x, np.save, np.load, "".join, test_types_come_back],
 )
 def test_other_functions_are_refused_by_name(value):
-    with pytest.raises(PalmetteError, match=r"score_func.* cannot hold: it is the function"):
+    with pytest.raises(PalmetteError, match=r"score_func.* cannot be saved.*: it is the function"):
         again({"score_func": value})
 
 
 @pytest.mark.parametrize("kind", [os.PathLike, type("Made", (), {}), Exception, property])
 def test_other_types_are_refused_by_name(kind):
-    with pytest.raises(PalmetteError, match=r"kind.* cannot hold: it is the class"):
+    with pytest.raises(PalmetteError, match=r"kind.* cannot be saved.*: it is the class"):
         again({"kind": kind})
 
 
@@ -67,7 +67,7 @@ def test_other_types_are_refused_by_name(kind):
     ],
 )
 def test_names_of_other_functions_lead_to_nothing(name):
-    with pytest.raises(ValueError, match="is not a function that a file may hold"):
+    with pytest.raises(ValueError, match="is not a function that a file may name"):
         _types.find_function(name)
 
 
@@ -75,7 +75,7 @@ def test_names_of_other_functions_lead_to_nothing(name):
     "name", ["eval", "os.PathLike", "numpy.load", "builtins.int", "pandas.read_pickle", "", None]
 )
 def test_names_of_other_types_lead_to_nothing(name):
-    with pytest.raises(ValueError, match="is not a class that a file may hold"):
+    with pytest.raises(ValueError, match="is not a class that a file may contain"):
         _types.find_type(name)
 
 

@@ -136,7 +136,7 @@ def decoded(written, **settings):
     ],
 )
 def test_names_of_anything_else_than_our_classes_are_refused(name):
-    with pytest.raises(ValueError, match="is not a class that a file may hold"):
+    with pytest.raises(ValueError, match="is not a class that a file may contain"):
         decoded({"object": {"class": name, "state": {}}})
 
 
@@ -200,5 +200,5 @@ def test_an_object_whose_class_cannot_be_found_is_refused():
         pass
 
     Local.__module__ = "palmette.local._classifiers"
-    with pytest.raises(PalmetteError, match="cannot hold"):
+    with pytest.raises(PalmetteError, match="cannot be saved"):
         again({"model": Local()})

@@ -51,5 +51,5 @@ def test_subclasses_are_not_taken_for_what_they_extend():
     class Words(list):
         pass
 
-    with pytest.raises(ValueError, match="cannot hold"):
+    with pytest.raises(ValueError, match="cannot be saved"):
         again({"words": Words()})

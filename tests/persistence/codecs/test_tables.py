@@ -40,7 +40,7 @@ def test_types_of_columns_come_back(dtype):
 
 def test_types_that_no_label_has_are_refused():
     for dtype in (pl.List(pl.Int8), pa.list_(pa.int8())):
-        with pytest.raises(PalmetteError, match="such columns are no labels"):
+        with pytest.raises(PalmetteError, match="columns of labels do not have this type"):
             again({"dtype": dtype})
 
 
