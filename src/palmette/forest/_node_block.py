@@ -142,12 +142,7 @@ def _transpose_product_dense(dense: Reals, factors: Reals, sums: Reals) -> None:
     n_rows, n_columns = dense.shape
     for i in range(0, n_rows - n_rows % 4, 4):
         a, b, c, d = dense[i], dense[i + 1], dense[i + 2], dense[i + 3]
-        p, q, r, s = (
-            factors[i],
-            factors[i + 1],
-            factors[i + 2],
-            factors[i + 3],
-        )
+        p, q, r, s = (factors[i], factors[i + 1], factors[i + 2], factors[i + 3])
         for j in range(n_columns):
             sums[j] += (p * a[j] + q * b[j]) + (r * c[j] + s * d[j])
     for i in range(n_rows - n_rows % 4, n_rows):

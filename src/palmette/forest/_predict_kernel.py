@@ -30,7 +30,7 @@ _MAX_ROWS = 1024
 _MIN_ROWS = 32
 _SCORE_ALL = 3  # if at least a third of a block's rows reach a node, scoring all is faster
 
-_Workspace: TypeAlias = tuple[Indices, Indices, Reals, Reals, Offsets]
+_Buffers: TypeAlias = tuple[Indices, Indices, Reals, Reals, Offsets]
 
 
 class ObliqueTrees(NamedTuple):
@@ -110,7 +110,7 @@ def _score_some(
     values: Reals,
     start: int,
     stop: int,
-    node_scores: Reals,
+    sums: Reals,
 ) -> None:
     """Write the products of the rows ``order[first:last]`` with the weights from start to stop."""
     here, there = np.uint64(start), np.uint64(stop)  # unsigned: numba need not check the sign
@@ -131,18 +131,8 @@ def _score_some(
             f += rows[p, feature] * value
             g += rows[q, feature] * value
             h += rows[r, feature] * value
-        (
-            node_scores[place],
-            node_scores[place + 1],
-            node_scores[place + 2],
-            node_scores[place + 3],
-        ) = a, b, c, d
-        (
-            node_scores[place + 4],
-            node_scores[place + 5],
-            node_scores[place + 6],
-            node_scores[place + 7],
-        ) = e, f, g, h
+        sums[place], sums[place + 1], sums[place + 2], sums[place + 3] = a, b, c, d
+        sums[place + 4], sums[place + 5], sums[place + 6], sums[place + 7] = e, f, g, h
         place += 8
     while place + 1 < last:
         i, j = np.uint64(order[place]), np.uint64(order[place + 1])
@@ -151,24 +141,24 @@ def _score_some(
             feature, value = np.uint64(features[k]), values[k]
             a += rows[i, feature] * value
             b += rows[j, feature] * value
-        node_scores[place], node_scores[place + 1] = a, b
+        sums[place], sums[place + 1] = a, b
         place += 2
     if place < last:
         i, a = np.uint64(order[place]), np.float32(0.0)
         for k in range(here, there):
             a += rows[i, np.uint64(features[k])] * values[k]
-        node_scores[place] = a
+        sums[place] = a
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _partition(
-    order: Indices, first: int, last: int, node_scores: Reals, bias: float, right_rows: Indices
+    order: Indices, first: int, last: int, sums: Reals, bias: float, right_rows: Indices
 ) -> int:
     """Partition rows, left before right; return the position of the first right row."""
     middle, n_right = first, 0
     for i in range(first, last):  # both are written, one is kept: no branch to mispredict
         row = order[i]
-        goes_right = node_scores[i] + bias >= 0.0
+        goes_right = sums[i] + bias >= 0.0
         right_rows[n_right] = row
         order[middle] = row
         n_right += goes_right
@@ -184,13 +174,13 @@ def _leaves_in_tree(
     rows: Reals,
     trees: ObliqueTrees,
     tree: int,
-    workspace: _Workspace,
+    buffers: _Buffers,
     leaves: Indices,
 ) -> None:
     """Write the leaves of a block's rows in one tree, as indices among the nodes of all trees."""
     base, left, right, bias = trees.tree_starts[tree], trees.left, trees.right, trees.bias
     starts, features, values = trees.weight_starts, trees.weight_features, trees.weight_values
-    order, right_rows, scores, node_scores, stack = workspace
+    order, right_rows, scores, sums, stack = buffers
     n_rows = len(rows)
     for i in range(n_rows):
         order[i] = i
@@ -207,10 +197,10 @@ def _leaves_in_tree(
         if (last - first) * _SCORE_ALL >= n_rows:
             _score_all(by_feature, features, values, start, stop, scores)
             for i in range(first, last):
-                node_scores[i] = scores[order[i]]
+                sums[i] = scores[order[i]]
         else:
-            _score_some(rows, order, first, last, features, values, start, stop, node_scores)
-        middle = _partition(order, first, last, node_scores, bias[place], right_rows)
+            _score_some(rows, order, first, last, features, values, start, stop, sums)
+        middle = _partition(order, first, last, sums, bias[place], right_rows)
         if middle < last:
             stack[n_stacked, 0], stack[n_stacked, 1] = middle, last
             stack[n_stacked, 2] = base + right[place]
@@ -222,17 +212,15 @@ def _leaves_in_tree(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _allocate(n_features: int) -> tuple[Reals, Reals, Indices, _Workspace]:
+def _allocate(n_features: int) -> tuple[Reals, Reals, Indices, _Buffers]:
     """Return arrays for a block of rows by row and by feature, their leaves, and buffers."""
     size = min(max(_BLOCK_VALUES // max(n_features, 1), _MIN_ROWS), _MAX_ROWS)
-    by_row, by_feature = (
-        np.empty((size, n_features), np.float32),
-        np.zeros((n_features, size), np.float32),
-    )
+    by_row = np.empty((size, n_features), np.float32)
+    by_feature = np.zeros((n_features, size), np.float32)
     leaves, order, right_rows = np.empty((3, size), np.int32)
-    scores, node_scores = np.empty(size, np.float32), np.empty(size, np.float32)
+    scores, sums = np.empty(size, np.float32), np.empty(size, np.float32)
     stack = np.empty((size, 3), np.int64)  # each row is at one node at a time
-    return by_row, by_feature, leaves, (order, right_rows, scores, node_scores, stack)
+    return by_row, by_feature, leaves, (order, right_rows, scores, sums, stack)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -245,15 +233,15 @@ def _find_leaves(
     trees: ObliqueTrees,
     leaves: Indices,
 ) -> None:
-    by_row, by_feature, block_leaves, workspace = _allocate(n_features)
-    for first in range(0, leaves.shape[0], len(block_leaves)):
-        n_rows = min(len(block_leaves), leaves.shape[0] - first)
+    by_row, by_feature, found, buffers = _allocate(n_features)
+    for first in range(0, leaves.shape[0], len(found)):
+        n_rows = min(len(found), leaves.shape[0] - first)
         rows = by_row[:n_rows]
         _read_block(X, data, indices, indptr, first, rows, by_feature)
         for tree in range(leaves.shape[1]):
-            _leaves_in_tree(by_feature, rows, trees, tree, workspace, block_leaves)
+            _leaves_in_tree(by_feature, rows, trees, tree, buffers, found)
             for i in range(n_rows):
-                leaves[first + i, tree] = block_leaves[i] - trees.tree_starts[tree]
+                leaves[first + i, tree] = found[i] - trees.tree_starts[tree]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -271,20 +259,20 @@ def _add_votes(
     used: Flags,
     votes: Sums,
 ) -> None:
-    by_row, by_feature, block_leaves, workspace = _allocate(n_features)
+    by_row, by_feature, found, buffers = _allocate(n_features)
     use_all = used.shape[0] == 0
-    for first in range(0, votes.shape[0], len(block_leaves)):
-        n_rows = min(len(block_leaves), votes.shape[0] - first)
+    for first in range(0, votes.shape[0], len(found)):
+        n_rows = min(len(found), votes.shape[0] - first)
         rows = by_row[:n_rows]
         _read_block(X, data, indices, indptr, first, rows, by_feature)
         for tree in range(len(trees.tree_starts) - 1):
-            _leaves_in_tree(by_feature, rows, trees, tree, workspace, block_leaves)
+            _leaves_in_tree(by_feature, rows, trees, tree, buffers, found)
             weights = vote_weights[tree]
             for i in range(n_rows):
                 if not (use_all or used[tree, first + i]):
                     continue
-                row_votes, begin = votes[first + i], np.uint64(share_starts[block_leaves[i]])
-                for k in range(begin, np.uint64(share_starts[block_leaves[i] + 1])):
+                row_votes, begin = votes[first + i], np.uint64(share_starts[found[i]])
+                for k in range(begin, np.uint64(share_starts[found[i] + 1])):
                     label = np.uint64(share_labels[k])
                     row_votes[label] += weights[label] * share_values[k]
 

@@ -57,7 +57,7 @@ def class_shares(second: Flags, weights: Sums, shares: Reals) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
-def _approximate_tanh(scores: Reals, alpha: float, tanh_scores: Reals) -> None:
+def _approximate_tanh(scores: Reals, alpha: float, tanhs: Reals) -> None:
     """Write ``tanh(alpha * scores)`` with an error of about 1e-7, in vectorisable operations.
 
     Lambert's continued fraction is evaluated at a quarter of the argument, then doubled twice.
@@ -72,22 +72,22 @@ def _approximate_tanh(scores: Reals, alpha: float, tanh_scores: Reals) -> None:
         y = x * x
         t = x * (a + y * (b + y * c)) / (a + y * (d + y * (e + y)))
         t = two * t / (one + t * t)
-        tanh_scores[i] = two * t / (one + t * t)
+        tanhs[i] = two * t / (one + t * t)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
-def _weighted_sums(shares: Reals, tanh_scores: Reals) -> tuple[float, float]:
+def _weighted_sums(shares: Reals, tanhs: Reals) -> tuple[float, float]:
     kind = shares.dtype.type
     first, second = kind(0.0), kind(0.0)
-    for i in range(len(tanh_scores)):
-        first += shares[0, i] * tanh_scores[i]
-        second += shares[1, i] * tanh_scores[i]
+    for i in range(len(tanhs)):
+        first += shares[0, i] * tanhs[i]
+        second += shares[1, i] * tanhs[i]
     return float(first), float(second)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def soft_rates(
-    scores: Reals, shares: Reals, alpha: float, exact: bool, tanh_scores: Reals
+    scores: Reals, shares: Reals, alpha: float, exact: bool, tanhs: Reals
 ) -> tuple[float, float]:
     """Return the soft true and false positive rates (Eq. 5), and write ``tanh(alpha * scores)``.
 
@@ -98,17 +98,17 @@ def soft_rates(
     alpha : float
     exact : bool
         Whether to use ``np.tanh`` instead of the faster approximation.
-    tanh_scores : float array of shape (n_rows,), OUT
+    tanhs : float array of shape (n_rows,), OUT
     """
     if exact:
         for i in range(len(scores)):
-            tanh_scores[i] = np.tanh(alpha * scores[i])
+            tanhs[i] = np.tanh(alpha * scores[i])
     else:
-        _approximate_tanh(scores, alpha, tanh_scores)
+        _approximate_tanh(scores, alpha, tanhs)
     first, second = 0.0, 0.0
     for start in range(0, len(scores), _CHUNK):
         stop = min(start + _CHUNK, len(scores))
-        of_first, of_second = _weighted_sums(shares[:, start:stop], tanh_scores[start:stop])
+        of_first, of_second = _weighted_sums(shares[:, start:stop], tanhs[start:stop])
         first += of_first
         second += of_second
     return 0.5 * (second + 1.0), 0.5 * (first + 1.0)
@@ -130,14 +130,12 @@ def hellinger_loss(true_rate: float, false_rate: float) -> float:
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
 def _write_derivatives(
-    shares: Reals, tanh_scores: Reals, by_first: float, by_second: float, derivatives: Reals
+    shares: Reals, tanhs: Reals, by_first: float, by_second: float, derivatives: Reals
 ) -> None:
     kind = shares.dtype.type
     a, b, one = kind(by_first), kind(by_second), kind(1.0)
-    for i in range(len(tanh_scores)):
-        derivatives[i] = (a * shares[0, i] + b * shares[1, i]) * (
-            one - tanh_scores[i] * tanh_scores[i]
-        )
+    for i in range(len(tanhs)):
+        derivatives[i] = (a * shares[0, i] + b * shares[1, i]) * (one - tanhs[i] * tanhs[i])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -145,7 +143,7 @@ def hellinger_derivatives(
     true_rate: float,
     false_rate: float,
     shares: Reals,
-    tanh_scores: Reals,
+    tanhs: Reals,
     alpha: float,
     derivatives: Reals,
 ) -> None:
@@ -155,7 +153,7 @@ def hellinger_derivatives(
     ----------
     true_rate, false_rate : float
     shares : float array of shape (2, n_rows), IN
-    tanh_scores : float array of shape (n_rows,), IN
+    tanhs : float array of shape (n_rows,), IN
         As written by `soft_rates`.
     alpha : float
     derivatives : float array of shape (n_rows,), OUT
@@ -164,9 +162,7 @@ def hellinger_derivatives(
     root_fnr, root_tnr = np.sqrt(max(1.0 - true_rate, CLAMP)), np.sqrt(max(1.0 - false_rate, CLAMP))
     by_true = (root_fpr - root_tpr) / root_tpr - (root_tnr - root_fnr) / root_fnr
     by_false = (root_tpr - root_fpr) / root_fpr - (root_fnr - root_tnr) / root_tnr
-    _write_derivatives(
-        shares, tanh_scores, by_false * alpha / 2.0, by_true * alpha / 2.0, derivatives
-    )
+    _write_derivatives(shares, tanhs, by_false * alpha / 2.0, by_true * alpha / 2.0, derivatives)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -125,10 +125,8 @@ def least_squares(
     for i in range(n_rows):
         target_mean += row_weights[i] if second[i] else -row_weights[i]
     target_mean /= total
-    residual, derivatives = (
-        np.empty(n_rows, dtype=weights.dtype),
-        np.empty(n_rows, dtype=weights.dtype),
-    )
+    residual = np.empty(n_rows, dtype=weights.dtype)
+    derivatives = np.empty(n_rows, dtype=weights.dtype)
     projected = np.empty(n_rows, dtype=weights.dtype)
     for i in range(n_rows):
         residual[i] = (1.0 if second[i] else -1.0) - target_mean
@@ -182,19 +180,13 @@ def _penalty(point: Reals, gamma: float, ridge: float) -> float:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _loss(
-    kind: int,
-    block: Block,
-    shares: Reals,
-    alpha: float,
-    point: Reals,
-    scores: Reals,
-    tanh_scores: Reals,
+    kind: int, block: Block, shares: Reals, alpha: float, point: Reals, scores: Reals, tanhs: Reals
 ) -> tuple[float, float, float]:
     """Return the loss and the soft rates (0 for the logistic loss); write the scores."""
     project(block, point[:-1], point[-1], scores)
     if kind == LOGISTIC:
         return logistic_loss(scores, shares), 0.0, 0.0
-    true_rate, false_rate = soft_rates(scores, shares, alpha, False, tanh_scores)
+    true_rate, false_rate = soft_rates(scores, shares, alpha, False, tanhs)
     return hellinger_loss(true_rate, false_rate), true_rate, false_rate
 
 
@@ -208,7 +200,7 @@ def _smooth_gradient(
     rates: tuple[float, float],
     point: Reals,
     scores: Reals,
-    tanh_scores: Reals,
+    tanhs: Reals,
     gradient: Reals,
 ) -> None:
     """Write the gradient of the smooth part at the point of the last call of `_loss`."""
@@ -216,7 +208,7 @@ def _smooth_gradient(
     if kind == LOGISTIC:
         logistic_derivatives(scores, shares, derivatives)
     else:
-        hellinger_derivatives(rates[0], rates[1], shares, tanh_scores, alpha, derivatives)
+        hellinger_derivatives(rates[0], rates[1], shares, tanhs, alpha, derivatives)
     transpose_product(block, derivatives, gradient[:-1])
     gradient[-1] = derivatives.sum()
     if ridge > 0.0:
@@ -224,67 +216,53 @@ def _smooth_gradient(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _pseudo_gradient(gradient: Reals, point: Reals, gamma: float, pseudo_gradient: Reals) -> None:
+def _subgradient(gradient: Reals, point: Reals, gamma: float, subgradient: Reals) -> None:
     """Write the gradient of the objective; at zero weights its subgradient of minimum norm."""
     for j in range(len(point) - 1):
         partial = gradient[j]
         if point[j] > 0.0 or (point[j] == 0.0 and partial < -gamma):
-            pseudo_gradient[j] = partial + gamma
+            subgradient[j] = partial + gamma
         elif point[j] < 0.0 or partial > gamma:
-            pseudo_gradient[j] = partial - gamma
+            subgradient[j] = partial - gamma
         else:
-            pseudo_gradient[j] = 0.0
-    pseudo_gradient[-1] = gradient[-1]
+            subgradient[j] = 0.0
+    subgradient[-1] = gradient[-1]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _apply_inverse_hessian(
-    steps: Reals,
-    gradient_changes: Reals,
-    products: Reals,
-    n_pairs: int,
-    newest: int,
-    direction: Reals,
+    steps: Reals, changes: Reals, products: Reals, n_pairs: int, newest: int, direction: Reals
 ) -> None:
     """Multiply a direction by the estimate of the inverse Hessian (two-loop recursion)."""
     factors = np.empty(_MEMORY)
     for age in range(n_pairs):
         k = (newest - age) % _MEMORY
         factors[k] = _dot(steps[k], direction) / products[k]
-        _add_scaled(direction, -factors[k], gradient_changes[k])
-    scale = direction.dtype.type(
-        products[newest] / _dot(gradient_changes[newest], gradient_changes[newest])
-    )
+        _add_scaled(direction, -factors[k], changes[k])
+    scale = direction.dtype.type(products[newest] / _dot(changes[newest], changes[newest]))
     for j in range(len(direction)):
         direction[j] *= scale
     for age in range(n_pairs - 1, -1, -1):
         k = (newest - age) % _MEMORY
-        _add_scaled(
-            direction, factors[k] - _dot(gradient_changes[k], direction) / products[k], steps[k]
-        )
+        _add_scaled(direction, factors[k] - _dot(changes[k], direction) / products[k], steps[k])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _take_step(
-    point: Reals,
-    direction: Reals,
-    step: float,
-    pseudo_gradient: Reals,
-    gamma: float,
-    candidate: Reals,
+    point: Reals, direction: Reals, step: float, subgradient: Reals, gamma: float, candidate: Reals
 ) -> float:
     """Write the point after a step within its orthant; return the predicted change of the loss."""
-    predicted_change, size = 0.0, point.dtype.type(step)
+    predicted, size = 0.0, point.dtype.type(step)
     last = len(point) - 1
     for j in range(len(point)):
         value = point[j] + size * direction[j]
         if gamma > 0.0 and j < last:
-            orthant = point[j] if point[j] != 0.0 else -pseudo_gradient[j]
+            orthant = point[j] if point[j] != 0.0 else -subgradient[j]
             if value * orthant <= 0.0:
                 value = point.dtype.type(0.0)
         candidate[j] = value
-        predicted_change += pseudo_gradient[j] * (value - point[j])
-    return predicted_change
+        predicted += subgradient[j] * (value - point[j])
+    return predicted
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -322,46 +300,42 @@ def minimise(
         The loss without the penalties.
     """
     n_rows, size = shares.shape[1], len(point)
-    scores, tanh_scores = np.empty(n_rows, point.dtype), np.empty(n_rows, point.dtype)
-    gradient, pseudo_gradient = np.empty_like(point), np.empty_like(point)
-    direction, candidate, gradient_before = (
-        np.empty_like(point),
-        np.empty_like(point),
-        gradient.copy(),
-    )
-    steps, gradient_changes = (
-        np.empty((_MEMORY, size), point.dtype),
-        np.empty((_MEMORY, size), point.dtype),
-    )
+    scores, tanhs = np.empty(n_rows, point.dtype), np.empty(n_rows, point.dtype)
+    gradient, subgradient = np.empty_like(point), np.empty_like(point)
+    direction = np.empty_like(point)
+    candidate = np.empty_like(point)
+    gradient_before = gradient.copy()
+    steps = np.empty((_MEMORY, size), point.dtype)
+    changes = np.empty((_MEMORY, size), point.dtype)
     products = np.empty(_MEMORY)
     n_pairs, newest = 0, 0
-    loss, true_rate, false_rate = _loss(kind, block, shares, alpha, point, scores, tanh_scores)
+    loss, true_rate, false_rate = _loss(kind, block, shares, alpha, point, scores, tanhs)
     value = loss + _penalty(point, gamma, ridge)
     rates = (true_rate, false_rate)
-    _smooth_gradient(kind, block, shares, alpha, ridge, rates, point, scores, tanh_scores, gradient)
+    _smooth_gradient(kind, block, shares, alpha, ridge, rates, point, scores, tanhs, gradient)
     for _ in range(max_iterations):
-        _pseudo_gradient(gradient, point, gamma, pseudo_gradient)
-        length = np.sqrt(_dot(pseudo_gradient, pseudo_gradient))
+        _subgradient(gradient, point, gamma, subgradient)
+        length = np.sqrt(_dot(subgradient, subgradient))
         if length <= 1e-12:
             break
         for j in range(size):
-            direction[j] = -pseudo_gradient[j]
+            direction[j] = -subgradient[j]
         step = 1.0
         if n_pairs > 0:
-            _apply_inverse_hessian(steps, gradient_changes, products, n_pairs, newest, direction)
+            _apply_inverse_hessian(steps, changes, products, n_pairs, newest, direction)
             for j in range(size):
-                if direction[j] * pseudo_gradient[j] >= 0.0:
+                if direction[j] * subgradient[j] >= 0.0:
                     direction[j] = 0.0
         else:
             step = max(0.5 * np.sqrt(_dot(point, point)), 1e-3) / length
         accepted, trial = False, 0.0
         for _trial in range(_MAX_TRIALS):
-            predicted_change = _take_step(point, direction, step, pseudo_gradient, gamma, candidate)
+            predicted = _take_step(point, direction, step, subgradient, gamma, candidate)
             loss, true_rate, false_rate = _loss(
-                kind, block, shares, alpha, candidate, scores, tanh_scores
+                kind, block, shares, alpha, candidate, scores, tanhs
             )
             trial = loss + _penalty(candidate, gamma, ridge)
-            if trial <= value + _MIN_DECREASE * predicted_change and predicted_change < 0.0:
+            if trial <= value + _MIN_DECREASE * predicted and predicted < 0.0:
                 accepted = True
                 break
             step *= 0.4
@@ -373,15 +347,15 @@ def minimise(
         gradient_before[:] = gradient
         rates = (true_rate, false_rate)
         _smooth_gradient(
-            kind, block, shares, alpha, ridge, rates, candidate, scores, tanh_scores, gradient
+            kind, block, shares, alpha, ridge, rates, candidate, scores, tanhs, gradient
         )
         place = (newest + 1) % _MEMORY if n_pairs > 0 else 0
         for j in range(size):
             steps[place, j] = candidate[j] - point[j]
-            gradient_changes[place, j] = gradient[j] - gradient_before[j]
+            changes[place, j] = gradient[j] - gradient_before[j]
             point[j] = candidate[j]
-        products[place] = _dot(steps[place], gradient_changes[place])
-        if products[place] > 1e-10 * _dot(gradient_changes[place], gradient_changes[place]):
+        products[place] = _dot(steps[place], changes[place])
+        if products[place] > 1e-10 * _dot(changes[place], changes[place]):
             newest, n_pairs = place, min(n_pairs + 1, _MEMORY)
         else:  # if the memory was full, its oldest pair has been overwritten
             n_pairs = min(n_pairs, _MEMORY - 1)
@@ -447,10 +421,8 @@ def _batch_gradient(
 ) -> None:
     """Write the gradient of Eq. 9."""
     n_columns = len(point) - 1
-    scores, derivatives = (
-        np.empty(shares.shape[1], point.dtype),
-        np.empty(shares.shape[1], point.dtype),
-    )
+    scores = np.empty(shares.shape[1], point.dtype)
+    derivatives = np.empty(shares.shape[1], point.dtype)
     project(block, point[:-1], point[-1], scores)
     true_rate, false_rate = soft_rates(scores, shares, alpha, True, scores)
     hellinger_derivatives(true_rate, false_rate, shares, scores, alpha, derivatives)
@@ -499,11 +471,9 @@ def adam(
     order = np.arange(n_rows).astype(np.int32)
     shares = np.empty((2, n_rows), dtype=point.dtype)
     class_shares(second, row_weights, shares)
-    gradient, first_moment, second_moment = (
-        np.empty_like(point),
-        np.zeros_like(point),
-        np.zeros_like(point),
-    )
+    gradient = np.empty_like(point)
+    first_moment = np.zeros_like(point)
+    second_moment = np.zeros_like(point)
     batch = block
     for iteration in range(max_iterations):
         if n_batches > 1:

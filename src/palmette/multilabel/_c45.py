@@ -150,12 +150,7 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         # scikit-learn's trees require 32-bit indices of sparse rows
         X = validate_data(
-            self,
-            X,
-            dtype=np.float32,
-            accept_sparse="csr",
-            accept_large_sparse=False,
-            reset=False,
+            self, X, dtype=np.float32, accept_sparse="csr", accept_large_sparse=False, reset=False
         )
         shares: FloatArray = self.tree_.predict_proba(X, check_input=False)
         return shares

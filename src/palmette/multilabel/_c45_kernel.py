@@ -322,17 +322,7 @@ def _choose(
         varies = not _is_constant(columns, bounds[j])
         if varies:
             best, varies = _scan(
-                columns,
-                j,
-                bounds[j],
-                rows,
-                masses,
-                purity,
-                buffers,
-                min_weight,
-                margin,
-                best,
-                key,
+                columns, j, bounds[j], rows, masses, purity, buffers, min_weight, margin, best, key
             )
         if not varies:
             features[i], features[n_constant] = features[n_constant], features[i]

@@ -58,12 +58,7 @@ class IterativeStratifiedKFold(BaseCrossValidator):  # type: ignore[misc]
     """
 
     def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        shuffle: bool = False,
-        random_state: Any = None,
-        order: int = 1,
+        self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None, order: int = 1
     ) -> None:
         number = _number_of_splits(n_splits, minimum=2)
         if random_state is not None and not shuffle:
