@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -353,18 +353,13 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Tuples of names from the top, or names in a DAG; sets of them if rows may have several.
         """
         X = self.features(frame)
-        if self.several_paths_:
-            return write_sets(node_sets(self.estimator_, X, self.hierarchy_), self.hierarchy_)
-        return write_nodes(nodes_of(self.estimator_, X, self.hierarchy_), self.hierarchy_)
+        return self._predictions().paths(X)
 
     @available_if(_has_proba)
     def predict_proba(self, frame: Any) -> FloatArray:
         """Probabilities of the labels: (n_samples, n_classes), columns as in ``classes_``."""
         X = self.features(frame)
-        if self.several_paths_:
-            full = node_proba(self.estimator_, X, self.hierarchy_)
-            return full[:, self.hierarchy_.index(list(self.classes_))]
-        return PathAnswers(self.estimator_, self.hierarchy_).class_proba(X)
+        return self._predictions().class_proba(X)
 
     @available_if(_has_proba)
     def predict_node_proba(self, frame: Any) -> FloatArray:
@@ -401,11 +396,44 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         )
 
+    def _predictions(self) -> _OnePath | _SeveralPaths:
+        kind = _SeveralPaths if self.several_paths_ else _OnePath
+        return kind(self.estimator_, self.hierarchy_, self.classes_)
+
     def label_text(self, path: Any) -> str:
         """Write a path as in the table; with a learnt hierarchy only the label."""
         if isinstance(path, tuple):
             return str(path[-1]) if self.learnt_ and path else self.target_.write(path)
         return str(path)
+
+
+class _OnePath(NamedTuple):
+    """Predictions of a model with one path per row."""
+
+    estimator: Any
+    hierarchy: Hierarchy
+    classes: NDArray[np.object_]
+
+    def paths(self, X: Any) -> list[Any]:
+        return write_nodes(nodes_of(self.estimator, X, self.hierarchy), self.hierarchy)
+
+    def class_proba(self, X: Any) -> FloatArray:
+        return PathAnswers(self.estimator, self.hierarchy).class_proba(X)
+
+
+class _SeveralPaths(NamedTuple):
+    """Predictions of a model with several paths per row."""
+
+    estimator: Any
+    hierarchy: Hierarchy
+    classes: NDArray[np.object_]
+
+    def paths(self, X: Any) -> list[Any]:
+        return write_sets(node_sets(self.estimator, X, self.hierarchy), self.hierarchy)
+
+    def class_proba(self, X: Any) -> FloatArray:
+        full = node_proba(self.estimator, X, self.hierarchy)
+        return full[:, self.hierarchy.index(list(self.classes))]
 
 
 def _class_paths(estimator: Any, hierarchy: Hierarchy) -> NDArray[np.object_]:
