@@ -16,6 +16,9 @@ from palmette.labels._space import LabelSpace
 
 __all__ = ["EXPECTED_LOSSES", "expected_by_matrix", "hierarchical_costs"]
 
+FloatArray = NDArray[np.float64]
+ExpectedLoss = Callable[[LabelSpace, FloatArray], FloatArray]
+
 
 def hierarchical_costs(
     hierarchy: Hierarchy, normalize: bool = True, nodes: NDArray[np.int32] | None = None
@@ -68,10 +71,6 @@ def hierarchical_costs(
     if normalize and n_nodes > 1:
         costs /= costs.sum()
     return costs
-
-
-FloatArray = NDArray[np.float64]
-ExpectedLoss = Callable[[LabelSpace, FloatArray], FloatArray]
 
 
 def zero_one(space: LabelSpace, proba: FloatArray) -> FloatArray:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["TreeLayout", "choose_nodes", "draw", "lay_out", "one_line", "summarize"]
 
 
+IntArray = NDArray[np.int64]
 Shown = dict[int, list[int]]  # node -> those of its children that are drawn, in their order
 
 
@@ -228,9 +229,6 @@ def summarize(hierarchy: Hierarchy) -> str:
         f"{kind}, {hierarchy.n_nodes:,} nodes with the root, {hierarchy.n_leaves:,} leaves, "
         f"depth {hierarchy.max_depth}{f' ({levels} by level)' if levels else ''}"
     )
-
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 
+IntArray = NDArray[np.int32]
 # floats and dates that differ from themselves are missing: NaN and NaT
 _MAY_BE_NAN = (float, complex, np.inexact, np.datetime64, np.timedelta64)
 _MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}  # names of types of pandas and numpy
@@ -126,8 +127,6 @@ def _type_then_value(label: Any) -> Any:
         return ("tuple", tuple(_type_then_value(part) for part in label))
     return (type(label).__name__, str(label))
 
-
-IntArray = NDArray[np.int32]
 
 SEPARATOR = "/"
 _AMBIGUOUS = -1

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from palmette.persistence._graph import Codec, Decoder, Encoder
+from palmette.persistence._types import listed
 
 __all__ = ["CODECS"]
 
@@ -81,28 +82,9 @@ class PolarsTypes(Codec):
     """Types of columns of polars: those without parameters, and enumerations."""
 
     tag, by_type = "polars_dtype", False
-    _names = frozenset(
-        [
-            "Binary",
-            "Boolean",
-            "Categorical",
-            "Date",
-            "Float32",
-            "Float64",
-            "Int8",
-            "Int16",
-            "Int32",
-            "Int64",
-            "Int128",
-            "Null",
-            "Object",
-            "String",
-            "Time",
-            "UInt8",
-            "UInt16",
-            "UInt32",
-            "UInt64",
-        ]
+    _names = listed(
+        "Binary Boolean Categorical Date Float32 Float64 Int8 Int16 Int32 Int64 Int128 "
+        "Null Object String Time UInt8 UInt16 UInt32 UInt64"
     )
 
     def takes(self, value: Any) -> bool:

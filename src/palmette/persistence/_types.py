@@ -14,26 +14,16 @@ import numpy as np
 
 from palmette.persistence.names import find_class, stable_name
 
-__all__ = ["find_function", "find_type", "name_of_function", "name_of_type"]
+__all__ = ["find_function", "find_type", "listed", "name_of_function", "name_of_type"]
 
-_BUILTINS = frozenset(
-    [
-        "bool",
-        "bytes",
-        "complex",
-        "dict",
-        "float",
-        "frozenset",
-        "int",
-        "list",
-        "object",
-        "range",
-        "set",
-        "slice",
-        "str",
-        "tuple",
-        "type",
-    ]
+
+def listed(names: str) -> frozenset[str]:
+    """Return the names in a text."""
+    return frozenset(names.split())
+
+
+_BUILTINS = listed(
+    "bool bytes complex dict float frozenset int list object range set slice str tuple type"
 )
 # types of labels, by the modules that users import them from
 _TYPES = {
@@ -49,80 +39,22 @@ _TYPES = {
 }
 # functions in parameters and fitted models; all were reviewed to have no side effects
 _FUNCTIONS = {
-    "sklearn.feature_selection": frozenset(
-        [
-            "chi2",
-            "f_classif",
-            "f_regression",
-            "mutual_info_classif",
-            "mutual_info_regression",
-            "r_regression",
-        ]
+    "sklearn.feature_selection": listed(
+        "chi2 f_classif f_regression mutual_info_classif mutual_info_regression r_regression"
     ),
-    "sklearn.metrics": frozenset(
-        [
-            "accuracy_score",
-            "average_precision_score",
-            "balanced_accuracy_score",
-            "brier_score_loss",
-            "cohen_kappa_score",
-            "f1_score",
-            "fbeta_score",
-            "hamming_loss",
-            "jaccard_score",
-            "log_loss",
-            "matthews_corrcoef",
-            "ndcg_score",
-            "precision_score",
-            "recall_score",
-            "roc_auc_score",
-            "top_k_accuracy_score",
-            "zero_one_loss",
-        ]
+    "sklearn.metrics": listed(
+        "accuracy_score average_precision_score balanced_accuracy_score brier_score_loss "
+        "cohen_kappa_score f1_score fbeta_score hamming_loss jaccard_score log_loss "
+        "matthews_corrcoef ndcg_score precision_score recall_score roc_auc_score "
+        "top_k_accuracy_score zero_one_loss"
     ),
-    "sklearn.metrics.pairwise": frozenset(
-        [
-            "additive_chi2_kernel",
-            "chi2_kernel",
-            "cosine_similarity",
-            "laplacian_kernel",
-            "linear_kernel",
-            "polynomial_kernel",
-            "rbf_kernel",
-            "sigmoid_kernel",
-        ]
+    "sklearn.metrics.pairwise": listed(
+        "additive_chi2_kernel chi2_kernel cosine_similarity laplacian_kernel "
+        "linear_kernel polynomial_kernel rbf_kernel sigmoid_kernel"
     ),
-    "numpy": frozenset(
-        [
-            "abs",
-            "cbrt",
-            "ceil",
-            "cos",
-            "exp",
-            "exp2",
-            "expm1",
-            "floor",
-            "log",
-            "log10",
-            "log1p",
-            "log2",
-            "max",
-            "mean",
-            "median",
-            "min",
-            "prod",
-            "reciprocal",
-            "rint",
-            "sign",
-            "sin",
-            "sqrt",
-            "square",
-            "std",
-            "sum",
-            "tan",
-            "tanh",
-            "var",
-        ]
+    "numpy": listed(
+        "abs cbrt ceil cos exp exp2 expm1 floor log log10 log1p log2 max mean median min "
+        "prod reciprocal rint sign sin sqrt square std sum tan tanh var"
     ),
     "scipy.special": frozenset(
         ["entr", "erf", "expit", "gammaln", "log_expit", "logit", "logsumexp", "softmax"]
@@ -179,11 +111,11 @@ def name_of_function(function: Any) -> str | None:
 def find_function(name: str) -> Any:
     """Return the function that a file names."""
     module, _, own = str(name).rpartition(".")
-    listed = own in _FUNCTIONS.get(module, ())
-    if not listed and module in _PACKAGES:
+    is_listed = own in _FUNCTIONS.get(module, ())
+    if not is_listed and module in _PACKAGES:
         module = _PACKAGES[module]
-        listed = own in importlib.import_module(module).__all__
-    found = getattr(importlib.import_module(module), own) if listed else None
+        is_listed = own in importlib.import_module(module).__all__
+    found = getattr(importlib.import_module(module), own) if is_listed else None
     if not callable(found) or inspect.isclass(found):
         raise ValueError(f"{str(name)[:120]!r} is not a function that a file may name")
     return found
