@@ -200,7 +200,7 @@ def test_models_without_probabilities_or_labels_are_refused(fitted):
     _, X, y = fitted
     labels = ["/".join(label) for label in y]
     flat = Perceptron().fit(X, labels)
-    with pytest.raises(PalmetteError, match="Perceptron gives no probabilities"):
+    with pytest.raises(PalmetteError, match="Perceptron has no probabilities"):
         CoverageDisplay.from_estimator(flat, X, labels)
     with pytest.raises(PalmetteError, match="y is missing"):
         CoverageDisplay.from_estimator(fitted[0], X)
