@@ -121,9 +121,8 @@ def speed(rounds):
     start = time.process_time()
     clf.predict(bunch.X_test)
     predict = time.process_time() - start
-    print(
-        f"| {Y.shape[1]} classes, {len(X):,} rows, {len(clf.rounds_)} rounds | s per round | ratio |"
-    )
+    size = f"{Y.shape[1]} classes, {len(X):,} rows, {len(clf.rounds_)} rounds"
+    print(f"| {size} | s per round | ratio |")
     print("|---|---|---|")
     print(f"| palmette, one thread, all of fit | {ours:.4f} | 1 |")
     print(f"| literal search in numpy, one round | {literal:.2f} | {literal / ours:,.0f} |")

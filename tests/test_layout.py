@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-import palmette
 from tests import import_graph as graph
 from tests.instances import public_estimators
+
+import palmette
 
 SHARED = ("base", "trees")
 SHORT = 150  # lines; a shorter private module with one importer belongs to that one

@@ -13,30 +13,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-__all__ = [
-    "BIN",
-    "COUNT",
-    "FLAG",
-    "INDICATOR",
-    "NODE",
-    "OFFSET",
-    "PROBABILITY",
-    "BinArray",
-    "CountArray",
-    "FlagArray",
-    "IndicatorArray",
-    "NodeArray",
-    "OffsetArray",
-    "ProbabilityArray",
-    "count_rows",
-    "is_text",
-    "row_chunks",
-    "seed_each",
-    "take_cells",
-    "take_rows",
-]
-
-
 NODE = np.int32
 """Number of a node, class or feature; -1 for none. The largest hierarchies have 1e5 to 1e6 nodes;
 closures take half the memory of int64, and scipy's sparse matrices use int32 too."""

@@ -17,17 +17,6 @@ from typing import IO, Any, BinaryIO, Literal, cast, overload
 
 from palmette.exceptions import ReadError
 
-__all__ = [
-    "MAX_UNPACKED",
-    "atomic_write",
-    "decode_text",
-    "is_litter",
-    "open_bytes",
-    "plain_suffix",
-    "read_bytes",
-    "require_text",
-]
-
 # A compressed file of a few kB can expand to terabytes; no valid input comes near this limit.
 MAX_UNPACKED = 2 * 1024**3
 

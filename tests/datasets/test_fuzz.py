@@ -24,12 +24,11 @@ from scipy import sparse
 from palmette.datasets._arff import read_arff
 from palmette.datasets._clus import read_clus
 from palmette.datasets._home import DatasetEntry, list_datasets
-from palmette.datasets._libsvm import read_libsvm
 from palmette.datasets._mat import read_mat
 from palmette.datasets._mulan import read_mulan
 from palmette.datasets._named_sets import load_newsgroups, load_omniglot
 from palmette.datasets._rda import read_rda
-from palmette.datasets._table import read_delimited, read_table
+from palmette.datasets._table import read_delimited, read_libsvm, read_table
 from palmette.exceptions import PalmetteError
 from palmette.labels._labels import NodeLabels
 

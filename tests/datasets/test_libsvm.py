@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
-from palmette.datasets._libsvm import read_libsvm
+from palmette.datasets._table import read_libsvm
 from palmette.exceptions import ReadError
 
 Write = Callable[[str, str | bytes], Path]

@@ -25,24 +25,6 @@ from palmette.labels._containers import row_index
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
 
-__all__ = [
-    "OverLabels",
-    "PathAnswers",
-    "final_step",
-    "find_in_parts",
-    "fitted_hierarchy",
-    "gives_node_proba",
-    "hierarchy_of",
-    "model_parts",
-    "node_proba",
-    "node_proba_of",
-    "node_sets",
-    "nodes_of",
-    "parts_with_rows",
-    "to_last_step",
-    "truth_of",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

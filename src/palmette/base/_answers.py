@@ -26,19 +26,6 @@ from palmette.labels._labels import NodeLabels
 from palmette.labels._readers import is_indicator
 from palmette.labels._space import LabelSpace
 
-__all__ = [
-    "Answers",
-    "NodeRoute",
-    "NodeSets",
-    "OnePath",
-    "closed_on",
-    "label_order",
-    "labels_listed",
-    "lists_as_matrix",
-    "nodes_in",
-    "true_nodes",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 Chosen = Any  # nodes of shape (n_samples,), or a sparse bool array of shape (n_samples, n_nodes)

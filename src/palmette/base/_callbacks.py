@@ -15,16 +15,6 @@ from numpy.typing import NDArray
 from sklearn import __version__ as sklearn_version
 from sklearn.utils.metaestimators import available_if
 
-__all__ = [
-    "IterativeFitMixin",
-    "callbacks_of",
-    "is_whole_fit",
-    "monitored_fit",
-    "monitored_rounds",
-    "state_of",
-    "was_done_before",
-]
-
 State = tuple[Mapping[str, str], Mapping[str, NDArray[Any]]]
 Method = TypeVar("Method", bound=Callable[..., Any])
 

@@ -15,20 +15,6 @@ from scipy import sparse
 from palmette._arrays import COUNT, CountArray, OffsetArray
 from palmette.exceptions import PalmetteError
 
-__all__ = [
-    "Matrix",
-    "Moments",
-    "Rows",
-    "add",
-    "combine_scatter",
-    "dense",
-    "inverse",
-    "moments_by_class",
-    "read_only",
-    "scale_rows",
-    "squares",
-]
-
 Moments: TypeAlias = Literal["mean", "diagonal", "scatter", "pooled"]
 Matrix: TypeAlias = CountArray | sparse.csr_array
 Rows: TypeAlias = NDArray[Any] | sparse.csr_array

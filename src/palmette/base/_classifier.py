@@ -41,8 +41,6 @@ from palmette.hierarchy._pictures import fitted_html
 from palmette.labels._containers import row_index
 from palmette.labels._labels import NodeLabels
 
-__all__ = ["HierarchicalClassifier"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

@@ -28,24 +28,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
 
-__all__ = [
-    "Preset",
-    "ReadLabels",
-    "Threads",
-    "check_target",
-    "check_weights",
-    "closed_targets",
-    "given_hierarchy",
-    "has_several",
-    "node_target",
-    "path_target",
-    "preset",
-    "presets",
-    "read_labels",
-    "used_rows",
-    "weight_keyword",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

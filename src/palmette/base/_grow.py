@@ -21,8 +21,6 @@ from palmette.base._statistics import ClassStatistics, Moments
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = ["ClassProblem", "GrownTree", "IntArray", "Partition", "grow_class_tree", "least_side"]
-
 IntArray = NDArray[np.int32]
 
 

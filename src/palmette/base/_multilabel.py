@@ -21,8 +21,6 @@ from palmette.decisions._thresholds import (
 )
 from palmette.exceptions import PalmetteError
 
-__all__ = ["MultilabelClassifier"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-__all__ = ["fit_inverse_temperature", "held_out_third", "temperature_scaled"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

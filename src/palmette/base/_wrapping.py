@@ -30,20 +30,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
 
-__all__ = [
-    "LabelScorer",
-    "WrappedClassifier",
-    "answers_by_node",
-    "check_scores",
-    "check_wrapped",
-    "has_out_of_bag",
-    "learns_its_tree",
-    "places_of_hierarchy",
-    "takes_node_labels",
-    "takes_node_sets",
-    "with_out_of_bag",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

@@ -23,8 +23,6 @@ from palmette.decisions._rules import BestPath
 from palmette.decisions._thresholds import LabelRule, Threshold
 from palmette.exceptions import PalmetteError
 
-__all__ = ["NodeBoostingClassifier", "total_reach"]
-
 
 def total_reach(rounds: list[Any], n_columns: int, by_column: bool) -> NDArray[np.float64]:
     """Return the largest score that the votes of the first rounds can sum to.

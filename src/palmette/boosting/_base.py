@@ -45,8 +45,6 @@ from palmette.trees._binning import BinMapper
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["BoostedClassifier"]
-
 FloatArray = NDArray[np.float64]
 
 # parameters that may change between a fit and its continuation from a checkpoint

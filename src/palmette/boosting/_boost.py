@@ -13,17 +13,6 @@ from palmette._arrays import row_chunks
 from palmette.boosting._hypotheses import Bundle, ClassTrees, Hypothesis, Samples, add_class_trees
 from palmette.boosting._weak import TrainingRows, WeakLearner
 
-__all__ = [
-    "BundledLearner",
-    "BundledObjective",
-    "Objective",
-    "Round",
-    "RowChoice",
-    "boost",
-    "scores_of",
-    "staged_scores",
-]
-
 
 class BundledObjective:
     """Independent objectives whose columns are concatenated.

@@ -25,8 +25,6 @@ from palmette.exceptions import PalmetteError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.persistence.checkpoints import read_checkpoint, read_fingerprint, write_checkpoint
 
-__all__ = ["Checkpoint", "fingerprint_of_arrays", "fingerprint_of_parameters", "resume_from"]
-
 _CHUNK = 2**24  # bytes of an array that are copied at once
 _LONGEST = 300  # longer values are stored as a digest
 _LEAST_PAUSE = 20  # times the duration of writing: checkpoints cost at most 5 % of a fit

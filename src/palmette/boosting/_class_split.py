@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from palmette.boosting._histogram import add_pairs
 from palmette.trees._random import State, next_below
 
-__all__ = ["choose_class_split"]
-
 Codes: TypeAlias = NDArray[np.uint8]
 Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]

@@ -20,8 +20,6 @@ from palmette.boosting._weak import (
 )
 from palmette.trees._binning import count_features
 
-__all__ = ["StumpPerClass", "TreePerClass", "draw_features", "passes_parents", "search_stumps"]
-
 IntArray = NDArray[np.int32]
 
 _SMALL = 2**20  # up to this number of additions per round, the cost of float64 is negligible

@@ -18,8 +18,6 @@ from palmette.decisions._rules import BestPath
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.trees._binning import MAX_BINS
 
-__all__ = ["AdaBoostECCClassifier"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -31,20 +31,6 @@ from palmette.trees._binning import MISSING, BinMapper
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "AVERAGE",
-    "IS_ABOVE",
-    "IS_MISSING",
-    "IS_UP_TO",
-    "START",
-    "Part",
-    "Request",
-    "explain",
-    "parts_of",
-    "split_rule",
-    "split_rules",
-]
-
 IntArray = NDArray[np.int64]
 
 # sides of a split

@@ -10,8 +10,6 @@ from palmette.boosting._class_trees import StumpPerClass
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.trees._binning import MAX_BINS
 
-__all__ = ["AdaBoostMHClassifier", "AdaBoostMIClassifier", "FlatAdaBoostClassifier"]
-
 
 class FlatAdaBoostClassifier(NodeBoostingClassifier):
     """Base class of AdaBoost over labels; a subclass sets `_coefficient`."""

@@ -17,16 +17,6 @@ from palmette.boosting._class_split import choose_class_split
 from palmette.boosting._shared_split import best_shared_split, draw_features, random_shared_split
 from palmette.trees._random import NODE_STRIDE, State
 
-__all__ = [
-    "add_class_tree_scores",
-    "add_masked_class_tree_scores",
-    "add_tree_scores",
-    "find_class_leaves",
-    "grow_heap_tree",
-    "mask_places",
-    "shared_leaf",
-]
-
 Codes: TypeAlias = NDArray[np.uint8]
 Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int32]

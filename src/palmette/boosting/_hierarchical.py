@@ -18,8 +18,6 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.trees._binning import MAX_BINS
 
-__all__ = ["HierarchicalBoostingClassifier"]
-
 FloatArray = NDArray[np.float64]
 
 _AUTO = Marginal(0.4, 1.0, partial=False)  # by cross-validation on three image data sets

@@ -10,8 +10,6 @@ from palmette.boosting._class_trees import StumpPerClass, TreePerClass
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.trees._binning import MAX_BINS
 
-__all__ = ["HierarchicalAdaBoostClassifier"]
-
 _PAPER = "Chelmis and Qi, Hierarchical Multiclass AdaBoost, IEEE Big Data 2021"
 
 

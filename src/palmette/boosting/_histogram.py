@@ -19,25 +19,6 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = [
-    "BINS",
-    "CLEARLY",
-    "GROUP",
-    "LANES",
-    "add_lanes",
-    "add_pairs",
-    "aligned_floats",
-    "best_stumps",
-    "column_totals",
-    "copy_lanes",
-    "exact_stump_edges",
-    "lead_lanes",
-    "pack_columns",
-    "pick_stumps",
-    "stump_edges",
-    "sum_bins",
-]
-
 Codes: TypeAlias = NDArray[np.uint8]
 Floats: TypeAlias = NDArray[np.float32]
 Columns: TypeAlias = NDArray[np.float32] | NDArray[np.float64]

@@ -12,22 +12,6 @@ from palmette._arrays import BinArray
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 from palmette.trees._carts import Carts
 
-__all__ = [
-    "Bundle",
-    "CartVotes",
-    "ClassModels",
-    "ClassTrees",
-    "Coloured",
-    "ColumnParents",
-    "Hypothesis",
-    "Samples",
-    "SharedTree",
-    "add_class_trees",
-    "answer_signs",
-    "extent_of",
-    "mask_by_parents",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Samples:

@@ -24,8 +24,6 @@ from palmette.boosting._members import LOSSES
 from palmette.exceptions import PalmetteError
 from palmette.labels._space import LabelSpace
 
-__all__ = ["column_scale", "member_maps", "node_importances", "node_map", "overall_importances"]
-
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 

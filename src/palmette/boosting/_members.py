@@ -20,8 +20,6 @@ from palmette.boosting._objectives import (
 from palmette.boosting._path_scores import path_scores
 from palmette.decisions._losses import hierarchical_costs
 
-__all__ = ["LOSSES", "Member"]
-
 FloatArray = NDArray[np.float64]
 
 _MANY_COLUMNS = 1024

@@ -12,20 +12,6 @@ from palmette.boosting._hypotheses import Coloured
 from palmette.boosting._weak import regrow
 from palmette.labels._space import LabelSpace
 
-__all__ = [
-    "NO_EDGE",
-    "AdaBoostWeights",
-    "ColouringWeights",
-    "GradientObjective",
-    "LeafSoftmax",
-    "Logistic",
-    "Loss",
-    "PathSoftmax",
-    "coefficient_of",
-    "working_dtype",
-]
-
-
 Floats = NDArray[np.float32]
 Sums = NDArray[np.float64]
 

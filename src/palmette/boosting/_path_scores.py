@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from palmette.labels._space import LabelSpace
 
-__all__ = ["best_positive_path", "path_scores"]
-
 _DEPTH_POWER = 0.75
 
 

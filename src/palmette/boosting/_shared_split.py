@@ -25,8 +25,6 @@ from palmette.boosting._histogram import (
 )
 from palmette.trees._random import State, next_below
 
-__all__ = ["best_shared_split", "draw_features", "random_shared_split"]
-
 Codes: TypeAlias = NDArray[np.uint8]
 Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float32] | NDArray[np.float64]

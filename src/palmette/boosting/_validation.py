@@ -19,8 +19,6 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import LabelSpace
 
-__all__ = ["Validation", "split_rows", "tune_marginal"]
-
 
 def split_rows(
     targets: Any, fraction: float, seed: int

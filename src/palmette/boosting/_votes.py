@@ -8,22 +8,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = [
-    "add_class_gains",
-    "add_leaf_values",
-    "add_shared_gains",
-    "class_means",
-    "leaf_sums",
-    "logistic_gradients",
-    "newton_sums",
-    "path_softmax_gradients",
-    "reweigh",
-    "reweigh_shared",
-    "shared_leaf_sums",
-    "shared_means",
-    "softmax_gradients",
-]
-
 Codes: TypeAlias = NDArray[np.uint8]
 Floats: TypeAlias = NDArray[np.float32]
 Indices: TypeAlias = NDArray[np.int32]

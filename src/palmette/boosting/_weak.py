@@ -25,18 +25,6 @@ from palmette.exceptions import PalmetteError
 from palmette.trees._binning import BinnedRows, count_features
 from palmette.trees._carts import Carts
 
-__all__ = [
-    "ColumnMask",
-    "GrownColumns",
-    "GrownTree",
-    "SharedTreeLearner",
-    "TrainingRows",
-    "WeakLearner",
-    "check_parameters",
-    "majority",
-    "regrow",
-]
-
 Floats = NDArray[np.float32] | NDArray[np.float64]
 Sums = NDArray[np.float64]
 

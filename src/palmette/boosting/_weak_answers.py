@@ -28,8 +28,6 @@ from palmette.boosting._weak import (
 from palmette.exceptions import PalmetteError
 from palmette.trees._carts import Carts, CartSettings, draw_rows, grow_cart, weigh_rows
 
-__all__ = ["AnswerPerClass", "CartPerClass", "EstimatorPerClass", "resolve_weak_learner"]
-
 Tree = tuple[NDArray[Any], ...]
 
 

@@ -23,18 +23,6 @@ from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 
-__all__ = [
-    "Fold",
-    "WrappingClassifier",
-    "check_folds",
-    "held_out_part",
-    "random_folds",
-    "stratified_folds",
-    "take_labels",
-    "used_part",
-]
-
-
 FloatArray = NDArray[np.float64]
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows to fit on, rows to calibrate on
 

@@ -36,8 +36,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
 
-__all__ = ["CalibratedHierarchicalClassifier"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 FoldScores = dict[int, FamilyScores] | NDArray[np.float32]  # on true paths, or of all nodes

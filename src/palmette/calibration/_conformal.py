@@ -40,8 +40,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._containers import row_index
 from palmette.labels._labels import NodeLabels
 
-__all__ = ["ConformalHierarchicalClassifier"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

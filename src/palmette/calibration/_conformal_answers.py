@@ -28,15 +28,6 @@ from palmette.labels._forms import node_csr
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
 
-__all__ = [
-    "CalibrationScores",
-    "ConformalNodeSets",
-    "ConformalPaths",
-    "MissedShares",
-    "check_coverage",
-]
-
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]

@@ -11,20 +11,6 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
 from sklearn.isotonic import isotonic_regression
 
-__all__ = [
-    "CURVES",
-    "Answers",
-    "CurveTable",
-    "FamilyScores",
-    "fit_family_temperature",
-    "fit_isotonic",
-    "fit_sigmoid",
-    "isotonic_at",
-    "not_zero",
-    "sigmoid_at",
-]
-
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

@@ -22,15 +22,6 @@ from palmette.decisions._coherence import NodeColumns
 from palmette.decisions._decode import Route, RouteByMarginals, normalize_rows
 from palmette.labels._space import LabelSpace
 
-__all__ = [
-    "CalibratedRoute",
-    "FamilyCalibration",
-    "NodeCalibration",
-    "merge_scores",
-    "scores_on_true_paths",
-]
-
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

@@ -8,16 +8,6 @@ from scipy import sparse
 
 from palmette.labels._space import LabelSpace
 
-__all__ = [
-    "LABEL_SCORES",
-    "Chains",
-    "cover_of_sets",
-    "cumulative_score",
-    "label_nonconformity",
-    "least_likely_score",
-    "set_nonconformity",
-]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]

@@ -19,8 +19,6 @@ from palmette.class_tree._simple import RandomTree
 from palmette.labels._containers import row_index
 from palmette.trees._binning import MAX_BINS
 
-__all__ = ["AdaBoostBHCClassifier"]
-
 _PAPER = "G. Jun, J. Ghosh (2009). Multi-class boosting with class hierarchies. MCS 2009."
 
 

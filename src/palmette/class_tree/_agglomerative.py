@@ -18,8 +18,6 @@ from palmette.base._grow import ClassProblem, IntArray, least_side
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.exceptions import PalmetteError
 
-__all__ = ["AgglomerativeTree", "Dendrogram"]
-
 Floats = NDArray[np.float64]
 
 _METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")

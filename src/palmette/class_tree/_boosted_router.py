@@ -19,8 +19,6 @@ from palmette.persistence.checks import integers, numbers, require
 from palmette.trees._binning import MAX_BINS, BinMapper, BinnedRows
 from palmette.trees._carts import CartSettings
 
-__all__ = ["BoostedRouter", "BoostedRoutes", "StagedRoutes"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

@@ -36,8 +36,6 @@ from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 
-__all__ = ["ClassTreeClassifier", "DagSpace", "resolve_router"]
-
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 _HELD_OUT = 2**24  # maximum number of probabilities used for calibration: 128 MiB

@@ -18,8 +18,6 @@ from palmette.class_tree._groups import groups_of, near_groups
 from palmette.class_tree._learner import ClassTreeLearner, short_indices
 from palmette.exceptions import PalmetteError
 
-__all__ = ["LabelEmbeddingTree", "held_out_confusion"]
-
 _SHARPNESS = 3.0  # factor of decision values in the softmax: they are about -1 and 1
 
 

@@ -17,8 +17,6 @@ from palmette.class_tree._linear_routes import check_routes
 from palmette.class_tree._routing import OptionTable, RoutingProblem
 from palmette.class_tree._search import best_labels
 
-__all__ = ["DAGSVMClassifier"]
-
 IntArray = NDArray[np.int32]
 
 

@@ -16,8 +16,6 @@ from palmette.class_tree._groups import groups_of, near_groups
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.exceptions import PalmetteError
 
-__all__ = ["DependenceTree"]
-
 _GRAM = 4096  # classes up to which a kernel matrix is formed: 128 MiB
 _MAX_STEPS = 100
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from palmette.trees._random import next_below
 
-__all__ = ["compact_columns", "logistic_descent", "squared_hinge_descent"]
-
 _SMALL = 1e-12  # gradients below this value are regarded as zero
 _NEWTON_STEPS = 20
 

@@ -10,14 +10,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh
 
-__all__ = [
-    "fix_signs",
-    "leading_eigenvectors",
-    "leading_of_matrix",
-    "leading_of_rows",
-    "random_directions",
-]
-
 Floats = NDArray[np.float64]
 
 _SMALL = 48  # up to this size all eigenvectors are found sooner than a few

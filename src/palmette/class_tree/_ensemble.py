@@ -23,8 +23,6 @@ from palmette.decisions._rules import resolve_decoding
 from palmette.exceptions import PalmetteError
 from palmette.labels._labels import NodeLabels
 
-__all__ = ["ClassTreeEnsemble"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

@@ -24,8 +24,6 @@ from palmette.class_tree._groups import cut_with_min_side, two_sides
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.exceptions import PalmetteError
 
-__all__ = ["BHCTree"]
-
 Floats = NDArray[np.float64]
 Kind = Literal["scatter", "diagonal", "pooled"]
 

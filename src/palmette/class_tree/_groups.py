@@ -9,18 +9,6 @@ from numpy.typing import NDArray
 
 from palmette.base._grow import IntArray, least_side
 
-__all__ = [
-    "best_cut",
-    "cut_with_min_side",
-    "groups_of",
-    "k_means",
-    "median_cut",
-    "near_groups",
-    "ordered_groups",
-    "two_means",
-    "two_sides",
-]
-
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 

@@ -18,8 +18,6 @@ from palmette.base._grow import ClassProblem, IntArray, Partition, grow_class_tr
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._pictures import FittedHTML
 
-__all__ = ["ClassTreeLearner", "short_indices"]
-
 
 class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
     """Base of estimators that learn a hierarchy over the classes of y.

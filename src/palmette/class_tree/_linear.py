@@ -16,8 +16,6 @@ from palmette.class_tree._linear_routes import FlatRows, LinearRoutes
 from palmette.class_tree._routing import Router, RoutingProblem
 from palmette.exceptions import PalmetteError
 
-__all__ = ["LinearRouter"]
-
 FloatArray = NDArray[np.float64]
 _Block: TypeAlias = tuple[sparse.csr_array, FloatArray]  # weights and biases of classifiers
 

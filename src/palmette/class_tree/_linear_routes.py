@@ -12,8 +12,6 @@ from scipy import sparse
 from palmette.class_tree._routing import OptionTable, Routes
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 
-__all__ = ["LINKS", "FlatRows", "LinearRoutes", "check_routes"]
-
 FloatArray = NDArray[np.float64]
 # for many sparse rows, a product with a dense matrix of all weights is faster, if it fits in memory
 _MANY_ROWS = 512

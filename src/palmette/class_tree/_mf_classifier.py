@@ -11,8 +11,6 @@ from palmette.class_tree._classifier import ClassTreeClassifier
 from palmette.class_tree._linear import LinearRouter
 from palmette.class_tree._spectral import MFTree
 
-__all__ = ["MFTreeClassifier"]
-
 
 class MFTreeClassifier(ClassTreeClassifier):
     """Classify along a tree that is learnt from the spectrum of class similarity.

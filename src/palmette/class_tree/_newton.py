@@ -6,8 +6,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["logistic_newton", "squared_hinge_newton"]
-
 _BLOCK = 256  # number of rows whose products are computed at a time
 _HALVINGS = 40
 _MAX_MARGIN = 700.0  # the exponential of larger margins overflows

@@ -14,8 +14,6 @@ from palmette.base._grow import ClassProblem, IntArray
 from palmette.class_tree._groups import groups_of, ordered_groups
 from palmette.class_tree._learner import ClassTreeLearner
 
-__all__ = ["NMFTree"]
-
 
 class NMFTree(ClassTreeLearner):
     """Divide the classes recursively by non-negative matrix factorisation.

@@ -22,8 +22,6 @@ from palmette.trees._carts import (
     round_weights,
 )
 
-__all__ = ["LEAST_ERROR", "NodeVotes", "add_cart_votes", "boost_carts", "boost_node"]
-
 Codes: TypeAlias = NDArray[np.uint8]
 Indices: TypeAlias = NDArray[np.int32]
 Offsets: TypeAlias = NDArray[np.int64]

@@ -16,8 +16,6 @@ from palmette.class_tree._eigenvectors import leading_eigenvectors
 from palmette.class_tree._learner import ClassTreeLearner, short_indices
 from palmette.exceptions import PalmetteError
 
-__all__ = ["RelaxedTree", "colour_classes"]
-
 Colours = NDArray[np.int8]
 _END = 4  # at first, a quarter of the classes at either end is coloured
 

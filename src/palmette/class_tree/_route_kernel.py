@@ -6,16 +6,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = [
-    "LOGISTIC",
-    "PAIRS",
-    "SOFTMAX",
-    "SQUARED_HINGE",
-    "keep_best",
-    "link_all",
-    "option_scores",
-]
-
 SQUARED_HINGE, LOGISTIC, SOFTMAX, PAIRS = 0, 1, 2, 3  # functions from margins to scores
 
 _LOOKUP = 12  # cost of a binary search of a feature, in writes to a table of all features

@@ -20,8 +20,6 @@ from palmette.class_tree._linear_routes import LinearRoutes
 from palmette.class_tree._routing import OptionTable, Router, Routes, RoutingProblem
 from palmette.exceptions import PalmetteError
 
-__all__ = ["EstimatorRouter", "EstimatorRoutes", "SpectralRouter"]
-
 FloatArray = NDArray[np.float64]
 _NOTHING = 1e-10  # eigenvalues below this share of the largest are rounding errors
 _DENSE_CLASSES = 512  # up to this number, computing all eigenvectors is as fast as a few

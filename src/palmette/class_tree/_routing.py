@@ -24,8 +24,6 @@ from palmette.persistence.checks import (
     within,
 )
 
-__all__ = ["OptionTable", "Router", "Routes", "RoutingProblem"]
-
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from palmette.class_tree._routing import OptionTable, Routes
 
-__all__ = ["best_labels", "class_scores"]
-
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 

@@ -23,8 +23,6 @@ from palmette.class_tree._eigenvectors import (
     random_directions,
 )
 
-__all__ = ["ClassSimilarity"]
-
 Floats = NDArray[np.float64]
 
 _BLOCK = 512  # number of classes whose products are formed at once and kept for the subtree

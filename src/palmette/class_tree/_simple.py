@@ -15,8 +15,6 @@ from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._similarity import ClassSimilarity
 from palmette.exceptions import PalmetteError
 
-__all__ = ["BalancedTree", "RandomTree", "ShuffledTree"]
-
 Floats = NDArray[np.float64]
 _ITERATIONS = 50
 

@@ -20,8 +20,6 @@ from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._similarity import ClassSimilarity
 from palmette.exceptions import PalmetteError
 
-__all__ = ["MFTree", "SpectralState"]
-
 Floats = NDArray[np.float64]
 
 _POWER = {"means": 0.0, "roots": 0.5, "sums": 1.0}

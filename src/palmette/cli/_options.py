@@ -17,31 +17,6 @@ if TYPE_CHECKING:
     from palmette.compare import Problem
     from palmette.table import TableModel
 
-__all__ = [
-    "ColumnNames",
-    "Delimiter",
-    "DrawnLines",
-    "Encoding",
-    "Format",
-    "Jobs",
-    "LabelsSeparator",
-    "ModelFile",
-    "OptionalTarget",
-    "Resume",
-    "Seed",
-    "Separator",
-    "Settings",
-    "Sheet",
-    "TableFile",
-    "Target",
-    "Trusted",
-    "check_data",
-    "check_jobs",
-    "find_data",
-    "load_table_model",
-    "read_column_names",
-]
-
 # ---------------------------------------------------------------------- tables
 
 TableFile = Annotated[

@@ -30,17 +30,6 @@ from palmette.compare import (
 )
 from palmette.exceptions import PalmetteError
 
-__all__ = [
-    "best_first",
-    "hint_at",
-    "plain_table",
-    "print_leaderboard",
-    "print_notes",
-    "print_ranking",
-    "require_writable",
-    "table_console",
-]
-
 _PIPED_WIDTH = 200  # columns of tables in files and pipes, so that numbers are not truncated
 
 _COST_TITLES = {

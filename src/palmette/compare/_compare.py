@@ -27,8 +27,6 @@ from palmette.labels._labels import NodeLabels
 from palmette.models._registry import ModelContext, ModelSpec, find_models
 from palmette.models._tree_learners import TreeLearner, find_tree_learner, make_tree_learner
 
-__all__ = ["LearntTree", "compare", "learn_tree"]
-
 Watch = Callable[[str, str, str], None]
 Receive = Callable[[Split, str, Any], None]
 

@@ -20,22 +20,6 @@ from palmette.compare._scores import SCORES, Score
 from palmette.exceptions import PalmetteError
 from palmette.metrics._comparison import adjusted, resampled_ttest
 
-__all__ = [
-    "COSTS",
-    "Comparison",
-    "best_value",
-    "check_output_name",
-    "compare_over_splits",
-    "format_cost",
-    "format_score",
-    "is_best",
-    "rank_models",
-    "ranking_sentences",
-    "ranking_title",
-    "split_sentence",
-    "to_markdown",
-]
-
 COSTS = ("fit_cpu_s", "predict_cpu_s", "peak_mib")
 _FORMATS = (".json", ".md", ".csv")
 

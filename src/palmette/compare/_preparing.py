@@ -13,8 +13,6 @@ from palmette._arrays import is_text
 from palmette.exceptions import PalmetteError
 from palmette.models._registry import ModelSpec
 
-__all__ = ["fill_texts", "is_text_column", "make_dense", "prepare"]
-
 MAX_DENSE = 2**28  # numbers: 2 GiB
 
 # columns with more distinct strings, and at least so many words per string, are texts

@@ -20,17 +20,6 @@ from palmette.exceptions import DataHomeError, PalmetteError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 
-__all__ = [
-    "EMBEDDED",
-    "Problem",
-    "Split",
-    "check_problem",
-    "find_problem",
-    "join_rows",
-    "make_splits",
-    "problem_of",
-]
-
 # ---------------------------------------------------------------------- splits
 
 

@@ -10,8 +10,6 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._scorers import SCORERS, HierarchicalScorer
 
-__all__ = ["DEFAULT_SCORES", "SCORES", "Score", "find_scores"]
-
 
 @dataclass(frozen=True)
 class Score:

@@ -16,8 +16,6 @@ from palmette.compare._problems import Problem
 from palmette.exceptions import ReadError
 from palmette.labels._labels import NodeLabels
 
-__all__ = ["ResultStore", "describe_estimator", "fingerprint"]
-
 # ---------------------------------------------------------------------- fingerprints
 
 
@@ -86,9 +84,7 @@ def describe_estimator(estimator: Any) -> str:
     # by default scikit-learn truncates long descriptions
     whole = {"N_CHAR_MAX": 10**6} if hasattr(estimator, "get_params") else {}
     text = re.sub(r"\s+", " ", estimator.__repr__(**whole))
-    return re.sub(
-        r" at 0x[0-9a-fA-F]+", "", text
-    )  # addresses of functions vary
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", text)  # addresses of functions vary
 
 
 # ---------------------------------------------------------------------- results

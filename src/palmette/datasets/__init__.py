@@ -6,11 +6,10 @@ from palmette.datasets._embedded import content_split, load_digits_hierarchy, lo
 from palmette.datasets._fetch import fetch
 from palmette.datasets._generators import bayes_optimal_leaves, make_hierarchical_classification
 from palmette.datasets._home import data_home, find_dataset, list_datasets
-from palmette.datasets._libsvm import read_libsvm
 from palmette.datasets._mat import read_mat
 from palmette.datasets._mulan import read_mulan
 from palmette.datasets._rda import read_rda
-from palmette.datasets._table import read_table
+from palmette.datasets._table import read_libsvm, read_table
 
 __all__ = [
     "bayes_optimal_leaves",

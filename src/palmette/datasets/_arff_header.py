@@ -10,18 +10,6 @@ from typing import Literal, NamedTuple, NoReturn
 
 from palmette.exceptions import ReadError
 
-__all__ = [
-    "ArffAttribute",
-    "ArffHeader",
-    "Field",
-    "FieldError",
-    "read_header",
-    "read_quoted",
-    "split_fields",
-    "split_sparse_fields",
-]
-
-
 # Possessive quantifiers (*+): each character is read once, so no line causes backtracking.
 _QUOTED = r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\""""
 _VALUE = rf"""(?:{_QUOTED}|(?!['"])([^,]*+))\s*+(?P<stop>,|\Z)"""

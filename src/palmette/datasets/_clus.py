@@ -20,8 +20,6 @@ from palmette.hierarchy.files._source import Source
 from palmette.hierarchy.files._tables import parse_clus_arff
 from palmette.labels._labels import NodeLabels
 
-__all__ = ["ClusTable", "clus_targets", "read_clus", "read_clus_table"]
-
 
 @dataclass(frozen=True)
 class ClusTable:

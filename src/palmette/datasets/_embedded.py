@@ -23,9 +23,6 @@ from sklearn.utils import Bunch
 from palmette.exceptions import DataHomeError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = ["content_split", "load_digits_hierarchy", "load_stdlib_docstrings"]
-
-
 # Not the library itself (tests, installed packages), tables without prose (encodings,
 # pydoc_data), an application and a demonstration (idlelib, turtledemo), and packages that only
 # some of the versions 3.11 to 3.14 have (distutils, lib2to3).

@@ -20,20 +20,6 @@ from palmette.datasets._reading import NODES, flat_target, numbered_names, objec
 from palmette.datasets._table import read_delimited
 from palmette.exceptions import DataHomeError, ReadError
 
-__all__ = [
-    "Files",
-    "load_clus",
-    "load_delimited",
-    "load_flat_arff",
-    "load_mat",
-    "load_mulan",
-    "load_rda",
-    "name_parts",
-    "only_file",
-    "split_files",
-]
-
-
 Files = Mapping[str, Path]
 
 # `trainvalid` is a training file; .tra .tes and .trn .tst are UCI's own suffixes

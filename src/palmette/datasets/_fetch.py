@@ -31,9 +31,6 @@ from palmette.datasets._named_sets import (
 )
 from palmette.exceptions import DataHomeError, PalmetteError
 
-__all__ = ["fetch"]
-
-
 Loader = Callable[[DatasetEntry, Files], dict[str, Any]]
 
 # Beginning of the format in the manifest, and its loader.

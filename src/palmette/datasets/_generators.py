@@ -15,19 +15,6 @@ from palmette.datasets._row_models import GaussianModel, RowModel, WordModel, ro
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = [
-    "Noise",
-    "YForm",
-    "bayes_optimal_leaves",
-    "choose_rows",
-    "draw_leaves",
-    "make_hierarchical_classification",
-    "some_ancestor",
-    "write_labels",
-    "wrong_leaves",
-    "zipf",
-]
-
 YForm: TypeAlias = Literal["paths", "names", "sets", "indices"]
 Noise: TypeAlias = Literal["uniform", "sibling"]
 

@@ -12,9 +12,6 @@ from typing import Any
 
 from palmette.exceptions import DataHomeError
 
-__all__ = ["ENVIRONMENT_VARIABLE", "DatasetEntry", "data_home", "find_dataset", "list_datasets"]
-
-
 ENVIRONMENT_VARIABLE = "PALMETTE_DATA"
 _MANIFEST = "manifest.json"
 

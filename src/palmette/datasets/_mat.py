@@ -18,9 +18,6 @@ from palmette.datasets._reading import INDICATOR, NODES, numbered_names, object_
 from palmette.exceptions import HierarchyError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = ["MAX_CELLS", "Mat5Error", "MatVariable", "read_mat", "read_mat5"]
-
-
 MAX_CELLS = 2**28  # 2 GiB of doubles: a header of some bytes can claim any size
 _SPARSE_BELOW = 0.1  # share of nonzero cells under which CSR is smaller and quicker
 _READ = {"data_array", "tree", "data", "target"}

@@ -18,8 +18,6 @@ from palmette.hierarchy._hierarchy import Hierarchy, assemble
 from palmette.hierarchy.files._source import Source
 from palmette.hierarchy.files._xml import parse_mulan
 
-__all__ = ["read_mulan", "read_mulan_labels"]
-
 
 def read_mulan(path: str | os.PathLike[str], labels: str | os.PathLike[str] | Hierarchy) -> Bunch:
     """Read a MULAN data set.

@@ -28,15 +28,6 @@ from palmette.datasets._reading import (
 from palmette.exceptions import ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = [
-    "load_clinc150",
-    "load_newsgroups",
-    "load_omniglot",
-    "load_rcv1",
-    "load_taxonomy",
-    "load_wos",
-]
-
 _WOS_COLUMNS = ["Y1", "Y2", "Y", "Domain", "area", "keywords", "Abstract"]
 
 

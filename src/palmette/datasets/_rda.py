@@ -21,9 +21,6 @@ from palmette.datasets._reading import INDICATOR, object_array
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = ["read_rda"]
-
-
 _COMPRESSIONS: dict[bytes, Callable[[BinaryIO], Any]] = {
     b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
     b"BZh": bz2.BZ2File,

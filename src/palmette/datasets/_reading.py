@@ -19,24 +19,6 @@ from palmette.exceptions import ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._forms import sorted_labels
 
-__all__ = [
-    "INDICATOR",
-    "NODES",
-    "NODE_SETS",
-    "PngError",
-    "chunks_of_rows",
-    "flat_target",
-    "numbered_names",
-    "object_array",
-    "parse_number",
-    "parse_numbers",
-    "read_bitmap",
-    "read_text",
-    "tar_members",
-    "zip_members",
-]
-
-
 # Values of `target_form`, the form of y.
 NODES = "nodes"  # 1-D: one node per row, a name or a path string
 NODE_SETS = "node_sets"  # list of frozensets: several nodes per row

@@ -15,9 +15,6 @@ from palmette._arrays import CountArray, NodeArray
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = ["GaussianModel", "RowModel", "WordModel", "row_blocks"]
-
-
 _BLOCK = 2**22  # numbers drawn at once
 _WORDS = 16  # features per node that are more frequent in its bags of words
 

@@ -14,14 +14,6 @@ from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._forms import node_csr
 
-__all__ = [
-    "NodeColumns",
-    "add_root",
-    "check_dag_rule",
-    "make_coherent",
-    "threshold_sets",
-]
-
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float32] | NDArray[np.float64]
 

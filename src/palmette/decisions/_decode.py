@@ -17,17 +17,6 @@ from numpy.typing import NDArray
 from palmette._arrays import row_chunks
 from palmette.labels._space import LabelSpace
 
-__all__ = [
-    "Route",
-    "RouteByMarginals",
-    "beam_search",
-    "best_path",
-    "normalize_rows",
-    "path_product",
-    "top_classes",
-    "top_down",
-]
-
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 

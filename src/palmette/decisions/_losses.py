@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import LabelSpace
 
-__all__ = ["EXPECTED_LOSSES", "expected_by_matrix", "hierarchical_costs"]
-
 FloatArray = NDArray[np.float64]
 ExpectedLoss = Callable[[LabelSpace, FloatArray], FloatArray]
 

@@ -16,20 +16,6 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import LabelSpace
 
-__all__ = [
-    "Beam",
-    "BestPath",
-    "Confident",
-    "Decoding",
-    "Marginal",
-    "MinExpectedLoss",
-    "RoutedDecoding",
-    "TopDown",
-    "register_decoding",
-    "resolve_decoding",
-]
-
-
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 

@@ -18,25 +18,6 @@ from palmette.decisions._coherence import FloatArray, NodeColumns, threshold_set
 from palmette.decisions._decode import top_classes
 from palmette.exceptions import PalmetteError
 
-__all__ = [
-    "BestF",
-    "CutValue",
-    "ExpectedF",
-    "LabelRule",
-    "Threshold",
-    "TopK",
-    "TunedRule",
-    "Youden",
-    "best_cuts",
-    "best_set_sizes",
-    "f_thresholds",
-    "is_label_rule",
-    "is_threshold",
-    "resolve_label_rule",
-    "resolve_threshold",
-]
-
-
 IntArray = NDArray[np.int32]
 
 

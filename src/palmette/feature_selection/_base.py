@@ -18,17 +18,6 @@ from sklearn.utils.parallel import Parallel, delayed
 from palmette._arrays import take_rows
 from palmette.labels._space import LabelSpace, TaskRows, TaskTable
 
-__all__ = [
-    "FeatureScore",
-    "NodeData",
-    "NodeScores",
-    "NodeTask",
-    "ScoringProblem",
-    "each_node",
-    "node_data",
-]
-
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

@@ -22,8 +22,6 @@ from palmette.feature_selection._base import (
     each_node,
 )
 
-__all__ = ["FsnmScore", "NodeFit", "ScaledRows"]
-
 FloatArray = NDArray[np.float64]
 _EPS = 1e-8  # lower bound of norms, so that all weights are finite
 _DEAD = 1e-7  # rows of W below this share of the largest are left out of the equations

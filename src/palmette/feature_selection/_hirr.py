@@ -32,8 +32,6 @@ from palmette.feature_selection._hirr_solvers import (
     solve_irls,
 )
 
-__all__ = ["PUBLISHED", "HirrScore", "LambdaPath", "lambda_path"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 SOLVERS = ("auto", "bcd", "irls")

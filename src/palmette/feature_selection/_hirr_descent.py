@@ -14,17 +14,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = [
-    "ROUNDING",
-    "descend",
-    "dual_scale",
-    "duality_gap",
-    "objective_and_gap",
-    "pass_over_columns",
-    "pass_over_gram",
-    "row_norms",
-]
-
 FloatArray = NDArray[np.float64]
 State = tuple[FloatArray, ...]
 ROUNDING = 1e-13  # smallest gap in float64, relative to the objective of zero weights

@@ -16,8 +16,6 @@ from scipy.linalg import cho_factor, cho_solve
 
 from palmette.feature_selection._hirr_descent import descend, objective_and_gap, row_norms
 
-__all__ = ["Coupling", "DenseDesign", "Design", "GramDesign", "SparseDesign"]
-
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
 

@@ -22,8 +22,6 @@ from palmette.feature_selection._hirr_design import (
     SparseDesign,
 )
 
-__all__ = ["HirrProblem", "RowDesigns", "Solution", "Weights", "gram_designs", "make_design"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 IndexArray = NDArray[np.int64]

@@ -12,8 +12,6 @@ from scipy.linalg import cho_factor, cho_solve
 from palmette.feature_selection._hirr_descent import ROUNDING, objective_and_gap, row_norms
 from palmette.feature_selection._hirr_problem import HirrProblem, Solution, Weights
 
-__all__ = ["SHORTEST", "random_start", "ridge_start", "solve_bcd", "solve_irls"]
-
 FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
 SHORTEST = 1e-8  # rows of weights with smaller norms are regarded as zero

@@ -20,16 +20,6 @@ from palmette.feature_selection._base import (
     each_node,
 )
 
-__all__ = [
-    "BinnedRows",
-    "DenseBins",
-    "MrmrScore",
-    "SparseBins",
-    "bin_edges",
-    "bin_rows",
-    "mutual_information",
-]
-
 Codes: TypeAlias = NDArray[np.uint8] | NDArray[np.int32]
 Indices: TypeAlias = NDArray[np.int64]
 Sums: TypeAlias = NDArray[np.float64]

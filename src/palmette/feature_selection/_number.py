@@ -18,8 +18,6 @@ from palmette._arrays import take_rows
 from palmette.exceptions import PalmetteError
 from palmette.labels._labels import NodeLabels
 
-__all__ = ["ChosenNumber", "choose_n_features", "one_standard_error"]
-
 FloatArray = NDArray[np.float64]
 
 PARAMETER = "feature_selector__n_features_to_select"

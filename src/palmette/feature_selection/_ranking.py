@@ -14,8 +14,6 @@ from sklearn.feature_selection import SelectorMixin
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = ["NodeColumns", "NodeTransform", "counts_by_node", "top_features"]
-
 DEFAULT = "default"  # key for all nodes without an entry of their own
 
 

@@ -31,8 +31,6 @@ from palmette.feature_selection._ranking import (
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._pictures import FittedHTML
 
-__all__ = ["SCORES", "HierarchicalFeatureSelector", "ParameterNotMethod", "resolve_score"]
-
 FloatArray = NDArray[np.float64]
 _MAX_SCORES = 50_000_000  # maximum number of scores that are stored: 600 MB
 # name in lower case: (module, class or function, parameters)

@@ -22,8 +22,6 @@ from palmette.labels._labels import NodeLabels
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["NodeStability", "Stability", "node_stability", "selection_stability"]
-
 FloatArray = NDArray[np.float64]
 
 

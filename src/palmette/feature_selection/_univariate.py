@@ -21,8 +21,6 @@ from palmette.feature_selection._base import (
     each_node,
 )
 
-__all__ = ["FisherScore", "UnivariateScore"]
-
 FloatArray = NDArray[np.float64]
 _LARGEST = 1e12  # score of a feature that is constant within every option
 _NAMES = ("f_classif", "chi2", "mutual_info_classif")

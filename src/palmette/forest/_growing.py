@@ -18,8 +18,6 @@ from scipy import sparse
 from palmette.forest._oblique_trees import GrownTree, ObliqueTrees, kernel_rows
 from palmette.forest._rows import DistinctRows
 
-__all__ = ["ForestGrower", "TreeDraws", "part_of"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

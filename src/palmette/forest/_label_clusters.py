@@ -15,15 +15,6 @@ from numpy.typing import NDArray
 from palmette.forest._settings import TreeSettings
 from palmette.trees._random import STRIDE, State, mix, next_below
 
-__all__ = [
-    "cluster_rows",
-    "cluster_sets",
-    "count_labels",
-    "distinct_sets",
-    "idf_weights",
-    "select_labels",
-]
-
 Flags: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.int32]
 Offsets: TypeAlias = NDArray[np.int64]

@@ -12,16 +12,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = [
-    "Block",
-    "gather_dense",
-    "gather_sparse",
-    "project",
-    "project_in_order",
-    "take_rows",
-    "transpose_product",
-]
-
 Indices: TypeAlias = NDArray[np.int32]
 Offsets: TypeAlias = NDArray[np.int64]
 Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]

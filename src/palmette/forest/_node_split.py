@@ -25,8 +25,6 @@ from palmette.forest._split_solvers import (
 )
 from palmette.trees._random import State
 
-__all__ = ["best_axis", "split_node"]
-
 Flags: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.int32]
 Offsets: TypeAlias = NDArray[np.int64]

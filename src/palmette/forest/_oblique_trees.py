@@ -14,8 +14,6 @@ from scipy import sparse
 from palmette.base._fitting import Threads
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 
-__all__ = ["GrownTree", "ObliqueTrees", "kernel_rows", "split_importances"]
-
 _CELLS_AT_ONCE = 2**24  # rows times trees that are predicted at a time
 
 IntArray = NDArray[np.int32]

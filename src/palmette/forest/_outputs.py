@@ -20,8 +20,6 @@ from palmette.hierarchy._names import object_array, sorted_labels
 from palmette.labels._containers import Container, unwrap
 from palmette.labels._forms import as_dtype
 
-__all__ = ["OneValueEach", "OutputAnswers", "OutputTable"]
-
 IntArray = NDArray[np.int32]
 
 

@@ -13,15 +13,6 @@ from palmette.exceptions import PalmetteError
 from palmette.forest._growing import TreeDraws, part_of
 from palmette.forest._splits import AxisSplit, Hellinger, LogisticSplit
 
-__all__ = [
-    "PRESETS",
-    "LabelTwoMeans",
-    "check_forest",
-    "has_out_of_bag_rows",
-    "tree_draws",
-    "tree_settings",
-]
-
 
 class LabelTwoMeans(BaseEstimator):  # type: ignore[misc]
     """Cluster the label sets at a node in two by 2-means, with larger weights for rare labels.

@@ -11,8 +11,6 @@ from scipy import sparse
 from palmette._arrays import row_chunks
 from palmette.exceptions import PalmetteError
 
-__all__ = ["ColumnScale", "DistinctRows", "distinct_rows"]
-
 _SPARSE_SHARE = 0.1  # up to this proportion of nonzero values, sparse rows are faster
 _DENSE_CELLS = 2**28  # sparse matrices of more cells (1 GiB) stay sparse
 _CELLS_AT_ONCE = 2**22  # cells that are processed at a time in double precision

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["ADAM", "AXIS", "LOGISTIC_ROUTER", "OWLQN", "ROUTERS", "TreeSettings"]
-
 ADAM, OWLQN, LOGISTIC_ROUTER, AXIS = 0, 1, 2, 3
 ROUTERS = {
     "hellinger-adam": ADAM,

@@ -17,18 +17,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = [
-    "CLAMP",
-    "best_cut",
-    "class_shares",
-    "hellinger_derivatives",
-    "hellinger_loss",
-    "logistic_derivatives",
-    "logistic_loss",
-    "row_shares",
-    "soft_rates",
-]
-
 Flags: TypeAlias = NDArray[np.bool_]
 Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Sums: TypeAlias = NDArray[np.float64]

@@ -31,17 +31,6 @@ from palmette.forest._split_losses import (
 )
 from palmette.trees._random import State, next_below
 
-__all__ = [
-    "HELLINGER",
-    "LOGISTIC",
-    "adam",
-    "alpha_at",
-    "least_squares",
-    "minimise",
-    "smooth_l1",
-    "soft_distance",
-]
-
 Flags: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.int32]
 Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]

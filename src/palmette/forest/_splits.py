@@ -8,8 +8,6 @@ from sklearn.base import BaseEstimator
 
 from palmette.exceptions import PalmetteError
 
-__all__ = ["AxisSplit", "Hellinger", "LogisticSplit"]
-
 
 class AxisSplit(BaseEstimator):  # type: ignore[misc]
     """Separate two clusters of rows by the feature and cut with the largest information gain.

@@ -31,8 +31,6 @@ from palmette.forest._rows import ColumnScale, distinct_rows
 from palmette.labels._labels import NodeLabels
 from palmette.persistence.checks import numbers, require
 
-__all__ = ["StructuredForestClassifier"]
-
 FloatArray = NDArray[np.float64]
 
 

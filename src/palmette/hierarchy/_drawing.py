@@ -15,9 +15,6 @@ from palmette.exceptions import HierarchyError
 if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = ["TreeLayout", "choose_nodes", "draw", "lay_out", "one_line", "summarize"]
-
-
 IntArray = NDArray[np.int64]
 Shown = dict[int, list[int]]  # node -> those of its children that are drawn, in their order
 

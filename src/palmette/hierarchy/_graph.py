@@ -16,18 +16,6 @@ from scipy.sparse import csgraph
 from palmette.exceptions import HierarchyError
 from palmette.hierarchy._names import is_hashable, is_padding, shown
 
-__all__ = [
-    "check_pairs",
-    "distinct_edges",
-    "edges_by_name",
-    "edges_of_parent_array",
-    "edges_of_parent_mapping",
-    "edges_of_paths",
-    "order_nodes",
-    "strip_padding",
-]
-
-
 IntArray = NDArray[np.int32]
 
 

@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 
     from palmette.hierarchy.files._source import Rows
 
-__all__ = ["Hierarchy", "Structure", "assemble", "read_only"]
-
-
 IntArray = NDArray[np.int32]
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 

@@ -16,22 +16,6 @@ from palmette.exceptions import HierarchyError, LabelError
 if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = [
-    "SEPARATOR",
-    "NodeLookup",
-    "check_names",
-    "distinct",
-    "is_hashable",
-    "is_padding",
-    "join_paths",
-    "object_array",
-    "require_distinct",
-    "require_distinct_siblings",
-    "shown",
-    "sorted_labels",
-]
-
-
 IntArray = NDArray[np.int32]
 # floats and dates that differ from themselves are missing: NaN and NaT
 _MAY_BE_NAN = (float, complex, np.inexact, np.datetime64, np.timedelta64)

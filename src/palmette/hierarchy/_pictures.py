@@ -22,9 +22,6 @@ from palmette.hierarchy._drawing import (
 if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = ["FittedHTML", "colour_of", "fitted_html", "to_html", "to_page", "to_svg"]
-
-
 _LINE = 20  # pixels between lines
 _LETTER = 6.9  # approximate width of a character in pixels
 _LONGEST = 32  # maximum number of characters shown of a name

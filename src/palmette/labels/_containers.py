@@ -18,21 +18,6 @@ from scipy import sparse
 from palmette.exceptions import LabelError
 from palmette.hierarchy._names import is_padding, object_array, shown
 
-__all__ = [
-    "Container",
-    "column_names",
-    "from_pandas",
-    "from_polars",
-    "from_pyarrow",
-    "row_index",
-    "stack_columns",
-    "to_pandas",
-    "to_polars",
-    "to_pyarrow",
-    "unwrap",
-]
-
-
 _NUMBERS = frozenset("biuf")  # kinds of numpy types that are numbers or flags
 _REFUSALS = (TypeError, ValueError, OverflowError, NotImplementedError)
 

@@ -17,8 +17,6 @@ from palmette.labels._containers import row_index, unwrap
 from palmette.labels._forms import LabelForm, one_per_row
 from palmette.labels._readers import read_labels
 
-__all__ = ["NodeLabels"]
-
 IntArray = NDArray[np.int32]
 
 

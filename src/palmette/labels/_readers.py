@@ -17,9 +17,6 @@ from palmette.hierarchy._names import distinct, is_padding, shown, sorted_labels
 from palmette.labels._containers import Container
 from palmette.labels._forms import LabelForm, Reading, find_all, node_csr, one_per_row
 
-__all__ = ["is_indicator", "read_indicator", "read_labels"]
-
-
 IntArray = NDArray[np.int32]
 
 

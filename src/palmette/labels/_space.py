@@ -14,9 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from palmette.exceptions import HierarchyError
 from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = ["LabelSpace", "Task", "TaskRows", "TaskTable"]
-
-
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 

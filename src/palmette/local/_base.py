@@ -29,19 +29,6 @@ from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace, Task, TaskRows, TaskTable
 from palmette.local._features import columns_of, fit_selector, hierarchy_setting
 
-__all__ = [
-    "BaseLocalClassifier",
-    "Estimators",
-    "Scores",
-    "TaskKey",
-    "estimator_chooser",
-    "fit_tasks",
-    "gives_proba",
-    "known_estimators",
-    "option_scores",
-]
-
-
 FloatArray = NDArray[np.float64]
 Estimators = Any | dict[Any, Any] | Callable[[Any], Any] | None
 EstimatorFor = Callable[[Task], Any]

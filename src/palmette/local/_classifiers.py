@@ -14,8 +14,6 @@ from palmette.labels._space import LabelSpace, Task, TaskTable
 from palmette.local._base import BaseLocalClassifier, Scores, TaskKey, option_scores
 from palmette.local._features import ColumnsOf
 
-__all__ = ["FlatClassifier", "LocalPerLevelClassifier", "LocalPerParentClassifier"]
-
 
 class FlatClassifier(BaseLocalClassifier):
     """One estimator over all labels: the baseline for hierarchical methods.

@@ -15,8 +15,6 @@ from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 
-__all__ = ["ColumnsOf", "columns_of", "fit_selector", "hierarchy_setting"]
-
 ColumnsOf = Callable[..., NDArray[np.intp] | None]
 
 

@@ -23,9 +23,6 @@ from palmette.labels._space import REST, LabelSpace, TaskTable
 from palmette.local._base import BaseLocalClassifier, Estimators, Scores, TaskKey, option_scores
 from palmette.local._features import ColumnsOf
 
-__all__ = ["LocalPerNodeClassifier", "fit_columns", "proba_of_columns"]
-
-
 FloatArray = NDArray[np.float64]
 
 

@@ -13,16 +13,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.metrics._pairs import check_weight
 
-__all__ = [
-    "CoverageCurve",
-    "ReliabilityCurve",
-    "coverage_curve",
-    "expected_calibration_error",
-    "level_confidences",
-    "reliability_curve",
-]
-
-
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 

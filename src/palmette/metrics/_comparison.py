@@ -12,15 +12,6 @@ from numpy.typing import NDArray
 from palmette.exceptions import PalmetteError
 from palmette.labels._containers import column_names, row_index
 
-__all__ = [
-    "DatasetComparison",
-    "adjusted",
-    "compare_over_datasets",
-    "critical_difference",
-    "resampled_ttest",
-]
-
-
 FloatArray = NDArray[np.float64]
 Posthoc = Literal["nemenyi", "bonferroni-dunn", "wilcoxon-holm", "wilcoxon-bonferroni"]
 _POSTHOCS = ("nemenyi", "bonferroni-dunn", "wilcoxon-holm", "wilcoxon-bonferroni")

@@ -14,16 +14,6 @@ from palmette.exceptions import HierarchyError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._pairs import LabelPair, pair_labels
 
-__all__ = [
-    "NodeCounts",
-    "RowOverlap",
-    "average_precision_of_cells",
-    "count_nodes",
-    "node_counts",
-    "row_overlap",
-]
-
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

@@ -13,9 +13,6 @@ from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._forms import sorted_labels
 
-__all__ = ["tree_edit_distance"]
-
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 _MAX_CELLS = 150_000_000  # of the table of distances between subtrees

@@ -16,18 +16,6 @@ from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import NodeCounts, count_nodes, row_overlap
 from palmette.metrics._pairs import LabelPair, check_weight, pair_labels
 
-__all__ = [
-    "hierarchical_f1_score",
-    "hierarchical_fbeta_score",
-    "hierarchical_precision_recall_fscore",
-    "hierarchical_precision_score",
-    "hierarchical_recall_score",
-    "leaf_accuracy_score",
-    "level_accuracy_score",
-    "path_consistency_score",
-]
-
-
 FloatArray = NDArray[np.float64]
 Average = Literal["micro", "macro", "samples", "weighted"] | None
 Level = int | Literal["each"] | None

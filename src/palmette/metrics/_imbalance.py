@@ -21,21 +21,6 @@ from palmette.labels._containers import unwrap
 from palmette.labels._labels import NodeLabels
 from palmette.metrics._pairs import read_indicator
 
-__all__ = [
-    "LabelDescription",
-    "cvir",
-    "describe_labels",
-    "imbalance_ratios",
-    "label_cardinality",
-    "label_density",
-    "label_diversity",
-    "mean_imbalance_ratio",
-    "proportion_of_distinct_label_sets",
-    "scumble",
-    "within_label_imbalance_ratios",
-]
-
-
 FloatArray = NDArray[np.float64]
 
 

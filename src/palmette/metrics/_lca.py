@@ -12,9 +12,6 @@ from scipy import sparse
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._pairs import LabelPair, pair_labels
 
-__all__ = ["lca_f1_score", "lca_precision_recall_fscore"]
-
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[Any]
 _PAIRS_AT_ONCE = 4_000_000  # (true, predicted) nodes compared at a time

@@ -15,17 +15,6 @@ from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import count_nodes, row_overlap
 from palmette.metrics._pairs import LabelPair, check_weight, pair_labels
 
-__all__ = [
-    "first_errors",
-    "first_steps",
-    "h_loss",
-    "hierarchical_hamming_loss",
-    "hmc_loss",
-    "hmc_ratio",
-    "tree_induced_error",
-]
-
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _CELLS_AT_ONCE = 10_000_000  # (row, node) cells held while errors spread down a DAG

@@ -19,20 +19,6 @@ from palmette.metrics._counts import average_precision_of_cells
 from palmette.metrics._hierarchical import hierarchical_f1_score
 from palmette.metrics._pairs import check_weight, truth_and_scores, two_indicators
 
-__all__ = [
-    "coverage_error",
-    "label_ranking_average_precision",
-    "label_ranking_loss",
-    "micro_auprc",
-    "multilabel_auc_score",
-    "multilabel_average_precision_score",
-    "multilabel_f1_score",
-    "multilabel_hamming_loss",
-    "one_error",
-    "subset_accuracy_score",
-]
-
-
 FloatArray = NDArray[np.float64]
 Undefined = float | Literal["drop"]
 _CELLS_AT_ONCE = 4_000_000  # cells of a sparse truth made dense at a time

@@ -17,17 +17,6 @@ from palmette.labels._containers import unwrap
 from palmette.labels._forms import sorted_labels
 from palmette.labels._labels import NodeLabels
 
-__all__ = [
-    "LabelPair",
-    "check_weight",
-    "extend_hierarchy",
-    "pair_labels",
-    "read_indicator",
-    "truth_and_scores",
-    "two_indicators",
-]
-
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

@@ -29,16 +29,6 @@ from palmette.metrics._losses import (
 )
 from palmette.metrics._pairs import extend_hierarchy
 
-__all__ = [
-    "SCORERS",
-    "HierarchicalScorer",
-    "MultiScorer",
-    "get_scorer",
-    "hierarchy_of",
-    "register_scorers",
-]
-
-
 Metric = Callable[..., Any]
 
 

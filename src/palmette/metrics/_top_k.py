@@ -17,9 +17,6 @@ from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import check_level
 from palmette.metrics._pairs import check_weight
 
-__all__ = ["hierarchical_top_k_accuracy_score", "level_top_k_accuracy_score"]
-
-
 IntArray = NDArray[np.int32]
 Pick = Callable[[NDArray[np.int64]], NDArray[Any]]  # rows -> their scores in the ranked columns
 _CELLS_AT_ONCE = 8_000_000  # scores compared at a time

@@ -18,21 +18,6 @@ from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._edit_distance import tree_edit_distance
 
-__all__ = [
-    "check_count",
-    "clade_precision_recall_fscore",
-    "clade_purity",
-    "class_distance",
-    "compare_trees",
-    "distance_rows",
-    "draw_distinct",
-    "match_classes",
-    "reciprocal",
-    "tree_mse",
-    "triplet_accuracy",
-]
-
-
 IntArray = NDArray[np.int32]
 _EXACT_PAIRS = 20_000  # classes up to which all pairs are compared: some seconds
 _EXACT_TRIPLETS = 5_000  # classes up to which all triplets are compared

@@ -9,8 +9,6 @@ from typing import Any
 
 from palmette.models._registry import Make, ModelContext, ModelSpec, find_model, register_model
 
-__all__: list[str] = []
-
 Needs = Mapping[str, bool]  # options of ModelSpec
 
 

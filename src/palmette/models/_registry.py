@@ -10,16 +10,6 @@ from typing import Any
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = [
-    "ModelContext",
-    "ModelSpec",
-    "find_model",
-    "find_models",
-    "list_models",
-    "make_model",
-    "register_model",
-]
-
 
 @dataclass(frozen=True)
 class ModelContext:

@@ -8,8 +8,6 @@ from typing import Any
 
 from palmette.exceptions import PalmetteError
 
-__all__ = ["TreeLearner", "find_tree_learner", "list_tree_learners", "make_tree_learner"]
-
 
 @dataclass(frozen=True)
 class TreeLearner:

@@ -12,8 +12,6 @@ from scipy import sparse
 from palmette.base._grow import IntArray, Partition
 from palmette.exceptions import PalmetteError
 
-__all__ = ["BalancedKMeans", "LabelSetProblem"]
-
 FloatArray = NDArray[np.float64]
 
 _TOLERANCE = 1e-9  # relative: distances that differ by less are equal

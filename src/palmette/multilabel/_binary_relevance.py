@@ -31,8 +31,6 @@ from palmette.multilabel._members import (
 )
 from palmette.multilabel._trees import forest_proba, is_forest
 
-__all__ = ["BalancedRows", "BinaryRelevance", "balanced_weights", "down_sample", "over_sample"]
-
 FloatArray = NDArray[np.float64]
 
 _NEIGHBOURS = 5  # of ADASYN and SMOTE, as published

@@ -27,8 +27,6 @@ from palmette.multilabel._c45_kernel import (
     take_sorted,
 )
 
-__all__ = ["C45Tree", "SortedRows", "grow_tree"]
-
 FloatArray = NDArray[np.float64]
 
 _MAX_LOGS = 2**24  # up to this total of integer weights, logarithms are tabulated

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from palmette.trees._random import Word, draw_at
 
-__all__ = ["EntropyTree", "SortedColumns", "grow_entropy_tree", "take_sorted"]
-
 Flags: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.int32]
 Numbers: TypeAlias = NDArray[np.uint32]

@@ -32,8 +32,6 @@ from palmette.multilabel._members import (
     ties_to_positive,
 )
 
-__all__ = ["ChainEnsemble", "PredictedChain", "TrainingChain"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 

@@ -25,8 +25,6 @@ from palmette.multilabel._members import (
     rows_to_share,
 )
 
-__all__ = ["COCOA"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -33,8 +33,6 @@ from palmette.multilabel._members import (
     rows_to_share,
 )
 
-__all__ = ["HOMER", "HOMERTree"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 

@@ -21,8 +21,6 @@ from palmette.multilabel._members import (
     rows_to_share,
 )
 
-__all__ = ["CalibratedLabelRanking"]
-
 FloatArray = NDArray[np.float64]
 
 _TOLERANCE = 1e-9  # votes that differ by less are equal up to rounding errors

@@ -20,22 +20,6 @@ from palmette.base._fitting import weight_keyword
 from palmette.multilabel._c45 import C45Tree, SortedRows
 from palmette.trees._random import STRIDE, mix_array
 
-__all__ = [
-    "RowDraws",
-    "class_proba",
-    "fit_member",
-    "hash_rows",
-    "in_threads",
-    "make_members",
-    "part_to_fit",
-    "part_to_share",
-    "positive_proba",
-    "rows_to_fit",
-    "rows_to_predict",
-    "rows_to_share",
-    "ties_to_positive",
-]
-
 FloatArray = NDArray[np.float64]
 Hashes = NDArray[np.uint64]
 IntArray = NDArray[np.intp]

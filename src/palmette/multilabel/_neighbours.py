@@ -17,8 +17,6 @@ from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._members import fit_member, in_threads, positive_proba
 
-__all__ = ["IBLR", "MLkNN", "NeighbourLabels", "check_n_neighbors"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

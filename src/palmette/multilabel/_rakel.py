@@ -24,8 +24,6 @@ from palmette.multilabel._members import (
     ties_to_positive,
 )
 
-__all__ = ["RAkEL"]
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 

@@ -18,8 +18,6 @@ from palmette.exceptions import LabelError, PalmetteError
 from palmette.labels._containers import unwrap
 from palmette.labels._labels import NodeLabels
 
-__all__ = ["MLROS", "MLRUS", "MLSMOTE", "Resampler", "check_share", "chosen_rows", "is_minority"]
-
 Rows = NDArray[np.intp]
 
 

@@ -22,12 +22,6 @@ from palmette._arrays import count_rows, take_rows
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.labels._labels import NodeLabels
 
-__all__ = [
-    "IterativeStratifiedKFold",
-    "IterativeStratifiedShuffleSplit",
-    "iterative_train_test_split",
-]
-
 Rows = NDArray[np.intp]
 
 

@@ -24,8 +24,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.multilabel._binary_relevance import BinaryRelevance
 from palmette.multilabel._splits import IterativeStratifiedKFold
 
-__all__ = ["ThresholdedMultilabel"]
-
 FloatArray = NDArray[np.float64]
 
 

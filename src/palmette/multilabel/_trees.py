@@ -18,8 +18,6 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.multilabel._members import in_threads, rows_to_fit, rows_to_predict
 
-__all__ = ["TreesMultilabel", "forest_proba", "is_forest"]
-
 FloatArray = NDArray[np.float64]
 
 _KINDS = {"extra_trees": ExtraTreesClassifier, "random_forest": RandomForestClassifier}

@@ -15,8 +15,6 @@ from sklearn.base import BaseEstimator
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 
-__all__ = ["CoherentClassifier", "FeatureScaling"]
-
 FloatArray = NDArray[np.float64]
 
 

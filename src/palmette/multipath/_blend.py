@@ -26,8 +26,6 @@ from palmette.multipath._forest import CoherentForestClassifier
 from palmette.multipath._kernel import CoherentKernelClassifier
 from palmette.multipath._network import CoherentNetworkClassifier
 
-__all__ = ["CoherentBlendClassifier"]
-
 FloatArray = NDArray[np.float64]
 
 _STEP = 4  # weights are multiples of 1 / 4

@@ -18,8 +18,6 @@ from palmette.decisions._thresholds import Threshold
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.multipath._base import CoherentClassifier
 
-__all__ = ["CoherentForestClassifier", "NodeExplanation", "leading_directions"]
-
 FloatArray = NDArray[np.float64]
 
 

@@ -18,16 +18,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._counts import average_precision_of_cells
 from palmette.multipath._base import CoherentClassifier
 
-__all__ = [
-    "CoherentKernelClassifier",
-    "Decomposed",
-    "Matrix",
-    "cosine_kernel",
-    "nystroem_map",
-    "solve_ridge",
-    "unit_rows",
-]
-
 Matrix = NDArray[np.float32] | NDArray[np.float64]
 FloatArray = NDArray[np.float64]
 

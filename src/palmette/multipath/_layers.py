@@ -16,16 +16,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
-__all__ = [
-    "NumpyNetwork",
-    "adam_step",
-    "cross_entropy",
-    "has_torch_device",
-    "initial_weights",
-    "learning_rates",
-    "train_with_torch",
-]
-
 Indices: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 

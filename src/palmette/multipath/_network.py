@@ -22,8 +22,6 @@ from palmette.multipath._layers import (
     train_with_torch,
 )
 
-__all__ = ["CoherentNetworkClassifier"]
-
 FloatArray = NDArray[np.float64]
 
 _MIN_STEPS = 2_000  # with one path per row: fewer steps underfit data of many classes

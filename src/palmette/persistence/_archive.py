@@ -20,22 +20,6 @@ from typing import IO, Any, BinaryIO, NoReturn, cast
 
 from palmette.exceptions import ReadError
 
-__all__ = [
-    "CHECKPOINT",
-    "MAX_BYTES",
-    "MAX_MEMBERS",
-    "MODEL",
-    "VERSION",
-    "Archive",
-    "Damaged",
-    "library_versions",
-    "make_manifest",
-    "parse_json",
-    "read_manifest",
-    "sha256_of",
-    "write_members",
-]
-
 MODEL, CHECKPOINT = "palmette.model", "palmette.checkpoint"  # formats in the manifest
 VERSION = 1  # readers of version n read files of versions 1 to n
 MAX_BYTES = 2 * 1024**3  # maximum size when decompressed, unless the caller allows more

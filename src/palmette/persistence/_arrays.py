@@ -16,8 +16,6 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-__all__ = ["ArrayReader", "ArrayWriter", "from_npy", "to_npy"]
-
 _MAX_HEADER = 2**16  # bytes
 _MAX_EMPTY = 2**20  # empty strings, which have no bytes in a file but take memory
 

@@ -16,8 +16,6 @@ from scipy import sparse
 from palmette.persistence._graph import Codec, Decoder, Encoder
 from palmette.persistence._skops import check_random_state
 
-__all__ = ["CODECS"]
-
 
 class OddFloats(Codec):
     """NaN and infinities, which JSON lacks."""

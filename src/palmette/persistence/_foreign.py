@@ -22,16 +22,6 @@ from palmette.persistence._objects import OWN_CODECS, attributes_of, check_attri
 from palmette.persistence._skops import REVIEWED, check_content, check_parts, names_in, tidy
 from palmette.persistence.names import full_name, import_class, is_of_palmette, stable_name
 
-__all__ = [
-    "ALL_CODECS",
-    "BUNCH",
-    "ForeignReader",
-    "ForeignWriter",
-    "Untrusted",
-    "trusted_class",
-    "untrusted_types",
-]
-
 _PER_MEMBER = 64  # objects per member: similar ones compress well, but skops is slow with many
 
 

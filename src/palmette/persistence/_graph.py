@@ -16,8 +16,6 @@ import numpy as np
 from palmette.exceptions import PalmetteError
 from palmette.persistence._arrays import ArrayReader, ArrayWriter
 
-__all__ = ["Codec", "Decoder", "Encoder", "ForeignObjects", "ForeignParts"]
-
 _PLAIN = (type(None), bool, int, str)
 _MAX_DEPTH = 100  # of nested values: more than any model has, less than Python's stack allows
 

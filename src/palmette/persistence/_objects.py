@@ -1,4 +1,4 @@
-"""Codecs of objects of Palmette: hierarchies, classes, named tuples, enumerations; and of types.
+"""Codecs of objects of Palmette: hierarchies, classes, named tuples, enumerations, types, columns.
 
 An object is written as the stable name of its class and its attributes. It is created without
 ``__init__``; only ``check_arrays`` and a ``__setstate__`` of a class of Palmette are called. In
@@ -19,12 +19,16 @@ import numpy as np
 from palmette.decisions._coherence import NodeColumns
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import LabelSpace
-from palmette.persistence import _codecs, _tables
+from palmette.persistence import _codecs
 from palmette.persistence._graph import Codec, Decoder, Encoder
-from palmette.persistence._types import find_function, find_type, name_of_function, name_of_type
+from palmette.persistence._types import (
+    TABLE_CODECS,
+    find_function,
+    find_type,
+    name_of_function,
+    name_of_type,
+)
 from palmette.persistence.names import find_class, full_name, is_of_palmette, stable_name
-
-__all__ = ["OWN_CODECS", "attributes_of", "check_attributes"]
 
 # attributes that scikit-learn sets on an estimator during a fit, for callbacks
 _OF_A_FIT = ("_skl_callbacks", "_callback_fit_ctx", "_parent_callback_ctx")
@@ -275,7 +279,7 @@ _FUNCTION_LIKE = frozenset({"ufunc", "_ArrayFunctionDispatcher", "partial", "CPU
 # all codecs except those of other libraries; the first one that takes an object writes it
 OWN_CODECS: list[Codec] = [
     *_codecs.CODECS,
-    *_tables.CODECS,
+    *TABLE_CODECS,
     Types(),
     Functions(),
     Hierarchies(),

@@ -31,8 +31,6 @@ from palmette.persistence._foreign import (
 from palmette.persistence._graph import Codec, Decoder, ForeignObjects
 from palmette.persistence.names import full_name
 
-__all__ = ["ModelFile", "ObjectFile", "inspect", "load", "opened"]
-
 
 def load(
     path: str | os.PathLike[str],

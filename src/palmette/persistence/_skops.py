@@ -25,17 +25,6 @@ from scipy import sparse
 from palmette.persistence._arrays import from_npy, to_npy
 from palmette.persistence.checks import require
 
-__all__ = [
-    "REVIEWED",
-    "check_content",
-    "check_parts",
-    "check_random_state",
-    "check_schema",
-    "names_in",
-    "nodes_of",
-    "tidy",
-]
-
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _SCHEMA = "schema.json"
 _NAME = re.compile(r"[\w-]+\.(npy|npz|bin|json)", re.ASCII)

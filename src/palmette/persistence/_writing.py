@@ -14,8 +14,6 @@ from palmette.persistence._foreign import ALL_CODECS, ForeignWriter
 from palmette.persistence._graph import Encoder
 from palmette.persistence.names import full_name, stable_name
 
-__all__ = ["save", "state_members"]
-
 
 def save(obj: Any, path: str | os.PathLike[str]) -> None:
     """Save a model, or any object of Palmette, to a file; completely or not at all.

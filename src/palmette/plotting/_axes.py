@@ -6,8 +6,6 @@ from typing import Any
 
 from palmette.exceptions import PalmetteError
 
-__all__ = ["COLOURS", "DARK", "PALE", "clean", "require_matplotlib", "take_axes"]
-
 DARK = "#333333"
 PALE = "#c8c8c8"
 # the first six are the colour-blind-safe palette of Okabe and Ito

@@ -19,8 +19,6 @@ from palmette.metrics._calibration import (
 )
 from palmette.plotting._axes import COLOURS, DARK, PALE, clean, take_axes
 
-__all__ = ["CoverageDisplay", "HierarchicalReliabilityDisplay"]
-
 
 class CoverageDisplay:
     """Accuracy by coverage of predictions with a confidence threshold, one curve per level.

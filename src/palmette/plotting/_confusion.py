@@ -15,8 +15,6 @@ from palmette.metrics._counts import check_level
 from palmette.metrics._pairs import pair_labels
 from palmette.plotting._axes import DARK, take_axes
 
-__all__ = ["HierarchicalConfusionDisplay"]
-
 _ELSEWHERE = "elsewhere"
 _NORMS = (None, "true", "pred", "all")
 _MOST_WRITTEN = 30  # maximum size of a matrix with numbers in its cells

@@ -13,9 +13,6 @@ from palmette.exceptions import PalmetteError
 from palmette.metrics._comparison import DatasetComparison, compare_over_datasets
 from palmette.plotting._axes import COLOURS, DARK, PALE, clean, take_axes
 
-__all__ = ["CriticalDifferenceDisplay", "TrainingCurveDisplay"]
-
-
 _LINE = 0.24  # inches between two names
 _LETTER = 0.075  # approximate width of a letter in inches
 # attribute, name of the curve, name of a step

@@ -14,8 +14,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._counts import NodeCounts, node_counts
 from palmette.plotting._axes import DARK, PALE, take_axes
 
-__all__ = ["HierarchyDisplay"]
-
 FloatArray = NDArray[np.float64]
 _LINE = 0.19  # inches between two leaves
 _MANY = 120  # number of leaves above which lines are closer and letters smaller

@@ -15,16 +15,6 @@ from palmette.reporting._confidence import CellConfidence, PathConfidence, ances
 from palmette.reporting._evaluation import Evaluation
 from palmette.reporting._plain import cut, plain_facts, rounded
 
-__all__ = [
-    "THRESHOLDS",
-    "calibration_of_cells",
-    "calibration_of_paths",
-    "coverage_of_cells",
-    "coverage_of_paths",
-    "node_facts",
-]
-
-
 FloatArray = NDArray[np.float64]
 N_BINS = 10
 THRESHOLDS = (0.0, *(round(0.05 * k, 2) for k in range(1, 20)), 0.97, 0.99)

@@ -17,16 +17,6 @@ from palmette.metrics import ReliabilityCurve
 from palmette.metrics._counts import average_precision_of_cells
 from palmette.reporting._evaluation import Evaluation
 
-__all__ = [
-    "CellConfidence",
-    "PathConfidence",
-    "ancestors_by_level",
-    "node_tables",
-    "read_cell_confidence",
-    "read_path_confidence",
-]
-
-
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 _NUMBERS_AT_ONCE = 2**24  # of node tables, 128 MiB

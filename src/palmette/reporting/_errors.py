@@ -13,9 +13,6 @@ from palmette.metrics._losses import first_errors
 from palmette.reporting._evaluation import Evaluation, RowTexts
 from palmette.reporting._plain import plain, plain_facts
 
-__all__ = ["Divergences", "confusion_facts", "error_facts", "find_divergences"]
-
-
 N_PAIRS = 50
 _EXAMPLES_PER_PAIR = 3
 _EXAMPLES_PER_LABEL = 2

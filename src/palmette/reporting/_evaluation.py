@@ -22,9 +22,6 @@ from palmette.metrics._counts import NodeCounts, RowOverlap, count_nodes, row_ov
 from palmette.metrics._pairs import LabelPair, extend_hierarchy, pair_labels
 from palmette.reporting._plain import cut
 
-__all__ = ["Evaluation", "RowTexts", "evaluate", "places_of", "primary_parents", "rows_with_truth"]
-
-
 IntArray = NDArray[np.int32]
 _LENGTH = 240  # maximum characters in the text of a row
 _VALUE = 120  # maximum characters of one value in it

@@ -21,9 +21,6 @@ from palmette.reporting._confidence import CellConfidence
 from palmette.reporting._evaluation import Evaluation
 from palmette.reporting._plain import plain_facts
 
-__all__ = ["CONFIDENCE", "Interval", "RowGroups", "bootstrap", "group_rows", "headline_facts"]
-
-
 FloatArray = NDArray[np.float64]
 CONFIDENCE = 0.95  # of the intervals
 _NUMBERS_AT_ONCE = 2**22  # maximum size of an array of draws or sums

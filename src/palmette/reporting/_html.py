@@ -12,9 +12,6 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-__all__ = ["data_script", "to_html", "to_markdown", "to_notebook"]
-
-
 _SCRIPTS = (
     "dom.js",
     "facts.js",

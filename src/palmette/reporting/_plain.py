@@ -10,9 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cut", "plain", "plain_facts", "rounded", "to_json"]
-
-
 _DIGITS = 5  # decimals in columns with one value per node
 
 

@@ -41,9 +41,6 @@ from palmette.reporting._training import (
     training_facts,
 )
 
-__all__ = ["FORMATS", "FORMAT_VERSION", "Report", "report", "summarize"]
-
-
 FORMAT_VERSION = 1
 FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
     ".html": to_html,

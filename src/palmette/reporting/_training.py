@@ -20,9 +20,6 @@ from palmette.reporting._evaluation import Evaluation, places_of
 from palmette.reporting._headline import Interval, bootstrap
 from palmette.reporting._plain import cut, plain_facts
 
-__all__ = ["conformal_facts", "feature_facts", "feature_names", "setting_facts", "training_facts"]
-
-
 FloatArray = NDArray[np.float64]
 _PACKAGES = ("palmette", "scikit-learn", "numpy", "scipy", "skrub", "pandas")
 _LONGEST_VALUE = 160

@@ -12,18 +12,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.models import ModelContext, find_model, list_models
 from palmette.table._schema import near_names
 
-__all__ = [
-    "BASELINE",
-    "Candidate",
-    "Situation",
-    "apply_settings",
-    "choose",
-    "make",
-    "parse_settings",
-    "sharpen",
-]
-
-
 BASELINE = "flat-svm"  # a linear SVM over the leaves
 
 # from cheap to expensive, measured on texts and on tables of numbers

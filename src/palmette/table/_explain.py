@@ -11,9 +11,6 @@ from scipy import sparse
 
 from palmette.table._model import TableModel
 
-__all__ = ["Explainer", "linear_weights"]
-
-
 FloatArray = NDArray[np.float64]
 Weights = Callable[[int], FloatArray | None]
 

@@ -18,8 +18,6 @@ from palmette.table._schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TableFeatures", "TextVectorizer"]
-
 _TOP = np.uint64(1) << np.uint64(63)
 # Thai, Lao, Tibetan and Burmese; Khmer; Chinese and Japanese
 _UNSPACED = (("\u0e00", "\u109f"), ("\u1780", "\u17ff"), ("\u2e80", "\u9fff"))

@@ -29,9 +29,6 @@ from palmette.table._problem import TableProblem
 from palmette.table._tournament import Clock, Fold, Score, Tournament, make_folds
 from palmette.table.answers import gives_node_proba, node_sets, nodes_of, write_nodes, write_sets
 
-__all__ = ["Finished", "Race", "Wrapping", "check_options", "describe", "finish", "summarize"]
-
-
 _ROWS_PER_SECOND = 1500  # of a tournament, per second of the limit; the final fit uses all rows
 _CALIBRATION_FOLDS = 3
 

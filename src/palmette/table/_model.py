@@ -30,9 +30,6 @@ from palmette.table.answers import (
     write_sets,
 )
 
-__all__ = ["TableModel", "fit_table"]
-
-
 FloatArray = NDArray[np.float64]
 
 

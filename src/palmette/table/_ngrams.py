@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from palmette.trees._random import Word, mix
 
-__all__ = ["count_grams", "find_columns", "hash_grams", "make_slots", "weigh_rows"]
-
 _SPACE = 32  # stands at both ends of a word
 _TOP = np.uint64(1) << np.uint64(63)  # set in the hashes of pieces of words, clear in others
 _LOW_BITS = _TOP - np.uint64(1)

@@ -25,8 +25,6 @@ from palmette.table.answers import PathAnswers, gives_node_proba, node_proba, no
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["OUTPUTS", "TableWriter", "Wishes", "open_writer", "predict_chunks"]
-
 OUTPUTS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 
 

@@ -16,9 +16,6 @@ from palmette.table._reading import as_frame
 from palmette.table._schema import Schema, near_names
 from palmette.table._target import TargetForm, canonical_labels, hierarchy_of_paths, plain_labels
 
-__all__ = ["LEARN", "TableProblem", "read_hierarchy", "read_problem"]
-
-
 LEARN = "learn"
 _DEFAULT_LEARNER = "mf-tree"
 

@@ -19,17 +19,6 @@ from palmette.table._sources import TableSource, reading
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "CHUNK_ROWS",
-    "as_frame",
-    "delimited_chunks",
-    "json_chunks",
-    "likely_delimiter",
-    "read_chunks",
-    "read_whole",
-]
-
-
 CHUNK_ROWS = 20_000
 _MAX_CELLS = 2**28  # of a table that is read whole
 _DELIMITERS = ",;\t|"

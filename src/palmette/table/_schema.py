@@ -13,9 +13,6 @@ from palmette.exceptions import PalmetteError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ISO", "KINDS", "Schema", "find_format", "near_names", "to_dates"]
-
-
 KINDS = ("text", "category", "number", "date")
 ISO = "ISO8601"
 _MAX_CATEGORIES = 40  # a column with more distinct strings is text

@@ -14,9 +14,6 @@ from typing import Any, BinaryIO, cast
 from palmette._files import open_bytes, plain_suffix
 from palmette.exceptions import PalmetteError, ReadError
 
-__all__ = ["FORMATS", "STDIN", "TableSource", "reading"]
-
-
 STDIN = "-"
 FORMATS = {
     ".csv": "csv",

@@ -15,20 +15,6 @@ from palmette.table._schema import near_names
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "SEPARATORS",
-    "Path",
-    "TargetForm",
-    "canonical_labels",
-    "detect_separator",
-    "find_columns",
-    "find_node",
-    "hierarchy_of_paths",
-    "plain_labels",
-    "split_path",
-]
-
-
 Path = tuple[str, ...]
 Rows = Sequence[Any]
 

@@ -16,9 +16,6 @@ from palmette.exceptions import PalmetteError
 from palmette.table._candidates import Candidate
 from palmette.table.answers import gives_node_proba
 
-__all__ = ["Clock", "Entry", "Fold", "Score", "Tournament", "make_folds"]
-
-
 IntArray = NDArray[np.int64]
 Watch = Callable[[str, float], None]
 

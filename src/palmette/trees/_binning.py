@@ -13,8 +13,6 @@ from scipy import sparse
 from palmette._arrays import BIN, OFFSET, BinArray, CountArray
 from palmette.exceptions import PalmetteError
 
-__all__ = ["MAX_BINS", "MISSING", "BinMapper", "BinnedRows", "count_features", "hash_rows"]
-
 MAX_BINS = 255
 MISSING = 255  # the largest code: missing values exceed every threshold and go right
 _SAMPLED_ROWS = 200_000  # quantiles of larger data are computed from a sample

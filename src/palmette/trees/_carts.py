@@ -26,20 +26,6 @@ from palmette.persistence.checks import check_starts, numbers, require, same_sha
 from palmette.trees._binning import count_features
 from palmette.trees._random import NODE_STRIDE, State, next_below
 
-__all__ = [
-    "WHOLE",
-    "CartSettings",
-    "Carts",
-    "draw_counts",
-    "draw_rows",
-    "find_leaves",
-    "grow_cart",
-    "predict_carts",
-    "round_weights",
-    "weigh_rows",
-]
-
-
 Codes: TypeAlias = NDArray[np.uint8]
 Flags: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.int32]

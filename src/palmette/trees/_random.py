@@ -11,8 +11,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["NODE_STRIDE", "STRIDE", "State", "Word", "draw_at", "mix", "mix_array", "next_below"]
-
 State: TypeAlias = NDArray[np.uint64]
 Word: TypeAlias = Any  # an unsigned 64-bit number, with overflow
 

@@ -66,7 +66,7 @@ def check_hierarchy(
     """
     reader = None if format is None else find_reader(format)
     source = Source(path)
-    source.data
+    source.data  # noqa: B018, errors of reading are raised here
     found = Findings()
     try:
         reader = reader or detect(source)

@@ -15,16 +15,6 @@ from palmette.hierarchy._drawing import summarize
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy.files._source import short
 
-__all__ = [
-    "Finding",
-    "Findings",
-    "HierarchyCheck",
-    "note_shape",
-    "shown_path",
-    "statistics_of",
-    "statistics_text",
-]
-
 
 def statistics_of(hierarchy: Hierarchy) -> dict[str, Any]:
     """Count nodes, leaves, levels, children and names.

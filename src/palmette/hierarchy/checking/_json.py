@@ -14,9 +14,6 @@ from palmette.hierarchy.checking._lines import Links, Places
 from palmette.hierarchy.files._json import NAME_KEYS, decode, has_nodes, is_adjacency, is_ours
 from palmette.hierarchy.files._source import Source, short
 
-__all__ = ["JsonValue", "check_json", "read_json_lines"]
-
-
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 

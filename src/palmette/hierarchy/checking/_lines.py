@@ -16,18 +16,6 @@ from palmette.hierarchy.files import _text as indented
 from palmette.hierarchy.files._source import Source, short
 from palmette.hierarchy.files._text import find_separator, skip_id, split_edge_lines, split_steps
 
-__all__ = [
-    "Links",
-    "Places",
-    "check_characters",
-    "check_edges",
-    "check_encoding",
-    "check_indented",
-    "check_paths",
-    "report_stray_blanks",
-]
-
-
 _REPLACEMENT = "\ufffd"
 
 

@@ -40,20 +40,6 @@ from palmette.hierarchy.files._source import (
 if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = [
-    "NAME_KEYS",
-    "decode",
-    "has_nodes",
-    "is_adjacency",
-    "is_ours",
-    "looks_like_json",
-    "parse_json",
-    "parse_json_rows",
-    "parse_json_shapes",
-    "to_json",
-]
-
-
 _FORMAT = "palmette.hierarchy"
 _VERSION = 1
 _DEEPEST_TUPLE = 8  # nested tuples in a name

@@ -14,9 +14,6 @@ from palmette.hierarchy.files._source import PlaceRows, Source, Tops, check_size
 if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = ["looks_like_newick", "parse_newick", "to_dot", "to_newick"]
-
-
 _TOKEN = re.compile(
     r"""\s+ | \[[^\]]*\] | (?P<mark>[(),;]) | (?P<length>:\s*[^\s(),:;\[\]']+)
     | '(?P<quoted>(?>[^']+|'')*+)' | (?P<bare>[^\s(),:;\[\]']+)""",

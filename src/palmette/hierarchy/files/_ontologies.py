@@ -20,16 +20,6 @@ from palmette.hierarchy.files._source import LinkRows, Source, Tops, short
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = [
-    "looks_like_go_sqlite",
-    "looks_like_obo",
-    "parse_go_sqlite",
-    "parse_go_sqlite_with_parts",
-    "parse_obo",
-    "parse_obo_with_parts",
-]
-
-
 _STANZA = re.compile(r"\[(\w+)\]\s*$")
 _START = re.compile(r"format-version\s*:|\[(?:Term|Typedef)\]")
 

@@ -48,8 +48,6 @@ from palmette.hierarchy.files._xml import (
 if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = ["READERS", "WRITERS", "Reader", "Writer", "detect", "find_reader", "find_writer"]
-
 
 @dataclass(frozen=True)
 class Reader:

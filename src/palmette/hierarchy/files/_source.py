@@ -34,23 +34,6 @@ from palmette.exceptions import HierarchyError, ReadError
 if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = [
-    "DEFAULT_ROOT",
-    "MAX_LINE",
-    "MAX_TEXT",
-    "LinkRows",
-    "NumberedRows",
-    "PlaceRows",
-    "Rows",
-    "Source",
-    "Tops",
-    "check_size",
-    "names_as_text",
-    "nodes_and_edges",
-    "short",
-]
-
-
 # The largest hierarchy file that we know of, the Gene Ontology as SQLite with all texts, has 86 MB.
 # Parsed text may need twenty times its size, so its limit is lower; together with `MAX_NODES` of
 # the rows, this bounds the memory that any file can use.

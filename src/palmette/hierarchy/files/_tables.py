@@ -29,9 +29,6 @@ from palmette.hierarchy.files._source import (
     short,
 )
 
-__all__ = ["looks_like_clus_arff", "looks_like_codes", "parse_clus_arff", "parse_codes"]
-
-
 _CODE_WORDS = ("code", "id")  # if a table has both, codes nest
 _TITLE_WORDS = {"title", "name", "description", "label"}
 _HEADER_WITHIN = 5  # some files have lines above the header

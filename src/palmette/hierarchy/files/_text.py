@@ -39,25 +39,6 @@ from palmette.hierarchy.files._source import (
 if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
 
-__all__ = [
-    "find_separator",
-    "has_header",
-    "is_deeper",
-    "looks_indented",
-    "looks_like_edges",
-    "looks_like_paths",
-    "parse_edges",
-    "parse_indented",
-    "parse_paths",
-    "skip_id",
-    "split_edge_lines",
-    "split_indented_lines",
-    "split_steps",
-    "to_edges",
-    "to_indented",
-]
-
-
 _PATH_STEP = re.compile(r"\s>\s|[^\s<>=-]>[^\s<>=-]")  # not an arrow or a tag
 _ID = re.compile(r"\s*(?:\d+\s+-\s|\w+://\S*\s+:\s)\s*")
 

@@ -17,22 +17,6 @@ from xml.sax.handler import ContentHandler
 
 from palmette.hierarchy.files._source import PlaceRows, Source, Tops, short
 
-__all__ = [
-    "ICD10_ELEMENT",
-    "MULAN_ELEMENT",
-    "PlaceHandler",
-    "Sections",
-    "looks_like_icd10_codes",
-    "looks_like_icd10_xml",
-    "looks_like_mulan",
-    "parse_icd10_codes",
-    "parse_icd10_xml",
-    "parse_mulan",
-    "parse_xml",
-    "root_element",
-]
-
-
 # Atomic groups: text before the first element is scanned only once.
 _FIRST_ELEMENT = re.compile(
     r"(?>\s+|<\?.*?\?>|<!--.*?-->|<!(?!--)[^>\[]*(?:\[[^\]]*\])?\s*>)*+<([^\s/>!?]+)",
