@@ -6,7 +6,7 @@ unreadable or different on another."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ ProbabilityArray: TypeAlias = NDArray[np.float64]
 IndicatorArray: TypeAlias = NDArray[np.int8]
 FlagArray: TypeAlias = NDArray[np.bool_]
 BinArray: TypeAlias = NDArray[np.uint8]
+
+_Array = TypeVar("_Array", bound=NDArray[Any])
 
 
 def seed_each(estimators: Sequence[Any], random_state: Any) -> None:
@@ -146,3 +148,19 @@ def is_text(X: Any) -> bool:
     if len(getattr(X, "shape", ())) == 1:  # a column of pandas or polars
         return len(X) > 0 and isinstance(next(iter(X)), str)
     return False
+
+
+def read_only(array: _Array) -> _Array:
+    """Return a read-only view of an array, for a kernel.
+
+    numba compiles a kernel anew for arrays that are read-only, as memory maps, columns of pandas
+    and arrays of model files may be. If all are passed as read-only, it is compiled once.
+
+    Examples
+    --------
+    >>> read_only(np.zeros(2)).flags.writeable
+    False
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view

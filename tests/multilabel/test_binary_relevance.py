@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, roc_auc_score
@@ -20,13 +19,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from tests.multilabel.problems import X, Y
 
 from palmette import Hierarchy
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.multilabel import BinaryRelevance
 from palmette.multilabel._binary_relevance import balanced_weights, down_sample, over_sample
 
-X, Y = make_multilabel_classification(120, 8, n_classes=4, n_labels=2, random_state=1)
 BALANCES = ["none", "cost", "down", "adasyn"]
 
 

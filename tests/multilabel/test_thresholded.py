@@ -11,7 +11,6 @@ import pytest
 from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.exceptions import DataConversionWarning
 from sklearn.feature_extraction.text import CountVectorizer
@@ -26,13 +25,13 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
+from tests.multilabel.problems import X, Y
 
 from palmette import HierarchicalBoostingClassifier, Hierarchy
 from palmette.decoding import BestF, TopK, Youden
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.multilabel import BinaryRelevance, ThresholdedMultilabel, TreesMultilabel
 
-X, Y = make_multilabel_classification(120, 8, n_classes=4, n_labels=2, random_state=1)
 FOREST = RandomForestClassifier(30, random_state=0)
 
 FORMS = [  # every form of predict_proba

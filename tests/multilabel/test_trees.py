@@ -7,15 +7,14 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.metrics import f1_score, roc_auc_score
+from tests.multilabel.problems import X, Y
 
 from palmette import Hierarchy
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.multilabel import TreesMultilabel
 
-X, Y = make_multilabel_classification(120, 8, n_classes=4, n_labels=2, random_state=1)
 KINDS = {"extra_trees": ExtraTreesClassifier, "random_forest": RandomForestClassifier}
 
 

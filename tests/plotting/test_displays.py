@@ -147,7 +147,7 @@ def test_the_nodes_of_most_rows_are_kept():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"level": 1, "parent": "a"}, "expected one of them"),
+        ({"level": 1, "parent": "a"}, "expected only one of them"),
         ({"normalize": "rows"}, "normalize='rows'"),
         ({"level": 7}, "level=7"),
         ({"parent": "a/x"}, "is a leaf"),

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from palmette._arrays import read_only
 from palmette.class_tree._linear_routes import FlatRows, LinearRoutes
 from palmette.class_tree._routing import Router, RoutingProblem
 from palmette.exceptions import PalmetteError
@@ -165,6 +166,7 @@ class LinearRouter(Router):
             used, local, starts = compact_columns(
                 X.columns, X.column_starts, X.lengths, rows, X.n_features
             )
+        local = read_only(local)
         costs = np.full(len(rows), C)
         if problem.weights is not None:
             costs *= problem.weights[rows]
@@ -208,7 +210,8 @@ def _tasks_of(problem: RoutingProblem, node: int) -> list[_Task]:
     tasks = []
     for start in range(0, within.shape[0], _AT_ONCE):
         reached = within[start : start + _AT_ONCE].toarray().T
-        tasks.append(_Task(node, classes, np.where(reached, 1, -1).astype(np.int8)))
+        signs = np.ascontiguousarray(np.where(reached, 1, -1), dtype=np.int8)
+        tasks.append(_Task(node, classes, signs))
     return tasks
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import read_only
 from palmette.class_tree._routing import OptionTable, Routes
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 
@@ -147,14 +148,14 @@ class LinearRoutes(Routes):
             rows,
             nodes,
             starts,
-            self.first_option,
-            self.first_lane,
-            self.bias,
-            self.first_feature,
-            self.features,
-            self.first_entry,
-            self.lanes,
-            self.weights,
+            read_only(self.first_option),
+            read_only(self.first_lane),
+            read_only(self.bias),
+            read_only(self.first_feature),
+            read_only(self.features),
+            read_only(self.first_entry),
+            read_only(self.lanes),
+            read_only(self.weights),
             LINKS.index(self.link),
             self.n_features,
             scores,
@@ -209,15 +210,23 @@ class FlatRows(NamedTuple):
             starts = X.indptr.astype(np.int64, copy=False)
             values = X.data.astype(np.float64, copy=False)
             columns = X.indices.astype(np.int32, copy=False)
-            return cls(values, starts[:-1], np.diff(starts), columns, starts[:-1], X.shape[1])
+            starts, lengths = read_only(starts[:-1]), np.diff(starts)
+            return cls(
+                read_only(values),
+                starts,
+                read_only(lengths),
+                read_only(columns),
+                starts,
+                X.shape[1],
+            )
         X = np.ascontiguousarray(X, dtype=np.float64)
         n_samples, n_features = X.shape
         return cls(
-            X.ravel(),
-            np.arange(n_samples, dtype=np.int64) * n_features,
-            np.full(n_samples, n_features, dtype=np.int64),
-            np.arange(n_features, dtype=np.int32),
-            np.zeros(n_samples, dtype=np.int64),
+            read_only(X.ravel()),
+            read_only(np.arange(n_samples, dtype=np.int64) * n_features),
+            read_only(np.full(n_samples, n_features, dtype=np.int64)),
+            read_only(np.arange(n_features, dtype=np.int32)),
+            read_only(np.zeros(n_samples, dtype=np.int64)),
             n_features,
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from palmette._arrays import BinArray
+from palmette._arrays import BinArray, read_only
 from palmette.persistence.checks import numbers, require
 from palmette.trees._binning import BinnedRows
 from palmette.trees._carts import (
@@ -224,8 +224,17 @@ class NodeVotes:
         starts = self.carts.starts[rounds.start : rounds.stop + 1]
         own = slice(int(starts[0]), int(starts[-1]))
         carts = self.carts
-        trees = (carts.features[own], carts.cuts[own], carts.left[own], carts.says[own])
-        add_cart_votes(codes, rows, starts - starts[0], *trees, self.coefficients[rounds], sums)
+        add_cart_votes(
+            codes,
+            rows,
+            starts - starts[0],
+            read_only(carts.features[own]),
+            read_only(carts.cuts[own]),
+            read_only(carts.left[own]),
+            read_only(carts.says[own]),
+            read_only(self.coefficients[rounds]),
+            sums,
+        )
 
 
 def boost_node(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._arrays import read_only
 from palmette.class_tree._routing import OptionTable, Routes
 
 IntArray = NDArray[np.int32]
@@ -43,6 +44,11 @@ def best_labels(
     values = np.full((n_samples, width), -np.inf)
     nodes[:, 0], values[:, 0] = 0, 0.0
     places = np.zeros((n_samples, width), dtype=np.int64)
+    first, targets, ends = (
+        read_only(table.first),
+        read_only(table.targets),
+        read_only(table.ends),
+    )
     unfinished = n_samples
     while unfinished:
         open_paths = np.flatnonzero(nodes.ravel() >= 0)
@@ -52,9 +58,7 @@ def best_labels(
         scores = routes.score(X, open_paths // width, visited, starts)
         places.ravel()[open_paths] = starts[:-1]
         new = np.empty_like(nodes), np.empty_like(labels), np.empty_like(values)
-        unfinished = keep_best(
-            nodes, labels, values, places, scores, table.first, table.targets, table.ends, *new
-        )
+        unfinished = keep_best(nodes, labels, values, places, scores, first, targets, ends, *new)
         nodes, labels, values = new
     return labels, values
 

@@ -16,6 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from palmette._arrays import read_only
+
 Flags: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.int32]
 Offsets: TypeAlias = NDArray[np.int64]
@@ -51,6 +53,10 @@ class ObliqueTrees(NamedTuple):
     weight_features: Indices
     weight_values: Reals
     bias: Reals
+
+    def read_only(self) -> ObliqueTrees:
+        """Return the trees with read-only arrays; see `palmette._arrays.read_only`."""
+        return ObliqueTrees._make(read_only(each) for each in self)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -275,12 +281,20 @@ def _add_votes(
                     row_votes[label] += weights[label] * share_values[k]
 
 
+_NO_ROWS = read_only(np.empty((0, 0), dtype=np.float32))
+_NO_ENTRIES = (
+    read_only(np.empty(0, np.float32)),
+    read_only(np.empty(0, np.int32)),
+    read_only(np.zeros(1, np.int64)),
+)
+
+
 def _as_both_forms(X: Reals | SparseRows) -> tuple[Reals, Reals, Indices, Offsets, int]:
     """Return X in both forms, dense and CSR; the other one is empty."""
     if isinstance(X, tuple):
-        return np.empty((0, 0), dtype=np.float32), *X
-    nothing = np.empty(0, np.float32), np.empty(0, np.int32), np.zeros(1, np.int64)
-    return X, *nothing, X.shape[1]
+        data, indices, indptr, n_features = X
+        return (_NO_ROWS, read_only(data), read_only(indices), read_only(indptr), n_features)
+    return (read_only(X), *_NO_ENTRIES, X.shape[1])
 
 
 def find_leaves(X: Reals | SparseRows, trees: ObliqueTrees) -> Indices:
@@ -314,7 +328,7 @@ def find_leaves(X: Reals | SparseRows, trees: ObliqueTrees) -> Indices:
     """
     n_rows = len(X[2]) - 1 if isinstance(X, tuple) else len(X)
     leaves = np.empty((n_rows, len(trees.tree_starts) - 1), dtype=np.int32)
-    _find_leaves(*_as_both_forms(X), trees, leaves)
+    _find_leaves(*_as_both_forms(X), trees.read_only(), leaves)
     return leaves
 
 
@@ -364,11 +378,11 @@ def add_votes(
     mask = np.empty((0, 0), dtype=np.bool_) if used is None else used
     _add_votes(
         *_as_both_forms(X),
-        trees,
-        share_starts,
-        share_labels,
-        share_values,
-        vote_weights,
-        mask,
+        trees.read_only(),
+        read_only(share_starts),
+        read_only(share_labels),
+        read_only(share_values),
+        read_only(vote_weights),
+        read_only(mask),
         votes,
     )

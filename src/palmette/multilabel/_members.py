@@ -130,7 +130,10 @@ def class_proba(model: Any, X: Any, n_classes: int) -> FloatArray:
         Zero for classes that the model was not fitted on.
     """
     shares = np.zeros((X.shape[0], n_classes))
-    if hasattr(model, "predict_proba"):
+    if isinstance(model, C45Tree) and X.dtype == np.float32:  # as `rows_to_predict` returns rows
+        known = model.tree_.predict_proba(X, check_input=False)
+        shares[:, np.asarray(model.classes_, dtype=np.intp)] = known
+    elif hasattr(model, "predict_proba"):
         shares[:, np.asarray(model.classes_, dtype=np.intp)] = model.predict_proba(X)
     else:
         shares[np.arange(X.shape[0]), np.asarray(model.predict(X), dtype=np.intp)] = 1.0
