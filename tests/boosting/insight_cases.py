@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.linear_model import RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
 from tests.laws.problems import DAG, DAG_SETS, PATH_SETS, problem, several
@@ -12,9 +14,19 @@ from tests.laws.problems import DAG, DAG_SETS, PATH_SETS, problem, several
 import palmette as pm
 from palmette.weak import SharedTree, StumpPerClass, TreePerClass
 
-__all__ = ["DAG", "MODELS", "MODELS_OF_SETS", "dag", "paths", "sets", "with_gaps"]
+__all__ = [
+    "DAG",
+    "MODELS",
+    "MODELS_OF_SETS",
+    "dag",
+    "fit",
+    "fitted",
+    "paths",
+    "sets",
+    "with_gaps",
+]
 
-FEW = {"n_estimators": 6, "random_state": 0}
+FEW = {"n_estimators": 4, "random_state": 0}
 
 ada, mh, mi = (
     pm.HierarchicalAdaBoostClassifier,
@@ -57,19 +69,36 @@ MODELS: dict[str, Any] = {
 }
 
 
+@cache
 def paths() -> tuple[np.ndarray, list[Any]]:
     """One path a row."""
     return problem()
 
 
+@cache
 def sets() -> tuple[np.ndarray, list[Any]]:
     """Several paths a row, or none."""
     return several(PATH_SETS)
 
 
+@cache
 def dag() -> tuple[np.ndarray, list[Any]]:
     """Several nodes of `DAG`, which models are to be given."""
     return several(DAG_SETS)
+
+
+def fit(name: str, X: Any, y: Any, **parameters: Any) -> Any:
+    """Return a model of its own, fitted."""
+    return clone(MODELS[name]).set_params(**parameters).fit(X, y)
+
+
+@cache
+def fitted(name: str, problem: str = "paths", rule: str = "all") -> Any:
+    """Return a model that many tests read and none changes."""
+    X, y = {"paths": paths, "sets": sets, "dag": dag}[problem]()
+    if problem != "dag":
+        return fit(name, X, y)
+    return fit(name, X, y, hierarchy=DAG, dag_rule=rule)
 
 
 def with_gaps(X: np.ndarray, seed: int = 0) -> np.ndarray:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+from sklearn.base import clone
 from tests.boosting.boosted import arrays_of
+from tests.boosting.problems import tree_problem
 
 import palmette as pm
 from palmette.weak import CartPerClass, SharedTree, StumpPerClass, TreePerClass
 
-__all__ = ["ALL_FIVE", "MODELS", "MODELS_OF_SETS", "InterruptAt", "StopAfter", "bits", "make"]
+__all__ = [
+    "ALL_FIVE",
+    "MODELS",
+    "MODELS_OF_SETS",
+    "InterruptAt",
+    "StopAfter",
+    "bits",
+    "fitted",
+    "make",
+]
 
 ada, mh, mi, ecc, softmax = ALL_FIVE = (
     pm.HierarchicalAdaBoostClassifier,
@@ -62,7 +75,13 @@ MODELS = {
 def make(name, **parameters):
     """A model of ten rounds, unless told otherwise."""
     kind, own = MODELS[name]
-    return kind(**{"n_estimators": 10, "random_state": 0, **own, **parameters})
+    return clone(kind(**{"n_estimators": 10, "random_state": 0, **own, **parameters}))
+
+
+@cache
+def fitted(name):
+    """A model of three rounds on `tree_problem(96)` that many tests read and none changes."""
+    return make(name, n_estimators=3).fit(*tree_problem(96))
 
 
 def bits(clf):

@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.ensemble import RandomForestClassifier
-from tests.boosting.models import ALL_FIVE, MODELS, MODELS_OF_SETS, StopAfter, bits, make
+from tests.boosting.models import ALL_FIVE, MODELS, MODELS_OF_SETS, StopAfter, bits, fitted, make
 from tests.boosting.problems import DAG, dag_problem, tree_problem
 
 import palmette as pm
@@ -33,9 +33,9 @@ def no_other_warnings():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_warm_start_is_as_one_longer_fit(name):
-    whole = make(name).fit(X, Y)
+    whole = fitted(name)
     grown = make(name, warm_start=True, n_estimators=1).fit(X, Y)
-    for n_estimators in (4, 4, 10):
+    for n_estimators in (2, 2, 3):
         grown.set_params(n_estimators=n_estimators).fit(X, Y)
         assert len(grown.rounds_) == n_estimators
     assert bits(grown) == bits(whole)
@@ -43,10 +43,10 @@ def test_a_warm_start_is_as_one_longer_fit(name):
 
 
 def test_a_warm_start_of_forests_is_as_one_longer_fit():
-    forest = RandomForestClassifier(3, max_depth=2)
-    whole = pm.AdaBoostMHClassifier(weak_learner=forest, n_estimators=4, random_state=0).fit(X, Y)
-    grown = clone(whole).set_params(warm_start=True, n_estimators=2).fit(X, Y)
-    grown.set_params(n_estimators=4).fit(X, Y)
+    forest, top = RandomForestClassifier(2, max_depth=2), [path[0] for path in Y]
+    whole = pm.AdaBoostMHClassifier(weak_learner=forest, n_estimators=3, random_state=0).fit(X, top)
+    grown = clone(whole).set_params(warm_start=True, n_estimators=1).fit(X, top)
+    grown.set_params(n_estimators=3).fit(X, top)
     assert np.array_equal(grown.predict_proba(X), whole.predict_proba(X))
     assert np.array_equal(grown.edges_, whole.edges_)
 
@@ -76,11 +76,11 @@ def test_a_warm_start_refuses_other_labels_and_fewer_rounds(kind):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_stages_are_what_shorter_fits_answer_and_end_at_the_model(name):
-    clf = make(name, n_estimators=6).fit(X, Y)
+    clf = fitted(name)
     labels = list(clf.staged_predict(X))
     proba = [stage.copy() for stage in clf.staged_predict_proba(X)]
     scores = list(clf.staged_score(X, Y))
-    assert len(labels) == len(proba) == len(scores) == 6
+    assert len(labels) == len(proba) == len(scores) == 3
     assert labels[-1] == clf.predict(X)
     np.testing.assert_allclose(proba[-1], clf.predict_proba(X), rtol=1e-12)
     assert scores[-1] == clf.score(X, Y)
@@ -94,10 +94,10 @@ def test_stages_are_what_shorter_fits_answer_and_end_at_the_model(name):
 
 @pytest.mark.parametrize("name", MODELS_OF_SETS)
 def test_stages_of_several_paths(name):
-    clf = make(name, n_estimators=4, hierarchy=DAG).fit(X_SETS, Y_SETS)
+    clf = make(name, n_estimators=3, hierarchy=DAG).fit(X_SETS, Y_SETS)
     assert clf.several_paths_
     labels = list(clf.staged_predict(X_SETS))
-    assert len(labels) == 4
+    assert len(labels) == 3
     assert labels[-1] == clf.predict(X_SETS)
     proba = list(clf.staged_predict_proba(X_SETS))
     np.testing.assert_allclose(proba[-1], clf.predict_proba(X_SETS), rtol=1e-12)
@@ -131,11 +131,11 @@ def test_stages_of_a_path_by_signs():
 def test_scores_are_monitored_and_progress_is_shown(name, capsys):
     names = np.array(["/".join(path) for path in Y])
     monitor = ScoringMonitor(scoring="accuracy")
-    clf = make(name, n_estimators=4).set_callbacks(ProgressBar(), monitor).fit(X, names)
+    clf = make(name, n_estimators=3).set_callbacks(ProgressBar(), monitor).fit(X, names)
     logs = [row for row in monitor.get_logs().data if row["task_name"] == "round"]
     assert [row["accuracy"] for row in logs] == list(clf.staged_score(X, names))
     assert "100%" in capsys.readouterr().out
-    assert bits(clf) == bits(make(name, n_estimators=4).fit(X, names))
+    assert bits(clf) == bits(make(name, n_estimators=3).fit(X, names))
 
 
 def test_a_callback_may_end_the_fit():
@@ -146,7 +146,7 @@ def test_a_callback_may_end_the_fit():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_jobs_change_nothing(name):
-    one, two = (make(name, n_jobs=n, n_estimators=5).fit(X, Y) for n in (1, 3))
+    one, two = (make(name, n_jobs=n, n_estimators=3).fit(X, Y) for n in (1, 3))
     assert bits(one) == bits(two)
     assert np.array_equal(one.predict_proba(X), two.predict_proba(X))
 

@@ -10,6 +10,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from tests.boosting import insight_cases as cases
+from tests.boosting.insight_cases import fit, fitted
 
 import palmette as pm
 from palmette.boosting import _importances as importances
@@ -19,10 +20,6 @@ from palmette.weak import TreePerClass
 pytestmark = pytest.mark.filterwarnings("ignore:boosting stopped at round")
 
 every_model = pytest.mark.parametrize("name", cases.MODELS)
-
-
-def fit(name, X, y, **parameters):
-    return clone(cases.MODELS[name]).set_params(**parameters).fit(X, y)
 
 
 def path_names(model):
@@ -96,8 +93,8 @@ def test_a_split_is_worth_what_it_takes_off_the_variance_of_the_votes(weighted):
 
 
 def test_where_labels_are_voted_for_nodes_are_means_of_those_below():
-    X, y = cases.paths()
-    model = fit("softmax", X, y)
+    X, _ = cases.paths()
+    model = fitted("softmax")
     weights = np.ones(len(X))
     gains = shared_gains(model, X, weights, means_over_labels(model))
     np.testing.assert_allclose(model.feature_importances(), shares(gains), rtol=1e-5)
@@ -133,8 +130,8 @@ def test_the_votes_of_a_mask_belong_to_no_feature():
 
 
 def test_columns_count_in_the_scale_of_their_scores():
-    X, y = cases.paths()
-    model = fit("mi", X, y)
+    X, _ = cases.paths()
+    model = fitted("mi")
     raw = np.zeros((len(X), len(model.nodes_)))
     for hypothesis in model.rounds_:
         hypothesis.add_scores(model._samples(X), raw)
@@ -150,8 +147,8 @@ def test_columns_count_in_the_scale_of_their_scores():
 
 
 def test_bags_are_averaged_each_as_one():
-    X, y = cases.paths()
-    model = fit("accurate", X, y)
+    X, _ = cases.paths()
+    model = fitted("accurate")
     labels, nodes = means_over_labels(model), np.eye(len(model.nodes_))
     codes, rows = model.bins_.transform(X), np.ones(len(X))
     for_nodes, overall = [], []
@@ -173,8 +170,8 @@ def test_bags_are_averaged_each_as_one():
 
 
 def test_labels_of_a_colouring_are_moved_alike_and_their_parents_by_the_mean_colour():
-    X, y = cases.paths()
-    model = fit("ecc shared", X, y)
+    X, _ = cases.paths()
+    model = fitted("ecc shared")
     rows = model.feature_importances(["a/x", "b/x", "c"])
     np.testing.assert_allclose(rows, np.tile(model.feature_importances_, (3, 1)), rtol=1e-9)
     codes, expected = model.bins_.transform(X), 0.0
@@ -192,7 +189,7 @@ def test_labels_of_a_colouring_are_moved_alike_and_their_parents_by_the_mean_col
 
 @every_model
 def test_importances_are_shares(name):
-    model = fit(name, *cases.paths())
+    model = fitted(name)
     overall, by_node = model.feature_importances_, model.feature_importances()
     assert overall.shape == (4,)
     assert by_node.shape == (len(model.nodes_), 4)
@@ -209,7 +206,7 @@ def test_what_tells_nothing_has_little(name):
     X, y = cases.paths()
     noise = np.random.default_rng(3).normal(size=(len(X), 2))
     X = np.column_stack([noise[:, 0], X[:, :2] / X[:, :2].std(axis=0), noise[:, 1]])
-    model = fit(name, X, y, n_estimators=20)
+    model = fit(name, X, y, n_estimators=12)
     first, *told, last = model.feature_importances_
     assert max(first, last) < min(told)
 
@@ -217,8 +214,7 @@ def test_what_tells_nothing_has_little(name):
 @pytest.mark.parametrize("name", cases.MODELS_OF_SETS)
 @pytest.mark.parametrize("problem", ["sets", "dag"])
 def test_several_paths_and_dags(name, problem):
-    X, y = getattr(cases, problem)()
-    model = fit(name, X, y, hierarchy=cases.DAG if problem == "dag" else None)
+    model = fitted(name, problem)
     assert model.feature_importances_.sum() == pytest.approx(1)
     np.testing.assert_allclose(
         model.feature_importances(path_names(model)), model.feature_importances()
@@ -239,7 +235,7 @@ def test_every_node_has_its_own():
 
 
 def test_rows_follow_the_nodes_asked_for():
-    model = fit("ada", *cases.paths())
+    model = fitted("ada")
     names = path_names(model)[::-1]
     np.testing.assert_array_equal(
         model.feature_importances(names), model.feature_importances()[::-1]
@@ -251,7 +247,7 @@ def test_rows_follow_the_nodes_asked_for():
 
 @pytest.mark.parametrize("name", ["ada", "mh", "ecc", "accurate", "mh estimators"])
 def test_chunks_change_nothing(name, monkeypatch):
-    model = fit(name, *cases.paths())
+    model = fitted(name)
     overall, by_node = model.feature_importances_, model.feature_importances()
     monkeypatch.setattr(importances, "_NUMBERS_AT_ONCE", 12)
     np.testing.assert_allclose(model.feature_importances_, overall, rtol=1e-12)

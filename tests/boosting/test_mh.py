@@ -35,7 +35,7 @@ def test_on_a_tree_all_nodes_weigh_alike():
     "learner", ["stump", "tree", "shared_tree", DecisionTreeClassifier(max_depth=2)]
 )
 def test_labels_are_told_apart(learner):
-    clf = mh(weak_learner=learner, n_estimators=60, random_state=0).fit(X[:80], NAMES[:80])
+    clf = mh(weak_learner=learner, n_estimators=30, random_state=0).fit(X[:80], NAMES[:80])
     assert clf.score(X[80:], NAMES[80:]) > 0.3 > np.mean(NAMES[80:] == "b")
 
 

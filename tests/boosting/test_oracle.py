@@ -24,11 +24,17 @@ from palmette.trees._binning import BinMapper
 
 VARIANTS = list(product(("none", "search", "literal"), ("global", "per_class")))
 CLOSE = {"rtol": 0.0, "atol": 1e-10}
+ROUNDS = 20  # enough for masked models of both learners to run out of edges
 
 
 def fit(X, y, sample_weight=None, **parameters):
-    """A model of 50 rounds, stumps unless told otherwise, and whether it stopped before."""
-    parameters = {"weak_learner": "stump", "learning_rate": 1.0, "n_estimators": 50, **parameters}
+    """A model of `ROUNDS` rounds, stumps unless told otherwise, and whether it stopped before."""
+    parameters = {
+        "weak_learner": "stump",
+        "learning_rate": 1.0,
+        "n_estimators": ROUNDS,
+        **parameters,
+    }
     clf = pm.HierarchicalAdaBoostClassifier(random_state=0, **parameters)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -76,7 +82,7 @@ def test_stumps_are_those_of_the_paper(mask, coefficient, weights):
     X, y = tree_problem()
     clf = fit(X, y, mask=mask, coefficient=coefficient, initial_weights=weights)
     options = {"mask": mask, "coefficient": coefficient, "weights": weights}
-    assert_same_model(clf, literal.HAdaMH(50, parents_of(clf), **options), X, y)
+    assert_same_model(clf, literal.HAdaMH(ROUNDS, parents_of(clf), **options), X, y)
 
 
 @pytest.mark.parametrize(("mask", "coefficient"), VARIANTS)
@@ -84,7 +90,7 @@ def test_rows_count_by_their_weights(mask, coefficient):
     X, y = tree_problem(seed=1)
     rows = np.random.default_rng(1).integers(1, 5, len(X)) / 2.0
     clf = fit(X, y, rows, mask=mask, coefficient=coefficient)
-    slow = literal.HAdaMH(50, parents_of(clf), mask=mask, coefficient=coefficient)
+    slow = literal.HAdaMH(ROUNDS, parents_of(clf), mask=mask, coefficient=coefficient)
     assert_same_model(clf, slow, X, y, rows)
 
 
@@ -94,7 +100,7 @@ def test_trees_of_depth_3_are_boosted_as_stumps_are(mask, coefficient):
     trees = TreePerClass(3, max_features=None)
     clf = fit(X, y, weak_learner=trees, mask=mask, coefficient=coefficient)
     options = {"mask": mask, "coefficient": coefficient, "grow": partial(literal.Tree, depth=3)}
-    assert_same_model(clf, literal.HAdaMH(50, parents_of(clf), **options), X, y)
+    assert_same_model(clf, literal.HAdaMH(ROUNDS, parents_of(clf), **options), X, y)
 
 
 @pytest.mark.parametrize("rule", ["all", "any"])
@@ -103,7 +109,7 @@ def test_in_a_dag_all_parents_have_to_agree_or_any(mask, coefficient, rule):
     X, y = dag_problem()
     clf = fit(X, y, hierarchy=DAG, mask=mask, coefficient=coefficient, dag_rule=rule)
     options = {"mask": mask, "coefficient": coefficient, "rule": rule}
-    assert_same_model(clf, literal.HAdaMH(50, parents_of(clf), **options), X, y)
+    assert_same_model(clf, literal.HAdaMH(ROUNDS, parents_of(clf), **options), X, y)
 
 
 @pytest.mark.parametrize("mask", ["none", "literal"])
@@ -114,7 +120,7 @@ def test_sides_may_have_to_vote_differently(mask, coefficient):
     clf = fit(X, y, weak_learner=two_sided, mask=mask, coefficient=coefficient)
     grow = partial(literal.Stump, two_sided=True)
     options = {"mask": mask, "coefficient": coefficient, "grow": grow}
-    assert_same_model(clf, literal.HAdaMH(50, parents_of(clf), **options), X, y)
+    assert_same_model(clf, literal.HAdaMH(ROUNDS, parents_of(clf), **options), X, y)
     assert all((each.features[:, 1] >= 0).all() for each in clf.rounds_)
     assert all((each.signs[:, 2] == -each.signs[:, 3]).all() for each in clf.rounds_)
 
@@ -123,7 +129,7 @@ def test_a_share_of_every_coefficient_is_taken():
     X, y = tree_problem(seed=3)
     clf = fit(X, y, learning_rate=0.3, mask="search", coefficient="per_class")
     options = {"mask": "search", "coefficient": "per_class", "learning_rate": 0.3}
-    assert_same_model(clf, literal.HAdaMH(50, parents_of(clf), **options), X, y)
+    assert_same_model(clf, literal.HAdaMH(ROUNDS, parents_of(clf), **options), X, y)
 
 
 def test_random_forests_are_boosted_by_the_same_coefficients():
@@ -131,8 +137,8 @@ def test_random_forests_are_boosted_by_the_same_coefficients():
     from sklearn.ensemble import RandomForestClassifier
 
     X, y = tree_problem(seed=4)
-    forest = RandomForestClassifier(3, max_depth=2)
-    clf = fit(X, y, weak_learner=forest, mask="literal", n_estimators=6)
+    forest = RandomForestClassifier(2, max_depth=2)
+    clf = fit(X, y, weak_learner=forest, mask="literal", n_estimators=3)
     parents, Y = parents_of(clf), signs_of(clf, y)
     w = literal.initial_weights(parents, len(X))
     total = np.zeros(Y.shape)
@@ -187,7 +193,7 @@ def test_initial_weights_count_only_nodes_that_have_a_training_row():
     clf = fit(X, y)
     with pytest.warns(UserWarning, match="never predicted"):
         same = pm.HierarchicalAdaBoostClassifier(
-            wider, weak_learner="stump", learning_rate=1.0, n_estimators=50, random_state=0
+            wider, weak_learner="stump", learning_rate=1.0, n_estimators=ROUNDS, random_state=0
         ).fit(X, y)
     np.testing.assert_array_equal(same.edges_, clf.edges_)
 
@@ -198,11 +204,11 @@ def test_initial_weights_count_only_nodes_that_have_a_training_row():
 def test_adaboost_mi_is_one_binary_adaboost_a_label():
     X, y = tree_problem(seed=5)
     names = ["/".join(path) for path in y]
-    clf = pm.AdaBoostMIClassifier(n_estimators=50).fit(X, names)
+    clf = pm.AdaBoostMIClassifier(n_estimators=ROUNDS).fit(X, names)
     codes, Y = clf.bins_.transform(X), signs_of(clf, names)
     scores = raw_scores(clf, X)
     for column in range(Y.shape[1]):
-        alone = literal.discrete_adaboost(codes, Y[:, column], 50, eps=1 / Y.size)
+        alone = literal.discrete_adaboost(codes, Y[:, column], ROUNDS, eps=1 / Y.size)
         np.testing.assert_allclose(scores[:, column], alone, **CLOSE)
 
 
@@ -222,8 +228,8 @@ def test_one_column_is_discrete_adaboost(weighted):
     X, paths = tree_problem(seed=6)
     y = np.where([path[0] in "ab" for path in paths], 1.0, -1.0)
     weights = np.random.default_rng(0).integers(1, 4, len(y)) if weighted else np.ones(len(y))
-    codes, _, scores = one_column(X, y, weights.astype(float), 50)
-    slow = literal.discrete_adaboost(codes, y, 50, eps=1 / weights.sum(), sample_weight=weights)
+    codes, _, scores = one_column(X, y, weights.astype(float), ROUNDS)
+    slow = literal.discrete_adaboost(codes, y, ROUNDS, eps=1 / weights.sum(), sample_weight=weights)
     np.testing.assert_allclose(scores, slow, **CLOSE)
 
 
@@ -261,10 +267,10 @@ def test_one_label_a_row_and_two_labels_is_one_binary_problem_seen_twice():
 def test_votes_by_confidence_are_those_of_schapire_and_singer(rate):
     X, y = tree_problem(seed=7)
     stumps = StumpPerClass(votes="confidence")
-    clf = pm.AdaBoostMHClassifier(weak_learner=stumps, n_estimators=50, learning_rate=rate)
+    clf = pm.AdaBoostMHClassifier(weak_learner=stumps, n_estimators=ROUNDS, learning_rate=rate)
     clf.fit(X, y)
     scores, edges = literal.confident_adaboost_mh(
-        clf.bins_.transform(X), signs_of(clf, y), 50, adaboost._PRIOR_PAIRS, rate
+        clf.bins_.transform(X), signs_of(clf, y), ROUNDS, adaboost._PRIOR_PAIRS, rate
     )
     np.testing.assert_allclose(clf.edges_, edges, **CLOSE)
     np.testing.assert_allclose(clf.predict_node_scores(X), scores, **CLOSE)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
-from tests.boosting.models import ALL_FIVE, MODELS, MODELS_OF_SETS, InterruptAt, bits, make
+from tests.boosting.models import ALL_FIVE, MODELS, MODELS_OF_SETS, InterruptAt, bits, fitted, make
 from tests.boosting.problems import DAG, dag_problem, tree_problem
 
 import palmette as pm
@@ -37,10 +37,10 @@ def interrupted(model, path, turn, X=X, Y=Y):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_fit_interrupted_at_any_round_goes_on_to_the_same_model(name, tmp_path):
-    whole = make(name, n_estimators=5).fit(X, Y)
-    for turn in range(5):
+    whole = fitted(name)
+    for turn in range(3):
         path = tmp_path / f"at {turn}"
-        assert bits(interrupted(make(name, n_estimators=5), path, turn)) == bits(whole)
+        assert bits(interrupted(make(name, n_estimators=3), path, turn)) == bits(whole)
 
 
 @pytest.mark.parametrize("name", MODELS_OF_SETS)

@@ -359,9 +359,8 @@ def test_a_sketch_stands_for_all_columns(criterion):
         return (np.abs(table[side].sum(axis=0)) ** power).sum()
 
     sides = [rng.random(40) < 0.5 for _ in range(4)]
-    drawn = np.array(
-        [[worth(learner._sketched(signed, seed), side) for side in sides] for seed in range(1500)]
-    )
+    sketches = (learner._sketched(signed, seed) for seed in range(1500))
+    drawn = np.array([[worth(sketch, side) for side in sides] for sketch in sketches])
     expected = np.array([worth(signed, side) for side in sides])
     error = drawn.std(axis=0) / np.sqrt(len(drawn))
     assert (np.abs(drawn.mean(axis=0) - expected) < 4 * error).all()
