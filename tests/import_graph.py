@@ -19,6 +19,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 PACKAGE = Path(__file__).parents[1] / "src" / "palmette"
+_FOR_TYPES = "TYPE_CHECKING"
 
 METHODS = (
     "local",
@@ -78,12 +79,15 @@ def _imported(path: Path, *, lazy: bool = True) -> frozenset[str]:
 
 
 def _executed(tree: ast.AST) -> Iterator[ast.AST]:
-    """Walk a module without what only type checkers read."""
-    for node in ast.iter_child_nodes(tree):
-        is_for_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        if not is_for_types:
-            yield node
-            yield from _executed(node)
+    """Walk the statements of a module without those that only type checkers read."""
+    waiting = [tree]
+    while waiting:
+        for node in ast.iter_child_nodes(waiting.pop()):
+            if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
+                is_for_types = isinstance(node, ast.If) and ast.unparse(node.test) == _FOR_TYPES
+                if not is_for_types:
+                    yield node
+                    waiting.append(node)
 
 
 @cache

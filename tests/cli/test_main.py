@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from palmette.cli.main import ExitCode, app, exit_on_error
+from palmette.cli.main import ExitCode, app, exit_on_error, main
 from palmette.exceptions import PalmetteError
 
 README = Path(__file__).parents[2] / "README.md"
@@ -78,14 +78,14 @@ def test_a_process_of_its_own_shows_help():
 
 def test_a_process_of_its_own_fails_with_one_line():
     result = subprocess.run(
-        [sys.executable, "-m", "palmette.cli.main", "compare", "digits", "--models", "flatt"],
+        [sys.executable, "-m", "palmette.cli.main", "hierarchy", "show", "no such file"],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert result.returncode == 2
+    assert result.returncode == ExitCode.BAD_INPUT
     assert result.stdout == ""
-    assert result.stderr.startswith("error: there is no model 'flatt'")
+    assert result.stderr.startswith("error: no such file: the file does not exist")
     assert result.stderr.count("\n") == 1
 
 
@@ -147,13 +147,16 @@ def test_ends_of_the_command_line_itself_pass(end):
         raise end
 
 
-def test_debug_may_stand_at_the_end():
-    words = [sys.executable, "-m", "palmette.cli.main", "hierarchy", "show", "no such file"]
-    plain = subprocess.run(words, capture_output=True, text=True, check=False)
-    debug = subprocess.run([*words, "--debug"], capture_output=True, text=True, check=False)
-    assert plain.returncode == ExitCode.BAD_INPUT
-    assert "Traceback" not in plain.stderr
-    assert "Traceback" in debug.stderr
+def test_debug_may_stand_at_the_end(monkeypatch, capsys):
+    words = ["palmette", "hierarchy", "show", "no such file"]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == ExitCode.BAD_INPUT
+    assert "Traceback" not in capsys.readouterr().err
+    monkeypatch.setattr(sys, "argv", [*words, "--debug"])
+    with pytest.raises(PalmetteError, match="the file does not exist"):
+        main()
 
 
 def test_nothing_happens_without_an_error(capsys):

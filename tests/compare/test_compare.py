@@ -8,7 +8,9 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.dummy import DummyClassifier
+from tests.compare.conftest import make_problem
 
 from palmette.compare._compare import compare
 from palmette.compare._problems import Problem
@@ -37,11 +39,17 @@ class Watch(list):
         self.append(cell)
 
 
-def test_one_row_for_each_split_and_model(toys):
+@pytest.fixture(scope="module")
+def whole(toys):
+    """Return a comparison over two data sets, and what its watch was told."""
     watch = Watch()
-    found = compare(toys[:2], MODELS, n_splits=2, seed=4, watch=watch)
+    return compare(toys, MODELS, n_splits=2, seed=4, watch=watch), watch
+
+
+def test_one_row_for_each_split_and_model(toys, whole):
+    found, watch = whole
     places = [(row["dataset"], row["split"], row["model"]) for row in found.rows]
-    assert places == [(p.name, f"random-{s}", m) for p in toys[:2] for s in (4, 5) for m in MODELS]
+    assert places == [(p.name, f"random-{s}", m) for p in toys for s in (4, 5) for m in MODELS]
     assert places == watch
     assert found.scores == DEFAULT_SCORES
     assert found.datasets == ["toy0", "toy1"]
@@ -72,7 +80,8 @@ def test_the_same_seed_gives_the_same_scores(toy, name):
 
 def test_the_number_of_jobs_changes_no_score(toy):
     names = ["local-per-node", "local-per-parent-svm"]
-    one, two = (compare([toy], names, n_splits=1, n_jobs=n_jobs) for n_jobs in (1, 2))
+    with parallel_config("threading"):  # tests of local classifiers start processes
+        one, two = (compare([toy], names, n_splits=1, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert scores_of(one) == scores_of(two)
     assert (one.facts["n_jobs"], two.facts["n_jobs"]) == (1, 2)
 
@@ -80,10 +89,10 @@ def test_the_number_of_jobs_changes_no_score(toy):
 # ---------------------------------------------------------------------- going on
 
 
-def test_a_killed_comparison_goes_on_to_the_same_end(toys, tmp_path):
+def test_a_killed_comparison_goes_on_to_the_same_end(toys, whole, tmp_path):
     path = tmp_path / "run.jsonl"
-    toys = toys[:2]
-    whole = compare(toys, MODELS, n_splits=2)
+    whole, _ = whole
+    run = {"n_splits": 2, "seed": 4}
 
     class Killed(Exception):
         pass
@@ -96,15 +105,15 @@ def test_a_killed_comparison_goes_on_to_the_same_end(toys, tmp_path):
             raise Killed
 
     with pytest.raises(Killed):
-        compare(toys, MODELS, n_splits=2, store=ResultStore(path), watch=kill_at_the_sixth)
+        compare(toys, MODELS, **run, store=ResultStore(path), watch=kill_at_the_sixth)
     path.write_bytes(path.read_bytes()[:-20])  # in the midst of writing the fifth
     rest = Watch()
-    resumed = compare(toys, MODELS, n_splits=2, store=ResultStore(path), watch=rest)
+    resumed = compare(toys, MODELS, **run, store=ResultStore(path), watch=rest)
     assert watch[:4] + rest == [(r["dataset"], r["split"], r["model"]) for r in whole.rows]
     assert scores_of(resumed) == scores_of(whole)
     assert resumed.notes == []
     nothing = Watch()
-    again = compare(toys, MODELS, n_splits=2, store=ResultStore(path), watch=nothing)
+    again = compare(toys, MODELS, **run, store=ResultStore(path), watch=nothing)
     assert nothing == []
     assert again == resumed  # times included
 
@@ -151,6 +160,14 @@ def changed_model(toy, monkeypatch):
     return toy, {}
 
 
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """Return the lines of a stored comparison."""
+    path = tmp_path_factory.mktemp("stored") / "run.jsonl"
+    compare([make_problem()], MODELS[:1], n_splits=1, store=ResultStore(path))
+    return path.read_bytes()
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -162,9 +179,9 @@ def changed_model(toy, monkeypatch):
         (changed_seed, []),  # another seed has other splits
     ],
 )
-def test_stale_results_are_not_taken(toy, tmp_path, monkeypatch, change, named):
+def test_stale_results_are_not_taken(toy, stored, tmp_path, monkeypatch, change, named):
     path = tmp_path / "run.jsonl"
-    compare([toy], MODELS[:1], n_splits=1, store=ResultStore(path))
+    path.write_bytes(stored)
     problem, options = change(toy, monkeypatch)
     watch = Watch()
     found = compare(

@@ -6,10 +6,12 @@ import sys
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from tests.docs.goods import make_goods
 from tests.docs.pages import PAGES, ROOT, blocks_of, differences, run_block
 
 import palmette as pm
+from palmette.table._candidates import choose
 
 WITH_CODE = [page for page in PAGES if blocks_of(page, "python")]
 TREE = [("animal", "cat"), ("animal", "dog"), ("plant", "oak")]
@@ -20,10 +22,10 @@ SHOWN_PYTHON = (3, 11)
 def readme_names() -> dict[str, object]:
     """What the README speaks of without making it: rows of three classes, a table, a classifier."""
     rng = np.random.default_rng(0)
-    codes = np.repeat([0, 1, 2], 20)
+    codes = np.repeat([0, 1, 2], 10)
     y = [TREE[code] for code in codes]
     return {
-        "X": rng.normal(size=(60, 4)) + 4 * np.eye(4)[codes],
+        "X": rng.normal(size=(30, 4)) + 4 * np.eye(4)[codes],
         "y": y,
         "labels": np.array([path[-1] for path in y]),
         "test_table": make_goods(20, 1),
@@ -35,15 +37,18 @@ def readme_names() -> dict[str, object]:
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_blocks_run_and_print_what_is_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    # an example of the command line compares all models on these rows
+    monkeypatch.setattr("palmette.table._fit.choose", lambda situation: choose(situation)[:3])
     (tmp_path / "taxonomy.txt").write_text("\n".join(" > ".join(path) for path in TREE))
-    make_goods(80, 0).to_csv(tmp_path / "products.csv", index=False)
+    make_goods(40, 0).to_csv(tmp_path / "products.csv", index=False)
     names = readme_names() if page.name == "README.md" else {}
     follows_python = "load_stdlib_docstrings" in page.read_text(encoding="utf-8")
     compares = not follows_python or sys.version_info[:2] == SHOWN_PYTHON
     for block in blocks_of(page, "python"):
         if page.name == "README.md":  # a block's own: models of the block before may take minutes
             names["clf"] = pm.LocalPerParentClassifier()
-        printed = run_block(page, block, names)
+        with parallel_config("threading"):  # a process of joblib imports for seconds
+            printed = run_block(page, block, names)
         if compares and block.shown is not None:
             assert not differences(printed, block.shown), f"{page.name}, line {block.line}"
 

@@ -58,12 +58,12 @@ def test_rows_without_a_target_are_left_out(goods):
         model.read_target(goods)
 
 
-def test_levels_in_columns(goods):
+def test_levels_in_columns(goods, model):
     parts = goods["kind"].str.split(" > ", expand=True)
     table = goods.drop(columns="kind").assign(top=parts[0], sub=parts[1])
-    model = fit_table(table, "top,sub", **QUICK)
-    assert model.predict(table) == model.read_target(table)
-    assert model.hierarchy_ == fit_table(goods, "kind", **QUICK).hierarchy_
+    levels = fit_table(table, "top,sub", **QUICK)
+    assert levels.predict(table) == levels.read_target(table)
+    assert levels.hierarchy_ == model.hierarchy_
 
 
 def test_a_given_hierarchy_may_know_more(goods, tmp_path):
