@@ -65,12 +65,12 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
         {"estimator": palmette.LocalPerNodeClassifier(GaussianNB()), "random_state": 0},
         {"estimator": GaussianNB(), "method": "cross", "cv": 2, "random_state": 0},
     ),
-    "COCOA": ({"n_couplings": 3, "n_models": 2, "random_state": 0},),
-    "ChainEnsemble": ({"n_chains": 3, "sampling": None, "random_state": 0},),
+    "COCOA": ({"n_couplings": 2, "n_models": 1, "random_state": 0},),
+    "ChainEnsemble": ({"n_chains": 2, "sampling": None, "random_state": 0},),
     "CoherentBlendClassifier": (
         {
             "estimators": [
-                ("forest", palmette.CoherentForestClassifier(5, min_samples_leaf=1)),
+                ("forest", palmette.CoherentForestClassifier(3, min_samples_leaf=1)),
                 ("kernel", palmette.CoherentKernelClassifier(0.1, 2.0)),
             ],
             "random_state": 0,
@@ -81,7 +81,7 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
     "CoherentNetworkClassifier": (
         {
             "hidden": (32,),
-            "n_epochs": 100,
+            "n_epochs": 50,
             "batch_size": 64,
             "learning_rate": 0.03,
             "dropout": 0.0,
@@ -109,13 +109,15 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
     "LocalPerParentClassifier": (*BASES, {"estimator": LogisticRegression(C=10.0, max_iter=200)}),
     "MFTree": ({}, {"branching": 3, "leaf_size": 2}),
     "MLkNN": ({"n_neighbors": 3},),
-    "RAkEL": ({"random_state": 0},),
+    "RAkEL": ({"n_models": 8, "random_state": 0},),
     "StructuredForestClassifier": (
         {**FEW, "min_samples_leaf": 1},
         {**FEW, "n_estimators": 10, "router": "axis", "min_samples_leaf": 1},
     ),
-    "ThresholdedMultilabel": ({"cv": 2, "random_state": 0},),
-    "TreesMultilabel": ({**FEW, "n_estimators": 10},),
+    "ThresholdedMultilabel": (
+        {"estimator": palmette.BinaryRelevance(GaussianNB()), "cv": 2, "random_state": 0},
+    ),
+    "TreesMultilabel": ({**FEW, "n_estimators": 5},),
     "RelaxedTree": ({"n_starts": 1, "max_iter": 3},),
 }
 
@@ -211,7 +213,7 @@ def as_first_met() -> Iterator[BaseEstimator]:
             continue
         made = estimator()
         if "n_estimators" in made.get_params():
-            made.set_params(n_estimators=8)
+            made.set_params(n_estimators=5)
         yield made
 
 

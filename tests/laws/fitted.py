@@ -5,19 +5,16 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_validate
-from tests.laws.problems import PATHS, along, near, problem
-from tests.laws.shared import fit_once, fit_to_change
+from tests.laws.problems import TREE, along, near, problem
+from tests.laws.shared import fit_once, fit_to_change, in_chunks, one_of, two_jobs
 
-from palmette import Hierarchy, PalmetteError, decoding
-from palmette import _arrays as rows
-from palmette.base import _classifier as classifier
+from palmette import PalmetteError, decoding
 
 __all__ = ["ON_FITTED"]
 
@@ -46,9 +43,10 @@ def the_number_of_jobs_changes_nothing(estimator: BaseEstimator) -> None:
         return
     X, paths = problem()
     if "random_state" in estimator.get_params():
-        estimator = clone(estimator).set_params(random_state=3)
-    alone = fit_once(estimator, X, paths, n_jobs=1)
-    together = clone(estimator).set_params(n_jobs=2).fit(X, paths)
+        estimator = clone(estimator).set_params(random_state=0)
+    alone = fit_once(estimator, X, paths)
+    with two_jobs(estimator):
+        together = clone(estimator).set_params(n_jobs=2).fit(X, paths)
     assert alone.predict(X) == together.predict(X)
     if hasattr(alone, "predict_proba"):
         assert np.array_equal(alone.predict_proba(X), together.predict_proba(X))
@@ -60,16 +58,15 @@ def chunks_of_rows_change_nothing(estimator: BaseEstimator) -> None:
     names = [n for n in ("predict_proba", "predict_node_proba") if hasattr(fitted, n)]
 
     def answers():
-        rules = [{"decoding": rule} for rule in ("best_path", "top_down", decoding.Confident(0.7))]
+        of_all = ("best_path", "top_down", decoding.Confident(0.7))
+        rules = [{"decoding": rule} for rule in one_of(of_all, estimator)]
         if "decoding" not in fitted.get_params():
             rules = [{}]
         labels = [clone_fitted(fitted, **rule).predict(X) for rule in rules]
         return labels, [getattr(fitted, name)(X) for name in names]
 
     whole, tables = answers()
-    tiny = lambda n_rows, numbers_a_row: rows.row_chunks(n_rows, numbers_a_row, at_once=600)  # noqa: E731
-    assert 1 < len(list(tiny(len(X), 30))) < len(X)
-    with patch.object(classifier, "row_chunks", tiny):
+    with in_chunks(40):
         chunked, parts = answers()
     assert chunked == whole
     for one, other in zip(parts, tables, strict=True):
@@ -102,16 +99,15 @@ def searches_reach_the_parts(estimator: BaseEstimator) -> None:
     y = np.array(["/".join(path) for path in paths])
     if "decoding" not in estimator.get_params():
         return
-    estimator = along(estimator, Hierarchy.from_paths(PATHS), decoding=decoding.Confident())
+    estimator = along(estimator, TREE, decoding=decoding.Confident())
     grid = {"decoding__threshold": [0.5, 1.0]}
-    search = GridSearchCV(estimator, grid, cv=2, refit=False).fit(X, y)
-    folds = cross_validate(estimator, X, y, cv=2, return_estimator=True, return_indices=True)
+    test, train = np.split(np.arange(len(X)), 2)
+    split = [(train, test)]
+    search = GridSearchCV(estimator, grid, cv=split, refit=False).fit(X, y)
+    [fitted] = cross_validate(estimator, X, y, cv=split, return_estimator=True)["estimator"]
     for threshold, score in zip([0.5, 1.0], search.cv_results_["mean_test_score"], strict=True):
-        scores = [
-            fitted.set_params(decoding__threshold=threshold).score(X[rows], y[rows])
-            for fitted, rows in zip(folds["estimator"], folds["indices"]["test"], strict=True)
-        ]
-        assert np.mean(scores) == score
+        fitted.set_params(decoding__threshold=threshold)
+        assert fitted.score(X[test], y[test]) == score
     assert 0 < search.best_score_ < 1
 
 

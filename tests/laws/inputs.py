@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
-from tests.laws.problems import problem
+from tests.laws.problems import TREE, along, framed, problem
 from tests.laws.shared import fit_once
 
 from palmette import PalmetteError
@@ -19,13 +19,12 @@ __all__ = ["ON_INPUT", "sparse_rows_are_dense_rows"]
 
 
 def columns_in_another_order_are_refused(estimator: BaseEstimator) -> None:
-    X, paths = problem()
-    frame = pd.DataFrame(X, columns=list("pqrs"))
-    fitted = clone(estimator).fit(frame, paths)
+    frame, y = framed()
+    fitted = fit_once(along(estimator, TREE), frame, y)
     with pytest.raises(ValueError, match="same order"):
-        fitted.predict(frame[list("qprs")])
+        fitted.predict(frame[["f1", "f0", *frame.columns[2:]]])
     with pytest.raises(ValueError, match="unseen at fit time"):
-        fitted.predict(frame.rename(columns={"p": "z"}))
+        fitted.predict(frame.rename(columns={"f0": "z"}))
 
 
 def wrong_shapes_are_refused(estimator: BaseEstimator) -> None:

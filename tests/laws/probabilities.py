@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from tests.laws.problems import PATHS, along, problem
-from tests.laws.shared import fit_once
+from tests.laws.shared import fit_once, fit_to_change
 
 from palmette import Hierarchy, PalmetteError
 
@@ -27,7 +27,7 @@ def probabilities_cover_the_classes_and_sum_to_one(estimator: BaseEstimator) -> 
 
 def the_best_path_is_the_most_probable_class(estimator: BaseEstimator) -> None:
     X, paths = problem()
-    fitted = fit_once(estimator, X, paths, decoding="best_path")
+    fitted = fit_to_change(estimator, X, paths).set_params(decoding="best_path")
     proba = fitted.predict_proba(X)
     assert fitted.predict(X) == fitted.classes_[proba.argmax(axis=1)].tolist()
 
@@ -35,8 +35,8 @@ def the_best_path_is_the_most_probable_class(estimator: BaseEstimator) -> None:
 def probabilities_do_not_depend_on_the_other_rows(estimator: BaseEstimator) -> None:
     X, paths = problem()
     fitted = fit_once(estimator, X, paths)
-    together = fitted.predict_proba(X[:10])
-    alone = np.concatenate([fitted.predict_proba(row[None]) for row in X[:10]])
+    together = fitted.predict_proba(X[:10])[:4]
+    alone = np.concatenate([fitted.predict_proba(row[None]) for row in X[:4]])
     np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-15)
 
 
@@ -75,7 +75,7 @@ def leaves_never_seen_have_no_probability(estimator: BaseEstimator) -> None:
 
 def top_k_are_the_most_probable_classes(estimator: BaseEstimator) -> None:
     X, paths = problem()
-    fitted = fit_once(estimator, X, paths, decoding="best_path")
+    fitted = fit_to_change(estimator, X, paths).set_params(decoding="best_path")
     labels, values = fitted.predict_top_k(X, k=3)
     proba = fitted.predict_proba(X)
     np.testing.assert_array_equal(values, -np.sort(-proba, axis=1)[:, :3])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
 from palmette import Hierarchy
@@ -14,7 +15,9 @@ __all__ = [
     "DAG_SETS",
     "PATHS",
     "PATH_SETS",
+    "TREE",
     "along",
+    "framed",
     "near",
     "problem",
     "several",
@@ -33,6 +36,7 @@ PATHS = [
     ("c",),
     ("d", "only"),
 ]
+TREE = Hierarchy.from_paths(PATHS)
 
 
 # their products in single precision differ in the seventh digit by the number of rows
@@ -70,6 +74,14 @@ def well_apart() -> tuple[np.ndarray, list[tuple[str, ...]]]:
     """Labels so far apart that every sane model gets them right: a feature for each."""
     codes = np.repeat(np.arange(len(PATHS)), 6)
     return 10.0 * np.eye(len(PATHS))[codes], [PATHS[c] for c in codes]
+
+
+def framed() -> tuple[pd.DataFrame, pd.Series]:
+    """Return the rows of `well_apart` as a frame, and their labels as strings with its index."""
+    X, paths = well_apart()
+    index = np.arange(len(X)) + 9
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])], index=index)
+    return frame, pd.Series(["/".join(path) for path in paths], index=index)
 
 
 # several paths, some of them ending inside; none; one

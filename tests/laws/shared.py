@@ -6,13 +6,19 @@ import copy
 import pickle
 import zlib
 from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
+from unittest.mock import patch
 
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, clone
 
-__all__ = ["a_third_of", "fit_once", "fit_to_change"]
+from palmette.base import _classifier as classifier
 
-_KEPT = 16  # laws of one estimator follow each other, so that few models are worth keeping
+__all__ = ["fit_once", "fit_to_change", "in_chunks", "one_of", "some_of", "two_jobs"]
+
+_KEPT = 24  # laws of one estimator follow each other, so that few models are worth keeping
 _models: OrderedDict[bytes, BaseEstimator] = OrderedDict()
 
 
@@ -40,6 +46,7 @@ def fit_once(estimator: BaseEstimator, X: Any, y: Any, **parameters: Any) -> Bas
         _models[key] = model.fit(X, y)
         if len(_models) > _KEPT:
             _models.popitem(last=False)
+    _models.move_to_end(key)
     return _models[key]
 
 
@@ -48,14 +55,43 @@ def fit_to_change(estimator: BaseEstimator, X: Any, y: Any, **parameters: Any) -
     return copy.deepcopy(fit_once(estimator, X, y, **parameters))
 
 
-def a_third_of(forms: dict[str, Any], estimator: BaseEstimator) -> dict[str, Any]:
-    """Return a third of the forms of y for an estimator, another third for others.
+def _number_of(estimator: BaseEstimator) -> int | None:
+    """Return a number of the class of a public estimator, None of one that only the tests have."""
+    kind = type(estimator)
+    if not kind.__module__.startswith("palmette."):
+        return None
+    return zlib.crc32(kind.__name__.encode())
+
+
+def some_of(forms: dict[str, Any], estimator: BaseEstimator) -> dict[str, Any]:
+    """Return a fifth of the forms of y for an estimator, another fifth for others.
 
     All public classifiers share the code that reads y, so that every form is tried on many of
     them. Classifiers that only the tests have, such as `NearMeans`, get all forms.
     """
-    kind = type(estimator)
-    if not kind.__module__.startswith("palmette."):
-        return forms
-    first = zlib.crc32(kind.__name__.encode()) % 3
-    return dict(list(forms.items())[first::3])
+    number = _number_of(estimator)
+    return forms if number is None else dict(list(forms.items())[number % 5 :: 5])
+
+
+def one_of(values: Sequence[Any], estimator: BaseEstimator) -> list[Any]:
+    """Return one of the values for an estimator, others for others; all if only tests have it."""
+    number = _number_of(estimator)
+    return list(values) if number is None else [values[number % len(values)]]
+
+
+@contextmanager
+def in_chunks(n_rows: int) -> Iterator[None]:
+    """Let classifiers predict a few rows at once, whatever the size of a row."""
+
+    def chunks(total: int, numbers_per_row: int) -> list[slice]:
+        return [slice(at, min(at + n_rows, total)) for at in range(0, total, n_rows)]
+
+    with patch.object(classifier, "row_chunks", chunks):
+        yield
+
+
+def two_jobs(estimator: BaseEstimator) -> AbstractContextManager[Any]:
+    """Run jobs in threads, as processes take seconds to start; those of one class in processes."""
+    if type(estimator).__name__ == "LocalPerParentClassifier":
+        return nullcontext()
+    return parallel_config(backend="threading")
