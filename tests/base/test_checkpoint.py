@@ -8,9 +8,9 @@ import pickle
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -137,76 +137,98 @@ def test_in_a_pipeline_it_is_the_checkpoint_of_the_last_step(path):
 
 # ---------------------------------------------------------------------- killed
 
-CHILD = """
-import os, sys, time
+PRINTS_FINGERPRINTS = """
 import numpy as np
+from sklearn.preprocessing import FunctionTransformer
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.boosting._checkpoint import fingerprint_of_arrays, fingerprint_of_parameters
+words = {"h": Hierarchy.star(["a", "b"]), "s": {"c", "d", "e", "f"}, "o": object()}
+print(fingerprint_of_arrays(np.arange(5.0)))
+print(fingerprint_of_parameters(FunctionTransformer(np.log, kw_args=words)), flush=True)
+"""
+
+# the process says what it fingerprints; then a fork of it stands still while it writes its third
+# checkpoint, and when the fork has been killed, the process fits far too many rounds to finish
+CHILD = """
+import os, time
 from tests.iterative import SampledCentroids
 from palmette.boosting._checkpoint import Checkpoint
 
 Y = np.arange(60) % 3
 X = np.random.default_rng(0).normal(size=(60, 4)) + Y[:, None]
-{before}
-model = SampledCentroids(random_state=0, pause={pause}, n_rounds={n_rounds})
-model.set_callbacks(Checkpoint({path!r}, every_rounds=1)).fit(X, Y)
+
+def fit(path, n_rounds):
+    model = SampledCentroids(random_state=0, n_rounds=n_rounds)
+    model.set_callbacks(Checkpoint(path, every_rounds=1)).fit(X, Y)
+
+def stand_still(*args):
+    calls.append(args)
+    if len(calls) == 3:
+        print(os.getpid(), flush=True)
+        time.sleep(60)
+    return real(*args)
+
+real, calls = os.replace, []
+fork = os.fork()
+if fork == 0:
+    os.replace = stand_still
+    fit({writing!r}, 20)
+else:
+    print(os.waitstatus_to_exitcode(os.waitpid(fork, 0)[1]), flush=True)
+    fit({running!r}, 10**6)
 """
 
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked")
 
-def start_child(path, before="", pause=0.0, n_rounds=20):
-    script = CHILD.format(
-        path=str(path), before=textwrap.dedent(before), pause=pause, n_rounds=n_rounds
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    """What a process said and left that was killed while it wrote, and between rounds."""
+    found = SimpleNamespace(
+        writing=tmp_path_factory.mktemp("writing") / "run.ckpt",
+        running=tmp_path_factory.mktemp("running") / "run.ckpt",
     )
-    return subprocess.Popen(
-        [sys.executable, "-c", script],
+    script = CHILD.format(writing=str(found.writing), running=str(found.running))
+    with subprocess.Popen(
+        [sys.executable, "-c", PRINTS_FINGERPRINTS + script],
         cwd=Path(__file__).parents[2],
         stdout=subprocess.PIPE,
         text=True,
-    )
+    ) as child:
+        found.said = child.stdout.readline() + child.stdout.readline()
+        fork = int(child.stdout.readline())
+        found.while_writing = list(found.writing.parent.iterdir())
+        os.kill(fork, signal.SIGKILL)
+        assert int(child.stdout.readline()) == -signal.SIGKILL
+        deadline = time.monotonic() + 60
+        while not found.running.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.05)
+        child.kill()
+        assert child.wait() == -signal.SIGKILL
+    return found
 
 
-def kill(child):
-    child.send_signal(signal.SIGKILL)
-    assert child.wait() == -signal.SIGKILL
-    child.stdout.close()
-
-
-needs_sigkill = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL")
-
-
-@needs_sigkill
-def test_a_fit_that_is_killed_goes_on_to_the_same_model(path):
-    # far too many rounds to be finished, written one after the other
-    child = start_child(path, n_rounds=10**6)
-    deadline = time.monotonic() + 60
-    while not path.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(0.1)
-    kill(child)
-    done = rounds_in(path)
+@needs_fork
+def test_a_fit_that_is_killed_goes_on_to_the_same_model(killed):
+    done = rounds_in(killed.running)
     assert done > 0
     goal = done + 10
-    model = make(Checkpoint(path), n_rounds=goal).fit(X, Y)
+    model = make(Checkpoint(killed.running), n_rounds=goal).fit(X, Y)
     assert same(model, make(n_rounds=goal).fit(X, Y))
 
 
-@needs_sigkill
-def test_a_fit_killed_while_it_writes_keeps_the_checkpoint_before(path):
-    # the first two checkpoints are written; in the third, the child stands still until it is killed
-    before = """
-    real, calls = os.replace, []
-    def stand_still(*args):
-        calls.append(args)
-        if len(calls) == 3:
-            print("writing", flush=True)
-            time.sleep(60)
-        return real(*args)
-    os.replace = stand_still
-    """
-    child = start_child(path, before)
-    assert child.stdout.readline() == "writing\n"
-    assert len(list(path.parent.iterdir())) == 2  # the good file, and what is being written
-    kill(child)
-    assert rounds_in(path) == 2
-    assert same(make(Checkpoint(path)).fit(X, Y), PLAIN)
+@needs_fork
+def test_a_fit_killed_while_it_writes_keeps_the_checkpoint_before(killed):
+    assert len(killed.while_writing) == 2  # the good file, and what is being written
+    assert rounds_in(killed.writing) == 2
+    assert same(make(Checkpoint(killed.writing)).fit(X, Y), PLAIN)
+
+
+@needs_fork
+def test_fingerprints_are_the_same_in_every_process(killed, capsys):
+    exec(PRINTS_FINGERPRINTS, {})
+    assert killed.said == capsys.readouterr().out
 
 
 # ---------------------------------------------------------------------- pace

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -190,22 +188,3 @@ def test_names_are_left_out_exactly():
 def test_what_is_long_is_kept_short():
     assert len(text_of({f"node{i}": i / 7 for i in range(10**4)})) < 300
     assert len(text_of(FunctionTransformer())) < 300
-
-
-SCRIPT = """
-import numpy as np
-from sklearn.preprocessing import FunctionTransformer
-from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.boosting._checkpoint import fingerprint_of_arrays, fingerprint_of_parameters
-words = {"h": Hierarchy.star(["a", "b"]), "s": {"c", "d", "e", "f"}, "o": object()}
-print(fingerprint_of_arrays(np.arange(5.0)))
-print(fingerprint_of_parameters(FunctionTransformer(np.log, kw_args=words)))
-"""
-
-
-def test_fingerprints_are_the_same_in_every_process(capsys):
-    exec(SCRIPT, {})
-    elsewhere = subprocess.run(
-        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True
-    )
-    assert elsewhere.stdout == capsys.readouterr().out

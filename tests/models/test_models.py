@@ -23,10 +23,16 @@ NETWORKS = ("coherent-blend", "coherent-network")  # many epochs of few rows: ha
 QUICK = [name for name in NAMES if name not in NETWORKS]
 
 
+def few_trees(model):
+    """Return a model of which no part has more than ten trees or rounds: no test needs more."""
+    sizes = {n: v for n, v in model.get_params().items() if n.endswith("n_estimators")}
+    return model.set_params(**{n: min(v, 10) for n, v in sizes.items()})
+
+
 @pytest.mark.parametrize("name", QUICK)
 def test_every_model_learns_numbers(name, toy):
     spec = find_model(name)
-    model = prepare(spec.make(ModelContext(toy.hierarchy)), spec, toy.X_train)
+    model = few_trees(prepare(spec.make(ModelContext(toy.hierarchy)), spec, toy.X_train))
     predicted = model.fit(toy.X_train, toy.y_train).predict(toy.X_train)
     assert len(predicted) == len(toy.y_train)
     assert set(predicted) <= set(toy.y_train)
@@ -51,7 +57,7 @@ def test_models_of_several_paths_learn_label_sets(name):
     Y[:, 0] |= Y.sum(axis=1) == 0
     X = Y + rng.normal(0, 0.2, Y.shape)
     spec = find_model(name)
-    predicted = prepare(spec.make(ModelContext()), spec, X).fit(X, Y).predict(X)
+    predicted = few_trees(prepare(spec.make(ModelContext()), spec, X)).fit(X, Y).predict(X)
     assert np.mean(np.asarray(predicted) == Y) > 0.8
 
 
@@ -59,7 +65,7 @@ def test_models_of_several_paths_learn_label_sets(name):
 def test_every_base_learns_texts(name, texts):
     spec = find_model(name)
     context = ModelContext(texts.hierarchy, text=True)
-    model = prepare(spec.make(context), spec, texts.X_train)
+    model = few_trees(prepare(spec.make(context), spec, texts.X_train))
     assert model.fit(texts.X_train, texts.y_train).predict(texts.X_train) == texts.y_train
 
 

@@ -37,22 +37,22 @@ def stored_instances() -> dict[str, BaseEstimator]:
 
 
 @cache
-def _rows(kind: str) -> tuple[np.ndarray, Any]:
+def _rows(kind: str, n_each: int) -> tuple[np.ndarray, Any]:
     if kind == "sets":
-        return several(PATH_SETS)
-    X, paths = problem()
+        return several(PATH_SETS, n_each)
+    X, paths = problem(n_each)
     return X, paths if kind == "paths" else np.array(["/".join(path) for path in paths])
 
 
-def fitted(estimator: BaseEstimator) -> tuple[BaseEstimator, np.ndarray]:
+def fitted(estimator: BaseEstimator, n_each: int = 12) -> tuple[BaseEstimator, np.ndarray]:
     """Return a fitted copy, on paths or, where it takes none, on names; and the rows it saw."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            X, y = _rows("paths")
+            X, y = _rows("paths", n_each)
             return clone(estimator).fit(X, y), X
         except ValueError:  # learns a hierarchy of its own
-            X, y = _rows("names")
+            X, y = _rows("names", n_each)
             return clone(estimator).fit(X, y), X
 
 

@@ -6,6 +6,7 @@ import random
 from functools import cache
 
 import pytest
+import typer
 from tests.persistence.mutations import mutated
 from tests.persistence.round_trips import bytes_of
 from tests.table.goods import make_goods
@@ -16,6 +17,7 @@ from palmette.table import fit_table
 
 ROUNDS = 50
 COLUMNS = ["title", "price", "kind"]
+COMMAND = typer.main.get_command(app)  # made once, because it takes longer than to run it
 
 
 @cache
@@ -28,6 +30,7 @@ def model() -> bytes:
 @pytest.mark.filterwarnings("ignore")
 def test_predict_answers_or_says_what_is_wrong(seed, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("typer.testing._get_command", lambda _: COMMAND)
     make_goods(8)[COLUMNS].to_csv("new.csv", index=False)
     codes = set()
     for turn in range(ROUNDS // 2):

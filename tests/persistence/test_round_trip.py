@@ -12,7 +12,7 @@ from palmette.persistence import load, save
 
 @pytest.mark.parametrize("estimator", small_instances(), ids=label)
 def test_a_loaded_model_answers_bit_by_bit_as_the_saved_one(estimator, tmp_path):
-    model, X = fitted(estimator)
+    model, X = fitted(estimator, n_each=5)
     first, second = tmp_path / "first.palmette", tmp_path / "second.palmette"
     save(model, first)
     again = load(first)
