@@ -43,41 +43,43 @@ def browser():
 
 
 @pytest.fixture
-def shots(request, tmp_path):
-    """Return a function that keeps a screenshot of a page under the name of the test."""
-    folder = Path(os.environ.get("PALMETTE_SCREENSHOTS", tmp_path))
-    folder.mkdir(parents=True, exist_ok=True)
+def shots(request):
+    """Return a function that keeps a screenshot under the name of the test, where one is wanted."""
+    folder = os.environ.get("PALMETTE_SCREENSHOTS")
     test = re.sub(r"\W+", "-", request.node.name).strip("-")
 
-    def keep(page, name: str = "") -> Path:
-        path = folder / f"{'-'.join(filter(None, [test, name]))}.png"
-        page.screenshot(path=path)
-        return path
+    def keep(page, name: str = "") -> None:
+        if folder:
+            page.screenshot(path=Path(folder) / f"{'-'.join(filter(None, [test, name]))}.png")
 
     return keep
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def opened(browser):
-    """Return a context that opens a file and, at its end, asks for no complaint and no request."""
+    """Return a context that opens a file and, at its end, asks for no complaint and no request.
+
+    All files are opened in the same tab: to make one takes longer than most tests.
+    """
+    page = browser.new_page()
+    page.set_default_timeout(15_000)
+    complaints, requests = [], []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: requests.append(request.url))
 
     @contextmanager
     def open_page(path: Path, width: int = 1280, height: int = 900, scheme: str = "light"):
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme
-        )
-        page = context.new_page()
-        page.set_default_timeout(15_000)
-        complaints, requests = [], []
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request: requests.append(request.url))
+        page.goto("about:blank")  # nothing of the file before stays
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(media="screen", color_scheme=scheme)
+        complaints.clear()
+        requests.clear()
         page.goto(path.as_uri())
         page.wait_for_selector("html[data-ready=true]")
         yield page
         assert complaints == []
         assert [url for url in requests if not url.startswith("data:")] == [path.as_uri()]
-        context.close()
 
     return open_page
