@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
-__all__ = ["clades", "groups_of", "hard_cases", "newick"]
+__all__ = ["clades", "groups_of", "hard_cases", "in_turn", "newick"]
 
 
 def clades(learner):
@@ -26,6 +27,11 @@ def newick(learner, node=0):
         return " ".join(map(str, learner.classes_[groups[node]].tolist()))
     inner = sorted(newick(learner, child) for child in children)
     return f"({' '.join(sorted(inner, key=lambda text: text.strip('(')))})"
+
+
+def in_turn(number):
+    """Return a form of rows: by turns dense and sparse, so that pairs of all else meet either."""
+    return sparse.csr_array if number % 2 else np.asarray
 
 
 def hard_cases():

@@ -155,10 +155,10 @@ def test_weights_are_copies():
 
 @settings(max_examples=10, deadline=None)
 @given(
-    st.integers(3, 16),
+    st.integers(3, 11),
     st.integers(0, 100),
     st.floats(0, 1),
-    st.floats(1, 4),
+    st.floats(1, 3),
     st.floats(0, 1),
 )
 def test_growth_is_bounded(n_classes, seed, rho, max_copies, imbalance):

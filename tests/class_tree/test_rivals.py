@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
-from tests.class_tree.clades import clades, hard_cases
+from tests.class_tree.clades import clades, hard_cases, in_turn
 
 import palmette as pm
 from palmette.class_tree import DependenceTree, LabelEmbeddingTree, NMFTree, RandomTree, RelaxedTree
@@ -30,10 +32,11 @@ def name(learner):
     return repr(learner).replace("random_state=0", "").replace(", )", ")")
 
 
-def planted(sparse_rows=False, seed=0, branching=(2, 6)):
+@cache
+def planted(sparse_rows=False, seed=0, branching=(2, 6), n_rows=1200):
     """Return rows of groups of classes that are confused within a group."""
     return make_hierarchical_classification(
-        1200,
+        n_rows,
         400 if sparse_rows else 12,
         branching=branching,
         class_sep=0.5 if sparse_rows else 1.5,
@@ -43,6 +46,21 @@ def planted(sparse_rows=False, seed=0, branching=(2, 6)):
         y_form="names",
         random_state=seed,
     )
+
+
+@cache
+def fitted(learner):
+    """Return a learner of planted groups, for tests that only read it."""
+    data = planted()
+    return clone(learner).fit(data.X, data.y)
+
+
+@cache
+def chance(sparse_rows, seed):
+    """Return the accuracy of a random hierarchy."""
+    data = planted(sparse_rows, seed, n_rows=700)
+    random = RandomTree(random_state=seed).fit(data.X, data.y)
+    return triplet_accuracy(random.hierarchy_, data.hierarchy)
 
 
 def leaf_copies(learner):
@@ -56,20 +74,17 @@ def leaf_copies(learner):
 @pytest.mark.parametrize("sparse_rows", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("learner", TREES, ids=name)
 def test_a_planted_top_split_is_found(learner, sparse_rows):
-    found, by_chance = [], []
+    found = []
     for seed in range(3):
-        data = planted(sparse_rows, seed)
+        data = planted(sparse_rows, seed, n_rows=700)
         tree = clone(learner).set_params(leaf_size=1).fit(data.X, data.y)
-        random = RandomTree(random_state=seed).fit(data.X, data.y)
         found.append(triplet_accuracy(tree.hierarchy_, data.hierarchy))
-        by_chance.append(triplet_accuracy(random.hierarchy_, data.hierarchy))
-    assert np.mean(by_chance) < 0.6
+    assert np.mean([chance(sparse_rows, seed) for seed in range(3)]) < 0.6
     assert np.mean(found) > 0.85
 
 
 def test_relaxed_sides_hold_the_planted_groups():
-    data = planted()
-    tree = RelaxedTree(random_state=0).fit(data.X, data.y)
+    data, tree = planted(), fitted(LEARNERS[-1])
     sides = [set(tree.classes_[group]) for group in tree.tree_.groups[1:3]]
     truth = {}
     for leaf in data.hierarchy.leaves:
@@ -97,8 +112,7 @@ def test_medical_images(learner, least, data_home):
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=name)
 def test_leaves_are_the_classes(learner):
-    data = planted()
-    tree = clone(learner).fit(data.X, data.y)
+    data, tree = planted(), fitted(learner)
     leaves = tree.hierarchy_.names[tree.hierarchy_.leaves]
     assert sorted(leaves.tolist()) == sorted(set(data.y.tolist()))
 
@@ -106,15 +120,15 @@ def test_leaves_are_the_classes(learner):
 @pytest.mark.parametrize("learner", LEARNERS, ids=name)
 def test_the_same_seed_makes_the_same_hierarchy(learner):
     data = planted()
-    first, second = (clone(learner).fit(data.X, data.y) for _ in range(2))
-    assert first.hierarchy_ == second.hierarchy_
+    assert clone(learner).fit(data.X, data.y).hierarchy_ == fitted(learner).hierarchy_
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=name)
-@pytest.mark.parametrize(("what", "X", "y"), CASES, ids=[case[0] for case in CASES])
-@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("case", range(len(CASES)), ids=[case[0] for case in CASES])
 @pytest.mark.filterwarnings("error::RuntimeWarning")
-def test_hard_input(learner, what, X, y, layout):
+def test_hard_input(learner, case):
+    _, X, y = CASES[case]
+    layout = in_turn(case + LEARNERS.index(learner))
     tree = clone(learner).fit(layout(X), y)
     leaves = tree.hierarchy_.names[tree.hierarchy_.leaves]
     assert sorted(leaves.tolist()) == sorted(set(np.asarray(y).tolist()))
@@ -131,8 +145,8 @@ def test_classes_that_cannot_be_told_apart_are_halved(learner, X):
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=name)
 def test_indices_of_64_bits(learner):
-    data = planted(sparse_rows=True)
-    X = sparse.csr_array(data.X)
+    data = planted(sparse_rows=True, n_rows=300)
+    X = sparse.csr_array(data.X, copy=True)
     trees = []
     for width in (np.int32, np.int64):
         X.indices, X.indptr = X.indices.astype(width), X.indptr.astype(width)
@@ -154,7 +168,7 @@ def test_one_class_is_an_error(learner):
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=name)
 def test_rows_of_no_weight_do_not_count(learner):
-    data = planted()
+    data = planted(n_rows=600)
     rng = np.random.default_rng(0)
     weights = rng.integers(2, size=len(data.y)).astype(float)
     kept = weights > 0

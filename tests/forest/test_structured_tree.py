@@ -288,9 +288,9 @@ def entropy(second, weights):
 def test_the_best_feature_gains_most(form, seed, min_rows, ties):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(14, 3)) * (rng.random((14, 3)) < 0.6)
-    X = np.round(X) if ties else X
+    X = (np.round(X) if ties else X).astype(np.float32)
     second, weights = rng.random(14) < 0.5, rng.integers(1, 4, 14).astype(float)
-    shares = np.empty((2, 14))
+    shares = np.empty((2, 14), dtype=np.float32)  # as in forests: no other kernel is compiled
     row_shares(second, weights, shares)
     column, cut, gain = best_axis(BLOCKS[form](X), 3, shares, min_rows)
     best = 0.0
