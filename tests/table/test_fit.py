@@ -137,6 +137,7 @@ def test_an_interrupt_keeps_the_best_so_far(goods, monkeypatch):
         return real(name, *args)
 
     monkeypatch.setattr(module, "make", make)
+    goods = goods[["title", "kind"]]
     model = fit_table(goods, "kind", folds=2, tell=told.append)
     assert model.summary_["model"] == "class-tree"
     assert told[-1] == "interrupted: class-tree is the best so far, and is fitted now on all rows"
@@ -150,6 +151,7 @@ def test_a_second_interrupt_keeps_what_is_fitted(goods, monkeypatch):
 
     told = []
     monkeypatch.setattr(_fit, "sharpen", interrupt)
+    goods = goods[["title", "kind"]]
     model = fit_table(goods, "kind", model="class-tree", folds=2, tell=told.append)
     assert told[-1].startswith("interrupted again: kept class-tree")
     assert model.predict(goods.iloc[:2]) == [("Food", "Fruit"), ("Food", "Fish")]

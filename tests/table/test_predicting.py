@@ -43,21 +43,27 @@ def test_rows_stay_as_they_are_and_get_answers(model, path, goods):
     assert told == ["columns that the model does not use: note"]
 
 
+@pytest.fixture(scope="module")
+def whole(model, tmp_path_factory):
+    """Return all answers for the rows of `path`, computed at once."""
+    file = tmp_path_factory.mktemp("whole") / "new.csv"
+    make_goods().drop(columns="kind").assign(note="x").to_csv(file, index=False)
+    return predict(model, file, ALL)
+
+
 @pytest.mark.parametrize("rows", [27, 80])
-def test_chunks_do_not_matter(model, path, rows):
-    whole = predict(model, path, ALL)
+def test_chunks_do_not_matter(model, path, whole, rows):
     parts = predict(model, path, ALL, rows=rows)
     pd.testing.assert_frame_equal(whole, parts, rtol=1e-9)
 
 
-def test_parts_of_a_chunk_do_not_matter(model, path, monkeypatch):
-    whole = predict(model, path, ALL)
+def test_parts_of_a_chunk_do_not_matter(model, path, whole, monkeypatch):
     monkeypatch.setattr(module, "_AT_ONCE", 60)
     pd.testing.assert_frame_equal(whole, predict(model, path, ALL), rtol=1e-9)
 
 
-def test_what_is_wished_for(model, path):
-    found = predict(model, path, ALL)
+def test_what_is_wished_for(whole):
+    found = whole
     assert (found["probability"] >= found["probability_2"]).all()
     assert (found["prediction"] != found["prediction_2"]).all()
     sure = found["sure_probability"]
