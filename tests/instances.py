@@ -32,7 +32,7 @@ BASES = (
     {"estimator": GaussianNB()},
 )
 
-FEW = {"n_estimators": 20, "random_state": 0}
+FEW = {"n_estimators": 12, "random_state": 0}
 
 PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
     "AdaBoostBHCClassifier": (
@@ -90,7 +90,7 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
     ),
     "FlatClassifier": BASES,
     "HierarchicalAdaBoostClassifier": (
-        {**FEW, "n_estimators": 40, "learning_rate": 1.0},
+        {**FEW, "n_estimators": 25, "learning_rate": 1.0},
         {**FEW, "weak_learner": "stump", "mask": "search", "coefficient": "per_class"},
     ),
     "HierarchicalBoostingClassifier": (
@@ -197,6 +197,7 @@ _SMALLER = {
     "LocalPerLevelClassifier",
     "LocalPerNodeClassifier",
     "RAkEL",
+    "RelaxedTree",
     "TreesMultilabel",
     "ThresholdedMultilabel",
 }
