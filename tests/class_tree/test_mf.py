@@ -6,13 +6,14 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.kernel_approximation import Nystroem
-from tests.class_tree.clades import clades, hard_cases
+from tests.class_tree.clades import clades, hard_cases, in_turn
 
 import palmette as pm
 from palmette.class_tree import MFTree
 from palmette.exceptions import PalmetteError
 from palmette.metrics import clade_purity
 
+CASES = list(hard_cases())
 SHAPES = [{}, {"branching": 4, "leaf_size": 6}]
 
 
@@ -57,16 +58,21 @@ class TestInvariance:
 
 
 class TestHardInput:
-    @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-    @pytest.mark.parametrize(
-        "parameters",
-        [{}, {"branching": 3}, {"kernel": "rbf"}, {"kernel": Nystroem(n_components=3)}, {"tau": 2}],
-        ids=str,
+    OPTIONS = (
+        {},
+        {"branching": 3},
+        {"kernel": "rbf"},
+        {"kernel": Nystroem(n_components=3)},
+        {"tau": 2},
     )
-    @pytest.mark.parametrize(("name", "X", "y"), list(hard_cases()))
+
+    @pytest.mark.parametrize("option", range(len(OPTIONS)), ids=map(str, OPTIONS))
+    @pytest.mark.parametrize("case", range(len(CASES)), ids=[case[0] for case in CASES])
     @pytest.mark.filterwarnings("ignore:n_components")
-    def test_gives_a_tree(self, name, X, y, parameters, form):
-        tree = MFTree(**parameters, random_state=0).fit(form(X), y)
+    def test_gives_a_tree(self, case, option):
+        _, X, y = CASES[case]
+        form = in_turn(case + option)
+        tree = MFTree(**self.OPTIONS[option], random_state=0).fit(form(X), y)
         leaves = tree.hierarchy_.names[tree.hierarchy_.leaves]
         assert sorted(leaves.tolist()) == sorted(set(np.asarray(y).tolist()))
 

@@ -58,7 +58,7 @@ def fitted(learner):
 @cache
 def chance(sparse_rows, seed):
     """Return the accuracy of a random hierarchy."""
-    data = planted(sparse_rows, seed, n_rows=700)
+    data = planted(sparse_rows, seed, n_rows=500)
     random = RandomTree(random_state=seed).fit(data.X, data.y)
     return triplet_accuracy(random.hierarchy_, data.hierarchy)
 
@@ -76,7 +76,7 @@ def leaf_copies(learner):
 def test_a_planted_top_split_is_found(learner, sparse_rows):
     found = []
     for seed in range(3):
-        data = planted(sparse_rows, seed, n_rows=700)
+        data = planted(sparse_rows, seed, n_rows=500)
         tree = clone(learner).set_params(leaf_size=1).fit(data.X, data.y)
         found.append(triplet_accuracy(tree.hierarchy_, data.hierarchy))
     assert np.mean([chance(sparse_rows, seed) for seed in range(3)]) < 0.6
@@ -168,7 +168,7 @@ def test_one_class_is_an_error(learner):
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=name)
 def test_rows_of_no_weight_do_not_count(learner):
-    data = planted(n_rows=600)
+    data = planted(n_rows=400)
     rng = np.random.default_rng(0)
     weights = rng.integers(2, size=len(data.y)).astype(float)
     kept = weights > 0
@@ -219,7 +219,8 @@ def test_copies_make_a_dag_and_none_make_a_tree():
 
 def test_a_dag_is_no_hierarchy_for_classifiers_of_trees():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(160, 3)), np.repeat(np.arange(16), 10)
-    clf = pm.LocalPerParentClassifier(GaussianNB(), hierarchy=RelaxedTree(0.3, random_state=0))
+    X, y = rng.normal(size=(80, 3)), np.repeat(np.arange(8), 10)
+    learner = RelaxedTree(0.3, n_starts=1, random_state=0)
+    clf = pm.LocalPerParentClassifier(GaussianNB(), hierarchy=learner)
     with pytest.raises(HierarchyError, match="tree"):
         clf.fit(X, y)
