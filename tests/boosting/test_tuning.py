@@ -12,13 +12,13 @@ from palmette.metrics import hierarchical_f1_score
 @pytest.fixture(scope="module")
 def noisy():
     bunch = pm.datasets.make_hierarchical_classification(
-        n_samples=500, n_features=8, branching=(3, 3), class_sep=1.2, random_state=0
+        n_samples=300, n_features=8, branching=(3, 3), class_sep=1.2, random_state=0
     )
     return bunch.X, bunch.y
 
 
 def boosting(**parameters):
-    return pm.HierarchicalBoostingClassifier(n_estimators=30, random_state=0, **parameters)
+    return pm.HierarchicalBoostingClassifier(n_estimators=15, random_state=0, **parameters)
 
 
 def test_the_rule_is_chosen_while_fitting_and_the_same_again(noisy):
