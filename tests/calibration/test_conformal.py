@@ -38,7 +38,7 @@ def held(clf, X, y, coverage):
 
 @pytest.mark.parametrize("set_score", ["lac", "aps"])
 def test_the_truth_is_held_as_often_as_promised(set_score):
-    n_rows, n_draws, n_new = 59, 40, 60
+    n_rows, n_draws, n_new = 59, 80, 60
     rng = np.random.default_rng(0)
     found = np.zeros((n_draws, len(COVERAGES), 2))
     for i in range(n_draws):
