@@ -53,6 +53,12 @@ def test_it_is_large_deep_and_imbalanced(docs):
     assert max(sizes) > 5 * min(sizes)
 
 
+def test_the_example_of_the_docstring_holds(docs):
+    few = load_stdlib_docstrings(min_class_count=50)
+    assert (few.y.shape[1], len(few.X) == len(few.y)) == (3, True)
+    assert "asyncio" in few.hierarchy.path_strings
+
+
 def test_every_label_has_enough_rows_and_every_text_enough_characters(docs):
     assert min(Counter(paths_of(docs)).values()) >= 20
     assert min(map(len, docs.X)) >= 40

@@ -114,7 +114,7 @@ def test_expected_f_of_certain_labels_is_those():
     proba[2] = 1.0
     sizes = np.diff(ExpectedF().choose(proba, flat(700)).indptr)
     assert sizes.tolist() == [0, 300, 700]
-    assert np.diff(ExpectedF(20.0).choose(proba, flat(700)).indptr)[0] == 0
+    assert np.diff(ExpectedF(20.0).choose(proba[:, :40], flat(40)).indptr)[0] == 0
 
 
 def test_expected_f_of_many_labels_is_that_of_drawn_ones():
@@ -178,23 +178,23 @@ RULES = [
 ]
 
 
-@pytest.mark.parametrize(("rule", "value_of"), RULES)
 @quick
 @given(st.data())
-def test_no_threshold_is_better_and_none_as_good_is_higher(rule, value_of, data):
+def test_no_threshold_is_better_and_none_as_good_is_higher(data):
     n = data.draw(st.integers(2, 12))
     scores = np.array(data.draw(st.lists(st.integers(0, 8), min_size=n, max_size=n))) / 8
     truth = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
     weights = np.array(data.draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
-    value = tuned(rule, scores, truth, weights)
-    if truth.all() or not truth.any() or len(set(scores)) == 1:
-        assert value == 0.5
-        return
-    levels = np.unique(np.r_[0.0, scores])
-    middles = (levels[1:] + levels[:-1]) / 2
-    worth = np.array([value_of(truth, scores > m, weights) for m in middles])
-    best = middles[worth > worth.max() - 1e-9].max() if worth.max() > 1e-9 else 0.5
-    assert value == pytest.approx(best, abs=1e-12)
+    for rule, value_of in RULES:
+        value = tuned(rule, scores, truth, weights)
+        if truth.all() or not truth.any() or len(set(scores)) == 1:
+            assert value == 0.5
+            continue
+        levels = np.unique(np.r_[0.0, scores])
+        middles = (levels[1:] + levels[:-1]) / 2
+        worth = np.array([value_of(truth, scores > m, weights) for m in middles])
+        best = middles[worth > worth.max() - 1e-9].max() if worth.max() > 1e-9 else 0.5
+        assert value == pytest.approx(best, abs=1e-12)
 
 
 def test_thresholds_by_hand():

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from tests.label_cases import (
     INDICATORS,
@@ -39,55 +39,59 @@ def labelled(draw, **options):
     return h, draw(node_lists(h, root=False, **options))
 
 
-@pytest.mark.parametrize("form", NAMES)
 @few
 @given(labelled())
-def test_names(form, case):
+def test_names(case):
     h, nodes = case
-    y = NAMES[form]([h.path_strings[node] for node in nodes])
-    assert same(NodeLabels.encode(y).decode(), y)
-    if form != "numpy bytes":
+    for form, build in NAMES.items():
+        note(form)
+        y = build([h.path_strings[node] for node in nodes])
+        assert same(NodeLabels.encode(y).decode(), y)
+        if form != "numpy bytes":
+            labels = NodeLabels.encode(y, h)
+            assert labels.terminals.tolist() == nodes
+            assert same(labels.decode(), y)
+
+
+@few
+@given(st.lists(st.integers(1, 9), max_size=8))
+def test_numbers_stay_numbers(values):
+    h = Hierarchy.from_paths([("odd" if i % 2 else "even", i) for i in range(1, 10)])
+    for form, build in NUMBERS.items():
+        note(form)
+        y = build(values)
+        labels = NodeLabels.encode(y)
+        assert same(labels.decode(), y)
+        if not any(word in form for word in ("float", "dates", "days", "complex")):
+            assert all(type(name) is int for name in labels.hierarchy.names[1:])
+            given_labels = NodeLabels.encode(y, h)
+            assert same(given_labels.decode(), y)
+            assert given_labels.terminals.tolist() == [h.index(value) for value in values]
+
+
+@few
+@given(labelled())
+def test_tables(case):
+    h, nodes = case
+    for form, build in TABLES.items():
+        note(form)
+        y = build([h.path(node) for node in nodes])
+        assert same(NodeLabels.encode(y).decode(), y)
         labels = NodeLabels.encode(y, h)
         assert labels.terminals.tolist() == nodes
         assert same(labels.decode(), y)
 
 
-@pytest.mark.parametrize("form", NUMBERS)
-@few
-@given(st.lists(st.integers(1, 9), max_size=8))
-def test_numbers_stay_numbers(form, values):
-    y = NUMBERS[form](values)
-    labels = NodeLabels.encode(y)
-    assert same(labels.decode(), y)
-    if not any(word in form for word in ("float", "dates", "days", "complex")):
-        h = Hierarchy.from_paths([("odd" if i % 2 else "even", i) for i in range(1, 10)])
-        assert all(type(name) is int for name in labels.hierarchy.names[1:])
-        given_labels = NodeLabels.encode(y, h)
-        assert same(given_labels.decode(), y)
-        assert given_labels.terminals.tolist() == [h.index(value) for value in values]
-
-
-@pytest.mark.parametrize("form", TABLES)
-@few
-@given(labelled())
-def test_tables(form, case):
-    h, nodes = case
-    y = TABLES[form]([h.path(node) for node in nodes])
-    assert same(NodeLabels.encode(y).decode(), y)
-    labels = NodeLabels.encode(y, h)
-    assert labels.terminals.tolist() == nodes
-    assert same(labels.decode(), y)
-
-
-@pytest.mark.parametrize("form", NUMBER_TABLES)
 @few
 @given(st.lists(st.lists(st.integers(2, 8), min_size=1, max_size=2).map(tuple), max_size=6))
-def test_tables_of_numbers(form, paths):
-    y = NUMBER_TABLES[form](paths)
-    labels = NodeLabels.encode(y)
-    assert same(labels.decode(), y)
-    if paths and form in ("objects", "int", "pandas nullable", "polars", "pyarrow"):
-        assert all(type(name) is int for name in labels.hierarchy.names[1:])
+def test_tables_of_numbers(paths):
+    for form, build in NUMBER_TABLES.items():
+        note(form)
+        y = build(paths)
+        labels = NodeLabels.encode(y)
+        assert same(labels.decode(), y)
+        if paths and form in ("objects", "int", "pandas nullable", "polars", "pyarrow"):
+            assert all(type(name) is int for name in labels.hierarchy.names[1:])
 
 
 def test_columns_of_a_table_keep_their_types():
@@ -98,19 +102,20 @@ def test_columns_of_a_table_keep_their_types():
     assert same(labels.decode(), y)
 
 
-@pytest.mark.parametrize("form", PATHS)
 @few
 @given(st.data())
-def test_paths(form, data):
+def test_paths(data):
     h = data.draw(trees(max_nodes=8))
     nodes = data.draw(node_lists(h, root=True))
-    y = PATHS[form]([h.path(node) for node in nodes])
-    if len(y) == 0 and form not in ("tuples", "tuple of tuples"):
-        return  # an empty column does not tell paths from names
-    assert same(NodeLabels.encode(y).decode(), y)
-    labels = NodeLabels.encode(y, h)
-    assert labels.terminals.tolist() == nodes
-    assert same(labels.decode(), y)
+    for form, build in PATHS.items():
+        note(form)
+        y = build([h.path(node) for node in nodes])
+        if len(y) == 0 and form not in ("tuples", "tuple of tuples"):
+            continue  # an empty column does not tell paths from names
+        assert same(NodeLabels.encode(y).decode(), y)
+        labels = NodeLabels.encode(y, h)
+        assert labels.terminals.tolist() == nodes
+        assert same(labels.decode(), y)
 
 
 @pytest.mark.parametrize("names", [texts, any_names], ids=["text", "any"])
@@ -143,20 +148,22 @@ def test_names_of_any_type_in_lists_and_object_arrays(y):
     assert again.terminals.tolist() == labels.terminals.tolist()
 
 
-@pytest.mark.parametrize("form", SETS)
 @quick
 @given(st.sampled_from(["path", "tuple", "name"]), st.data())
-def test_sets(form, written, data):
+def test_sets(written, data):
     h = data.draw(trees(max_nodes=8))
     if written == "name":
         h = Hierarchy.from_parents(h.parents, range(h.n_nodes))
     rows = data.draw(label_sets(h).filter(len))
     write = {"path": h.path_strings.__getitem__, "tuple": h.path, "name": h.names.__getitem__}
-    y = SETS[form](rows, write[written])
-    assert same(NodeLabels.encode(y).decode(), y)
-    labels = NodeLabels.encode(y, h)
-    assert [set(row) for row in np.split(labels.given.indices, labels.given.indptr[1:-1])] == rows
-    assert same(labels.decode(), y)
+    for form, build in SETS.items():
+        note(form)
+        y = build(rows, write[written])
+        assert same(NodeLabels.encode(y).decode(), y)
+        labels = NodeLabels.encode(y, h)
+        given = labels.given
+        assert [set(row) for row in np.split(given.indices, given.indptr[1:-1])] == rows
+        assert same(labels.decode(), y)
 
 
 @pytest.mark.parametrize("row_type", [list, tuple])
@@ -179,32 +186,32 @@ def test_lists_of_paths_keep_their_order(row_type, data):
     assert NodeLabels.encode(inner_lists, h).given.indices.tolist() == given.indices.tolist()
 
 
-@pytest.mark.parametrize("form", INDICATORS)
 @settings(quick, max_examples=25)
-@given(st.sampled_from(["all", "below the root", "leaves", "shuffled"]), st.data())
-def test_indicators(form, which, data):
+@given(st.data())
+def test_indicators(data):
     h = data.draw(trees(max_nodes=8).filter(lambda h: h.n_nodes > 3))
-    columns = {
-        "all": range(h.n_nodes),
-        "below the root": range(1, h.n_nodes),
-        "leaves": h.leaves.tolist(),
-        "shuffled": data.draw(st.permutations(range(1, h.n_nodes))),
-    }[which]
-    is_named = form in ("pandas", "pandas bool", "pandas nullable", "polars", "pyarrow")
-    if len(columns) < 2 or (which == "shuffled" and not is_named):
-        return
-    if is_named and h.names[0] in h.names[1:]:
-        return  # the name of the root would be another node's
+    shuffled = data.draw(st.permutations(range(1, h.n_nodes)))
     rows = data.draw(label_sets(h, root=True))
-    y = INDICATORS[form](rows, columns, h)
-    labels = NodeLabels.encode(y, h)
-    kept = [sorted(row & set(columns)) for row in rows]
-    given = labels.given
-    assert [row.tolist() for row in np.split(given.indices, given.indptr[1:])][:-1] == kept
-    assert same(labels.decode(), y)
-    star = NodeLabels.encode(y)
-    assert star.hierarchy.n_nodes == len(columns) + 1
-    assert same(star.decode(), y)
+    # each form with one choice of columns, another in the next example
+    first = data.draw(st.integers(0, 3))
+    choices = [range(h.n_nodes), range(1, h.n_nodes), h.leaves.tolist(), shuffled]
+    for i, (form, build) in enumerate(INDICATORS.items(), first):
+        columns = choices[i % 4]
+        is_named = form in ("pandas", "pandas bool", "pandas nullable", "polars", "pyarrow")
+        if len(columns) < 2 or (columns is shuffled and not is_named):
+            continue
+        if is_named and h.names[0] in h.names[1:]:
+            continue  # the name of the root would be another node's
+        note(form)
+        y = build(rows, columns, h)
+        labels = NodeLabels.encode(y, h)
+        kept = [sorted(row & set(columns)) for row in rows]
+        given = labels.given
+        assert [row.tolist() for row in np.split(given.indices, given.indptr[1:])][:-1] == kept
+        assert same(labels.decode(), y)
+        star = NodeLabels.encode(y)
+        assert star.hierarchy.n_nodes == len(columns) + 1
+        assert same(star.decode(), y)
 
 
 def test_labels_without_rows():

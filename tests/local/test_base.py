@@ -8,7 +8,7 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -17,6 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from tests.spies import Spy
 
@@ -68,9 +69,9 @@ def test_a_factory_shows_its_hand_when_fitted(classifier, three_levels):
 
 def test_a_random_state_makes_fits_repeatable(classifier, three_levels):
     X, y = three_levels
-    forest = RandomForestClassifier(3, max_depth=3)
+    tree = DecisionTreeClassifier(max_depth=3, max_features=1)
     one, again, other = (
-        classifier(forest, random_state=seed).fit(X, y).predict_proba(X) for seed in (0, 0, 1)
+        classifier(tree, random_state=seed).fit(X, y).predict_proba(X) for seed in (0, 0, 1)
     )
     assert np.array_equal(one, again)
     assert not np.array_equal(one, other)
@@ -84,18 +85,18 @@ def test_searches_reach_into_the_estimator(classifier, three_levels):
     best = search.best_params_["estimator__C"]
     assert {model.C for model in search.best_estimator_.estimators_.values()} == {best}
     assert len(set(search.cv_results_["mean_test_score"])) == 2
-    local = clone(local).set_params(decoding=decoding.Confident())
+    local = clone(local).set_params(estimator=GaussianNB(), decoding=decoding.Confident())
     search = GridSearchCV(local, {"decoding__threshold": [0.0, 1.0]}, cv=2).fit(X, names)
     assert search.best_params_ == {"decoding__threshold": 0.0}
 
 
 def test_cross_validation_takes_tables_of_paths(classifier, three_levels):
     X, y = three_levels
-    scores = cross_val_score(classifier(GaussianNB()), X, y, cv=3, error_score="raise")
+    scores = cross_val_score(classifier(GaussianNB()), X, y, cv=2, error_score="raise")
     assert (scores > 0.3).all()
     # of lists of tuples scikit-learn cannot make strata: plain folds it can
     paths = list(map(tuple, y.tolist()))
-    plain = cross_val_score(classifier(GaussianNB()), X, paths, cv=KFold(3), error_score="raise")
+    plain = cross_val_score(classifier(GaussianNB()), X, paths, cv=KFold(2), error_score="raise")
     assert np.array_equal(plain, scores)
 
 
@@ -179,7 +180,7 @@ def test_polars_tables_go_through_whole(classifier):
 def test_missing_values_pass_where_the_estimator_takes_them(classifier, three_levels):
     X, y = three_levels
     X = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
-    boosting = HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=2)
+    boosting = HistGradientBoostingClassifier(max_iter=1, min_samples_leaf=2)
     assert get_tags(classifier(boosting)).input_tags.allow_nan
     for given in (boosting, lambda name: boosting, {"default": boosting}):
         assert len(classifier(given).fit(X, y).predict(X)) == len(X)

@@ -15,6 +15,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -197,16 +198,16 @@ def test_one_label_needs_no_features(classifier):
 
 
 def test_a_random_state_seeds_a_selector_that_has_none(classifier):
-    X, y = planted()
-    selector = HierarchicalFeatureSelector("mutual_info", n_features_to_select=3)
+    X, y = planted(n_each=8)
+    X = X[:, -4:]
+    selector = HierarchicalFeatureSelector("mutual_info", n_features_to_select=2)
     one, again = (
-        classifier(LogisticRegression(), feature_selector=selector, random_state=5).fit(X, y)
-        for _ in range(2)
+        classifier(Spy(), feature_selector=selector, random_state=5).fit(X, y) for _ in range(2)
     )
     assert (one.feature_selector_.node_scores_ != again.feature_selector_.node_scores_).nnz == 0
     assert one.feature_selector_.random_state is not None
-    seeded = clone(selector).set_params(random_state=3)
-    local = classifier(LogisticRegression(), feature_selector=seeded, random_state=5).fit(X, y)
+    seeded = clone(selector).set_params(score="fisher", random_state=3)
+    local = classifier(Spy(), feature_selector=seeded, random_state=5).fit(X, y)
     assert local.feature_selector_.random_state == 3
 
 
@@ -231,15 +232,20 @@ def test_pipelines_and_searches_reach_the_selector(classifier):
     X, y = planted()
     names = np.array(["/".join(path) for path in y])
     selector = HierarchicalFeatureSelector(FsnmScore(0.3), n_features_to_select=1)
-    local = classifier(LogisticRegression(), hierarchy=HIERARCHY, feature_selector=selector)
+    local = classifier(GaussianNB(), hierarchy=HIERARCHY, feature_selector=selector)
     pipe = make_pipeline(StandardScaler(), local)
     prefix = classifier.__name__.lower()
-    grid = {
-        f"{prefix}__feature_selector__score__lam": [0.2, 0.5],
-        f"{prefix}__feature_selector__n_features_to_select": [1, 2],
-    }
+    grid = [
+        {
+            f"{prefix}__feature_selector__score__lam": [lam],
+            f"{prefix}__feature_selector__n_features_to_select": [n_features],
+        }
+        for lam, n_features in [(0.2, 1), (0.5, 2)]
+    ]
     search = GridSearchCV(pipe, grid, cv=2, error_score="raise").fit(X, names)
     best = search.best_estimator_[-1].feature_selector_
+    chosen = search.best_params_[f"{prefix}__feature_selector__n_features_to_select"]
+    assert best.n_features_to_select == chosen
     assert best.score_.lam == search.best_params_[f"{prefix}__feature_selector__score__lam"]
     assert search.best_score_ > 0.8
 

@@ -39,8 +39,8 @@ def best_f1(truth, score):
     return max(f1(truth, score > cut) for cut in cuts)
 
 
-def forest(**parameters):
-    return RandomForestClassifier(20, random_state=0, **parameters)
+def forest(n_trees=20, **parameters):
+    return RandomForestClassifier(n_trees, random_state=0, **parameters)
 
 
 # ---------------------------------------------------------------------- what it is
@@ -189,14 +189,15 @@ def test_balance_finds_more_of_a_rare_label(balance):
 
 
 @pytest.mark.parametrize("balance", BALANCES)
-@pytest.mark.parametrize("estimator", [forest(), LogisticRegression(), BernoulliNB()])
+@pytest.mark.parametrize("estimator", [forest(4), LogisticRegression(), BernoulliNB()])
 def test_n_jobs_and_the_form_of_x_change_nothing(balance, estimator):
     whole = X + np.random.default_rng(0).random(X.shape)  # of equal neighbours any may be taken
-    first = BinaryRelevance(estimator, balance=balance, random_state=0).fit(whole, Y)
-    threads = BinaryRelevance(estimator, balance=balance, random_state=0, n_jobs=2).fit(whole, Y)
+    y = Y[:, :2]
+    first = BinaryRelevance(estimator, balance=balance, random_state=0).fit(whole, y)
+    threads = BinaryRelevance(estimator, balance=balance, random_state=0, n_jobs=2).fit(whole, y)
     np.testing.assert_array_equal(first.predict_proba(whole), threads.predict_proba(whole))
     compressed = BinaryRelevance(estimator, balance=balance, random_state=0)
-    compressed.fit(sparse.csr_array(whole), Y)
+    compressed.fit(sparse.csr_array(whole), y)
     np.testing.assert_allclose(
         first.predict_proba(whole), compressed.predict_proba(sparse.csr_array(whole)), atol=1e-6
     )
@@ -227,10 +228,10 @@ def test_a_row_in_every_bag_has_the_score_of_all_trees():
 
 @pytest.mark.parametrize("balance", ["down", "adasyn"])
 def test_other_rows_have_no_scores_out_of_bag(balance):
-    model = BinaryRelevance(forest(oob_score=True), balance=balance).fit(X, Y)
+    model = BinaryRelevance(forest(oob_score=True), balance=balance).fit(X, Y[:, :2])
     assert not hasattr(model, "thresholds_")
     with pytest.raises(PalmetteError, match="ThresholdedMultilabel"):
-        clone(model).set_params(decoding="f1").fit(X, Y)
+        clone(model).set_params(decoding="f1").fit(X, Y[:, :2])
 
 
 # ---------------------------------------------------------------------- presets
@@ -264,10 +265,10 @@ def test_constant_labels_have_constant_answers(balance):
 @pytest.mark.parametrize("balance", BALANCES)
 def test_more_labels_than_rows(balance):
     rows = np.random.default_rng(0).normal(size=(8, 3))
-    many = (np.random.default_rng(1).random((8, 30)) < 0.4).astype(int)
+    many = (np.random.default_rng(1).random((8, 10)) < 0.4).astype(int)
     many[0], many[1] = 1, 0
     model = BinaryRelevance(balance=balance, random_state=0).fit(rows, many)
-    assert model.predict(rows).shape == (8, 30)
+    assert model.predict(rows).shape == (8, 10)
 
 
 def test_one_label_and_empty_sets():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -37,12 +38,18 @@ MODELS = [
 each = pytest.mark.parametrize("model", MODELS, ids=label)
 
 
-def problem(n=60, n_labels=5, seed=0):
+def problem(n=40, n_labels=5, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 4))
     X[np.abs(X) < 0.3] = 0.0
     Y = (X @ rng.normal(size=(4, n_labels)) + rng.normal(size=(n, n_labels)) > 0.7).astype(int)
     return X, Y
+
+
+@cache
+def fitted_to_the_problem(model):
+    """Fit a clone once for all tests that only predict with it."""
+    return clone(model).fit(*problem())
 
 
 @each
@@ -51,7 +58,7 @@ def test_constant_columns_keep_their_value(model):
     Y[:, 1], Y[:, 3] = 1, 0
     with pytest.warns(UserWarning, match="1 of the 5 columns of y have no positive row"):
         fitted = clone(model).fit(X, Y)
-    assert fitted.predict(X)[:, [1, 3]].tolist() == [[1, 0]] * 60
+    assert fitted.predict(X)[:, [1, 3]].tolist() == [[1, 0]] * len(X)
     assert (fitted.predict_proba(X)[:, 3] == 0).all()
 
 
@@ -62,7 +69,7 @@ def test_rows_may_have_no_label_and_labels_may_be_strings(model):
     assert set() in y
     predicted = clone(model).fit(X, y).predict(X)
     as_matrix = [["abcde"[j] in labels for j in range(5)] for labels in predicted]
-    assert np.array_equal(as_matrix, clone(model).fit(X, Y).predict(X))
+    assert np.array_equal(as_matrix, fitted_to_the_problem(model).predict(X))
 
 
 @each
@@ -113,7 +120,7 @@ def test_one_label_a_row_is_answered_with_one(model):
 @each
 def test_jobs_and_copies_change_nothing(model):
     X, Y = problem()
-    fitted = clone(model).fit(X, Y)
+    fitted = fitted_to_the_problem(model)
     expected = fitted.predict_proba(X)
     assert np.array_equal(clone(model).fit(X, Y).predict_proba(X), expected)
     assert np.array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(X), expected)
@@ -124,7 +131,7 @@ def test_jobs_and_copies_change_nothing(model):
 @each
 def test_sparse_rows_and_tables_are_dense_rows(model):
     X, Y = problem()
-    expected = clone(model).fit(X, Y).predict_proba(X)
+    expected = fitted_to_the_problem(model).predict_proba(X)
     compressed = clone(model).fit(sparse.csr_array(X), sparse.csr_array(Y))
     np.testing.assert_allclose(compressed.predict_proba(sparse.csc_array(X)), expected, atol=1e-4)
     frame = clone(model).fit(pd.DataFrame(X, columns=list("pqrs")), pd.DataFrame(Y))
@@ -134,8 +141,8 @@ def test_sparse_rows_and_tables_are_dense_rows(model):
 @each
 def test_a_weight_is_a_number_of_copies(model):
     X, Y = problem()
-    weights = np.arange(60) % 3
-    copies = np.repeat(np.arange(60), weights)
+    weights = np.arange(len(X)) % 3
+    copies = np.repeat(np.arange(len(X)), weights)
     weighted = clone(model).fit(X, Y, sample_weight=weights)
     repeated = clone(model).fit(X[copies], Y[copies])
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-4)

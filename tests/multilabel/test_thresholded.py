@@ -32,19 +32,19 @@ from palmette.decoding import BestF, TopK, Youden
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.multilabel import BinaryRelevance, ThresholdedMultilabel, TreesMultilabel
 
-FOREST = RandomForestClassifier(30, random_state=0)
+FOREST = RandomForestClassifier(20, random_state=0)
 
 FORMS = [  # every form of predict_proba
     MultiOutputClassifier(GaussianNB()),
-    OneVsRestClassifier(LogisticRegression()),
-    ClassifierChain(LogisticRegression(), random_state=0),
+    OneVsRestClassifier(LogisticRegression(solver="liblinear")),
+    ClassifierChain(LogisticRegression(solver="liblinear"), random_state=0),
     KNeighborsClassifier(7),
-    MLPClassifier(5, max_iter=30, random_state=0),
-    ExtraTreesClassifier(10, random_state=0),
+    MLPClassifier(5, max_iter=10, random_state=0),
+    ExtraTreesClassifier(4, random_state=0),
     make_pipeline(OneVsRestClassifier(GaussianNB())),
     BinaryRelevance(GaussianNB()),
-    TreesMultilabel(n_estimators=10, bootstrap=False, random_state=0),
-    HierarchicalBoostingClassifier(n_estimators=10, random_state=0),
+    TreesMultilabel(n_estimators=4, bootstrap=False, random_state=0),
+    HierarchicalBoostingClassifier(n_estimators=4, random_state=0),
 ]
 
 
@@ -70,7 +70,7 @@ def positive(model, rows):
 @pytest.mark.parametrize("estimator", FORMS, ids=lambda e: type(e).__name__)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_thresholds_are_the_best_on_rows_left_out(estimator):
-    splits = list(KFold(3, shuffle=True, random_state=0).split(X))
+    splits = list(KFold(2, shuffle=True, random_state=0).split(X))
     model = ThresholdedMultilabel(estimator, cv=splits).fit(X, Y)
     held = np.empty(Y.shape)
     for train, test in splits:
@@ -105,12 +105,13 @@ def test_folds_are_seeded_and_n_jobs_changes_nothing():
 
 
 def test_rules():
-    by_f = ThresholdedMultilabel(rule=BestF(2.0), random_state=0).fit(X, Y)
-    by_name = ThresholdedMultilabel(rule="f1", random_state=0).fit(X, Y)
+    def tuned(rule):
+        estimator = BinaryRelevance(GaussianNB())
+        return ThresholdedMultilabel(estimator, cv=3, rule=rule, random_state=0).fit(X, Y)
+
+    by_f, by_name = tuned(BestF(2.0)), tuned("f1")
     assert (by_f.thresholds_ <= by_name.thresholds_).all()  # recall counts for more
-    youden = ThresholdedMultilabel(rule="youden", random_state=0).fit(X, Y)
-    again = ThresholdedMultilabel(rule=Youden(), random_state=0).fit(X, Y)
-    np.testing.assert_array_equal(youden.thresholds_, again.thresholds_)
+    np.testing.assert_array_equal(tuned("youden").thresholds_, tuned(Youden()).thresholds_)
     top = ThresholdedMultilabel(decoding=TopK(2)).fit(X, Y)
     assert (top.predict(X).sum(axis=1) == 2).all()
     assert not hasattr(top, "thresholds_")
@@ -133,10 +134,10 @@ def test_forests_are_tuned_out_of_bag(method):
 
 
 def test_our_own_scores_out_of_bag_serve():
-    trees = TreesMultilabel(n_estimators=30, random_state=0)
+    trees = TreesMultilabel(n_estimators=20, random_state=0)
     wrapped = ThresholdedMultilabel(trees).fit(X, Y)
     np.testing.assert_array_equal(wrapped.thresholds_, clone(trees).fit(X, Y).thresholds_)
-    folds = ThresholdedMultilabel(trees, method="cv", random_state=0).fit(X, Y)
+    folds = ThresholdedMultilabel(trees, method="cv", cv=2, random_state=0).fit(X, Y)
     assert (folds.thresholds_ != wrapped.thresholds_).any()
 
 
@@ -144,9 +145,9 @@ def test_scores_of_rows_that_were_seen_do_not_serve():
     class Vain(TreesMultilabel):
         _tunes_on_seen_rows = True
 
-    model = ThresholdedMultilabel(Vain(n_estimators=20, random_state=0), cv=2, random_state=0)
+    model = ThresholdedMultilabel(Vain(n_estimators=15, random_state=0), cv=2, random_state=0)
     by_folds = ThresholdedMultilabel(
-        TreesMultilabel(n_estimators=20, random_state=0), cv=2, method="cv", random_state=0
+        TreesMultilabel(n_estimators=15, random_state=0), cv=2, method="cv", random_state=0
     )
     np.testing.assert_array_equal(model.fit(X, Y).thresholds_, by_folds.fit(X, Y).thresholds_)
     with pytest.raises(PalmetteError, match="no out-of-bag scores"):
@@ -194,11 +195,11 @@ def test_answers_keep_to_the_hierarchy(make):
 
 def test_forms_of_y_agree():
     names = np.array(["a", "b", "c", "d"])
-    expected = ThresholdedMultilabel(random_state=0).fit(X, Y).thresholds_
+    tuned = ThresholdedMultilabel(BinaryRelevance(GaussianNB()), cv=2, random_state=0)
+    expected = tuned.fit(X, Y).thresholds_
     sets = [set(names[row.astype(bool)]) for row in Y]
     for y in (sets, pd.DataFrame(Y, columns=names), sparse.csr_array(Y)):
-        model = ThresholdedMultilabel(random_state=0).fit(X, y)
-        np.testing.assert_array_equal(model.thresholds_, expected)
+        np.testing.assert_array_equal(clone(tuned).fit(X, y).thresholds_, expected)
 
 
 def test_texts_go_to_those_who_read_them():
@@ -273,9 +274,9 @@ def test_labels_that_are_all_constant():
 
 
 def test_more_labels_than_rows():
-    many = (np.random.default_rng(1).random((8, 30)) < 0.4).astype(int)
+    many = (np.random.default_rng(1).random((8, 10)) < 0.4).astype(int)
     model = ThresholdedMultilabel(BinaryRelevance(GaussianNB()), cv=2, random_state=0)
-    assert model.fit(X[:8], many).predict(X[:8]).shape == (8, 30)
+    assert model.fit(X[:8], many).predict(X[:8]).shape == (8, 10)
 
 
 def test_bad_parameters_are_refused():

@@ -88,8 +88,8 @@ def test_entities_are_refused(read, text):
 
 
 def test_deep_nesting_is_no_recursion(read):
-    deep = "".join(f'<label name="{i}">' for i in range(100_000)) + "</label>" * 100_000
-    assert read(START + deep + "</labels>").max_depth == 100_000
+    deep = "".join(f'<label name="{i}">' for i in range(20_000)) + "</label>" * 20_000
+    assert read(START + deep + "</labels>").max_depth == 20_000
 
 
 def test_unknown_encoding(read):
