@@ -18,7 +18,7 @@ from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 
 MOMENTS = ("mean", "diagonal", "scatter", "pooled")
-few = settings(max_examples=50, deadline=None)
+unhurried = settings(deadline=None)
 
 
 def naive(X, codes, n_classes, weights=None, moments="mean"):
@@ -67,7 +67,7 @@ def tables(draw):
     return X, codes, n_classes, weights, draw(st.sampled_from(MOMENTS)), rng
 
 
-@few
+@unhurried
 @given(tables())
 def test_gather_is_the_definition(table):
     X, codes, n_classes, weights, moments, _ = table
@@ -75,7 +75,7 @@ def test_gather_is_the_definition(table):
     assert_same(got, naive(X, codes, n_classes, weights, moments))
 
 
-@few
+@unhurried
 @given(tables())
 def test_blocks_of_any_size_change_nothing(table):
     X, codes, n_classes, weights, moments, _ = table
@@ -93,7 +93,7 @@ def test_blocks_of_any_size_change_nothing(table):
         class_moments._BLOCK = size
 
 
-@few
+@unhurried
 @given(tables())
 def test_statistics_of_parts_add_up_to_those_of_the_whole(table):
     X, codes, n_classes, weights, moments, rng = table
@@ -105,7 +105,7 @@ def test_statistics_of_parts_add_up_to_those_of_the_whole(table):
     assert_same(b + a, whole)
 
 
-@few
+@unhurried
 @given(tables(), st.integers(1, 7))
 def test_chunked_equals_whole(table, size):
     X, codes, n_classes, weights, moments, _ = table
@@ -115,7 +115,7 @@ def test_chunked_equals_whole(table, size):
     assert_same(got, ClassStatistics.gather(X, codes, n_classes, weights, moments))
 
 
-@few
+@unhurried
 @given(tables())
 def test_a_row_of_weight_k_counts_as_k_copies(table):
     X, codes, n_classes, _, moments, rng = table
@@ -127,7 +127,7 @@ def test_a_row_of_weight_k_counts_as_k_copies(table):
     assert_same(weighted, repeated)
 
 
-@few
+@unhurried
 @given(tables())
 def test_sparse_equals_dense_in_every_operation(table):
     X, codes, n_classes, weights, moments, rng = table
@@ -146,7 +146,7 @@ def test_sparse_equals_dense_in_every_operation(table):
         assert_same(b.select([0, 0]), a.select([0, 0]))
 
 
-@few
+@unhurried
 @given(tables())
 def test_scatter_holds_all_other_moments(table):
     X, codes, n_classes, weights, _, _ = table
@@ -162,7 +162,7 @@ def leaf_rows(h, nodes, leaf_of):
 
 @pytest.mark.parametrize("moments", ["mean", "diagonal", "scatter"])
 @pytest.mark.parametrize("as_sparse", [False, True])
-@settings(few, max_examples=12)
+@settings(unhurried, max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1), is_tree=st.booleans(), n_nodes=st.integers(1, 12))
 def test_rollup_equals_computing_at_the_node(moments, as_sparse, seed, is_tree, n_nodes):
     rng = np.random.default_rng(seed)

@@ -7,17 +7,14 @@ from tests.boosting.growers import grow_best_tree
 
 
 def make_problem(seed, n_samples=70, n_features=6, n_columns=18):
-    """Codes by feature, some missing, and gradients that follow two of the features.
-
-    Gradients are float64, as in small fits; `test_histogram.py` tries splits in float32.
-    """
+    """Codes by feature, some missing, and gradients that follow two of the features."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 9, size=(n_features, n_samples)).astype(np.uint8)
     codes[rng.random(codes.shape) < 0.05] = 255
     weights = rng.integers(1, 4, n_samples).astype(np.float32)
     shift = np.where((codes[0] > 4) & (codes[3] <= 6), 0.8, -0.4)[:, None]
     gradients = (rng.normal(size=(n_samples, n_columns)) + shift) * weights[:, None]
-    return codes, gradients, weights
+    return codes, gradients.astype(np.float32), weights
 
 
 def grow(codes, gradients, weights, max_depth, n_draws, min_leaf, absolute, seed, rows=None):
@@ -32,11 +29,13 @@ def grow(codes, gradients, weights, max_depth, n_draws, min_leaf, absolute, seed
 
 @pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize(("max_depth", "n_draws", "min_leaf"), [(1, 6, 1), (3, 2, 1), (4, 6, 5)])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_tree_is_what_the_slow_twin_grows(seed, max_depth, n_draws, min_leaf, absolute):
+@pytest.mark.parametrize(
+    ("seed", "dtype"), [(0, np.float32), (1, np.float64), (2, np.float32), (3, np.float64)]
+)
+def test_a_tree_is_what_the_slow_twin_grows(seed, dtype, max_depth, n_draws, min_leaf, absolute):
     codes, gradients, weights = make_problem(seed)
     settings = max_depth, n_draws, min_leaf, absolute, seed + 2**40
-    features, cuts, _, _ = grow(codes, gradients, weights, *settings)
+    features, cuts, _, _ = grow(codes, gradients.astype(dtype), weights, *settings)
     found = {int(n): (int(features[n]), int(cuts[n])) for n in np.flatnonzero(features >= 0)}
     assert found == naive.grow_best_tree(codes, gradients, weights, *settings)
     assert found
@@ -73,7 +72,7 @@ def test_a_weight_of_k_is_k_copies():
     codes, gradients, _ = make_problem(6)
     copies = np.random.default_rng(0).integers(1, 4, 70)
     one = grow(
-        codes, gradients * copies[:, None], copies.astype(np.float32),
+        codes, gradients * copies[:, None].astype(np.float32), copies.astype(np.float32),
         3, 3, 1, False, 9,
     )  # fmt: skip
     again = np.repeat(np.arange(70), copies)

@@ -186,7 +186,7 @@ def test_a_byte_changed_anywhere_is_refused_or_changes_nothing(content, path):
     assert refused > 0.8 * len(content)  # dates and rights in the zip, say, are nobody's business
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=300)
 @given(data=st.data())
 def test_any_change_is_refused_or_changes_nothing(content, data):
     changed = bytearray(content)

@@ -261,7 +261,8 @@ def cluster_sets(
                 break
         if explained > best:
             best = explained
-            second[:] = trial
+            for i in range(len(trial)):
+                second[i] = trial[i]
     return best
 
 

@@ -257,7 +257,8 @@ def take_rows(block: Block, rows: Indices) -> Block:
     columns = np.empty(starts[-1], dtype=np.int32)
     values = np.empty(starts[-1], dtype=block.values.dtype)
     for i in range(len(rows)):
-        own = slice(block.starts[rows[i]], block.starts[rows[i] + 1])
-        columns[starts[i] : starts[i + 1]] = block.columns[own]
-        values[starts[i] : starts[i + 1]] = block.values[own]
+        own = block.starts[rows[i]]
+        for k in range(starts[i + 1] - starts[i]):
+            columns[starts[i] + k] = block.columns[own + k]
+            values[starts[i] + k] = block.values[own + k]
     return Block(block.dense, starts, columns, values, True)

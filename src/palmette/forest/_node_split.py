@@ -130,7 +130,7 @@ def best_axis(
             n_own = starts[j + 1] - starts[j]
             values = np.zeros(n_own + 1, dtype=shares.dtype)
             masses = np.empty((2, n_own + 1))
-            masses[:, n_own] = totals
+            masses[0, n_own], masses[1, n_own] = totals[0], totals[1]
             for k in range(n_own):
                 i = rows[starts[j] + k]
                 values[k] = entries[starts[j] + k]

@@ -72,7 +72,9 @@ def _read_block(
     """Copy rows of dense X, or of CSR arrays if X has no rows, by row and by feature."""
     n_rows = len(by_row)
     if X.shape[0] > 0:
-        by_row[:] = X[first : first + n_rows]
+        for i in range(n_rows):
+            for j in range(by_row.shape[1]):
+                by_row[i, j] = X[first + i, j]
     else:
         by_row[:] = 0.0
         for i in range(n_rows):

@@ -333,7 +333,8 @@ def minimise(
                 break
             n_pairs = 0  # discard the memory, and try steepest descent
             continue
-        gradient_before[:] = gradient
+        for j in range(len(gradient)):
+            gradient_before[j] = gradient[j]
         rates = (true_rate, false_rate)
         _smooth_gradient(
             kind, block, shares, alpha, ridge, rates, candidate, scores, tanhs, gradient

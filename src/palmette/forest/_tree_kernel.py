@@ -84,7 +84,8 @@ def _with_capacity(values: NDArray[Any], n_used: int, n_more: int) -> NDArray[An
     if n_used + n_more <= len(values):
         return values
     larger = np.empty(max(2 * len(values), n_used + n_more), dtype=values.dtype)
-    larger[:n_used] = values[:n_used]
+    for i in range(n_used):  # assignments of slices take seconds to compile
+        larger[i] = values[i]
     return larger
 
 
@@ -100,7 +101,8 @@ def _partition(order: Indices, right: Flags) -> int:
         else:
             sorted_rows[first] = order[i]
             first += 1
-    order[:] = sorted_rows
+    for i in range(len(order)):
+        order[i] = sorted_rows[i]
     return int(n_left)
 
 

@@ -136,7 +136,8 @@ def _sum_zeros(
     columns: SortedColumns, bounds: Indices, rows: _Rows, masses: Sums, zeros: Sums
 ) -> None:
     """Sum the weights per class of a node's rows without an entry in a column."""
-    zeros[:] = masses
+    for k in range(len(masses)):  # assignments of slices take seconds to compile
+        zeros[k] = masses[k]
     for place in range(np.uint64(bounds[0]), np.uint64(bounds[1])):
         row = columns.rows[place]
         zeros[rows.classes[row]] -= rows.weights[row]
@@ -198,8 +199,8 @@ def _scan(
                 low, high = min(value, np.float32(0.0)), max(value, np.float32(0.0))
                 best = _better(best, j, low, high, score, margin, key)
             return best, allowed
-    left[:] = 0
-    right[:] = masses
+    for k in range(len(masses)):
+        left[k], right[k] = 0.0, masses[k]
     last, value, first, allowed = np.float32(0.0), np.float32(0.0), True, False
     place, stop = np.uint64(bounds[0]), np.uint64(bounds[1])
     while place < stop or not past_zeros:
@@ -396,7 +397,9 @@ def grow_entropy_tree(
     while n_tasks:
         n_tasks -= 1
         node, start, stop, n_constant = tasks[n_tasks]
-        bounds[:] = spans[n_tasks]
+        for j in range(n_features):
+            for k in range(3):
+                bounds[j, k] = spans[n_tasks, j, k]
         counts[node] = stop - start
         is_mixed = _masses_of(members[start:stop], rows, masses[node])
         if not is_mixed or masses[node].sum() < 2.0 * min_weight:
