@@ -19,6 +19,15 @@ from palmette.base import _classifier as classifier
 __all__ = ["fit_once", "fit_to_change", "in_chunks", "one_of", "some_of", "two_jobs"]
 
 _KEPT = 24  # laws of one estimator follow each other, so that few models are worth keeping
+# each starts its jobs in code of its own; the others share it, or have threads anyway
+_IN_PROCESSES = {
+    "CalibratedHierarchicalClassifier",
+    "ConformalHierarchicalClassifier",
+    "LocalPerNodeClassifier",
+    "LocalPerParentClassifier",
+    "ThresholdedMultilabel",
+}
+
 _models: OrderedDict[bytes, BaseEstimator] = OrderedDict()
 
 
@@ -89,7 +98,7 @@ def in_chunks(n_rows: int) -> Iterator[None]:
 
 
 def two_jobs(estimator: BaseEstimator) -> AbstractContextManager[Any]:
-    """Run jobs in threads, as processes take seconds to start; those of one class in processes."""
-    if type(estimator).__name__ == "LocalPerParentClassifier":
+    """Run jobs in threads, as processes take seconds to start, except those of a few classes."""
+    if type(estimator).__name__ in _IN_PROCESSES:
         return nullcontext()
     return parallel_config(backend="threading")
