@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 import palmette as pm
+from palmette.weak import SharedTree
 
 _FEW = {"n_estimators": 2, "random_state": 0}
 
@@ -31,6 +32,8 @@ def others() -> Iterator[Any]:
     """Give boosted trees, class trees, and what else has a kernel that takes seconds."""
     yield pm.HierarchicalBoostingClassifier(**_FEW)
     yield pm.AdaBoostMHClassifier(**_FEW)
+    yield pm.AdaBoostMHClassifier(weak_learner=SharedTree(), **_FEW)
+    yield pm.HierarchicalAdaBoostClassifier(**_FEW)
     yield pm.AdaBoostECCClassifier(**_FEW)
     yield pm.AdaBoostBHCClassifier(**_FEW)
     yield pm.ClassTreeClassifier()

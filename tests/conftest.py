@@ -47,3 +47,4 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Keep the garbage collector from looking through thousands of collected tests all the time."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20)  # numba and scikit-learn make many objects

@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 
+from palmette._arrays import read_only
 from palmette.class_tree._dual_descent import (
     compact_columns,
     logistic_descent,
@@ -37,10 +38,9 @@ def solve(descend, rows, *arguments):
     lengths, columns = np.diff(starts), flat.indices.astype(np.int32)
     used, local, local_starts = compact_columns(columns, starts[:-1], lengths, chosen, 9)
     lines = np.zeros((len(used) + 1, 2))
-    taken = descend(
-        flat.data, starts[:-1], lengths, local, local_starts, chosen, member, SIGNS, costs,
-        *arguments, lines,
-    )  # fmt: skip
+    # read-only, as fits pass them: others would be compiled for this test alone
+    data = map(read_only, (flat.data, starts[:-1], lengths, local))
+    taken = descend(*data, local_starts, chosen, member, SIGNS, costs, *arguments, lines)
     whole = np.zeros((10, 2))
     whole[np.append(used, 9)] = lines
     return whole, taken
