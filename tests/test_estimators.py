@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import (
-    check_estimator_sparse_array,
-    check_estimator_sparse_matrix,
-    parametrize_with_checks,
-)
+from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.instances import (
     PARAMETERS,
     as_first_met,
@@ -22,28 +18,9 @@ from tests.laws.probabilities import ON_PROBABILITIES
 
 import palmette
 
-SPARSE_CHECKS = (check_estimator_sparse_array, check_estimator_sparse_matrix)
 
-
-def checks():
-    """Return the checks of scikit-learn of every estimator.
-
-    All read sparse rows with the same code: of the two checks with many formats, half of the
-    estimators get that of sparse arrays, half that of sparse matrices.
-    """
-    found = parametrize_with_checks(list(as_first_met()), expected_failed_checks=expected_failures)
-    names, cases = found.args
-    left_out = {type(estimator): SPARSE_CHECKS[i % 2] for i, estimator in enumerate(as_first_met())}
-    kept = []
-    for case in cases:
-        estimator, check = getattr(case, "values", case)
-        if getattr(check, "func", check) is not left_out[type(estimator)]:
-            kept.append(case)
-    return pytest.mark.parametrize(names, kept, **found.kwargs)
-
-
-@checks()
-def test_scikit_learn_takes_it_for_its_own(estimator, check):
+@parametrize_with_checks(list(as_first_met()), expected_failed_checks=expected_failures)
+def test_it_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 

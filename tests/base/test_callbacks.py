@@ -343,7 +343,7 @@ def test_copies_keep_their_callbacks_and_fit_alike():
 
 
 @parametrize_with_checks([SampledCentroids().set_callbacks(Recorder())])
-def test_scikit_learn_takes_it_for_its_own(estimator, check):
+def test_it_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 

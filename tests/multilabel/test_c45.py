@@ -13,7 +13,7 @@ from palmette.multilabel._c45 import C45Tree, _further_errors
 
 
 @parametrize_with_checks([C45Tree(random_state=0)])
-def test_scikit_learn_takes_it_for_its_own(estimator, check):
+def test_it_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
