@@ -320,3 +320,11 @@ def test_every_truncation_gives_our_errors_only(name: str, folder: Path) -> None
         answer = attempt(reader, path)
         if answer is not None:
             check_answer(answer)
+
+
+def test_drawings_are_there_and_of_one_size(tmp_path: Path) -> None:
+    sizes = {"s/Greek/c1/1.png": bitmap(), "s/Greek/c1/2.png": bitmap(width=12)}
+    for members in ({"s/Greek/c1/1.txt": b""}, sizes):
+        (tmp_path / "x.zip").write_bytes(zip_file(members))
+        with pytest.raises(PalmetteError, match="no drawings, or they differ in size"):
+            omniglot(tmp_path / "x.zip")

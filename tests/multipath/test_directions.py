@@ -9,7 +9,7 @@ from scipy import sparse
 from palmette.multipath._forest import leading_directions
 
 
-def labels(n_rows: int = 150, n_columns: int = 60, seed: int = 0) -> np.ndarray:
+def labels(n_rows: int = 150, n_columns: int = 70, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     parts = rng.random((n_rows, 8)) < 0.4
     return (parts @ (rng.random((8, n_columns)) < 0.3)) | (rng.random((n_rows, n_columns)) < 0.02)

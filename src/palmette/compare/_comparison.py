@@ -240,6 +240,9 @@ def split_sentence(facts: dict[str, Any]) -> str:
     ...                 "pvalues": {"b": 0.3, "c": 0.01}})
     'Corrected resampled t-test over 5 splits at 0.05: c is worse than a; b is not significantly
     different from it.'
+    >>> split_sentence({"score": "h_loss", "n_splits": 5, "alpha": 0.05, "best": "a",
+    ...                 "pvalues": {"b": 0.3}})
+    'Corrected resampled t-test over 5 splits at 0.05: b is not significantly different from a.'
     """
     worse = [name for name, p in facts["pvalues"].items() if p < facts["alpha"]]
     alike = [name for name in facts["pvalues"] if name not in worse]

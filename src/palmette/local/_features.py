@@ -20,8 +20,6 @@ ColumnsOf = Callable[..., NDArray[np.intp] | None]
 
 def hierarchy_setting(own: Any, selector: Any) -> Any:
     """Return the hierarchy parameter of the classifier, or else of its selector."""
-    if selector is None:
-        return own
     fitted = isinstance(selector, FrozenEstimator)
     other = getattr(selector, "hierarchy_" if fitted else "hierarchy", None)
     if own is not None and hasattr(other, "fit"):

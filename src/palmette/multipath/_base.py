@@ -113,14 +113,6 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
         self.scale_ = _scales(np.sqrt(weights @ (filled - self.shift_) ** 2 / weights.sum()))
         return self
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Set the state of a model file; the oldest files store all training values, sorted."""
-        if "_sorted" in state:
-            rest = {key: value for key, value in state.items() if key not in ("_sorted", "_below")}
-            values, below = state["_sorted"], state["_below"]
-            state = {**rest, "_ranks": None if values is None else _Ranks.of_sorted(values, below)}
-        super().__setstate__(state)
-
     def transform(self, X: Any) -> Any:
         """Return scaled rows as float32, of shape (n_samples, n_features).
 
@@ -163,15 +155,6 @@ class _Ranks:
             levels, place = np.unique(column, return_inverse=True)
             weight_of = np.asarray(np.bincount(place, weights), dtype=np.float64)
             columns.append((levels, np.cumsum(weight_of)))
-        return cls._joined(columns)
-
-    @classmethod
-    def of_sorted(cls, X: FloatArray, below: FloatArray) -> _Ranks:
-        """Compute ranks of sorted columns, given the total weight below each of their rows."""
-        columns = []
-        for column, under in zip(X.T, below.T, strict=True):
-            last = np.flatnonzero(np.append(column[1:] != column[:-1], True))
-            columns.append((column[last], under[last + 1]))
         return cls._joined(columns)
 
     @classmethod
