@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from functools import wraps
+from pathlib import Path
 
 import pytest
 import typer
@@ -18,6 +19,13 @@ COMMAND = typer.main.get_command(app)  # made once, because it takes longer than
 def _nothing_to_collect():
     """Keep `gc.collect`, which runs before every measured fit, from visiting all of pytest."""
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _papers_of_this_checkout(monkeypatch):
+    """Let `palmette bench` find the papers where the package is installed as a wheel, too."""
+    root = Path(__file__).parents[2]
+    monkeypatch.setattr("palmette.cli.bench._source_folder", lambda: root)
 
 
 @pytest.fixture
