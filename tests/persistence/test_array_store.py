@@ -39,8 +39,16 @@ def test_arrays_come_back_each_by_itself():
         assert np.array_equal(again, array)
         assert again.flags.f_contiguous == array.flags.f_contiguous or array.ndim < 2
         again[...] = again  # no view of another
-    assert reader.get(places[0]) is not reader.get(places[0])
-    assert reader.get(places[0]).base is None or reader.get(places[0]).base.size == 3
+    first = stored(arrays)[2].get(places[0])
+    assert first.base is None or first.base.size == 3
+
+
+@pytest.mark.parametrize("array", [np.arange(3), np.arange(10_000)])
+def test_every_item_of_a_file_is_of_one_array(array):
+    [place], _, reader = stored([array])
+    assert np.array_equal(reader.get(place), array)
+    with pytest.raises(ValueError, match="share items"):
+        reader.get(place)
 
 
 @pytest.mark.parametrize(

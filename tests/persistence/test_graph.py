@@ -10,6 +10,7 @@ from palmette import PalmetteError
 from palmette.persistence._arrays import ArrayReader
 from palmette.persistence._foreign import ALL_CODECS, ForeignWriter
 from palmette.persistence._graph import Decoder, Encoder
+from palmette.persistence.names import register
 
 
 def test_an_object_that_is_used_twice_stays_one_object():
@@ -90,3 +91,79 @@ def test_equal_objects_are_written_alike():
         return encoder.value(value), encoder.objects
 
     assert written({"a": {3, 1, 2}}) == written({"a": {2, 3, 1}})
+
+
+def doubled(depth: int, tag: str = "list") -> list:
+    """Return a table of containers that each hold the one before twice."""
+    return [{tag: []}, *({tag: [{"ref": i}, {"ref": i}]} for i in range(depth))]
+
+
+@pytest.mark.parametrize(
+    ("objects", "message"),
+    [
+        (doubled(40), "more than"),
+        (doubled(2, "tuple"), "no identity"),
+        ([{"tuple": [1]}], "no identity"),
+        ([{"list": [{"list": [{"ref": 0}, {"ref": 0}]}]}], "contains itself several times"),
+        ([{"set": [(2**61 - 1) * i for i in range(100)]}], "same hash"),
+        ([{"dict": [[(2**61 - 1) * i, 0] for i in range(100)]}], "same hash"),
+        ([{"list": [{"slice": ["range", 0, 10**9, 1]}]}], "more than 10,000,000"),
+        ([{"list": [{"slice": ["range", 0, 10**30, 1]}]}], "more than 10,000,000"),
+        ([{"list": [{"dtype": "U100000000"}]}], "bytes"),
+    ],
+)
+def test_containers_that_grow_while_others_walk_through_them_are_refused(objects, message):
+    with pytest.raises(ValueError, match=message):
+        decoded({"ref": len(objects) - 1}, objects)
+
+
+def test_containers_may_be_used_often_and_through_objects_again():
+    shared = ["a", "b"]
+    assert again([shared] * 1000) == [shared] * 1000
+    assert again({i: {1.5, i} for i in range(200)}) == {i: {1.5, i} for i in range(200)}
+    assert again([range(5), range(0)]) == [range(5), range(0)]
+
+
+class Probe:
+    """Counts its checks."""
+
+    checks = 0
+
+    def check_arrays(self) -> None:
+        Probe.checks += 1
+
+
+@pytest.fixture
+def probe():
+    register("graph.Probe", Probe)
+    Probe.checks = 0
+    return {"object": {"class": "graph.Probe", "state": {}}}
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda probe: probe,
+        lambda probe: {"list": [probe]},
+        lambda probe: {"tuple": [{"dict": {"a": probe}}]},
+        lambda probe: {"dict": [[1, probe]]},
+        lambda probe: {"frozenset": [probe]},
+        lambda probe: {"namedtuple": ["feature_selection.NodeFit", probe, 1, 1, 1]},
+        lambda probe: {"objects": {"shape": [1], "values": [probe]}},
+        lambda probe: {"object": {"class": "graph.Probe", "state": {"a": probe}}},
+        lambda probe: {"holder": {"class": "sklearn.base.BaseEstimator", "state": {"a": probe}}},
+    ],
+)
+def test_an_object_is_checked_wherever_it_is_written(around, probe):
+    decoder = Decoder(ALL_CODECS, [], ArrayReader(lambda name: bytearray()), None)
+    decoder.value(around(probe))
+    decoder.check()
+    assert Probe.checks >= 1
+
+
+def test_the_depth_is_restored_after_an_error():
+    decoder = Decoder(ALL_CODECS, [], ArrayReader(lambda name: bytearray()), None)
+    for _ in range(200):
+        with pytest.raises(ValueError, match="unknown kind"):
+            decoder.value({"list": [{"unknown": 1}]})
+    assert decoder.value({"list": [1]}) == [1]

@@ -14,7 +14,7 @@ from tests.persistence.round_trips import bytes_of
 
 import palmette
 from palmette import ReadError
-from palmette.persistence import load
+from palmette.persistence import inspect, load
 
 CLF = palmette.FlatClassifier(DecisionTreeClassifier(random_state=0)).fit(np.eye(4), list("abab"))
 CONTENT = bytes_of(CLF)
@@ -172,3 +172,26 @@ def test_errors_do_not_come_in_a_flood(tmp_path):
     with pytest.raises(ReadError) as caught:
         loaded(changed("state.json", long), tmp_path)
     assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "state.json"])
+@pytest.mark.parametrize("values", [b"[],", b'{"a":0},', b"[[[[0]]]],", b'"",'])
+def test_json_of_too_many_values_is_refused_before_it_is_read(name, values, tmp_path):
+    members = members_of(CONTENT)
+    bomb = b'{"root":[' + values * 30_000 + b"0]}"
+    members[name] = bomb
+    content = packed(members) if name == "manifest.json" else sealed(members)
+    with pytest.raises(ReadError, match=r"values, for which .* max_bytes=\d+"):
+        loaded(content, tmp_path, max_bytes=10**6 + len(content))
+    with pytest.raises(ReadError, match=r"max_bytes"):
+        inspect(tmp_path / "model.palmette", max_bytes=10**6 + len(content))
+
+
+def test_json_of_a_part_of_another_library_is_bounded_too(tmp_path):
+    members = members_of(CONTENT)
+    [name] = [each for each in members if each.startswith("foreign/")]
+    parts = members_of(members[name])
+    parts["schema.json"] = b'{"content":[' + b"[]," * 10**6 + b"0]}"
+    members[name] = packed(parts)
+    with pytest.raises(ReadError, match=r"about 2,000,00\d values.* max_bytes=\d+"):
+        loaded(sealed(members), tmp_path, max_bytes=5 * 10**8)

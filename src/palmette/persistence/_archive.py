@@ -31,6 +31,7 @@ _LEVEL = 1  # of deflate: higher levels are much slower and save a few per cent 
 _MAX_RATIO = 0.9  # members that compress to more than this share of their size are stored
 _SAMPLE = 2**18  # bytes of a member on which compression is tried
 _MAX_EXPANSION = 1032  # deflate cannot compress better than 1:1032
+_COSTS = (160, 96, 40, 40, 32)  # bytes of memory at most per brace, bracket, comma, colon and quote
 _LIBRARIES = ("palmette", "numpy", "scipy", "scikit-learn", "skops", "skrub")
 _NAME = re.compile(r"(manifest|state|hierarchy)\.json|arrays/[a-zA-Z0-9_]+\.npy|foreign/\d+\.skops")
 
@@ -208,13 +209,34 @@ def _plain(fact: Any) -> Any:
         return None
 
 
-def parse_json(content: bytes | bytearray) -> Any:
-    """Decode JSON strictly: without NaN and without duplicate keys.
+def parse_json(content: bytes | bytearray, max_bytes: int = MAX_BYTES) -> Any:
+    """Decode JSON strictly: without NaN, without duplicate keys, and with bounded memory.
+
+    Parameters
+    ----------
+    content : bytes
+    max_bytes : int
+        Values that would take more than a quarter of it in memory are an error.
 
     Raises
     ------
     ValueError, RecursionError
+
+    Examples
+    --------
+    >>> parse_json(b"[" + b"{}," * 10**6 + b"0]", max_bytes=10**9)
+    Traceback (most recent call last):
+      ...
+    ValueError: its JSON has about 1,000,002 values, for which 10...
     """
+    # characters inside of strings count too: an upper bound before anything is made
+    counts = [content.count(mark) for mark in b'{[,:"']
+    needed = 4 * (4 * len(content) + sum(n * c for n, c in zip(_COSTS, counts, strict=True)))
+    if needed > max_bytes:
+        raise ValueError(
+            f"its JSON has about {counts[1] + counts[2] + 1:,} values, for which {max_bytes:,} "
+            f"bytes may not suffice. If you trust its author, use max_bytes={needed}"
+        )
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         decoded = dict(pairs)
@@ -228,7 +250,9 @@ def parse_json(content: bytes | bytearray) -> Any:
     return json.loads(content, object_pairs_hook=once, parse_constant=constant)
 
 
-def read_manifest(content: bytes | bytearray, format_name: str, path: str) -> dict[str, Any]:
+def read_manifest(
+    content: bytes | bytearray, format_name: str, path: str, max_bytes: int = MAX_BYTES
+) -> dict[str, Any]:
     """Read a manifest; another format or a later version is an error.
 
     Parameters
@@ -238,12 +262,14 @@ def read_manifest(content: bytes | bytearray, format_name: str, path: str) -> di
         The expected format.
     path : str
         For errors.
+    max_bytes : int
+        See `parse_json`.
 
     Returns
     -------
     dict
     """
-    manifest: dict[str, Any] = parse_json(content)
+    manifest: dict[str, Any] = parse_json(content, max_bytes)
     found = manifest.get("format") if isinstance(manifest, dict) else None
     if found != format_name:
         raise ReadError(

@@ -86,7 +86,8 @@ def from_npy(content: bytearray | bytes) -> NDArray[Any]:
     order: Literal["C", "F"] = "F" if by_columns else "C"
     if not math.prod(shape) or not dtype.itemsize:  # no bytes to view
         return np.zeros(shape, dtype, order)
-    return np.frombuffer(memoryview(content)[stream.tell() :], dtype).reshape(shape, order=order)
+    array = np.frombuffer(memoryview(content)[stream.tell() :], dtype).reshape(shape, order=order)
+    return array if array.flags.aligned else array.copy(order=order)  # kernels need aligned ones
 
 
 # ---------------------------------------------------------------------- places of arrays
@@ -153,11 +154,13 @@ class ArrayReader:
     def __init__(self, read: Callable[[str], bytearray]) -> None:
         self._read = read
         self._pools: dict[str, NDArray[Any]] = {}
+        self._n_read: dict[str, int] = {}  # by file, the items of arrays so far
 
     def get(self, place: dict[str, Any]) -> NDArray[Any]:
         """Return the array of a place, as a new array."""
         name = str(place["in"])
         if "at" not in place:
+            self._count(name, 1, 1)
             return from_npy(self._read(f"arrays/{name}.npy"))
         if name not in self._pools:
             self._pools[name] = from_npy(self._read(f"arrays/{name}.npy"))
@@ -165,5 +168,12 @@ class ArrayReader:
         size, pool = math.prod(shape), self._pools[name]
         if start < 0 or min(shape, default=0) < 0 or pool.ndim != 1 or start + size > pool.size:
             raise ValueError(f"an array of shape {shape} is outside of {name}.npy")
+        self._count(name, size, pool.size)
         order: Literal["C", "F"] = "F" if place.get("order") == "F" else "C"
         return pool[start : start + size].copy().reshape(shape, order=order)
+
+    def _count(self, name: str, size: int, limit: int) -> None:
+        """Raise an error if arrays take more memory than the file: every item is of one array."""
+        self._n_read[name] = self._n_read.get(name, 0) + size
+        if self._n_read[name] > limit:
+            raise ValueError(f"two arrays share items of {name}.npy")

@@ -6,6 +6,7 @@ import base64
 import datetime
 import json
 import math
+from collections import Counter
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -15,6 +16,10 @@ from scipy import sparse
 
 from palmette.persistence._graph import Codec, Decoder, Encoder
 from palmette.persistence._skops import check_random_state
+
+_MAX_EQUAL = 64  # keys with the same hash
+_MAX_RANGE = 10**7  # numbers
+_MAX_ITEM = 2**16  # bytes of an item of an array, such as a label
 
 
 class OddFloats(Codec):
@@ -68,7 +73,7 @@ class Bytes(Codec):
 class Lists(Codec):
     """Lists."""
 
-    tag, shared = "list", True
+    tag, shared, holds = "list", True, True
 
     def takes(self, value: Any) -> bool:
         return type(value) is list
@@ -86,7 +91,7 @@ class Lists(Codec):
 class Tuples(Codec):
     """Tuples; named tuples have their own codec."""
 
-    tag = "tuple"
+    tag, holds = "tuple", True
 
     def takes(self, value: Any) -> bool:
         return type(value) is tuple
@@ -101,7 +106,7 @@ class Tuples(Codec):
 class Sets(Codec):
     """Sets, in a reproducible order."""
 
-    tag, shared = "set", True
+    tag, shared, holds = "set", True, True
 
     def takes(self, value: Any) -> bool:
         return type(value) is set
@@ -110,13 +115,13 @@ class Sets(Codec):
         return _in_order(encoder.values(value))
 
     def read(self, content: Any, decoder: Decoder) -> set[Any]:
-        return set(decoder.values(content))
+        return set(_spread(decoder.values(content)))
 
 
 class FrozenSets(Codec):
     """Frozen sets."""
 
-    tag = "frozenset"
+    tag, holds = "frozenset", True
 
     def takes(self, value: Any) -> bool:
         return type(value) is frozenset
@@ -125,17 +130,24 @@ class FrozenSets(Codec):
         return _in_order(encoder.values(value))
 
     def read(self, content: Any, decoder: Decoder) -> frozenset[Any]:
-        return frozenset(decoder.values(content))
+        return frozenset(_spread(decoder.values(content)))
 
 
 def _in_order(written: list[Any]) -> list[Any]:
     return sorted(written, key=json.dumps)
 
 
+def _spread(keys: list[Any]) -> list[Any]:
+    """Return keys of a set or dictionary, which is slow if the hashes of many are the same."""
+    if len(keys) > _MAX_EQUAL and max(Counter(map(hash, keys)).values()) > _MAX_EQUAL:
+        raise ValueError("many keys have the same hash")
+    return keys
+
+
 class Dicts(Codec):
     """Dictionaries: a JSON object if all keys are strings, else pairs."""
 
-    tag, shared = "dict", True
+    tag, shared, holds = "dict", True, True
 
     def takes(self, value: Any) -> bool:
         return type(value) is dict
@@ -155,8 +167,8 @@ class Dicts(Codec):
         if isinstance(content, dict):
             made.update((key, decoder.value(each)) for key, each in content.items())
             return
-        for key, each in content:
-            made[decoder.value(key)] = decoder.value(each)
+        keys, values = zip(*content, strict=True) if content else ((), ())
+        made.update(zip(_spread(decoder.values([*keys])), decoder.values([*values]), strict=True))
 
 
 class Slices(Codec):
@@ -173,7 +185,10 @@ class Slices(Codec):
 
     def read(self, content: Any, decoder: Decoder) -> Any:
         name, *bounds = decoder.values(content)
-        return {"slice": slice, "range": range}[name](*bounds)
+        made = {"slice": slice, "range": range}[name](*bounds)
+        if name == "range" and not made[:_MAX_RANGE] == made:
+            raise ValueError(f"a range has more than {_MAX_RANGE:,} numbers")
+        return made
 
 
 class Dates(Codec):
@@ -241,7 +256,7 @@ class Arrays(Codec):
 class ObjectArrays(Codec):
     """Arrays of objects, such as labels, and of strings of any length."""
 
-    tag, shared = "objects", True
+    tag, shared, holds = "objects", True, True
 
     def takes(self, value: Any) -> bool:
         return type(value) is np.ndarray
@@ -331,7 +346,10 @@ class Dtypes(Codec):
     def read(self, content: Any, decoder: Decoder) -> np.dtype[Any]:
         if content == "StringDType":
             return np.dtypes.StringDType()
-        return np.dtype(content) if isinstance(content, str) else decoder.arrays.get(content).dtype
+        made = np.dtype(content) if isinstance(content, str) else decoder.arrays.get(content).dtype
+        if made.itemsize > _MAX_ITEM:  # an array of it could need any memory
+            raise ValueError(f"items of {str(made)[:40]} have more than {_MAX_ITEM:,} bytes")
+        return made
 
 
 _SPARSE_PARTS = {

@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from palmette.exceptions import PalmetteError
+from palmette.persistence._archive import MAX_BYTES
 from palmette.persistence._graph import Codec, Decoder, Encoder
 from palmette.persistence._objects import OWN_CODECS, attributes_of, check_attributes
 from palmette.persistence._skops import REVIEWED, check_content, check_parts, names_in, tidy
@@ -98,11 +99,19 @@ class ForeignReader:
         Returns the bytes of a member by name.
     trusted : collection of str
         Names of types that the caller trusts.
+    max_bytes : int
+        See `parse_json`.
     """
 
-    def __init__(self, read: Callable[[str], bytearray], trusted: Collection[str]) -> None:
+    def __init__(
+        self,
+        read: Callable[[str], bytearray],
+        trusted: Collection[str],
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
         self._read = read
         self._trusted = trusted
+        self._max_bytes = max_bytes
         self._parts: dict[int, list[Any]] = {}
 
     def get(self, number: Any) -> Any:
@@ -116,7 +125,7 @@ class ForeignReader:
 
     def _loaded(self, name: str) -> list[Any]:
         content = bytes(self._read(name))
-        check_content(content)
+        check_content(content, self._max_bytes)
         skops = _skops_io()
         try:
             objects = skops.loads(content, trusted=self._allowed_in(content))
@@ -133,9 +142,11 @@ class ForeignReader:
         return sorted({*(REVIEWED & named), *self._trusted})
 
 
-def untrusted_types(content: bytes, trusted: Collection[str] = ()) -> list[str]:
+def untrusted_types(
+    content: bytes, trusted: Collection[str] = (), max_bytes: int = MAX_BYTES
+) -> list[str]:
     """Return the names of types in a skops file that are neither reviewed nor trusted."""
-    check_content(content)
+    check_content(content, max_bytes)
     found = _skops_io().get_untrusted_types(data=content)
     return sorted(set(found) - REVIEWED - set(trusted))
 

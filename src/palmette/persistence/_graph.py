@@ -8,7 +8,7 @@ wherever they are used: this keeps their identity, and allows cycles.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from palmette.persistence._arrays import ArrayReader, ArrayWriter
 
 _PLAIN = (type(None), bool, int, str)
 _MAX_DEPTH = 100  # of nested values: more than any model has, less than Python's stack allows
+_MAX_SIZE = 2**26  # values of a container and all inside it, each time that they occur
 
 
 class Codec:
@@ -31,11 +32,14 @@ class Codec:
         Whether objects keep their identity: each is written once, however often it is used.
     by_type : bool
         Whether `takes` depends only on the type and, for arrays, on their dtype.
+    holds : bool
+        Whether objects are containers, whose parts others walk through.
     """
 
     tag: ClassVar[str]
     shared: ClassVar[bool] = False
     by_type: ClassVar[bool] = True
+    holds: ClassVar[bool] = False
 
     def takes(self, value: Any) -> bool:
         """Return whether this is the codec of an object."""
@@ -51,6 +55,10 @@ class Codec:
 
     def fill(self, made: Any, content: Any, decoder: Decoder) -> None:
         """Set the parts of an object that `read` returned without them."""
+
+    def check_of(self, made: Any) -> Callable[[], None] | None:
+        """Return the check of an object that is made once all objects are read, if any."""
+        return made.check_arrays if hasattr(type(made), "check_arrays") else None
 
 
 class ForeignParts(Protocol):
@@ -178,22 +186,28 @@ class Decoder:
         self._codecs = {codec.tag: codec for codec in codecs}
         self._objects = objects
         self._made: dict[int, Any] = {}
-        self._to_check: list[Any] = []  # parts before the objects that have them
+        self._checks: list[tuple[Any, Callable[[], None]]] = []  # of parts before their owners
         self._depth = 0
+        self._size = 0  # number of values so far of the outermost container
+        self._sizes: dict[int, int] = {}  # by object
+        self._unfinished: set[int] = set()  # containers around this place, up to the next object
+        self._looped: set[int] = set()  # containers that contain themselves
 
     def value(self, written: Any) -> Any:
         """Return the object of a JSON value."""
+        self._size += 1
         if isinstance(written, (*_PLAIN, float)):
             return written
         if not isinstance(written, dict) or len(written) != 1:
             raise ValueError(f"expected a value or one tag, got {str(written)[:60]}")
         [(tag, content)] = written.items()
         self._depth += 1
-        if self._depth > _MAX_DEPTH + 1:
-            raise ValueError(f"values are nested more than {_MAX_DEPTH} deep")
-        made = self._referred(content) if tag == "ref" else self._read(tag, content, None)
-        self._depth -= 1
-        return made
+        try:
+            if self._depth > _MAX_DEPTH + 1:
+                raise ValueError(f"values are nested more than {_MAX_DEPTH} deep")
+            return self._referred(content) if tag == "ref" else self._read(tag, content, None)
+        finally:
+            self._depth -= 1
 
     def values(self, written: list[Any]) -> list[Any]:
         """Return the objects of a JSON list."""
@@ -202,40 +216,61 @@ class Decoder:
         return [self.value(each) for each in written]
 
     def check(self) -> None:
-        """Call `check_arrays` of every object that has this method.
+        """Call `check_arrays` of every object that has this method, and the checks of codecs.
 
         Raises
         ------
         ValueError
             If the arrays of an object are inconsistent or have indices out of bounds.
         """
-        for each in self._to_check:
+        for made, check in self._checks:
             try:
-                each.check_arrays()
+                check()
             except (AttributeError, IndexError, KeyError, TypeError, OverflowError) as error:
                 raise ValueError(
-                    f"an object of {type(each).__name__} lacks some of its parts ({error})"
+                    f"an object of {type(made).__name__} lacks some of its parts ({error})"
                 ) from error
 
     def _referred(self, number: Any) -> Any:
         if type(number) is not int or not 0 <= number < len(self._objects):
             raise ValueError(f"there is no object {str(number)[:20]}")
         if number in self._made:
+            # a container that is used many times in another is walked through as many times
+            if number in self._unfinished:
+                if number in self._looped:
+                    raise ValueError(f"the object {number} contains itself several times")
+                self._looped.add(number)
+            self._size += self._sizes.get(number, 0)
+            if self._size > _MAX_SIZE:
+                raise ValueError(f"a container has more than {_MAX_SIZE:,} values inside")
             return self._made[number]
         written = self._objects[number]
         if not isinstance(written, dict) or len(written) != 1:
             raise ValueError(f"object {number} has no single tag")
         [(tag, content)] = written.items()
+        if tag in self._codecs and not self._codecs[tag].shared:
+            raise ValueError(f"object {number} is a {tag}, which has no identity")
         return self._read(tag, content, number)
 
     def _read(self, tag: str, content: Any, number: int | None) -> Any:
         if tag not in self._codecs:
             raise ValueError(f"{tag[:40]!r} is an unknown kind of object")
         codec = self._codecs[tag]
+        size, unfinished = self._size, self._unfinished
+        if not codec.holds:
+            self._size, self._unfinished = 0, set()
+        elif number is not None:
+            unfinished.add(number)
         made = codec.read(content, self)
         if number is not None:
             self._made[number] = made
         codec.fill(made, content, self)
-        if hasattr(type(made), "check_arrays"):
-            self._to_check.append(made)
+        if not codec.holds:
+            self._size, self._unfinished = size, unfinished
+        if number is not None:
+            unfinished.discard(number)
+            self._sizes[number] = self._size - size
+        check = codec.check_of(made)
+        if check is not None:
+            self._checks.append((made, check))
         return made

@@ -88,7 +88,7 @@ _NODES_OF = {LabelSpace: "classes", NodeColumns: "nodes"}
 class NamedTuples(Codec):
     """Named tuples of Palmette."""
 
-    tag = "namedtuple"
+    tag, holds = "namedtuple", True
 
     def takes(self, value: Any) -> bool:
         return (

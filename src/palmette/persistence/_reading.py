@@ -52,7 +52,8 @@ def load(
         Types of other libraries, such as ``"lightgbm.sklearn.LGBMClassifier"``, that you trust.
         The error message lists those that are needed.
     max_bytes : int
-        A file that decompresses to more is an error.
+        A file that decompresses to more is an error, or whose JSON may take a quarter of it in
+        memory.
 
     Returns
     -------
@@ -93,12 +94,17 @@ class ObjectFile:
         The expected format.
     path : str
         For errors.
+    max_bytes : int
+        See `parse_json`.
     """
 
-    def __init__(self, archive: Archive, format_name: str, path: str) -> None:
+    def __init__(
+        self, archive: Archive, format_name: str, path: str, max_bytes: int = MAX_BYTES
+    ) -> None:
         self.archive = archive
         self.path = path
-        self.manifest = read_manifest(archive.read("manifest.json"), format_name, path)
+        self.max_bytes = max_bytes
+        self.manifest = read_manifest(archive.read("manifest.json"), format_name, path, max_bytes)
         self.members: dict[str, list[Any]] = self.manifest["members"]
         self._unread = set(self.members)
         listed, there = {"manifest.json", *self.members}, set(archive.names)
@@ -116,7 +122,7 @@ class ObjectFile:
 
     def state(self) -> tuple[Any, list[Any]]:
         """Return the root and the table of objects, as JSON."""
-        state = parse_json(self.read("state.json"))
+        state = parse_json(self.read("state.json"), self.max_bytes)
         if not isinstance(state, dict) or not isinstance(state.get("objects"), list):
             raise ValueError("the state has no table of objects")
         return state["root"], state["objects"]
@@ -143,7 +149,8 @@ class ModelFile(ObjectFile):
     def model(self, trusted: frozenset[str]) -> Any:
         """Return the saved model."""
         try:
-            return self.build(ALL_CODECS, ForeignReader(self.read, trusted), trusted)
+            foreign = ForeignReader(self.read, trusted, self.max_bytes)
+            return self.build(ALL_CODECS, foreign, trusted)
         except Untrusted:
             raise _untrusted_error(self.untrusted(trusted), self.path) from None
 
@@ -152,7 +159,7 @@ class ModelFile(ObjectFile):
         found: set[str] = set()
         for name in self.members:
             if name.startswith("foreign/"):
-                found.update(untrusted_types(bytes(self.read(name)), trusted))
+                found.update(untrusted_types(bytes(self.read(name)), trusted, self.max_bytes))
         for each in self.state()[1]:
             try:
                 if "holder" in each:
@@ -187,7 +194,7 @@ def opened(path: str | os.PathLike[str], max_bytes: int = MAX_BYTES) -> Iterator
         try:
             archive = Archive(stream)
             _check_size(archive, max_bytes, name)
-            yield ModelFile(archive, MODEL, name)
+            yield ModelFile(archive, MODEL, name, max_bytes)
         except Exception as error:  # invalid content may raise anything in numpy, scipy or a class
             if isinstance(error, ReadError) and error.path is not None:
                 raise
@@ -250,7 +257,8 @@ def inspect(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> dict
     ----------
     path : path-like
     max_bytes : int
-        A file that decompresses to more is an error.
+        A file that decompresses to more is an error, or whose JSON may take a quarter of it in
+        memory.
 
     Returns
     -------

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from palmette.persistence._archive import MAX_BYTES, parse_json
 from palmette.persistence._arrays import from_npy, to_npy
 from palmette.persistence.checks import require
 
@@ -60,8 +61,14 @@ def names_in(content: bytes) -> list[tuple[str, str]]:
     return sorted(found)
 
 
-def check_content(content: bytes | bytearray) -> None:
+def check_content(content: bytes | bytearray, max_bytes: int = MAX_BYTES) -> None:
     """Raise an error for a file with compressed members or with invalid arrays.
+
+    Parameters
+    ----------
+    content : bytes
+    max_bytes : int
+        See `parse_json`.
 
     Raises
     ------
@@ -70,7 +77,7 @@ def check_content(content: bytes | bytearray) -> None:
     """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         _check_members(archive, len(content))
-        check_schema(json.loads(archive.read(_SCHEMA)))
+        check_schema(parse_json(archive.read(_SCHEMA), max_bytes))
         for name in archive.namelist():
             if name.endswith(".npy"):
                 from_npy(archive.read(name))
