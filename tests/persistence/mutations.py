@@ -13,11 +13,11 @@ import zipfile
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["KINDS", "members_of", "mutated", "packed", "sealed"]
+__all__ = ["KINDS", "ODD_VALUES", "members_of", "mutated", "packed", "places_in", "sealed"]
 
 Members = dict[str, bytes]
 
-_ODD_VALUES: list[Any] = [
+ODD_VALUES: list[Any] = [
     *[
         None,
         True,
@@ -199,7 +199,7 @@ def edit_a_foreign_part(content: bytes, rng: random.Random) -> bytes:
 def _edited_json(content: bytes, rng: random.Random) -> bytes:
     """Return JSON with one value taken out, put in, doubled or replaced by an odd one."""
     decoded = json.loads(content)
-    places = _places(decoded)
+    places = places_in(decoded)
     if not places:  # nothing is left of it
         return content
     owner, key = rng.choice(places)
@@ -214,11 +214,12 @@ def _edited_json(content: bytes, rng: random.Random) -> bytes:
             key
         )
     else:
-        owner[key] = rng.choice(_ODD_VALUES)
+        owner[key] = rng.choice(ODD_VALUES)
     return json.dumps(decoded).encode()
 
 
-def _places(decoded: Any) -> list[tuple[Any, Any]]:
+def places_in(decoded: Any) -> list[tuple[Any, Any]]:
+    """Return the owner and the key of every value of a JSON document."""
     found: list[tuple[Any, Any]] = []
     waiting = [decoded]
     while waiting:

@@ -1,0 +1,292 @@
+"""Try changed files in child processes: what they do to a process is seen from outside.
+
+A file is made ready and used once unchanged, so that kernels are compiled; then the process forks.
+The child tries many changes and reports each; if it dies or hangs, the parent knows which change it
+was at, and forks another one for the rest.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import random
+import resource
+import select
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sklearn.exceptions import NotFittedError
+from tests.attack.mutators import mutate
+from tests.attack.victims import Victim
+
+from palmette.exceptions import PalmetteError
+
+__all__ = ["BAD", "OUTCOMES", "Job", "Result", "attack"]
+
+SECONDS = 10.0  # of processor time that one change may take
+WAITING = 60.0  # seconds by the clock: a machine that runs other tests too is slower
+BYTES = 2**30  # of memory that it may take
+OUTCOMES = ("refused", "predicted", "other error", "signal", "hang", "memory")
+BAD = OUTCOMES[2:]
+_PER_CHILD = 500  # changes that a child tries
+
+
+@dataclass(frozen=True)
+class Job:
+    """One change of a file; the same job always makes the same bytes."""
+
+    victim: str
+    mutator: str
+    seed: int
+    turn: int
+
+    def bytes_of(self, victim: Victim) -> tuple[bytes, str]:
+        """Return the changed file, and what was done to it."""
+        rng = random.Random(f"{self.seed}/{self.turn}/{self.victim}/{self.mutator}")
+        return mutate(victim.content, self.mutator, rng)
+
+    @property
+    def command(self) -> str:
+        """The command that repeats it."""
+        return (
+            f"python -m tests.attack --victim {self.victim} --mutator {self.mutator} "
+            f"--seed {self.seed} --turn {self.turn}"
+        )
+
+
+@dataclass
+class Result:
+    """What came of a job."""
+
+    job: Job
+    outcome: str
+    change: str = ""  # what was done to the file
+    message: str = ""  # of the error
+    where: str = ""  # the last line of the package that was at work
+    seconds: float = 0.0
+    compiled: bool = False  # whether a kernel was compiled for other types of arrays
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether nothing of the kind may come of a file."""
+        return self.outcome in BAD
+
+
+def attack(victim: Victim, jobs: Sequence[Job]) -> list[Result]:
+    """Try all changes of one file, in child processes."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "attacked.palmette"
+        _warm(victim, file)
+        found: list[Result] = []
+        while len(found) < len(jobs):
+            found += _in_child(victim, jobs[len(found) : len(found) + _PER_CHILD], file)
+        return found
+
+
+def _warm(victim: Victim, file: Path) -> None:
+    file.write_bytes(victim.content)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        victim.use(victim.load(file))
+
+
+# ---------------------------------------------------------------------- the parent
+
+
+def _in_child(victim: Victim, jobs: Sequence[Job], file: Path) -> list[Result]:
+    """Return the results of the jobs that a child has done, and of the one that ended it."""
+    log = file.with_suffix(".log")
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        _run_child(victim, jobs, file, log, writing)  # does not return
+    os.close(writing)
+    found: list[Result] = []
+    change, began, used = "", time.monotonic(), 0.0
+    with os.fdopen(reading, "rb", buffering=0) as pipe:
+        pending = b""
+        while True:
+            ready, _, _ = select.select([pipe], [], [], 0.5)
+            if not ready and not _is_over(pid, used, began):
+                continue
+            piece = pipe.read(2**16) if ready else None
+            if piece is None:
+                os.kill(pid, signal.SIGABRT)  # writes where it was
+                os.waitpid(pid, 0)
+                where = _where_in_log(log)
+                seconds = time.monotonic() - began
+                result = Result(jobs[len(found)], "hang", change, "", where, seconds)
+                return [*found, result]
+            if not piece:
+                break
+            *lines, pending = (pending + piece).split(b"\n")
+            for line in lines:
+                told = json.loads(line)
+                if "change" in told and "outcome" not in told:
+                    change, began, used = told["change"], time.monotonic(), _used(pid)
+                elif "failure" in told:
+                    os.waitpid(pid, 0)
+                    raise RuntimeError(f"{jobs[len(found)].command}: {told['failure']}")
+                else:
+                    found.append(Result(jobs[len(found)], **told))
+    _, status = os.waitpid(pid, 0)
+    if len(found) < len(jobs):
+        code = os.waitstatus_to_exitcode(status)
+        name = signal.Signals(-code).name if code < 0 else f"exit status {code}"
+        found.append(Result(jobs[len(found)], "signal", change, name, _where_in_log(log)))
+    return found
+
+
+def _is_over(pid: int, used: float, began: float) -> bool:
+    return _used(pid) - used > SECONDS or time.monotonic() - began > WAITING
+
+
+def _used(pid: int) -> float:
+    """Return the processor time of a process, in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _where_in_log(log: Path) -> str:
+    """Return the innermost line of Python that a process was at when it ended."""
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    found = [line.strip() for line in lines if line.strip().startswith("File ")]
+    ours = [line for line in found if "palmette" in line or "sklearn" in line]
+    return _short((ours or found or [""])[0])
+
+
+def _short(line: str) -> str:
+    for mark in ("site-packages/", "src/"):
+        line = line.rpartition(mark)[2]
+    return line.replace('"', "")
+
+
+# ---------------------------------------------------------------------- the child
+
+
+def _run_child(victim: Victim, jobs: Sequence[Job], file: Path, log: Path, writing: int) -> None:
+    code = 0
+    try:
+        with os.fdopen(writing, "wb", buffering=0) as pipe, open(log, "wb", buffering=0) as trace:
+            faulthandler.enable(trace, all_threads=False)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            with open(os.devnull, "wb") as nothing:
+                os.dup2(nothing.fileno(), 1)
+                os.dup2(nothing.fileno(), 2)
+            _watch_compiler()
+            warnings.simplefilter("ignore")
+            for job in jobs:
+                trace.seek(0)
+                trace.truncate()
+                _try(victim, job, file, pipe)
+    except BaseException:
+        code = 70
+    os._exit(code)
+
+
+def _try(victim: Victim, job: Job, file: Path, pipe: Any) -> None:
+    def tell(**told: Any) -> None:
+        pipe.write(json.dumps(told).encode() + b"\n")
+
+    try:
+        content, change = job.bytes_of(victim)
+    except BaseException:
+        tell(failure=traceback.format_exc())
+        raise
+    file.write_bytes(content)
+    change = change[:200]
+    del content
+    tell(change=change)
+    before = len(_compiled)
+    began = time.monotonic()
+    resource.setrlimit(resource.RLIMIT_AS, (_address_space() + BYTES, resource.RLIM_INFINITY))
+    try:
+        outcome, message, where = _outcome(victim, file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    tell(
+        outcome=outcome,
+        change=change,
+        message=message,
+        where=where,
+        seconds=round(time.monotonic() - began, 3),
+        compiled=len(_compiled) > before,
+    )
+
+
+def _outcome(victim: Victim, file: Path) -> tuple[str, str, str]:
+    step = "load"
+    try:
+        loaded = victim.load(file)
+        step = "use"
+        victim.use(loaded)
+    except BaseException as error:
+        return (*_named(error, step), _where(error))
+    return "predicted", "", ""
+
+
+def _named(error: BaseException, step: str) -> tuple[str, str]:
+    message = f"{step}: {type(error).__name__}: {str(error)[:200]}"
+    chain: list[BaseException] = []
+    each: BaseException | None = error
+    while each is not None and each not in chain:
+        chain.append(each)
+        each = each.__cause__ or each.__context__
+    if any(isinstance(each, MemoryError) for each in chain):
+        return "memory", message
+    if isinstance(error, PalmetteError) or (step == "use" and _is_of_the_input(error)):
+        return "refused", message
+    return "other error", message
+
+
+def _is_of_the_input(error: BaseException) -> bool:
+    """Whether scikit-learn says that a model is not fitted, or was fitted on other columns."""
+    if isinstance(error, NotFittedError):
+        return True
+    frames = traceback.extract_tb(error.__traceback__)
+    checks = ("_check_n_features", "_check_feature_names")
+    return isinstance(error, ValueError) and frames[-1].name in checks
+
+
+def _where(error: BaseException) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [f for f in frames if "/palmette/" in f.filename or "/sklearn/" in f.filename]
+    last = (ours or frames)[-1]
+    return _short(f"{last.filename}, line {last.lineno} in {last.name}")
+
+
+def _address_space() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+_compiled: list[Any] = []
+
+
+def _watch_compiler() -> None:
+    """Note each kernel that is compiled, and keep it out of the cache on disk."""
+    from numba.core import caching, event
+
+    class Listener(event.Listener):
+        def on_start(self, event: Any) -> None:
+            _compiled.append(event.data)
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Listener())
+    caching.Cache.save_overload = lambda *_: None  # type: ignore[method-assign]
+
+
+if sys.platform == "win32":  # pragma: no cover
+    raise ImportError("children are forked")

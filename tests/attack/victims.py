@@ -1,0 +1,283 @@
+"""Files to attack: a model of every estimator, models with parts of scikit-learn, checkpoints."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from tests.instances import public_estimators
+from tests.iterative import SampledCentroids
+from tests.laws.problems import DAG, DAG_SETS, PATH_SETS, problem, several
+from tests.persistence.models import fitted, small_instances
+from tests.persistence.round_trips import bytes_of
+
+import palmette as pm
+from palmette.persistence import load
+from palmette.weak import TreePerClass
+
+__all__ = ["VICTIMS", "Victim", "victims"]
+
+_STORED = Path(__file__).parents[1] / "persistence" / "stored"
+_METHODS = ("predict", "predict_proba", "predict_node_proba", "transform")
+
+
+@dataclass
+class Victim:
+    """A file, and what is done with it.
+
+    Parameters
+    ----------
+    content : bytes
+    load : callable
+        Reads a file, and returns what it holds.
+    use : callable
+        Does with it what users would do.
+    """
+
+    content: bytes
+    load: Callable[[Path], Any]
+    use: Callable[[Any], None]
+
+
+def _model(content: bytes, X: Any) -> Victim:
+    def use(model: Any) -> None:
+        told = [getattr(model, name)(X) for name in _METHODS if hasattr(model, name)]
+        if not told and hasattr(model, "hierarchy_"):
+            _ = model.hierarchy_.edges, model.hierarchy_.names
+
+    return Victim(content, load, use)
+
+
+def _stored(name: str) -> Victim:
+    told = json.loads((_STORED / f"{name}.json").read_text(encoding="utf-8"))
+    return _model((_STORED / f"{name}.palmette").read_bytes(), np.array(told["X"]))
+
+
+# ---------------------------------------------------------------------- fitted here
+
+
+def _around(make: Callable[[], Any]) -> Victim:
+    model, X = fitted(make(), 4)
+    return _model(bytes_of(model), X[::4])
+
+
+def _on_sets(model: Any) -> Victim:
+    X, y = several(PATH_SETS, 4)
+    return _model(bytes_of(model.fit(X, y)), X[::4])
+
+
+def _on_a_dag(model: Any) -> Victim:
+    X, y = several(DAG_SETS, 4)
+    return _model(bytes_of(model.set_params(hierarchy=DAG).fit(X, y)), X[::4])
+
+
+def _few_rounds() -> Any:
+    return pm.HierarchicalBoostingClassifier(n_estimators=3, random_state=0)
+
+
+def _svc() -> Any:
+    from sklearn.svm import SVC
+
+    return pm.LocalPerParentClassifier(SVC())
+
+
+def _nu_svc() -> Any:
+    from sklearn.svm import NuSVC
+
+    return pm.FlatClassifier(NuSVC(nu=0.1))
+
+
+def _neighbours(algorithm: str) -> Callable[[], Any]:
+    def make() -> Any:
+        from sklearn.neighbors import KNeighborsClassifier
+
+        return pm.LocalPerParentClassifier(KNeighborsClassifier(2, algorithm=algorithm))
+
+    return make
+
+
+def _forest() -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return pm.FlatClassifier(RandomForestClassifier(2, max_depth=3, random_state=0))
+
+
+def _boosted() -> Any:
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    return pm.FlatClassifier(GradientBoostingClassifier(n_estimators=1, max_depth=2))
+
+
+def _histograms() -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return pm.FlatClassifier(HistGradientBoostingClassifier(max_iter=1))
+
+
+def _inner_pipeline() -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import KBinsDiscretizer
+
+    steps = KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"), LogisticRegression()
+    return pm.LocalPerParentClassifier(make_pipeline(*steps))
+
+
+def _categories() -> Any:
+    from sklearn.naive_bayes import CategoricalNB
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import Binarizer
+
+    return pm.FlatClassifier(make_pipeline(Binarizer(), CategoricalNB()))
+
+
+def _network() -> Any:
+    from sklearn.neural_network import MLPClassifier
+
+    return pm.FlatClassifier(MLPClassifier((3,), max_iter=3, random_state=0))
+
+
+def _outer_pipeline() -> Any:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.tree import DecisionTreeClassifier
+
+    local = pm.LocalPerParentClassifier(DecisionTreeClassifier(max_depth=2))
+    return make_pipeline(StandardScaler(), local)
+
+
+def _search() -> Any:
+    from sklearn.model_selection import GridSearchCV
+
+    return GridSearchCV(pm.ClassTreeClassifier(), {"decoding": ["greedy"]}, cv=2)
+
+
+def _bagging() -> Any:
+    from sklearn.ensemble import BaggingClassifier
+
+    return BaggingClassifier(pm.ClassTreeClassifier(), 2, random_state=0)
+
+
+def _table() -> Victim:
+    from tests.table.goods import make_goods
+
+    from palmette.table import fit_table
+
+    frame = make_goods(40)[["title", "price", "kind"]]
+    model = fit_table(frame, "kind", model="class-tree", folds=0)
+    return _model(bytes_of(model), frame.drop(columns="kind")[:5])
+
+
+def _hierarchy() -> Victim:
+    def use(hierarchy: Any) -> None:
+        if isinstance(hierarchy, pm.Hierarchy):
+            str(hierarchy)
+            _ = hierarchy.edges, hierarchy.names
+
+    return Victim(bytes_of(DAG), load, use)
+
+
+# ---------------------------------------------------------------------- checkpoints
+
+
+def _checkpoint(make: Callable[[], Any], rounds: str = "n_estimators") -> Victim:
+    X, y = problem(3)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "fit.ckpt"
+        first = make().set_params(**{rounds: 2}).set_callbacks(pm.Checkpoint(file))
+        first.fit(X, y)
+        content = file.read_bytes()
+
+    def resume(file: Path) -> Any:
+        model = make().set_params(**{rounds: 3})
+        return clone(model).set_callbacks(pm.Checkpoint(file)).fit(X, y)
+
+    return Victim(content, resume, lambda model: model.predict(X[::4]))
+
+
+_FEW: dict[str, Any] = {"random_state": 0}
+_BOOSTED: dict[str, Callable[[], Any]] = {
+    "AdaBoostECC": lambda: pm.AdaBoostECCClassifier(weak_learner="stump", **_FEW),
+    "AdaBoostMH": lambda: pm.AdaBoostMHClassifier(**_FEW),
+    "AdaBoostMH-cart": lambda: pm.AdaBoostMHClassifier(weak_learner="cart", **_FEW),
+    "AdaBoostMH-stump": lambda: pm.AdaBoostMHClassifier(weak_learner="stump", **_FEW),
+    "AdaBoostMH-tree": lambda: pm.AdaBoostMHClassifier(weak_learner=TreePerClass(2), **_FEW),
+    "AdaBoostMI": lambda: pm.AdaBoostMIClassifier(**_FEW),
+    "HierarchicalAdaBoost": lambda: pm.HierarchicalAdaBoostClassifier(
+        weak_learner="stump", mask="search", **_FEW
+    ),
+    "HierarchicalBoosting": lambda: pm.HierarchicalBoostingClassifier(**_FEW),
+    "HierarchicalBoosting-both": lambda: pm.HierarchicalBoostingClassifier(
+        loss=("leaf_softmax", "path_softmax"), n_bags=2, **_FEW
+    ),
+}
+
+
+# ---------------------------------------------------------------------- all of them
+
+
+def _variants() -> dict[str, Callable[[], Victim]]:
+    """Return the estimators with other rows of their parameters than the stored files have."""
+    seen: dict[str, int] = {}
+    found: dict[str, Callable[[], Victim]] = {}
+    for each in small_instances():
+        name = type(each).__name__
+        seen[name] = seen.get(name, 0) + 1
+        if seen[name] > 1:
+            found[f"{name}-{seen[name]}"] = lambda each=each: _around(lambda: each)
+    return found
+
+
+VICTIMS: dict[str, Callable[[], Victim]] = {
+    **{each.__name__: lambda n=each.__name__: _stored(n) for each in public_estimators()},
+    "SVC": lambda: _around(_svc),
+    "NuSVC": lambda: _around(_nu_svc),
+    "KDTree": lambda: _around(_neighbours("kd_tree")),
+    "BallTree": lambda: _around(_neighbours("ball_tree")),
+    "RandomForest": lambda: _around(_forest),
+    "GradientBoosting": lambda: _around(_boosted),
+    "HistGradientBoosting": lambda: _around(_histograms),
+    "InnerPipeline": lambda: _around(_inner_pipeline),
+    "CategoricalNB": lambda: _around(_categories),
+    "MLP": lambda: _around(_network),
+    "OuterPipeline": lambda: _around(_outer_pipeline),
+    "GridSearch": lambda: _around(_search),
+    "Bagging": lambda: _around(_bagging),
+    "TableModel": _table,
+    "Hierarchy": _hierarchy,
+    "Sets-BinaryRelevance": lambda: _on_sets(pm.BinaryRelevance(random_state=0)),
+    "Sets-CoherentForest": lambda: _on_sets(pm.CoherentForestClassifier(3, random_state=0)),
+    "Sets-HierarchicalBoosting": lambda: _on_sets(
+        pm.HierarchicalBoostingClassifier(n_estimators=3)
+    ),
+    "Dag-LocalPerNode": lambda: _on_a_dag(pm.LocalPerNodeClassifier()),
+    "Dag-HierarchicalBoosting": lambda: _on_a_dag(
+        pm.HierarchicalBoostingClassifier(n_estimators=3)
+    ),
+    **{f"checkpoint-{name}": lambda m=make: _checkpoint(m) for name, make in _BOOSTED.items()},
+    "checkpoint-SampledCentroids": lambda: _checkpoint(
+        lambda: SampledCentroids(random_state=0), "n_rounds"
+    ),
+}
+
+
+def victims(with_variants: bool = False) -> dict[str, Callable[[], Victim]]:
+    """Return what makes the files, by name."""
+    made = {**VICTIMS, **_variants()} if with_variants else VICTIMS
+    return {name: _quiet(make) for name, make in made.items()}
+
+
+def _quiet(make: Callable[[], Victim]) -> Callable[[], Victim]:
+    def quiet() -> Victim:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return make()
+
+    return quiet
