@@ -19,6 +19,8 @@ from tests.attack.mutators import MUTATORS
 from tests.attack.runner import OUTCOMES, Job, Result, attack
 from tests.attack.victims import victims
 
+_WORST = ("other error", "memory", "hang", "signal")
+
 
 def jobs_of(
     n_mutations: int, seed: int, files: Sequence[str], mutators: Sequence[str]
@@ -61,7 +63,9 @@ def failures(results: Iterable[Result], n_examples: int = 2) -> str:
             key = each.outcome, each.message.partition("(")[0][:60], each.where
             groups.setdefault(key, []).append(each)
     lines = []
-    for (outcome, _, where), found in sorted(groups.items(), key=lambda g: -len(g[1])):
+    # the worst first
+    ordered = sorted(groups.items(), key=lambda g: (-_WORST.index(g[0][0]), -len(g[1])))
+    for (outcome, _, where), found in ordered:
         lines.append(f"{outcome} x {len(found)} at {where}: {found[0].message}")
         for each in found[:n_examples]:
             lines.append(f"    {each.job.command}    # {each.change[:120]}")

@@ -53,12 +53,18 @@ def _names(array: np.ndarray) -> tuple[str, ...]:
 
 
 def another_dtype(choices: list[str]) -> ArrayMutator:
+    """Return the mutator to one of some dtypes, with extreme values of it in half of the cases."""
+
     def change(array: np.ndarray, rng: random.Random) -> Changed:
         kind = rng.choice([c for c in choices if np.dtype(c) != array.dtype])
         if _names(array):
             field = rng.choice(_names(array))
             return _with_fields(array, lambda _: np.dtype(kind), field), f"{field} as {kind}"
-        return _converted(array, kind), f"{array.dtype} as {kind}"
+        changed = _converted(array, kind)
+        if rng.random() < 0.5:
+            return changed, f"{array.dtype} as {kind}"
+        changed, words = extreme(changed, rng)
+        return changed, f"{array.dtype} as {kind}, {words}"
 
     return change
 

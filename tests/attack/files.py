@@ -17,7 +17,7 @@ from tests.persistence.mutations import Members, members_of, packed, places_in, 
 
 from palmette.persistence._arrays import from_npy
 
-__all__ = ["Slot", "Taken"]
+__all__ = ["Slot", "Taken", "attributes_of", "raw"]
 
 _SCHEMA = "schema.json"
 
@@ -77,6 +77,13 @@ class Taken:
         if not roots:
             found += [slot for name in self.skops for slot in self._slots_of_skops(name)]
         return found
+
+    def slots_of_node(self, node: Any) -> list[Slot]:
+        """Return the places of the arrays of an object in a skops file."""
+        inner = [value for owner, key in places_in(node) if isinstance(value := owner[key], dict)]
+        files = {id(each) for each in inner if "file" in each}
+        slots = [slot for name in self.skops for slot in self._slots_of_skops(name)]
+        return [slot for slot in slots if id(getattr(slot, "node", None)) in files]
 
     def nodes(self) -> list[dict[str, Any]]:
         """Return the nodes of all objects in the skops files."""
@@ -149,31 +156,42 @@ class SkopsSlot(Slot):
     """An array of an estimator of another library."""
 
     def __init__(self, taken: Taken, member: str, node: dict[str, Any]) -> None:
-        self._taken, self._node = taken, node
+        self._taken, self.node = taken, node
         self._inside = taken.skops[member][1]
 
     def get(self) -> np.ndarray:
-        return from_npy(self._inside[self._node["file"]]).copy(order="K")
+        return from_npy(self._inside[self.node["file"]]).copy(order="K")
 
     def put(self, array: np.ndarray, read_only: bool | None = None) -> None:
-        self._node["file"] = f"{self._taken.new_name()}.npy"
-        self._inside[self._node["file"]] = _npy(array)
+        self.node["file"] = f"{self._taken.new_name()}.npy"
+        self._inside[self.node["file"]] = _npy(array)
 
 
 class SparseSlot(Slot):
     """An array of a sparse matrix of another library."""
 
     def __init__(self, taken: Taken, member: str, node: dict[str, Any], part: str) -> None:
-        self._taken, self._node, self._part = taken, node, part
+        self._taken, self.node, self._part = taken, node, part
         self._inside = taken.skops[member][1]
 
     def get(self) -> np.ndarray:
-        return from_npy(members_of(self._inside[self._node["file"]])[self._part]).copy(order="K")
+        return from_npy(members_of(self._inside[self.node["file"]])[self._part]).copy(order="K")
 
     def put(self, array: np.ndarray, read_only: bool | None = None) -> None:
-        parts = members_of(self._inside[self._node["file"]])
-        self._node["file"] = f"{self._taken.new_name()}.npz"
-        self._inside[self._node["file"]] = packed({**parts, self._part: _npy(array)})
+        parts = members_of(self._inside[self.node["file"]])
+        self.node["file"] = f"{self._taken.new_name()}.npz"
+        self._inside[self.node["file"]] = packed({**parts, self._part: _npy(array)})
+
+
+def attributes_of(taken: Taken) -> list[tuple[Any, Any]]:
+    """Return the owner and the name of every attribute, and of every entry of a dictionary."""
+    owners = [
+        owner[key]
+        for owner, key in places_in(taken.state["objects"])
+        if key in ("state", "dict", "items") and isinstance(owner[key], dict)
+    ]
+    found = [(owner, name) for owner in owners for name in owner]
+    return found or [(taken.state, "root")]
 
 
 def _npy(array: np.ndarray) -> bytes:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import random
-import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +23,8 @@ from tests.attack.arrays import (
     reshaped,
     resized,
 )
-from tests.attack.files import Slot, Taken, raw
+from tests.attack.documents import huge, nested
+from tests.attack.files import Slot, Taken, attributes_of
 from tests.persistence.mutations import KINDS, ODD_VALUES, places_in
 
 from palmette.persistence.names import STORED
@@ -252,24 +252,13 @@ def swapped_members(taken: Taken, rng: random.Random) -> str:
 
 def swapped_attributes(taken: Taken, rng: random.Random) -> str:
     """Put the value of one attribute into another, or swap two."""
-    attributes = _attributes(taken)
+    attributes = attributes_of(taken)
     (one, at), (other, key) = rng.choice(attributes), rng.choice(attributes)
     if rng.random() < 0.5:
         one[at], other[key] = other[key], one[at]
         return f"{at} and {key} swapped"
     one[at] = json.loads(json.dumps(other[key]))
     return f"{key} copied to {at}"
-
-
-def _attributes(taken: Taken) -> list[tuple[Any, Any]]:
-    """Return the owner and the name of every attribute, and of every entry of a dictionary."""
-    owners = [
-        owner[key]
-        for owner, key in places_in(taken.state["objects"])
-        if key in ("state", "dict", "items") and isinstance(owner[key], dict)
-    ]
-    found = [(owner, name) for owner in owners for name in owner]
-    return found or [(taken.state, "root")]
 
 
 def _attributes_of_skops(taken: Taken) -> list[tuple[Any, Any]]:
@@ -375,10 +364,39 @@ def _no_keys() -> dict[str, Any]:
     }
 
 
+def parts_too_wide(taken: Taken, rng: random.Random) -> str:
+    """Let trees of scikit-learn use more features or outputs than their estimators have."""
+    trees = [n for n in taken.nodes() if n["__class__"] in ("Tree", "TreePredictor")]
+    trees = [n for n in trees if n["__loader__"] != "TypeNode"]
+    if not trees:
+        return numbers_changed(taken, rng)
+    wide, feature = rng.choice([5, 1000, 10**6, 2_000_000_000]), 0
+    for node in trees if rng.random() < 0.5 else [rng.choice(trees)]:
+        arguments = node.get("__reduce__", {}).get("args", {}).get("content", ())
+        for at in (0, 2) if rng.random() < 0.2 else (0,):
+            if len(arguments) > at:
+                arguments[at]["content"] = str(wide)
+        for slot in taken.slots_of_node(node):
+            array = slot.get()
+            for name in {"feature", "feature_idx"} & set(array.dtype.names or ()):
+                feature = rng.choice([4, wide - 1])
+                array[name][array[name] >= 0] = feature
+            slot.put(array)
+    words = f"trees of {wide:,} features that use {feature:,}"
+    how = rng.choice(["alone", "holder", "estimator"])
+    if how == "holder":
+        return f"{words}; {holders_around_parts(taken, rng)}"
+    if how == "estimator":
+        for owner, key in _attributes_of_skops(taken):
+            if key in ("n_features_in_", "_n_features"):
+                owner[key]["content"] = str(wide)
+    return words
+
+
 def removed_attributes(taken: Taken, rng: random.Random) -> str:
     """Remove one attribute, or some, of ours or of scikit-learn's."""
     in_skops = _attributes_of_skops(taken)
-    attributes = in_skops if in_skops and rng.random() < 0.3 else _attributes(taken)
+    attributes = in_skops if in_skops and rng.random() < 0.3 else attributes_of(taken)
     chosen = rng.sample(attributes, min(len(attributes), rng.choice([1, 1, 1, 2, 5])))
     for owner, key in chosen:
         if isinstance(owner, dict):
@@ -408,7 +426,7 @@ _NAMES += " decoding __setstate__ _rule extra x"
 
 def added_attributes(taken: Taken, rng: random.Random) -> str:
     """Add an attribute with the value of another, or an odd one."""
-    attributes = _attributes(taken)
+    attributes = attributes_of(taken)
     owner, _ = rng.choice([a for a in attributes if isinstance(a[0], dict)])
     other, key = rng.choice(attributes)
     name = rng.choice([*_NAMES, str(key)])
@@ -430,7 +448,7 @@ def wrong_types(taken: Taken, rng: random.Random) -> str:
             "is_json": True,
         }
         return f"skops {key}={text}"
-    owner, key = rng.choice(_attributes(taken))
+    owner, key = rng.choice(attributes_of(taken))
     owner[key] = rng.choice([*ODD_VALUES, *_ODD_ARRAYS])
     return f"{key}={str(owner[key])[:60]}"
 
@@ -500,86 +518,7 @@ def _is_inside(part: Any, whole: Any) -> bool:
     return any(owner is part for owner, _ in places_in(whole))
 
 
-# ---------------------------------------------------------------------- of JSON
-
-
-def nested(taken: Taken, rng: random.Random) -> str:
-    """Put in JSON that is deep, or that holds an object in itself many times."""
-    depth = rng.choice([50, 99, 101, 900, 5_000, 100_000])
-    kind = rng.choice(["list", "tuple", "dict", "plain", "objects", "skops", "twice", "keys"])
-    if kind in ("twice", "keys"):
-        return _doubled(taken, rng, kind)
-    opening, closing = {
-        "list": ('{"list":[', "]}"),
-        "tuple": ('{"tuple":[', "]}"),
-        "dict": ('{"dict":{"a":', "}}"),
-        "plain": ("[", "]"),
-        "objects": ('{"objects":{"shape":[1],"values":[', "]}}"),
-        "skops": (
-            '{"__class__":"list","__module__":"builtins","__loader__":"ListNode","content":[',
-            "]}",
-        ),
-    }[kind]
-    inside = "1" if kind == "dict" else ""
-    if kind == "objects":
-        inside = "1"
-    text = raw(opening * depth + inside + closing * depth)
-    if kind == "skops" and taken.skops:
-        schema, _ = rng.choice(list(taken.skops.values()))
-        schema["content"].append(text)
-    else:
-        owner, key = rng.choice(_attributes(taken))
-        owner[key] = text
-    return f"{kind} {depth:,} deep"
-
-
-def _doubled(taken: Taken, rng: random.Random, kind: str) -> str:
-    """Append tuples that hold the next one twice: 2 to the power of their number in all."""
-    n, length = len(taken.objects), rng.choice([10, 25, 60])
-    for i in range(length):
-        taken.objects.append({"tuple": [{"ref": n + i + 1}, {"ref": n + i + 1}]})
-    taken.objects.append({"tuple": [1, "a"]})
-    owner, key = rng.choice(_attributes(taken))
-    wraps = [{"set": [{"ref": n}]}, {"dict": [[{"ref": n}, 1]]}, {"frozenset": [{"ref": n}]}]
-    inlined = {"tuple": [{"ref": n}, {"ref": n}]}
-    owner[key] = rng.choice(wraps) if kind == "keys" else rng.choice([{"ref": n}, inlined])
-    return f"{key}: 2^{length} tuples ({kind})"
-
-
-def huge(taken: Taken, rng: random.Random) -> str:
-    """Put in JSON with many values, compressed, or with very long ones."""
-    n = rng.choice([10**4, 10**5, 10**6] + ([2 * 10**7] if rng.random() < 0.1 else []))
-    taken.packing = zipfile.ZIP_DEFLATED
-    text = rng.choice(
-        [
-            "[" + ",".join(["[]"] * n) + "]",
-            '{"list":[' + ",".join(["0"] * n) + "]}",
-            '{"list":[' + ",".join(['{"list":[]}'] * (n // 4)) + "]}",
-            '{"dict":{' + ",".join(f'"{i}":0' for i in range(min(n, 10**6))) + "}}",
-            '{"tuple":[' + ",".join(['{"ref":0}'] * n) + "]}",
-            "1" * min(n, 10**5),
-            "1e" + "9" * 10,
-            '"' + "x" * n + '"',
-            '"\\ud800"',
-            f'{{"objects":{{"shape":[{n}],"values":[{",".join(["1"] * n)}]}}}}',
-        ]
-    )
-    place = rng.choice(["attribute", "attribute", "object", "manifest", "skops"])
-    words = f"{text[:24]} of {len(text):,} characters in {place}"
-    if place == "manifest":
-        manifest = taken.members["manifest.json"].decode()
-        taken.members["manifest.json"] = (
-            manifest[: manifest.rindex("}")] + f',"x":{text}}}'
-        ).encode()
-    elif place == "skops" and taken.skops:
-        schema, _ = rng.choice(list(taken.skops.values()))
-        schema["content"].append(raw(text))
-    elif place == "object":
-        taken.objects.append(raw(text))
-    else:
-        owner, key = rng.choice(_attributes(taken))
-        owner[key] = raw(text)
-    return words
+# ---------------------------------------------------------------------- all of them
 
 
 def two_at_once(taken: Taken, rng: random.Random) -> str:
@@ -592,7 +531,14 @@ def _nothing(taken: Taken, rng: random.Random) -> str:
     raise AssertionError("works on bytes")
 
 
-_ALONE = {"two_at_once", "bytes_and_members", "nested", "huge", "holders_around_parts"}
+_ALONE = {
+    "two_at_once",
+    "bytes_and_members",
+    "nested",
+    "huge",
+    "holders_around_parts",
+    "parts_too_wide",
+}
 
 MUTATORS: dict[str, Mutator] = {
     "inlined": inlined,
@@ -610,6 +556,7 @@ MUTATORS: dict[str, Mutator] = {
     "swapped_attributes": swapped_attributes,
     "classes_changed": classes_changed,
     "holders_around_parts": holders_around_parts,
+    "parts_too_wide": parts_too_wide,
     "removed_attributes": removed_attributes,
     "added_attributes": added_attributes,
     "wrong_types": wrong_types,

@@ -231,7 +231,8 @@ def _outcome(victim: Victim, file: Path) -> tuple[str, str, str]:
         step = "use"
         victim.use(loaded)
     except BaseException as error:
-        return (*_named(error, step), _where(error))
+        outcome, message = _named(error, step)
+        return outcome, message.replace(f"{file.parent}/", ""), _where(error)
     return "predicted", "", ""
 
 
