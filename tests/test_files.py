@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import contextlib
+import errno
 import gzip
 import io
 import lzma
@@ -12,6 +13,7 @@ import re
 import stat
 import warnings
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -226,7 +228,7 @@ def test_modes_are_kept_or_those_of_the_user(tmp_path):
 
 def test_places_that_cannot_be_written(tmp_path):
     with (
-        pytest.raises(IsADirectoryError, match="directory: expected the path of a file"),
+        pytest.raises(IsADirectoryError, match="it is a folder"),
         atomic_write(tmp_path),
     ):
         pass
@@ -238,6 +240,126 @@ def test_places_that_cannot_be_written(tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="there are no devices as files")
-def test_devices_are_not_replaced():
-    with pytest.raises(OSError, match="expected a regular file"), atomic_write("/dev/null"):
+def test_devices_pipes_and_open_streams_are_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    for path in ("/dev/null", tmp_path / "pipe.csv"):
+        with pytest.raises(OSError, match="expected a regular file"), atomic_write(path):
+            pass
+    log = tmp_path / "log.csv"
+    log.write_text("before\n")
+    with log.open("a") as stream:  # as by >> log.csv, which must not be replaced
+        (tmp_path / "link.csv").symlink_to(f"/dev/fd/{stream.fileno()}")
+        for path in (f"/dev/fd/{stream.fileno()}", tmp_path / "link.csv"):
+            with pytest.raises(OSError, match="open stream of a process"), atomic_write(path):
+                pass
+    assert log.read_text() == "before\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights")
+def test_links_are_written_through(tmp_path):
+    far = tmp_path / "far"
+    far.mkdir()
+    (far / "old.csv").write_text("before")
+    (far / "old.csv").chmod(0o640)
+    links = {"a": "far/old.csv", "b": far / "new.csv", "c": "a", "d": "far/../far/more.csv"}
+    for name, target in links.items():
+        (tmp_path / name).symlink_to(target)
+        with atomic_write(tmp_path / name) as stream:
+            stream.write(name)
+        assert (tmp_path / name).is_symlink()
+        assert (tmp_path / name).read_text() == name
+    assert (far / "old.csv").read_text() == "c"
+    assert stat.S_IMODE((far / "old.csv").stat().st_mode) == 0o640
+    assert {path.name for path in far.iterdir()} == {"old.csv", "new.csv", "more.csv"}
+    assert {path.name for path in tmp_path.iterdir()} == {*links, "far"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights")
+def test_links_that_lead_nowhere(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    (tmp_path / "c").symlink_to("no/where")
+    with pytest.raises(OSError, match="lead back to themselves"), atomic_write(tmp_path / "a"):
         pass
+    with (
+        pytest.raises(FileNotFoundError, match="there is no folder"),
+        atomic_write(tmp_path / "c"),
+    ):
+        pass
+
+
+def test_the_umask_is_never_changed(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("other threads write files, too"))
+    with atomic_write(tmp_path / "a.txt") as stream:
+        stream.write("x")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="open files are never removed there")
+def test_only_temporary_files_of_dead_processes_are_swept(tmp_path):
+    def name(part):
+        return tmp_path / f"{files._OURS}{part}{files._TEMPORARY}"
+
+    dead, foreign = name("1-00"), tmp_path / ".palmette-elsewhere-1-00.tmp"
+    others = [foreign, tmp_path / "a.tmp", tmp_path / ".a.txt.tmp"]
+    for path in (dead, *others):
+        path.write_text("x")
+    name("2-00").symlink_to(foreign)
+    os.mkfifo(name("3-00"))
+    with atomic_write(tmp_path / "a.txt") as stream:
+        assert not dead.exists()
+        stream.write("first")
+        with atomic_write(tmp_path / "b.txt") as second:  # must not sweep what is being written
+            second.write("second")
+    assert (tmp_path / "a.txt").read_text() == "first"
+    assert (tmp_path / "b.txt").read_text() == "second"
+    assert all(path.exists() for path in others)
+    assert name("3-00").is_fifo()
+    assert name("2-00").is_symlink()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="open files are never removed there")
+def test_a_temporary_file_swept_before_its_lock_is_made_again(tmp_path, monkeypatch):
+    lock, swept = files._lock, []
+
+    def sweep_first(handle, wait=True):
+        if not swept:
+            (path,) = tmp_path.glob(".palmette-*")
+            swept.append(path.name)
+            path.unlink()
+        lock(handle, wait)
+
+    monkeypatch.setattr(files, "_lock", sweep_first)
+    with atomic_write(tmp_path / "a.txt") as stream:
+        stream.write("x")
+    assert len(swept) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_many_threads_write_one_file(tmp_path):
+    def write(number):
+        with atomic_write(tmp_path / "a.txt") as stream:
+            stream.write(f"{number}" * 1000)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(40)))
+    assert len(set((tmp_path / "a.txt").read_text())) <= 2
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_a_full_disk_is_named_and_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "a.txt"
+    path.write_text("before")
+
+    def fill(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fill)
+    with (
+        pytest.raises(OSError, match="No space left on device") as caught,
+        atomic_write(path) as stream,
+    ):
+        stream.write("after")
+    assert caught.value.filename == str(path)
+    assert path.read_text() == "before"
+    assert [*tmp_path.iterdir()] == [path]

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import bz2
 import codecs
+import errno
 import gzip
 import lzma
 import os
-import tempfile
+import platform
+import re
+import secrets
+import stat
+import time
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Literal, cast, overload
 
@@ -23,6 +28,13 @@ MAX_UNPACKED = 2 * 1024**3
 _PIECE = 2**20  # bytes read at a time
 
 _COMPRESSED = {".xz", ".gz", ".bz2", ".zip"}
+# Names of temporary files: computer and process. Whoever writes one holds a lock on it.
+_OURS = f".palmette-{re.sub(r'[^A-Za-z0-9]', '_', platform.node())[:40]}-"
+_TEMPORARY = ".tmp"
+_POSIX = os.name == "posix"
+_OLD = 24 * 3600  # seconds
+_MAX_LINKS = 40  # as on Linux
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _BROKEN = (lzma.LZMAError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, EOFError)
 
 
@@ -157,6 +169,9 @@ def atomic_write(
 def atomic_write(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
     """Write a file completely or not at all: a temporary file replaces it at the end.
 
+    A replaced file keeps its mode, a new one gets that of the umask. A symbolic link stays one: the
+    file that it names is written. Temporary files of killed processes are removed first.
+
     Parameters
     ----------
     path : path-like
@@ -164,28 +179,112 @@ def atomic_write(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -
     mode : {"w", "wb"}
         Text (UTF-8) or bytes.
     """
-    path = Path(path)
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a directory: expected the path of a file to write.")
-    if path.exists() and not path.is_file():
-        raise OSError(f"{path} is a device or pipe: expected a regular file, to replace it.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path.parent} is not a directory. Create it to write {path}.")
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    target = write_target(path)
+    kept = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    _sweep(target.parent)
+    temporary = target
     try:
+        while True:
+            temporary = target.with_name(f"{_OURS}{os.getpid()}-{secrets.token_hex(8)}{_TEMPORARY}")
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+            # the kernel applies the umask; the owner may write until the end
+            handle = os.open(temporary, flags, 0o666 if kept is None else kept & 0o666 | 0o600)
+            with suppress(OSError):  # file systems without locks: nothing is swept there
+                _lock(handle)
+            if temporary.exists():
+                break
+            os.close(handle)  # swept by another process before it was locked
         with os.fdopen(handle, mode, encoding=None if "b" in mode else "utf-8") as stream:
-            # mkstemp sets mode 0600: keep the mode of a replaced file, and the umask for a new one
-            os.chmod(temporary, path.stat().st_mode if path.exists() else 0o666 & ~_umask())
             yield stream
             stream.flush()
+            if kept is not None:
+                os.chmod(temporary, kept)
             os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+            if _POSIX:  # while the lock is held, so that nobody sweeps it
+                os.replace(temporary, target)
+        if not _POSIX:  # Windows does not rename open files
+            os.replace(temporary, target)
+    except BaseException as error:
+        if temporary != target:
+            with suppress(OSError):
+                temporary.unlink()
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise full_disk(error, path) from error
         raise
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def full_disk(error: OSError, path: str | os.PathLike[str]) -> OSError:
+    """Return the error of a full disk (its number is in `FULL`) with the file that was written."""
+    words = f"{error.strerror}. What was written before is unchanged"
+    return OSError(error.errno, words, os.fspath(path))
+
+
+def write_target(path: str | os.PathLike[str]) -> Path:
+    """Return the file that a path to write names at the end of its symbolic links.
+
+    Raises
+    ------
+    OSError
+        If no regular file can be written there; the message says why.
+    """
+    place = Path(path)
+    for _ in range(_MAX_LINKS):
+        named = place.parent
+        folder = Path(os.path.realpath(named))
+        place = folder / place.name
+        if folder.parts[:2] == ("/", "proc"):  # /dev/stdout: its file may be one to append to
+            raise OSError(
+                f"cannot write {path}: it is an open stream of a process, such as the standard "
+                "output. Pass the name of a file."
+            )
+        if not place.is_symlink():
+            break
+        place = folder / os.readlink(place)
+    else:
+        raise OSError(f"cannot write {path}: its symbolic links lead back to themselves.")
+    if place.is_dir():
+        raise IsADirectoryError(f"cannot write {path}: it is a folder. Pass the name of a file.")
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"cannot write {path}: there is no folder {named}. Create it first."
+        )
+    if place.exists() and not place.is_file():
+        raise OSError(
+            f"cannot write {path}: it is a device or pipe: expected a regular file, since a "
+            "complete file replaces it at the end."
+        )
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(
+            f"cannot write {path}: you have no permission to write in {named}, or it is read-only."
+        )
+    return place
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the temporary files of this user whose processes, on this computer, are gone."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if not (entry.name.startswith(_OURS) and entry.name.endswith(_TEMPORARY)):
+                continue
+            with suppress(OSError):  # its process still holds the lock
+                if not entry.is_file(follow_symlinks=False):
+                    continue
+                if not _POSIX:  # no locks; files that are open are not removed
+                    if time.time() - entry.stat().st_mtime > _OLD:
+                        os.unlink(entry.path)
+                    continue
+                handle = os.open(entry.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+                try:
+                    if os.fstat(handle).st_uid == os.geteuid():
+                        _lock(handle, wait=False)
+                        os.unlink(entry.path)
+                finally:
+                    os.close(handle)
+
+
+def _lock(handle: int, wait: bool = True) -> None:
+    """Lock a file until it is closed, also by the end of the process; not on Windows."""
+    if _POSIX:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))

@@ -47,7 +47,7 @@ def test_every_option_is_a_parameter(parse):
         *["--separator", " > ", "--labels-separator", ";", "--splits", "5"],
         *["--test-size", ".25", "--seed", "7", "--jobs", "-1", "--resume", "r.jsonl"],
         *["--posthoc", "wilcoxon-holm", "--control", "flat", "--alpha", ".1"],
-        *["--out", "o.md", "--out", "o.json", "--diagram", "d.png"],
+        *["--out", "o.md", "--out", "o.json", "--diagram", "d.png", "--excel-safe"],
     )  # fmt: skip
     assert parameters == {
         "data": ["a.csv", "b"],
@@ -65,6 +65,7 @@ def test_every_option_is_a_parameter(parse):
         "control": "flat",
         "alpha": 0.1,
         "out": [Path("o.md"), Path("o.json")],
+        "excel_safe": True,
         "diagram": Path("d.png"),
     }
 

@@ -19,10 +19,11 @@ def file(tmp_path):
 
 def test_every_option_is_a_parameter(parse):
     file = {"file": Path("x.txt")}
-    words = ["--format", "edges", "--root", "all", "--lines", "9", "--out", "x.json"]
-    options = {"format": "edges", "root": "all", "lines": 9, "out": Path("x.json")}
+    words = ["--format", "edges", "--root", "all", "--lines", "9", "--out", "x.csv", "--excel-safe"]
+    options = {"format": "edges", "root": "all", "lines": 9, "out": Path("x.csv")}
+    options["excel_safe"] = True
     assert parse(show, "x.txt", *words) == file | options
-    defaults = {"format": None, "root": None, "lines": 40, "out": None}
+    defaults = {"format": None, "root": None, "lines": 40, "out": None, "excel_safe": False}
     assert parse(show, "x.txt") == file | defaults
     words = ["--format", "edges", "--root", "all", "--notes", "9"]
     assert parse(check, "x.txt", *words) == file | {"format": "edges", "root": "all", "notes": 9}

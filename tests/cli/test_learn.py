@@ -36,7 +36,7 @@ def test_every_option_is_a_parameter(parse):
         *["a.csv", "--target", "x", "--target", "y", "--method", "mf-tree"],
         *["--separator", "/", "--labels-separator", ";", "--compare", "t.json"],
         *["--set", "branching=4", "--lines", "9", "--seed", "3", "--jobs", "2"],
-        *["--out", "a.svg", "--out", "b.nwk"],
+        *["--out", "a.svg", "--out", "b.nwk", "--excel-safe"],
     )
     assert parameters == {
         "data": "a.csv",
@@ -50,6 +50,7 @@ def test_every_option_is_a_parameter(parse):
         "seed": 3,
         "n_jobs": 2,
         "out": [Path("a.svg"), Path("b.nwk")],
+        "excel_safe": True,
     }
     defaults = parse(learn, "digits")
     assert defaults.pop("data") == "digits"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from palmette.cli.main import ExitCode, app, exit_on_error, main
+from palmette.cli.main import ExitCode, Terminated, app, exit_on_error, main
 from palmette.exceptions import PalmetteError
 
 README = Path(__file__).parents[2] / "README.md"
@@ -108,13 +109,58 @@ def test_help_loads_nothing_heavy():
         (OSError(28, "No space left on device"), "error: [Errno 28] No space left on device", 2),
         (PermissionError("hands off"), "error: hands off", 2),
         (KeyboardInterrupt(), "interrupted", 130),
+        (Terminated(ExitCode.TERMINATED), "terminated", 143),
+        (PalmetteError("a\x1b]0;b\x07\u202e"), "error: a\\u001b]0;b\\u0007\\u202e", 2),
+        (FileNotFoundError(2, "No such file", "\x9b1m\udcff"), None, 2),
     ],
 )
 def test_message_and_code(error, message, code, capsys):
     with pytest.raises(SystemExit) as caught, exit_on_error():
         raise error
     assert caught.value.code == code
-    assert capsys.readouterr().err == message + "\n"
+    shown = capsys.readouterr().err
+    assert shown == (message or "error: \\u009b1m\\udcff: No such file") + "\n"
+
+
+SLEEP = """
+import time
+from palmette._files import atomic_write
+from palmette.cli import main
+from palmette.hierarchy._hierarchy import Hierarchy
+def wait(*words, **options):
+    with atomic_write("a.txt") as stream:
+        print("ready", flush=True)
+        time.sleep(60)
+Hierarchy.read = wait
+main.main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
+def test_sigterm_ends_a_command_and_leaves_nothing(tmp_path):
+    (tmp_path / "a.txt").write_text("before")
+    command = [sys.executable, "-c", SLEEP, "hierarchy", "tree.txt"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == ExitCode.TERMINATED
+        assert process.stderr.read() == "terminated\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert (tmp_path / "a.txt").read_text() == "before"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_a_full_standard_output_is_one_message(tmp_path):
+    (tmp_path / "a.nwk").write_text("(b)a;")
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "palmette.cli.main", "hierarchy", tmp_path / "a.nwk"],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    assert result.stderr == "error: [Errno 28] No space left on device\n"
+    assert result.returncode == ExitCode.BAD_INPUT
 
 
 def test_missing_packages_are_named(capsys):

@@ -42,7 +42,7 @@ def test_every_option_is_a_parameter(parse):
         *["m.palmette", "new.csv", "--out", "o.csv", "--top", "3"],
         *["--confidence", ".8", "--explain", "--map", "title=name", "--chunk-rows", "5"],
         *["--format", "tsv", "--encoding", "latin-1", "--delimiter", ";", "--sheet", "one"],
-        *["--trust", "some.Type"],
+        *["--trust", "some.Type", "--excel-safe"],
     )  # fmt: skip
     assert parameters == {
         "model": Path("m.palmette"),
@@ -58,6 +58,7 @@ def test_every_option_is_a_parameter(parse):
         "delimiter": ";",
         "sheet": "one",
         "trusted": ["some.Type"],
+        "excel_safe": True,
     }
 
 

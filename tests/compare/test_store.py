@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from hypothesis import given, settings
@@ -110,3 +111,21 @@ def test_what_has_changed_is_named(path):
 def test_lines_are_plain_json(path):
     records = [json.loads(line) for line in path.read_text().splitlines()]
     assert [record["cell"] for record in records] == CELLS
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no limits of the size of files")
+def test_a_full_disk_loses_no_finished_cell(path):
+    import resource
+
+    before, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    store = ResultStore(path)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, limits[1]))
+    try:
+        with pytest.raises(OSError, match="What was written before is unchanged") as caught:
+            store.put(CELLS[2], {"score": 2})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert caught.value.filename == str(path)
+    assert path.read_bytes() == before
+    store.put(CELLS[2], {"score": 2})
+    assert ResultStore(path).get(CELLS[2]) == {"score": 2}

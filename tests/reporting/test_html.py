@@ -11,9 +11,10 @@ from html.parser import HTMLParser
 import pytest
 from tests.reporting.known_answers import KnownAnswers, animals, numbered
 
+from palmette._text import CONTROL
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.reporting import report
-from palmette.reporting._html import data_script, to_html, to_notebook
+from palmette.reporting._html import data_script, to_html, to_markdown, to_notebook
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -117,6 +118,15 @@ def test_data_in_a_script_is_plain_ascii_without_markup(text):
     assert script.isascii()
     assert not set("<>&") & set(script)
     assert json.loads(script) == {text: text}
+
+
+def test_control_characters_are_shown_as_escapes(facts):
+    named = {**facts, "title": "a\x1b[2J\u202eb\\u001b"}
+    shown = json.loads(data_script(named))["title"]
+    assert shown == "a\\u001b[2J\\u202eb\\u001b"
+    for text in (to_html(named), to_markdown(named)):
+        assert not CONTROL.search(text)
+        assert "&#8238;" not in text
 
 
 def test_without_scripts_the_figures_are_there(facts):

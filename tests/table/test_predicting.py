@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 
 import numpy as np
@@ -9,6 +11,7 @@ import pandas as pd
 import pytest
 from tests.table.goods import make_goods
 
+from palmette._text import CONTROL
 from palmette.exceptions import PalmetteError
 from palmette.table import _predicting as module
 from palmette.table import fit_table
@@ -184,3 +187,40 @@ def test_an_unknown_suffix(tmp_path):
     opened = open_writer(tmp_path / "a.doc")
     with pytest.raises(PalmetteError, match=r"expected a suffix in \.csv"):
         opened.__enter__()
+
+
+CELLS = ["=1+1", "-1.5", "+x", "@a", "\t=1", "a\rb", "\x1b[2J", "\u202ea", "plain"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+@pytest.mark.parametrize("safe", [False, True])
+def test_formulas_are_marked_on_request_only(tmp_path, suffix, safe):
+    path = tmp_path / f"a{suffix}"
+    frame = pd.DataFrame({"=a": CELLS, "number": -1.5})
+    with open_writer(path, safe) as writer:
+        writer.write(frame)
+    with path.open(newline="", encoding="utf-8") as stream:
+        names, *rows = csv.reader(stream, delimiter="\t" if suffix == ".tsv" else ",")
+    mark = "'" if safe else ""
+    assert names == [f"{mark}=a", "number"]
+    marked = {"=1+1", "+x", "@a", "\t=1"}
+    assert [row[0] for row in rows] == [f"{mark * (c in marked)}{c}" for c in CELLS]
+    assert {row[1] for row in rows} == {"-1.5"}
+
+
+def test_a_terminal_gets_no_control_characters(monkeypatch):
+    stream = io.StringIO()
+    stream.isatty = lambda: True
+    monkeypatch.setattr("sys.stdout", stream)
+    with open_writer(None) as writer:
+        writer.write(pd.DataFrame({"\x1ba": CELLS}))
+    assert not CONTROL.search(stream.getvalue())
+    assert "\\u001b[2J" in stream.getvalue()
+
+
+def test_json_lines_escape_control_characters(tmp_path):
+    with open_writer(tmp_path / "a.jsonl") as writer:
+        writer.write(pd.DataFrame({"a": CELLS}))
+    text = (tmp_path / "a.jsonl").read_text("utf-8")
+    assert not CONTROL.search(text)
+    assert [json.loads(line)["a"] for line in text.splitlines()] == CELLS

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from palmette._text import visible
 from palmette.exceptions import PalmetteError
 
 if TYPE_CHECKING:
@@ -72,6 +73,20 @@ Resume = Annotated[
     typer.Option(help="File that stores finished fits, so that an interrupted run can continue."),
 ]
 DrawnLines = Annotated[int, typer.Option(help="Approximate number of lines of the drawing.")]
+
+
+ExcelSafe = Annotated[
+    bool,
+    typer.Option(
+        "--excel-safe",
+        help="Put ' before cells of CSV and TSV files that a spreadsheet takes for formulas.",
+    ),
+]
+
+
+def say(text: str, err: bool = False) -> None:
+    """Print a text; control characters, as in names of files and labels, are escaped."""
+    typer.echo(visible(text), err=err)
 
 
 # ---------------------------------------------------------------------- checks

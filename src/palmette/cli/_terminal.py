@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import typer
+import rich.console
 from rich import box
-from rich.console import Console
 from rich.measure import Measurement
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from palmette._files import write_target
+from palmette._text import visible
+from palmette.cli._options import say
 from palmette.compare import (
     COSTS,
     SCORES,
@@ -30,6 +32,7 @@ from palmette.compare import (
 )
 from palmette.exceptions import PalmetteError
 
+_CSV = (".csv", ".tsv", ".edges")
 _PIPED_WIDTH = 200  # columns of tables in files and pipes, so that numbers are not truncated
 
 _COST_TITLES = {
@@ -53,16 +56,16 @@ def require_writable(path: Path, suffixes: Sequence[str]) -> None:
     """
     if path.suffix.lower() not in suffixes:
         raise PalmetteError(f"cannot write {path}: expected a suffix in {', '.join(suffixes)}.")
-    if path.is_dir():
-        raise PalmetteError(f"cannot write {path}: it is a folder. Pass the name of a file.")
-    if not path.parent.is_dir():
-        raise PalmetteError(
-            f"cannot write {path}: there is no folder {path.parent}. Create it first."
-        )
-    if not os.access(path.parent, os.W_OK):
-        raise PalmetteError(
-            f"cannot write {path}: you have no permission to write in {path.parent}."
-        )
+    try:
+        write_target(path)
+    except OSError as error:
+        raise PalmetteError(str(error)) from error
+
+
+def require_csv(excel_safe: bool, paths: Sequence[Path | None]) -> None:
+    """Raise an error for ``--excel-safe`` if none of the files is CSV or TSV; None is CSV."""
+    if excel_safe and not any(p is None or p.suffix.lower() in _CSV for p in paths):
+        raise PalmetteError("--excel-safe is for .csv and .tsv files: no such file is written.")
 
 
 @contextmanager
@@ -76,10 +79,22 @@ def hint_at(resume: Path | None) -> Iterator[None]:
     """
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):  # Ctrl-C, SIGTERM
         if resume is not None:
-            typer.echo(f"{resume} has the finished fits: run the same command again", err=True)
+            say(f"{resume} has the finished fits: run the same command again", err=True)
         raise
+
+
+# ---------------------------------------------------------------------- texts
+
+
+class Console(rich.console.Console):
+    """A console that escapes the control characters of what it prints; styles are its own."""
+
+    def render(self, *args: Any, **options: Any) -> Iterable[Segment]:
+        """Yield the segments of something printed."""
+        for segment in super().render(*args, **options):
+            yield segment if segment.control else segment._replace(text=visible(segment.text))
 
 
 # ---------------------------------------------------------------------- tables

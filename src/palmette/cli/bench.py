@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from palmette.cli._options import say
+
 if TYPE_CHECKING:
     from papers.result import PublishedResult, Table
 
@@ -89,7 +91,7 @@ def run_bench(
     _print(result)
     if out is not None:
         for path in result.write(out):
-            typer.echo(f"wrote {path}")
+            say(f"wrote {path}")
 
 
 def find_checkout() -> Path:
@@ -163,10 +165,10 @@ def _run(
 
 def _print_list() -> None:
     for paper in _import_papers().list_published():
-        typer.echo(f"{paper.name}\n  {paper.summary}\n  {paper.reference}")
-        typer.echo(f"  data sets: {', '.join(paper.datasets)}")
+        say(f"{paper.name}\n  {paper.summary}\n  {paper.reference}")
+        say(f"  data sets: {', '.join(paper.datasets)}")
         if paper.more:
-            typer.echo(f"  besides, by name: {', '.join(paper.more)}")
+            say(f"  besides, by name: {', '.join(paper.more)}")
 
 
 def _print(result: PublishedResult) -> None:

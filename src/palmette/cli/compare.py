@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from palmette.cli._options import (
+    ExcelSafe,
     Jobs,
     LabelsSeparator,
     OptionalTarget,
@@ -17,6 +18,7 @@ from palmette.cli._options import (
     check_data,
     check_jobs,
     find_data,
+    say,
 )
 from palmette.exceptions import PalmetteError
 
@@ -78,18 +80,19 @@ def compare(
         Path | None,
         typer.Option(help="Write a critical-difference diagram: .png, .svg or .pdf."),
     ] = None,
+    excel_safe: ExcelSafe = False,
 ) -> None:
     """Compare models on data sets: scores, CPU seconds and memory, with tests of significance.
 
     Example: palmette compare digits --models flat-naive-bayes,mf-tree --out results/
     """
-    from rich.console import Console
-
     from palmette.cli._terminal import (
+        Console,
         hint_at,
         print_leaderboard,
         print_notes,
         print_ranking,
+        require_csv,
     )
     from palmette.compare import ResultStore
     from palmette.compare import compare as compare_models
@@ -98,6 +101,7 @@ def compare(
     tests = {"posthoc": posthoc, "control": control, "alpha": alpha}
     _check(data, names, scores, target, n_jobs, tests, diagram)
     files, diagrams = _files(out or [], diagram, draws=len(data) > 1 and len(names) > 1)
+    require_csv(excel_safe, files)
     store = ResultStore(resume)
     with hint_at(resume), Console(stderr=True).status("reading data ...") as status:
         comparison = compare_models(
@@ -120,14 +124,14 @@ def compare(
         print_ranking(console, ranking)
     print_notes(console, comparison)
     for path in files:
-        comparison.write(path)
-        typer.echo(f"wrote {path}")
+        comparison.write(path, excel_safe=excel_safe)
+        say(f"wrote {path}")
     for path in diagrams:
         if "reason" in (ranking or {}):
-            typer.echo(f"{path} is not drawn: there is no test of significance")
+            say(f"{path} is not drawn: there is no test of significance")
             continue
         _write_diagram(comparison, path)
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")
 
 
 def _check(

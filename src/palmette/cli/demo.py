@@ -30,9 +30,8 @@ def demo(
 
     Example: palmette demo
     """
-    from rich.console import Console
-
     from palmette.cli._terminal import (
+        Console,
         best_first,
         print_leaderboard,
         print_notes,

@@ -22,6 +22,7 @@ from palmette.cli._options import (
     TableFile,
     Target,
     check_jobs,
+    say,
 )
 from palmette.exceptions import PalmetteError
 
@@ -127,7 +128,7 @@ def fit(
     if fitted.learnt_:
         tree = out.with_suffix(".tree.json")
         fitted.hierarchy_.write(tree)
-        typer.echo(f"wrote {tree}, the learnt hierarchy")
+        say(f"wrote {tree}, the learnt hierarchy")
 
 
 def _kinds(words: list[str]) -> dict[str, str]:
@@ -151,12 +152,13 @@ Watch = Callable[[str, float], None]
 @contextmanager
 def _progress(budget: float | None) -> Iterator[tuple[Watch, Callable[[str], None]]]:
     """Show a progress bar of the time on the standard error, and messages above it."""
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from palmette.cli._terminal import Console
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda words, spent: None, lambda words: typer.echo(words, err=True)
+        yield lambda words, spent: None, lambda words: say(words, err=True)
         return
     left = TextColumn("{task.fields[left]}")
     bar = Progress(
@@ -179,7 +181,7 @@ def _progress(budget: float | None) -> Iterator[tuple[Watch, Callable[[str], Non
 
 
 def _print_result(model: TableModel, out: Path) -> None:
-    from rich.console import Console
+    from palmette.cli._terminal import Console
 
     console = Console()
     facts = model.summary_

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from palmette.cli._options import DrawnLines
+from palmette.cli._options import DrawnLines, ExcelSafe, say
 
 __all__ = ["app", "check", "show"]
 
@@ -47,6 +47,7 @@ def show(
         Path | None,
         typer.Option(help="Write it as .json, .nwk, .dot, .txt, .edges, .csv, .svg or .html."),
     ] = None,
+    excel_safe: ExcelSafe = False,
 ) -> None:
     """Draw a hierarchy file, or convert it to another format.
 
@@ -56,12 +57,16 @@ def show(
     from palmette.hierarchy._hierarchy import Hierarchy
 
     hierarchy = Hierarchy.read(file, format=format, root=root)
-    typer.echo(summarize(hierarchy))
+    if excel_safe:
+        from palmette.cli._terminal import require_csv
+
+        require_csv(excel_safe, [out or Path("drawing")])
+    say(summarize(hierarchy))
     if out is not None:
-        hierarchy.write(out)
-        typer.echo(f"wrote {out}")
+        hierarchy.write(out, excel_safe=excel_safe)
+        say(f"wrote {out}")
     else:
-        typer.echo(hierarchy.draw(max_lines=lines))
+        say(hierarchy.draw(max_lines=lines))
 
 
 @app.command("check")
@@ -80,6 +85,6 @@ def check(
     from palmette.hierarchy.checking import check_hierarchy
 
     found = check_hierarchy(file, format=format, root=root)
-    typer.echo(found.to_text(max_notes=notes))
+    say(found.to_text(max_notes=notes))
     if found.faults:
         raise typer.Exit(2)

@@ -9,6 +9,7 @@ import typer
 
 from palmette.cli._options import (
     DrawnLines,
+    ExcelSafe,
     Jobs,
     LabelsSeparator,
     OptionalTarget,
@@ -18,11 +19,11 @@ from palmette.cli._options import (
     check_data,
     check_jobs,
     find_data,
+    say,
 )
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from palmette.cli._terminal import Console
     from palmette.compare import LearntTree, Problem
     from palmette.hierarchy._hierarchy import Hierarchy
 
@@ -69,13 +70,13 @@ def learn(
             help="Write it as .json, .nwk, .dot, .txt, .edges, .csv, .svg or .html; repeatable."
         ),
     ] = None,
+    excel_safe: ExcelSafe = False,
 ) -> None:
     """Learn a hierarchy of classes from a table, draw it and compare it with another.
 
     Example: palmette learn digits --method mf-tree --out tree.json --out tree.svg
     """
-    from rich.console import Console
-
+    from palmette.cli._terminal import Console, require_csv
     from palmette.compare import learn_tree
     from palmette.hierarchy._hierarchy import Hierarchy
     from palmette.models import make_tree_learner
@@ -86,6 +87,7 @@ def learn(
     check_data(data, target)
     check_jobs(n_jobs)
     _check_files(out or [])
+    require_csv(excel_safe, out or [])
     reference = None if compare is None else Hierarchy.read(compare)
     with Console(stderr=True).status("reading data ...") as status:
         problem = find_data(data, target, separator, labels_separator)
@@ -100,8 +102,8 @@ def learn(
     if reference is not None:
         _print_comparison(Console(), learnt.hierarchy, reference, title, seed)
     for path in out or []:
-        learnt.hierarchy.write(path)
-        typer.echo(f"wrote {path}")
+        learnt.hierarchy.write(path, excel_safe=excel_safe)
+        say(f"wrote {path}")
 
 
 def _check_files(out: list[Path]) -> None:
@@ -117,13 +119,13 @@ def _print_tree(problem: Problem, learnt: LearntTree, method: str, lines: int) -
     from palmette.hierarchy._drawing import summarize
 
     hierarchy = learnt.hierarchy
-    typer.echo(
+    say(
         f"{problem.name}: {learnt.n_rows:,} rows, {hierarchy.n_leaves:,} classes; learnt by "
         f"{method} in {learnt.cpu_seconds:.1f} CPU seconds"
     )
-    typer.echo(summarize(hierarchy))
+    say(summarize(hierarchy))
     notes = [f"({count:,})" for count in learnt.counts]
-    typer.echo(hierarchy.draw(max_lines=lines, annotations=notes))
+    say(hierarchy.draw(max_lines=lines, annotations=notes))
 
 
 def _print_comparison(
@@ -135,7 +137,7 @@ def _print_comparison(
 
     if not tree.is_tree or not reference.is_tree:
         which = "the learnt hierarchy" if not tree.is_tree else title
-        typer.echo(f"\nnot compared with {title}: {which} is a DAG, and only trees are compared")
+        say(f"\nnot compared with {title}: {which} is a DAG, and only trees are compared")
         return
     found = compare_trees(tree, reference, random_state=seed)
     chance = compare_trees(_random_tree(tree, seed), reference, random_state=seed)

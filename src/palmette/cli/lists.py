@@ -19,9 +19,7 @@ def models() -> None:
 
     Example: palmette models
     """
-    from rich.console import Console
-
-    from palmette.cli._terminal import plain_table
+    from palmette.cli._terminal import Console, plain_table
     from palmette.models import list_models
 
     table = plain_table()
@@ -41,8 +39,7 @@ def datasets(
 
     Example: palmette datasets
     """
-    from rich.console import Console
-
+    from palmette.cli._terminal import Console
     from palmette.compare import EMBEDDED
     from palmette.datasets import list_datasets
     from palmette.datasets._home import data_home, find_dataset

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
+from palmette._text import visible
 from palmette.cli.bench import command as bench
 from palmette.cli.compare import compare
 from palmette.cli.demo import demo
@@ -35,7 +37,13 @@ class ExitCode(IntEnum):
     OK = 0
     FAILED = 1
     BAD_INPUT = 2
+    HUNG_UP = 129
     INTERRUPTED = 130
+    TERMINATED = 143
+
+
+class Terminated(SystemExit):
+    """Raised where SIGTERM or SIGHUP arrives; its code is 128 and the number of the signal."""
 
 
 # ---------------------------------------------------------------------- errors
@@ -52,8 +60,13 @@ def exit_on_error(debug: bool = False) -> Iterator[None]:
     """
     try:
         yield
-    except (typer.Exit, typer.Abort, _UsageError):
-        raise  # Typer prints wrong usage itself
+    except (typer.Exit, typer.Abort):
+        raise
+    except _UsageError as error:  # Typer prints it
+        error.message = visible(getattr(error, "message", ""))  # type: ignore[attr-defined]
+        raise
+    except Terminated as end:
+        _stop("terminated", end.args[0])
     except KeyboardInterrupt:
         _stop("interrupted", ExitCode.INTERRUPTED)
     except Exception as error:
@@ -88,14 +101,28 @@ def _explain(error: Exception) -> NoReturn:
 
 def _exit_silently() -> NoReturn:
     """Exit without a message after the output was closed, as by `| head`."""
-    # otherwise the rest of the buffer raises again when Python flushes it at exit
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _flush()
     sys.exit(ExitCode.OK)
 
 
+def _flush() -> None:
+    """Write the rest of the output; if it is full or closed, drop it."""
+    try:
+        sys.stdout.flush()
+    except OSError:  # it would be raised again when Python flushes at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _stop(message: str, code: ExitCode) -> NoReturn:
-    print(message, file=sys.stderr)
+    _flush()
+    with suppress(OSError):  # the terminal is gone
+        print(visible(message), file=sys.stderr)
     sys.exit(code)
+
+
+def _terminate(number: int, frame: object) -> NoReturn:
+    signal.signal(number, signal.SIG_DFL)  # a second one ends the process at once
+    raise Terminated(ExitCode(128 + number))
 
 
 # ---------------------------------------------------------------------- the command
@@ -154,6 +181,10 @@ app.add_typer(hierarchy, name="hierarchy")
 
 def main() -> None:
     """Run the command line; a wrong input ends with one message and exit code 2."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # not under nohup
+            signal.signal(number, _terminate)
     words = sys.argv[1:]
     if "--debug" in words:  # also allowed after the options of a command
         words = ["--debug", *(word for word in words if word != "--debug")]

@@ -13,6 +13,7 @@ from palmette.cli._options import (
     ColumnNames,
     Delimiter,
     Encoding,
+    ExcelSafe,
     Format,
     ModelFile,
     Sheet,
@@ -20,6 +21,7 @@ from palmette.cli._options import (
     Trusted,
     load_table_model,
     read_column_names,
+    say,
 )
 
 __all__ = ["predict"]
@@ -51,6 +53,7 @@ def predict(
     delimiter: Delimiter = None,
     sheet: Sheet = None,
     trusted: Trusted = None,
+    excel_safe: ExcelSafe = False,
 ) -> None:
     """Write the rows of a table with the predicted path and its probability.
 
@@ -59,33 +62,36 @@ def predict(
 
     Example: palmette predict model.palmette new.csv --confidence .8 --out predicted.csv
     """
-    from palmette.cli._terminal import require_writable
+    from palmette.cli._terminal import require_csv, require_writable
     from palmette.table._predicting import OUTPUTS, Wishes, open_writer, predict_chunks
     from palmette.table._sources import TableSource
 
+    if out in (Path("-"), Path("/dev/stdout")):
+        out = None
     if out is not None:
         require_writable(out, OUTPUTS)
+    require_csv(excel_safe, [out])
     wishes = Wishes(top, confidence, explain, read_column_names(rename))
     source = TableSource.of(table, format, encoding=encoding, delimiter=delimiter, sheet=sheet)
     source.require()
     fitted = load_table_model(model, trusted)
     chunks = predict_chunks(
-        fitted, source, wishes, rows=chunk_rows, tell=lambda words: typer.echo(words, err=True)
+        fitted, source, wishes, rows=chunk_rows, tell=lambda words: say(words, err=True)
     )
     rows = 0
-    with _progress(out is not None) as show, open_writer(out) as writer:
+    with _progress(out is not None) as show, open_writer(out, excel_safe) as writer:
         for chunk in chunks:
             writer.write(chunk)
             rows += len(chunk)
             show(rows)
     if out is not None:
-        typer.echo(f"wrote {out}: {rows:,} rows", err=True)
+        say(f"wrote {out}: {rows:,} rows", err=True)
 
 
 @contextmanager
 def _progress(shown: bool) -> Iterator[Callable[[int], None]]:
     """Count rows on the standard error while a file is written."""
-    from rich.console import Console
+    from palmette.cli._terminal import Console
 
     console = Console(stderr=True)
     if not shown or not console.is_terminal:

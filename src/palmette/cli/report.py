@@ -19,12 +19,12 @@ from palmette.cli._options import (
     Trusted,
     load_table_model,
     read_column_names,
+    say,
 )
 from palmette.exceptions import PalmetteError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from palmette.cli._terminal import Console
     from palmette.reporting import Report
     from palmette.table import TableModel
     from palmette.table._sources import TableSource
@@ -55,9 +55,7 @@ def report(
 
     Example: palmette report model.palmette test.csv --html report.html
     """
-    from rich.console import Console
-
-    from palmette.cli._terminal import require_writable
+    from palmette.cli._terminal import Console, require_writable
     from palmette.reporting import report as make_report
     from palmette.table._sources import TableSource
 
@@ -83,7 +81,7 @@ def report(
     _print(found, Console())
     for path in filter(None, wanted.values()):
         found.write(path)
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")
 
 
 def _read(source: TableSource, fitted: TableModel, names: dict[str, str]) -> Any:

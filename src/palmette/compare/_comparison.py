@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._files import atomic_write
+from palmette._text import excel_safe_csv, visible
 from palmette.compare._scores import SCORES, Score
 from palmette.exceptions import PalmetteError
 from palmette.metrics._comparison import adjusted, resampled_ttest
@@ -154,13 +155,22 @@ class Comparison:
         """Return one Markdown table per data set, best scores in bold, and the ranking."""
         return to_markdown(self)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write JSON (.json), Markdown (.md) or the tidy rows (.csv), by suffix."""
+    def write(self, path: str | os.PathLike[str], *, excel_safe: bool = False) -> None:
+        """Write JSON (.json), Markdown (.md) or the tidy rows (.csv), by suffix.
+
+        Parameters
+        ----------
+        path : path-like
+        excel_safe : bool
+            Whether cells of CSV that look like formulas begin with an apostrophe.
+        """
         suffix = check_output_name(path)
         if suffix == ".json":
-            text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
+            text = visible(json.dumps(self.to_dict(), indent=1, ensure_ascii=False)) + "\n"
+        elif suffix == ".md":
+            text = visible(self.to_markdown())
         else:
-            text = self.to_markdown() if suffix == ".md" else self.to_csv()
+            text = excel_safe_csv(self.to_csv()) if excel_safe else self.to_csv()
         with atomic_write(path) as stream:
             stream.write(text)
 

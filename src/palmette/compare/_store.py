@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from palmette._files import FULL, full_disk
 from palmette.compare._problems import Problem
 from palmette.exceptions import ReadError
 from palmette.labels._labels import NodeLabels
@@ -166,10 +167,18 @@ class ResultStore:
         """Store the results of a cell, merged with those stored before."""
         merged = self._keep(cell, results)
         if self.path is not None:
-            with self.path.open("a", encoding="utf-8") as stream:
-                stream.write(json.dumps({"cell": cell, "results": merged}) + "\n")
-                stream.flush()
-                os.fsync(stream.fileno())
+            line = json.dumps({"cell": cell, "results": merged}).encode() + b"\n"
+            with self.path.open("ab", buffering=0) as stream:
+                end = stream.tell()
+                try:
+                    while line:
+                        line = line[stream.write(line) :]
+                    os.fsync(stream.fileno())
+                except BaseException as error:
+                    stream.truncate(end)  # the next line must not continue this one
+                    if isinstance(error, OSError) and error.errno in FULL:
+                        raise full_disk(error, self.path) from error
+                    raise
 
     def __len__(self) -> int:
         return len(self._results)

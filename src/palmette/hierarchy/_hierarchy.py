@@ -570,14 +570,16 @@ class Hierarchy(Structure):
 
         return to_dot(self)
 
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+    def write(
+        self, path: str | os.PathLike[str], format: str | None = None, *, excel_safe: bool = False
+    ) -> None:
         """Write the hierarchy atomically as JSON, Newick, text, edges, SVG, ..., by suffix.
 
         See `palmette.hierarchy.files.write_hierarchy` for the formats.
         """
         from palmette.hierarchy.files import write_hierarchy
 
-        write_hierarchy(self, path, format=format)
+        write_hierarchy(self, path, format=format, excel_safe=excel_safe)
 
     # ------------------------------------------------------------------ identity
 

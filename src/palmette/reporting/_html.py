@@ -12,6 +12,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from palmette._text import visible
+
 _SCRIPTS = (
     "dom.js",
     "facts.js",
@@ -54,6 +56,9 @@ form-action 'none'; img-src data:; style-src '{style_hash}'; script-src '{script
 </body>
 </html>
 """
+
+# in JSON of ASCII: those of C0, C1 and of marks that reverse text, as group 1
+_CONTROL_ESCAPE = re.compile(r"\\(?:u(00[0189][0-9a-f]|202[a-e]|206[6-9])|.)")
 
 _N_NODES = 20  # number of leaves listed in Markdown
 _N_PAIRS = 15
@@ -104,7 +109,7 @@ def to_notebook(facts: dict[str, Any]) -> str:
 
 
 def data_script(facts: dict[str, Any]) -> str:
-    r"""Write facts as JSON that is safe inside a script element.
+    r"""Write facts as JSON that is safe inside a script element; control characters are escaped.
 
     Examples
     --------
@@ -114,7 +119,7 @@ def data_script(facts: dict[str, Any]) -> str:
     text = json.dumps(facts, separators=(",", ":"), allow_nan=False)  # ASCII: no line separators
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    return text
+    return _CONTROL_ESCAPE.sub(lambda m: f"\\\\u{m[1]}" if m[1] else m[0], text)
 
 
 @cache
@@ -137,7 +142,7 @@ def _score_row(score: dict[str, Any]) -> str:
 
 
 def _escaped(text: Any) -> str:
-    return html.escape(str(text)).encode("ascii", "xmlcharrefreplace").decode("ascii")
+    return html.escape(visible(str(text))).encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
 def to_markdown(facts: dict[str, Any]) -> str:
@@ -369,7 +374,7 @@ def _table(titles: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def _inline(value: Any) -> str:
     """Return a value as one line of text, with the characters of Markdown and HTML escaped."""
-    text = " ".join(str(value).split())
+    text = visible(" ".join(str(value).split()))
     return re.sub(r"([\\|`*_\[\]<>&])", r"\\\1", text) if text != "---" else text
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from palmette import _text as text
 from palmette._arrays import row_chunks, take_rows
 from palmette._files import atomic_write
 from palmette.exceptions import PalmetteError
@@ -301,7 +302,7 @@ class TableWriter(Protocol):
 
 
 @contextmanager
-def open_writer(path: Path | None) -> Iterator[TableWriter]:
+def open_writer(path: Path | None, excel_safe: bool = False) -> Iterator[TableWriter]:
     """Open a table for writing, by its suffix; None is CSV on the standard output.
 
     A file appears under its name after everything is written; after an error there is no file.
@@ -309,17 +310,24 @@ def open_writer(path: Path | None) -> Iterator[TableWriter]:
     Parameters
     ----------
     path : Path or None
+    excel_safe : bool
+        Whether cells of CSV and TSV that look like formulas begin with an apostrophe.
     """
+    change = text.excel_safe if excel_safe else None
     if path is None:
-        yield _Delimited(sys.stdout, ",")
+        # what a terminal shows must not control it
+        yield _Delimited(sys.stdout, ",", _visible if sys.stdout.isatty() else change)
         sys.stdout.flush()
         return
     suffix = path.suffix.lower()
     if suffix in (".parquet", ".pq"):
         with atomic_write(path, "wb") as stream:
             writer = _Parquet(stream)
-            yield writer
-            writer.close()
+            try:
+                yield writer
+                writer.close()
+            finally:
+                writer.drop()
         return
     if suffix not in OUTPUTS:
         raise PalmetteError(f"cannot write {path}: expected a suffix in {', '.join(OUTPUTS)}.")
@@ -327,20 +335,30 @@ def open_writer(path: Path | None) -> Iterator[TableWriter]:
         if suffix in (".jsonl", ".ndjson"):
             yield _JsonLines(stream)
         else:
-            yield _Delimited(stream, "\t" if suffix == ".tsv" else ",")
+            yield _Delimited(stream, "\t" if suffix == ".tsv" else ",", change)
+
+
+_Change = Callable[[Any], Any]
+
+
+def _visible(cell: Any) -> Any:
+    return text.visible(cell) if isinstance(cell, str) else cell
 
 
 class _Delimited:
-    def __init__(self, stream: Any, delimiter: str) -> None:
-        self._writer = csv.writer(stream, delimiter=delimiter, lineterminator="\n")
+    def __init__(self, stream: Any, delimiter: str, change: _Change | None) -> None:
+        self._change = change
+        self._writer = text.csv_writer(stream, delimiter)
         self._begun = False
 
     def write(self, frame: pd.DataFrame) -> None:
+        rows: Iterator[Any] = zip(*(_written(frame[name]) for name in frame.columns), strict=True)
         if not self._begun:
-            self._writer.writerow(frame.columns)
+            rows = chain([frame.columns], rows)
             self._begun = True
-        columns = [_written(frame[name]) for name in frame.columns]
-        self._writer.writerows(zip(*columns, strict=True))
+        if self._change is not None:
+            rows = (map(self._change, row) for row in rows)
+        self._writer.writerows(rows)
 
 
 class _JsonLines:
@@ -352,7 +370,8 @@ class _JsonLines:
         names = list(frame.columns)
         for row in zip(*columns, strict=True):
             record = dict(zip(names, row, strict=True))
-            self._stream.write(json.dumps(record, ensure_ascii=False, default=str) + "\n")
+            line = json.dumps(record, ensure_ascii=False, default=str)
+            self._stream.write(text.visible(line) + "\n")
 
 
 class _Parquet:
@@ -386,6 +405,10 @@ class _Parquet:
     def close(self) -> None:
         if self._writer is not None:
             self._writer.close()
+
+    def drop(self) -> None:
+        if self._writer is not None:  # after an error it would write its end to a closed file
+            self._writer.is_open = False
 
 
 def _written(column: pd.Series[Any]) -> list[Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from palmette._text import CONTROL
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy.files import to_dot, write_hierarchy
@@ -60,7 +60,7 @@ def dags(draw: st.DrawFn) -> Hierarchy:
 
 
 def is_text(hierarchy: Hierarchy) -> bool:
-    return not re.search("[\\0\\ud800-\\udfff]", "".join(hierarchy.names))
+    return not CONTROL.search("".join(hierarchy.names).replace("\r", ""))
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(trees(any_names) | dags())
 def test_law_json_brings_back_everything(folder, hierarchy):
     hierarchy.write(folder / "tree.json")
+    assert not CONTROL.search((folder / "tree.json").read_text("utf-8"))
     back = Hierarchy.read(folder / "tree.json")
     assert back == hierarchy
     assert hash(back) == hash(hierarchy)
@@ -83,9 +84,11 @@ def test_law_json_brings_back_everything(folder, hierarchy):
 def test_law_text_brings_back_trees_of_strings(folder, name, hierarchy):
     try:
         hierarchy.write(folder / name)
-    except HierarchyError:  # a zero or half a surrogate pair, which only JSON can escape
+    except HierarchyError:  # control characters, which JSON and indented text can escape
+        assert name == "tree.nwk"
         assert not is_text(hierarchy)
         return
+    assert not CONTROL.search((folder / name).read_text("utf-8").replace("\r", ""))
     back = Hierarchy.read(folder / name)
     assert back == hierarchy
     assert hash(back) == hash(hierarchy)
@@ -122,3 +125,30 @@ def test_an_error_leaves_the_old_file(tmp_path):
         Hierarchy.star(["\ud800"]).write(file)
     assert file.read_text() == "(a)root;"
     assert list(tmp_path.iterdir()) == [file]
+
+
+HOSTILE = Hierarchy.from_paths([("=a\x1b[2J", "b\x9bc"), ("\u202ed", "+e\x7f"), ("plain",)])
+
+
+@pytest.mark.parametrize("suffix", [".json", ".txt", ".dot", ".svg", ".html"])
+def test_control_characters_are_escaped(tmp_path, suffix):
+    HOSTILE.write(tmp_path / f"a{suffix}")
+    text = (tmp_path / f"a{suffix}").read_text("utf-8")
+    assert not CONTROL.search(text)
+    if suffix in (".json", ".txt"):
+        assert Hierarchy.read(tmp_path / f"a{suffix}") == HOSTILE
+
+
+@pytest.mark.parametrize("suffix", [".nwk", ".csv"])
+def test_or_refused_where_they_cannot_be(tmp_path, suffix):
+    with pytest.raises(HierarchyError, match="Write JSON, which escapes it"):
+        HOSTILE.write(tmp_path / f"a{suffix}")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_edges_for_spreadsheets(tmp_path):
+    h = Hierarchy.from_paths([("=a", "-b"), ("c", "-1")])
+    h.write(tmp_path / "a.csv", excel_safe=True)
+    assert (tmp_path / "a.csv").read_text() == "parent,child\nroot,'=a\n'=a,'-b\nroot,c\nc,-1\n"
+    h.write(tmp_path / "b.csv")
+    assert Hierarchy.read(tmp_path / "b.csv") == h

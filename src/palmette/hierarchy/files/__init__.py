@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palmette._files import atomic_write, plain_suffix
+from palmette._text import CONTROL, excel_safe_csv
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.hierarchy.files._json import to_json
 from palmette.hierarchy.files._newick import to_dot, to_newick
@@ -46,7 +46,11 @@ def read_rows(path: str | os.PathLike[str], format: str | None = None) -> Rows:
 
 
 def write_hierarchy(
-    hierarchy: Hierarchy, path: str | os.PathLike[str], format: str | None = None
+    hierarchy: Hierarchy,
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    excel_safe: bool = False,
 ) -> None:
     """Write a hierarchy to a file atomically.
 
@@ -58,7 +62,11 @@ def write_hierarchy(
         By suffix by default: .json, .nwk, .dot, .txt, .edges or .csv, .svg, .html and similar
         ones. JSON keeps everything; Newick and indented text represent trees and can be read back
         unchanged if all names are strings, edges if the names are also distinct. DOT, SVG and HTML
-        are pictures; the last two abbreviate a large hierarchy.
+        are pictures; the last two abbreviate a large hierarchy. Control characters of names are
+        escaped in JSON and indented text, dots in pictures, and errors in Newick and edges.
+    excel_safe : bool
+        Whether names in a list of edges that look like formulas begin with an apostrophe; they are
+        read back with it.
 
     Examples
     --------
@@ -73,12 +81,15 @@ def write_hierarchy(
     suffix = Path(path).suffix.lower()
     if suffix != plain_suffix(path):
         raise PalmetteError(f"{path}: {suffix} files can only be read. Use another suffix.")
-    text = find_writer(format, suffix).to_string(hierarchy)
-    lost = re.search("[\0\ud800-\udfff]", text)
+    writer = find_writer(format, suffix)
+    text = writer.to_string(hierarchy)
+    lost = CONTROL.search(text.replace("\r", ""))
     if lost is not None:
         raise HierarchyError(
-            f"a name contains the character {lost.group()!r}, which a text file cannot represent. "
-            "Write JSON, which escapes it."
+            f"a name contains the control character {lost.group()!r}, which {writer.name} cannot "
+            "escape. Write JSON, which escapes it."
         )
+    if excel_safe and writer.name == "edges":
+        text = excel_safe_csv(text)
     with atomic_write(path, "wb") as stream:  # bytes, to keep line breaks in quoted names
         stream.write(text.encode("utf-8"))

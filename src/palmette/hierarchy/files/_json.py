@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._text import visible
 from palmette.exceptions import HierarchyError, ReadError
 from palmette.hierarchy.files._source import (
     LinkRows,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 _FORMAT = "palmette.hierarchy"
 _VERSION = 1
 _DEEPEST_TUPLE = 8  # nested tuples in a name
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def is_ours(content: Any) -> bool:
@@ -83,9 +83,7 @@ def to_json(hierarchy: Hierarchy) -> str:
         parents[child].append(parent)
     parents[0] = [-1]
     rows = [above[0] if len(above) == 1 else above for above in parents]
-    written = json.dumps(names, ensure_ascii=False)
-    if _SURROGATE.search(written):  # a lone surrogate cannot be encoded, but can be escaped
-        written = json.dumps(names)
+    written = visible(json.dumps(names, ensure_ascii=False))
     return (
         f'{{"format": "{_FORMAT}", "version": {_VERSION},\n'
         f'"names": {written},\n"parents": {json.dumps(rows)}}}\n'

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from palmette._text import CONTROL
 from palmette.hierarchy.files._source import PlaceRows, Source, Tops, check_size, names_as_text
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ def to_dot(hierarchy: Hierarchy) -> str:
     }
     """
     nodes = [
-        f'  {i} [label="{str(name).translate(_ESCAPED)}"];'
+        f'  {i} [label="{CONTROL.sub("·", str(name).translate(_ESCAPED))}"];'
         for i, name in enumerate(hierarchy.names.tolist())
     ]
     edges = [f"  {parent} -> {child};" for parent, child in hierarchy.edges.tolist()]

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from palmette._text import CONTROL, visible
 from palmette.exceptions import HierarchyError, ReadError
 from palmette.hierarchy.files._source import (
     MAX_TEXT,
@@ -207,8 +208,8 @@ def to_indented(hierarchy: Hierarchy) -> str:
 
 
 def _written(name: str) -> str:
-    plain = name == name.strip() and name[:1] not in '"#-' and not re.search(r"[\r\n\0]", name)
-    return name if plain else json.dumps(name)
+    plain = name == name.strip() and name[:1] not in '"#-' and "\n" not in name
+    return name if plain and not CONTROL.search(name) else visible(json.dumps(name))
 
 
 _Fields = list[str]

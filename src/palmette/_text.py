@@ -1,0 +1,62 @@
+"""Texts of files and tables made harmless: for terminals and pages, and for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from typing import IO, Any
+
+# C0 without tab and line feed, DEL, C1, line separators, marks that reverse text, lone surrogates
+CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_FORMULA = re.compile("\\s*[=+\\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
+_NUMBER = re.compile(r"[+-]?[\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?%?")
+
+
+def visible(text: str) -> str:
+    r"""Replace control characters by their escapes, which are those of JSON.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[2Jb"))
+    a\u001b[2Jb
+    """
+    return CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def excel_safe(cell: Any) -> Any:
+    """Put an apostrophe before a text that a spreadsheet would read as a formula.
+
+    Examples
+    --------
+    >>> [excel_safe(cell) for cell in ("=1+1", "-1.5", "- none", "a=b", -2)]
+    ["'=1+1", '-1.5', "'- none", 'a=b', -2]
+    """
+    if isinstance(cell, str) and _FORMULA.match(cell) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
+
+
+def excel_safe_csv(text: str) -> str:
+    """Make all cells of a CSV text safe; see `excel_safe`."""
+    stream = io.StringIO()
+    rows = csv.reader(io.StringIO(text, newline=""))
+    csv_writer(stream).writerows(map(excel_safe, row) for row in rows)
+    return stream.getvalue()
+
+
+def csv_writer(stream: IO[str], delimiter: str = ",") -> Any:
+    """Return a writer of CSV whose lines end with a line feed, and that quotes carriage returns."""
+    return csv.writer(_LineFeeds(stream), delimiter=delimiter, lineterminator="\r\n")
+
+
+class _LineFeeds:
+    """A stream of lines; `csv` would leave a carriage return in a cell bare if it ended them so."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, line: str) -> int:
+        return self._stream.write(line[:-2] + "\n")
