@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import zipfile
+from collections.abc import Callable
 
 from tests.attack.files import Taken, attributes_of, raw
 
@@ -53,31 +54,33 @@ def _doubled(taken: Taken, rng: random.Random, kind: str) -> str:
     return f"{key}: 2^{length} tuples ({kind})"
 
 
+def _times(value: str, n: int) -> str:
+    return (value + ",") * (n - 1) + value
+
+
+_TEXTS: list[Callable[[int], str]] = [
+    lambda n: "[" + _times("[]", n) + "]",
+    lambda n: '{"list":[' + _times("0", n) + "]}",
+    lambda n: '{"list":[' + _times('{"list":[]}', n // 4) + "]}",
+    lambda n: '{"dict":{' + ",".join(f'"{i}":0' for i in range(min(n, 10**5))) + "}}",
+    lambda n: '{"tuple":[' + _times('{"ref":0}', n) + "]}",
+    lambda n: '{"objects":{"shape":[' + f"{n}" + '],"values":[' + _times("1", n) + "]}}",
+    lambda n: "1" * min(n, 10**5),
+    lambda n: "1e9999999999",
+    lambda n: '"' + "x" * n + '"',
+    lambda n: '"\\ud800"',
+]
+
+
 def huge(taken: Taken, rng: random.Random) -> str:
     """Put in JSON with many values, compressed, or with very long ones."""
     n = rng.choice([10**4, 10**5, 10**6] + ([2 * 10**7] if rng.random() < 0.1 else []))
     taken.packing = zipfile.ZIP_DEFLATED
-    text = rng.choice(
-        [
-            "[" + ",".join(["[]"] * n) + "]",
-            '{"list":[' + ",".join(["0"] * n) + "]}",
-            '{"list":[' + ",".join(['{"list":[]}'] * (n // 4)) + "]}",
-            '{"dict":{' + ",".join(f'"{i}":0' for i in range(min(n, 10**6))) + "}}",
-            '{"tuple":[' + ",".join(['{"ref":0}'] * n) + "]}",
-            "1" * min(n, 10**5),
-            "1e" + "9" * 10,
-            '"' + "x" * n + '"',
-            '"\\ud800"',
-            f'{{"objects":{{"shape":[{n}],"values":[{",".join(["1"] * n)}]}}}}',
-        ]
-    )
+    text = rng.choice(_TEXTS)(n)
     place = rng.choice(["attribute", "attribute", "object", "manifest", "skops"])
     words = f"{text[:24]} of {len(text):,} characters in {place}"
     if place == "manifest":
-        manifest = taken.members["manifest.json"].decode()
-        taken.members["manifest.json"] = (
-            manifest[: manifest.rindex("}")] + f',"x":{text}}}'
-        ).encode()
+        taken.manifest[rng.choice(["x", "summary", "libraries", "fingerprint"])] = raw(text)
     elif place == "skops" and taken.skops:
         schema, _ = rng.choice(list(taken.skops.values()))
         schema["content"].append(raw(text))

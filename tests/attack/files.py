@@ -6,6 +6,7 @@ of what the parts mean can refuse them.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import zipfile
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from tests.persistence.mutations import Members, members_of, packed, places_in, sealed
+from tests.persistence.mutations import Members, members_of, packed, places_in
 
 from palmette.persistence._arrays import from_npy
 
@@ -34,6 +35,8 @@ class Taken:
     ----------
     members : dict of str to bytes
         As in the file; the JSON of the state and the skops files are replaced when it is sealed.
+    manifest : dict
+        Its list of members is written when it is sealed.
     state : dict
         Root and table of objects.
     skops : dict of str to (dict, dict of str to bytes)
@@ -42,6 +45,7 @@ class Taken:
 
     def __init__(self, content: bytes) -> None:
         self.members = members_of(content)
+        self.manifest: dict[str, Any] = json.loads(self.members["manifest.json"])
         self.state: dict[str, Any] = json.loads(self.members["state.json"])
         self.skops: dict[str, tuple[Any, Members]] = {}
         for name in self.members:
@@ -61,10 +65,9 @@ class Taken:
         members = {**self.members, "state.json": _json(self.state)}
         for name, (schema, inside) in self.skops.items():
             members[name] = packed({_SCHEMA: _json(schema), **inside})
-        content = sealed(members)
-        if self.packing == zipfile.ZIP_STORED:
-            return content
-        return packed(members_of(content), self.packing)
+        del members["manifest.json"]
+        manifest = {**self.manifest, "members": {n: _size_of(c) for n, c in members.items()}}
+        return packed({"manifest.json": _json(manifest), **members}, self.packing)
 
     def new_name(self) -> str:
         """Return a name that no member has."""
@@ -192,6 +195,10 @@ def attributes_of(taken: Taken) -> list[tuple[Any, Any]]:
     ]
     found = [(owner, name) for owner in owners for name in owner]
     return found or [(taken.state, "root")]
+
+
+def _size_of(content: bytes) -> list[Any]:
+    return [len(content), hashlib.sha256(content).hexdigest()]
 
 
 def _npy(array: np.ndarray) -> bytes:
