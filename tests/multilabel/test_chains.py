@@ -5,7 +5,9 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
+from tests.spies import Keeper
 
 from palmette import PalmetteError
 from palmette.multilabel import ChainEnsemble
@@ -44,10 +46,33 @@ def test_steps_by_hand(as_matrix):
     assert steps[2][0].tolist() == [[7, 0, 1, 0, 0], [0, 8, 0, 1, 0]]
     assert [target for _, target in steps] == [[1, 0], [0, 1], [1, 1]]
     chain = PredictedChain(X, 3)
-    chain.set_label(0, np.array([True, False]))
-    chain.set_label(1, np.array([True, True]))
+    chain.add_label(0, np.array([True, False]))
+    chain.add_label(1, np.array([True, True]))
     matrix = chain.matrix.toarray() if sparse.issparse(chain.matrix) else chain.matrix
     assert matrix.tolist() == [[7, 0, 1, 1, 0], [0, 8, 0, 1, 0]]
+
+
+def test_a_classifier_may_keep_its_rows():
+    X, Y = problem()
+    fitted = ChainEnsemble(KNeighborsClassifier(3), n_chains=1, sampling=None, random_state=0)
+    found = fitted.fit(X, Y).predict_proba(X)
+    rows, expected = X, np.empty(found.shape)
+    known = X
+    for column in fitted.orders_[0].tolist():
+        member = KNeighborsClassifier(3).fit(known, Y[:, column])
+        expected[:, column] = member.predict_proba(rows)[:, 1]
+        known = np.column_stack([known, Y[:, column]])
+        rows = np.column_stack([rows, expected[:, column] > 0.5])
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("as_matrix", [np.asarray, sparse.csr_array])
+def test_rows_given_to_a_classifier_never_change(as_matrix):
+    X, Y = problem()
+    with Keeper.watching() as kept:
+        model = ChainEnsemble(Keeper(), n_chains=2, random_state=0).fit(as_matrix(X), Y)
+        model.predict(as_matrix(X))
+        assert all(is_same() for is_same in kept)
 
 
 def test_the_rows_that_came_are_not_changed():

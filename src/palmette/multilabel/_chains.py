@@ -1,8 +1,10 @@
 """ChainEnsemble: ensembles of classifier chains.
 
-A chain uses one matrix for all steps: the features, followed by one column per label of the chain.
-The columns of labels that are not known yet are zero, so that they have no influence. Nothing is
-copied from step to step, and sparse rows stay sparse.
+A chain uses rows of one width for all steps: the features, followed by one column per label of the
+chain. The columns of labels that are not known yet are zero, so that they have no influence. Rows
+that a classifier was given never change afterwards, as it may keep them (k nearest neighbours do):
+dense rows are copied before a label is added, so that a chain holds two copies at a time, unless
+the classifiers keep theirs. Sparse rows stay sparse; their features are shared by all steps.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from sklearn.utils import check_random_state
 
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
-from palmette.multilabel._c45 import SortedRows
+from palmette.multilabel._c45 import C45Tree, SortedRows
 from palmette.multilabel._members import (
     RowDraws,
     fit_member,
@@ -178,7 +180,8 @@ class ChainEnsemble(MultilabelClassifier):
         for place, (model, column) in enumerate(zip(models, order.tolist(), strict=True)):
             shares = positive_proba(model, rows.matrix)
             votes = shares > 0.5
-            rows.set_label(place, votes)
+            if place + 1 < len(models):
+                rows.add_label(place, votes, is_kept=not isinstance(model, C45Tree))
             answers[:, column] = shares if self.voting == "soft" else votes
         return answers
 
@@ -227,6 +230,7 @@ class TrainingChain:
             return self._rows.first_columns(self._n_features + place), target
         if not sparse.issparse(self._rows):
             if place:
+                self._rows = self._rows.copy(order="K")  # the last classifier may keep its rows
                 self._rows[:, self._n_features + place - 1] = self._column(place - 1)
             return self._rows, target
         rows, known = self._rows, self._n_features + place
@@ -251,7 +255,7 @@ class PredictedChain:
     Attributes
     ----------
     matrix : array or CSR matrix of shape (n_rows, n_features + n_labels)
-        Changed in place by `set_label`.
+        Replaced by `add_label`.
     """
 
     def __init__(self, X: Any, n_labels: int) -> None:
@@ -266,9 +270,21 @@ class PredictedChain:
         else:
             self.matrix = np.hstack([X, np.zeros(shape, dtype=X.dtype)])
 
-    def set_label(self, place: int, votes: NDArray[np.bool_]) -> None:
-        """Set the predicted label of one step for all rows."""
+    def add_label(self, place: int, votes: NDArray[np.bool_], *, is_kept: bool = True) -> None:
+        """Add the predicted label of one step.
+
+        Parameters
+        ----------
+        place : int
+        votes : bool array of shape (n_rows,)
+        is_kept : bool
+            Whether a classifier may have kept the matrix, so that values are copied first.
+        """
         if sparse.issparse(self.matrix):
-            self.matrix.data[self._places[:, place]] = votes
+            values = self.matrix.data.copy() if is_kept else self.matrix.data
+            values[self._places[:, place]] = votes
+            parts = (values, self.matrix.indices, self.matrix.indptr)
+            self.matrix = type(self.matrix)(parts, shape=self.matrix.shape)
         else:
+            self.matrix = self.matrix.copy(order="K") if is_kept else self.matrix
             self.matrix[:, place - self._n_labels] = votes
