@@ -121,6 +121,36 @@ def _histograms() -> Any:
     return pm.FlatClassifier(HistGradientBoostingClassifier(max_iter=1))
 
 
+def _isotonic() -> Any:
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.naive_bayes import GaussianNB
+
+    return pm.FlatClassifier(CalibratedClassifierCV(GaussianNB(), method="isotonic", cv=2))
+
+
+def _processes() -> Any:
+    from sklearn.gaussian_process import GaussianProcessClassifier
+
+    return pm.LocalPerParentClassifier(GaussianProcessClassifier(optimizer=None))
+
+
+def _adaboost() -> Any:
+    from sklearn.ensemble import AdaBoostClassifier
+
+    return pm.FlatClassifier(AdaBoostClassifier(n_estimators=2, random_state=0))
+
+
+def _texts() -> Victim:
+    from sklearn.feature_extraction.text import HashingVectorizer
+    from sklearn.naive_bayes import BernoulliNB
+    from sklearn.pipeline import make_pipeline
+
+    X = ["a red apple", "a red car", "an apple", "one blue car"] * 3
+    y = [("fruit", "apple"), ("thing", "car"), ("fruit", "apple"), ("thing", "car")] * 3
+    base = make_pipeline(HashingVectorizer(n_features=16), BernoulliNB())
+    return _model(bytes_of(pm.FlatClassifier(base).fit(X, y)), X[:4])
+
+
 def _inner_pipeline() -> Any:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -268,9 +298,20 @@ VICTIMS: dict[str, Callable[[], Victim]] = {
 }
 
 
+# parts of scikit-learn that take longer to fit, for long runs
+MORE: dict[str, Callable[[], Victim]] = {
+    "Brute": lambda: _around(_neighbours("brute")),
+    "Brute-MLkNN": lambda: _around(lambda: pm.MLkNN(3, algorithm="brute")),
+    "Isotonic": lambda: _around(_isotonic),
+    "GaussianProcess": lambda: _around(_processes),
+    "AdaBoost": lambda: _around(_adaboost),
+    "Texts": _texts,
+}
+
+
 def victims(with_variants: bool = False) -> dict[str, Callable[[], Victim]]:
     """Return what makes the files, by name."""
-    made = {**VICTIMS, **_variants()} if with_variants else VICTIMS
+    made = {**VICTIMS, **MORE, **_variants()} if with_variants else VICTIMS
     return {name: _quiet(make) for name, make in made.items()}
 
 
