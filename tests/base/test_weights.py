@@ -90,3 +90,31 @@ def test_weights_of_any_kind_become_floats():
 def test_bad_weights_are_described(weights, message):
     with pytest.raises(PalmetteError, match=message):
         check_weights(weights, 3)
+
+
+# ---------------------------------------------------------------------- their scale
+
+
+def test_whole_multiples_of_the_smallest_weight_are_numbers_of_copies():
+    counts = np.array([3.0, 1.0, 0.0, 2.0, 7.0])
+    for scale in (1.0, 1 / 3, 0.1, 1e-6, 1e6, 1e-300, 1e300):
+        assert np.array_equal(check_weights(counts * scale, 5), counts)
+    assert check_weights(np.full(4, 1e-9), 4).tolist() == [1.0] * 4
+
+
+def test_other_weights_have_a_mean_of_one_and_do_not_change_again():
+    given = np.random.default_rng(0).random(200) + 1e-3
+    given[::7] = 0.0
+    weights = check_weights(given, 200)
+    assert weights[given > 0].mean() == pytest.approx(1.0, rel=1e-12)
+    np.testing.assert_allclose(weights / weights.max(), given / given.max(), rtol=1e-11)
+    assert np.array_equal(check_weights(weights, 200), weights)
+    for scale in (2.0**-20, 2.0**20, 1e-6, 1e6, 1e-290, 1e300):
+        assert np.array_equal(check_weights(scale * given, 200), weights)
+
+
+@pytest.mark.parametrize("scale", [1e-280, 1.0, 1e300])
+def test_weights_too_far_apart_for_single_precision_are_refused(scale):
+    with pytest.raises(PalmetteError, match=r"sample_weight\[1\] = .* Set smaller ones to 0"):
+        check_weights(np.array([1.0, 1e-21, 2.5]) * scale, 3)
+    assert (check_weights(np.array([1.0, 1e-19, 2.5]) * scale, 3).astype(np.float32) > 0).all()

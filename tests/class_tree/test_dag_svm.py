@@ -89,6 +89,19 @@ def test_a_weight_of_k_is_k_copies_and_zero_none(blobs):
     np.testing.assert_allclose(weighted.routes_.weights, copied.routes_.weights, atol=1e-6)
 
 
+class Recording(pm.MFTree):
+    def fit(self, X, y, sample_weight=None):
+        self.weights_ = sample_weight
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_learner_of_the_hierarchy_gets_the_weights(blobs):
+    X, y = blobs
+    weights = np.arange(len(X)) % 4
+    clf = DAGSVMClassifier(hierarchy=Recording()).fit(X, y, sample_weight=weights)
+    assert np.array_equal(clf.hierarchy_learner_.weights_, weights[weights > 0])
+
+
 def test_answers_are_written_as_y(blobs):
     X, y = blobs
     frame = pd.DataFrame(X, columns=list("abcde"), index=np.arange(len(y)) + 3)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 from tests.laws.fitted import ON_FITTED
 from tests.laws.inputs import ON_INPUT, sparse_rows_are_dense_rows
 from tests.laws.labels import ON_LABELS, several_paths_and_dags_are_refused
@@ -18,6 +19,7 @@ from tests.laws.own_tree import ON_OWN_TREE, learns_over_labels
 from tests.laws.probabilities import ON_PROBABILITIES
 from tests.laws.selectors import ON_SELECTORS
 from tests.laws.several import ON_SEVERAL_PATHS, ON_SEVERAL_PROBABILITIES
+from tests.laws.weights import ON_WEIGHTS
 
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.class_tree import ClassTreeLearner
@@ -53,6 +55,8 @@ EXCUSED: dict[str, dict[str, str]] = {
 
 def laws_of(estimator: BaseEstimator) -> Iterator[Callable[[BaseEstimator], None]]:
     """Laws that apply to an estimator."""
+    if has_fit_parameter(estimator, "sample_weight"):
+        yield from ON_WEIGHTS
     if isinstance(estimator, ClassTreeLearner) or hasattr(estimator, "learns_from_label_sets"):
         yield from ON_LEARNERS
     if isinstance(estimator, HierarchicalFeatureSelector):

@@ -33,17 +33,31 @@ IntArray = NDArray[np.int32]
 
 _SEVERAL = (tuple, list, set, frozenset)  # rows with more than one label
 
+_MIN_WEIGHT = 1e-20  # as a share of the largest weight; smaller ones vanish in single precision
+_MAX_COPIES = 1e6
+_DIGITS = 40  # binary digits of weights that are not numbers of copies
+_ROUNDING = 2.0**-_DIGITS
+
 
 # ---------------------------------------------------------------------- sample weights
 
 
 def check_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
-    """Return weights as an array of shape (n_samples,), or None if there are none.
+    """Return relative weights as an array of shape (n_samples,), or None if there are none.
+
+    Only the ratios of weights count: w and c w give the same array up to rounding. Priors,
+    regularisation and numbers of rows are absolute, so that every fit needs one scale:
+
+    - If all weights are whole multiples of the smallest positive one, they are numbers of copies:
+      the smallest is 1, and a weight of k equals k copies of the row.
+    - Other weights are scaled to a mean of 1 over the rows of positive weight.
 
     Examples
     --------
-    >>> check_weights([1, 2], n_samples=2)
-    array([1., 2.])
+    >>> check_weights([0.25, 0.5, 0], n_samples=3)
+    array([1., 2., 0.])
+    >>> check_weights([10.0, 15.0, 35.0], n_samples=3)
+    array([0.5 , 0.75, 1.75])
     """
     if sample_weight is None:
         return None
@@ -59,7 +73,33 @@ def check_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | N
         )
     if not weights.any():
         raise PalmetteError("sample_weight is zero for every row: expected some positive weight.")
-    return weights
+    return _relative_weights(weights)
+
+
+def _relative_weights(weights: FloatArray) -> FloatArray:
+    """Return the weights on the scale of `check_weights`, which leaves such weights unchanged."""
+    positive = weights[weights > 0]
+    smallest, largest = float(positive.min()), float(positive.max())
+    if smallest < _MIN_WEIGHT * largest:
+        row = int(np.flatnonzero(weights == smallest)[0])
+        raise PalmetteError(
+            f"sample_weight[{row}] = {smallest} beside a weight of {largest}: expected positive "
+            f"weights of at least {_MIN_WEIGHT:g} times the largest. Set smaller ones to 0, which "
+            "leaves out their rows."
+        )
+    if largest <= _MAX_COPIES * smallest:
+        copies = weights / smallest
+        whole = np.rint(copies)
+        if (np.abs(copies - whole) <= _ROUNDING * whole).all():
+            return whole
+    shares = weights / largest  # whose sum cannot overflow
+    factor = len(positive) / float(shares.sum())
+    if abs(factor / largest - 1.0) > _ROUNDING:  # otherwise the mean is 1
+        weights = shares * factor
+    # rounded, so that the last digits, which depend on the scale that they were given in, are equal
+    digits, exponents = np.frexp(weights)
+    rounded: FloatArray = np.ldexp(np.rint(np.ldexp(digits, _DIGITS)), exponents - _DIGITS)
+    return rounded
 
 
 def used_rows(weights: NDArray[np.float64] | None) -> NDArray[np.bool_] | None:

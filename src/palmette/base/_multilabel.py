@@ -100,7 +100,7 @@ class MultilabelClassifier(HierarchicalClassifier):
         y : labels of n_samples rows
             A 0/1 matrix, a list of sets, or any other form that `NodeLabels.encode` reads.
         sample_weight : array-like of shape (n_samples,), optional
-            Rows of weight 0 are left out.
+            Only their ratios count; rows of weight 0 are left out.
 
         Returns
         -------

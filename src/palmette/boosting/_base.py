@@ -130,6 +130,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         y : labels of n_samples rows
             In any form that `NodeLabels.encode` reads.
         sample_weight : array-like of shape (n_samples,), optional
+            Only their ratios count; rows of weight 0 are left out.
 
         Returns
         -------

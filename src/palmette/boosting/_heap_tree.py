@@ -68,7 +68,8 @@ def grow_heap_tree(
     Let G be the sum of a column's gradients on a side of a split and W the weight there. The gain
     of a split is the sum over columns and sides of ``G**2 / W``, or of ``|G|``. For one column G is
     ``P - N`` and W is ``P + N``, where P and N are the weights of the positive and the negative
-    rows: the Gini gain. Nodes of a column whose rows all have one sign are not split.
+    rows: the Gini gain. Nodes of a column whose rows all have one sign are not split. Where all
+    columns share the tree, W is at least 1e-12 of the weight of the node.
 
     There are three variants; each takes some of the first five arguments, and None for the others.
     Numba then compiles only the variant that is called.

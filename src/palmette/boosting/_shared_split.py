@@ -33,6 +33,9 @@ Sums: TypeAlias = NDArray[np.float64]
 
 _CLEARLY = 1.00001  # the factor for sums in float64; `_histogram.CLEARLY` is for float32
 
+# share of the weight of a node that a side has at least: differences of sums may be zero
+_LEAST = 1e-12
+
 _MISSING = 255  # code of missing values, the largest one
 
 
@@ -113,7 +116,8 @@ def _best_random_split(
             for k in range(n_labels):
                 gain_left += left[q, k] * left[q, k]
                 gain_right += (total[k] - left[q, k]) * (total[k] - left[q, k])
-            gain = gain_left / weight_left[q] + gain_right / (weight - weight_left[q])
+            rest = max(weight - weight_left[q], _LEAST * weight)
+            gain = gain_left / weight_left[q] + gain_right / rest
         # if two features separate the rows alike, the first one drawn wins despite rounding
         if gain > best_gain * _CLEARLY:
             best, best_gain = q, gain
@@ -303,7 +307,8 @@ def _best_cut(
             continue
         gain = left_gains[cut] + right_gains[cut]
         if not absolute:
-            gain = left_gains[cut] / mass_left + right_gains[cut] / (mass - mass_left)
+            rest = max(mass - mass_left, _LEAST * mass)
+            gain = left_gains[cut] / mass_left + right_gains[cut] / rest
         if best < 0 or gain > best_gain * CLEARLY:
             best, best_gain, best_size = cut, gain, size_left
     return best, best_gain, best_size

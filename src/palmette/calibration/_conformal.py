@@ -177,7 +177,8 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         y : labels of n_samples rows
             In any form that `NodeLabels.encode` reads.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights for the estimator and the quantiles. Rows of weight 0 are left out.
+            Weights for the estimator and the quantiles. Only their ratios count; rows of weight 0
+            are left out.
 
         Returns
         -------

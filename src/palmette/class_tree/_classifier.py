@@ -157,7 +157,7 @@ class ClassTreeClassifier(HierarchicalClassifier):
         y : labels of n_samples rows
             In any form that `NodeLabels.encode` reads, one path per row.
         sample_weight : array-like of shape (n_samples,), optional
-            Rows of weight 0 are left out.
+            Only their ratios count; rows of weight 0 are left out.
 
         Returns
         -------

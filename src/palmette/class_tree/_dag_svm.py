@@ -100,7 +100,7 @@ class DAGSVMClassifier(HierarchicalClassifier):
         y : labels of n_samples rows
             In any form that `NodeLabels.encode` reads, one path per row.
         sample_weight : array-like of shape (n_samples,), optional
-            Rows of weight 0 are left out.
+            Only their ratios count; rows of weight 0 are left out.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class DAGSVMClassifier(HierarchicalClassifier):
         X = _numbers(self._read_features(X, reset=True))
         weights = check_weights(sample_weight, count_rows(X))
         used = used_rows(weights)
-        codes = self._learn_target(X, y, None if used is None else used.astype(np.float64))
+        codes = self._learn_target(X, y, weights)
         if weights is not None and used is not None:
             X, weights = take_rows(X, np.flatnonzero(used)), weights[used]
         self.options_, pairs = _decision_dag(self.space_.n_classes)

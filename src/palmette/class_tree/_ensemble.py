@@ -142,7 +142,7 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         y : labels of n_samples rows
             In any form that `NodeLabels.encode` reads, one path per row.
         sample_weight : array-like of shape (n_samples,), optional
-            Rows of weight 0 are left out.
+            Only their ratios count; rows of weight 0 are left out.
 
         Returns
         -------

@@ -64,7 +64,7 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
         y : array of shape (n_samples,)
             Labels, one per row.
         sample_weight : array-like of shape (n_samples,), optional
-            Rows of weight zero are left out.
+            Only their ratios count; rows of weight zero are left out.
 
         Returns
         -------

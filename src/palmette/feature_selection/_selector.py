@@ -193,7 +193,8 @@ class HierarchicalFeatureSelector(
         y : labels of n_samples rows
             In any form that `NodeLabels.encode` reads, one path per row, or `NodeLabels`.
         sample_weight : array-like of shape (n_samples,), optional
-            A weight of k is equivalent to k copies of the row; rows of weight 0 are left out.
+            Only their ratios count. Whole multiples of the smallest weight are numbers of copies of
+            the rows; rows of weight 0 are left out.
 
         Returns
         -------

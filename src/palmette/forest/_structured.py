@@ -205,6 +205,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
             A 0/1 matrix, a list of sets, or any other form that `NodeLabels.encode` reads; with
             ``multioutput`` a table of values.
         sample_weight : array-like of shape (n_samples,), optional
+            Only their ratios count; rows of weight 0 are left out.
 
         Returns
         -------

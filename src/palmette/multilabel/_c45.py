@@ -98,6 +98,7 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : array or sparse matrix of shape (n_samples, n_features)
         y : array of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+            Only their ratios count; rows of weight 0 are left out.
 
         Returns
         -------

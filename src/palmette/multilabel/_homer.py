@@ -113,6 +113,7 @@ class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
         y : labels of n_samples rows
             A 0/1 matrix, a list of sets, or one label per row.
         sample_weight : array-like of shape (n_samples,), optional
+            Only their ratios count; rows of weight 0 are left out.
 
         Returns
         -------
