@@ -13,7 +13,7 @@ from tests.laws.problems import problem
 from tests.persistence.round_trips import again
 
 import palmette as pm
-from palmette import ReadError
+from palmette import PalmetteError, ReadError
 from palmette.base._multilabel import _TunedAs
 from palmette.boosting._hypotheses import ColumnParents, SharedTree
 from palmette.forest._oblique_trees import ObliqueTrees
@@ -146,7 +146,7 @@ def test_arrays_that_do_not_fit_together_are_refused(name, field):
     array = getattr(whole, field)
     short = array[:-1] if array.ndim == 1 or name == "cart votes" else array[..., :-1]
     with pytest.raises(ValueError, match=r"fit together|different shapes"):
-        replace(whole, **{field: short}).check_arrays()
+        replace(whole, **{field: np.ascontiguousarray(short)}).check_arrays()
 
 
 KINDS = ["shared", "classes", "carts", "cart votes", "linear", "forest", "colours", "bundle"]
@@ -171,6 +171,13 @@ def wrong_arrays(array: Any) -> list[Any]:
         return []
     others = [array.astype(float if array.dtype.kind in "iub" else int), array[None]]
     others += [array.astype(object), array.astype("U")]
+    if array.ndim == 2 and min(array.shape) > 1:
+        others.append(np.asfortranarray(array))
+    if array.dtype.kind in "iu":
+        others += [array.astype(f"{kind}{size}") for kind in "iu" for size in (1, 2, 4, 8)]
+        others = [
+            other for other in others if other.dtype != array.dtype or other.ndim != array.ndim
+        ]
     if array.dtype.itemsize > 1:
         others.append(array.astype(array.dtype.newbyteorder(">")))
     return others
@@ -179,13 +186,16 @@ def wrong_arrays(array: Any) -> list[Any]:
 def test_a_column_has_parents_that_are_columns():
     trees = part("classes")
     n_columns = len(trees.features)
-    starts = np.minimum(np.arange(n_columns + 1), 1)
+    starts = np.clip(np.arange(n_columns + 1) - 1, 0, 1)  # the first is above the second
     good = ColumnParents(starts, np.array([0], dtype=np.int32))
     for each in (good, replace(trees, parents=good)):
         each.check_arrays()
     bad = ColumnParents(starts, np.array([n_columns], dtype=np.int32))
     with pytest.raises(ValueError, match="a parent that does not exist"):
         bad.check_arrays()
+    own = ColumnParents(starts, np.array([1], dtype=np.int32))
+    with pytest.raises(ValueError, match="comes before its parent"):
+        own.check_arrays()
     few = ColumnParents(starts[:-1], np.array([0], dtype=np.int32))
     for other in (few, "parents"):
         with pytest.raises(ValueError, match="parents"):
@@ -348,3 +358,117 @@ def test_arrays_are_of_the_type_that_is_asked_for():
     assert within(np.array([-1, 0, 2, 3]), 3).tolist() == [False, True, True, False]
     with pytest.raises(ValueError, match="different shapes"):
         same_shapes(np.zeros(2), np.zeros(2), np.zeros(3))
+
+
+# ---------------------------------------------------------------------- numbers that wrap
+
+
+@pytest.mark.parametrize("kind", ["i1", "u1", "i2", "u2", "u4", "u8"])
+def test_narrow_and_unsigned_starts_do_not_wrap(kind):
+    assert check_starts(np.array([0, 2, 3], dtype=kind), 2, 3).tolist() == [2, 1]
+    with pytest.raises(ValueError, match="ends before it starts"):
+        check_starts(np.array([0, 3, 2], dtype=kind), 2, 2)
+    wide = np.array([0, np.iinfo(kind).max // 2 + 1, np.iinfo(kind).max], dtype=kind)
+    if kind != "u8":
+        assert check_starts(wide, 2, None).sum() == np.iinfo(kind).max
+        return
+    with pytest.raises(ValueError, match="too large"):
+        check_starts(wide, 2, None)
+
+
+def test_options_lead_to_the_classes_of_the_model():
+    changed = again(model("linear"))
+    below = changed.options_.below.copy()
+    below.resize((below.shape[0], 10**9))
+    object.__setattr__(changed.options_, "below", below)
+    with pytest.raises(ValueError, match="other classes"):
+        changed.check_arrays()
+
+
+def test_routes_take_rows_of_their_features_only():
+    routes = model("linear").routes_
+    with pytest.raises(PalmetteError, match="X has 1 features"):
+        routes.prepare(np.zeros((2, 1)))
+
+
+def test_rounds_are_not_nested():
+    coloured, bundle = part("colours"), part("bundle")
+    for whole, parts in ((coloured, {"binary": coloured}), (bundle, {"parts": (bundle, bundle)})):
+        with pytest.raises(ValueError, match=r"in rounds|has parts"):
+            replace(whole, **parts).check_arrays()
+
+
+# ---------------------------------------------------------------------- what is not checked
+
+
+def test_a_model_of_a_changed_file_fails_with_an_error_of_ours(tmp_path):
+    X, _ = problem()
+    whole = model("linear")
+    changed = again(whole)
+    assert changed.predict(X) == whole.predict(X)
+    with pytest.raises(ValueError, match="expecting") as refused:
+        changed.predict(X[:, :1])
+    assert not isinstance(refused.value, PalmetteError)  # X is wrong, not the file
+    for each in (changed, again(whole)):
+        del each._answers.class_order
+        with pytest.raises(PalmetteError, match=r"predict_proba failed \(AttributeError.*file"):
+            each.predict_proba(X)
+    fitted = pm.ClassTreeClassifier().fit(*problem())
+    del fitted._answers.class_order
+    with pytest.raises(AttributeError):  # not from a file: an error of its own
+        fitted.predict_proba(X)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": -1},
+        {"seed": "1"},
+        {"rounds": "text"},
+        {"rounds": [7]},
+        {"losses": np.zeros(7)},
+        {"losses": [0.5, 0.5]},
+        {"edges": np.zeros(2, dtype=np.float32)},
+        {"validation": np.zeros(2)},
+        {"seed": None, "rounds": None},
+    ],
+)
+def test_a_fit_does_not_continue_from_a_changed_checkpoint(change, tmp_path):
+    X, paths = problem()
+    file = tmp_path / "run"
+    clf = pm.HierarchicalBoostingClassifier(**FEW).set_callbacks(pm.Checkpoint(file))
+    clf.fit(X, paths)
+    fingerprint, state = read_checkpoint(file)
+    write_checkpoint(file, fingerprint, {**state, **change})
+    with pytest.raises(PalmetteError, match="delete it to start over"):
+        clf.fit(X, paths)
+
+
+@pytest.mark.parametrize("other", ["classes", "cart votes", "colours", "bundle"])
+def test_rounds_of_another_fit_are_not_continued(other, tmp_path):
+    X, paths = problem()
+    file = tmp_path / "run"
+    clf = pm.HierarchicalBoostingClassifier(n_estimators=3, random_state=0)
+    clf.set_callbacks(pm.Checkpoint(file)).fit(X, paths)
+    fingerprint, state = read_checkpoint(file)
+    rounds = model(other).rounds_
+    short = {name: state[name][: len(rounds)] for name in ("losses", "edges")}
+    write_checkpoint(file, fingerprint, {**state, **short, "rounds": rounds})
+    with pytest.raises(PalmetteError, match="delete it to start over"):
+        clf.fit(X, paths)
+
+
+def test_a_bundle_has_the_parts_of_the_fit(tmp_path):
+    X, paths = problem()
+    file = tmp_path / "run"
+    clf = pm.HierarchicalBoostingClassifier(**FEW, loss=("leaf_softmax", "path_softmax"))
+    clf.set_callbacks(pm.Checkpoint(file)).fit(X, paths)
+    fingerprint, state = read_checkpoint(file)
+    bundle = state["rounds"][0]
+    swapped = replace(
+        bundle, parts=bundle.parts[::-1], bounds=bundle.bounds[-1] - bundle.bounds[::-1]
+    )
+    if not np.array_equal(swapped.bounds, bundle.bounds):
+        write_checkpoint(file, fingerprint, {**state, "rounds": [swapped] * len(state["rounds"])})
+        with pytest.raises(PalmetteError, match="other parts"):
+            clf.set_params(n_estimators=3).fit(X, paths)

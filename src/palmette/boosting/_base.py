@@ -39,7 +39,7 @@ from palmette.decisions._rules import Marginal, resolve_decoding
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._containers import row_index
-from palmette.persistence.checks import numbers, require
+from palmette.persistence.checks import numbers, refused_unless_whole, require
 from palmette.trees._binning import BinMapper
 
 if TYPE_CHECKING:
@@ -210,8 +210,9 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         self._n_rows = max(float(weights.sum()), float(len(weights)))
         objective = self._objective(targets, weights)
         self.start_ = objective.start
-        if self.rounds_:
-            self._check_rounds()  # they may come from a checkpoint, and are replayed
+        if self.rounds_:  # they may come from a checkpoint, and are replayed
+            with refused_unless_whole("the rounds of an earlier fit"):
+                self._check_rounds()
         with Threads(getattr(self, "n_jobs", None)) as threads:
             rows = TrainingRows(
                 codes, self.bins_.n_bins, weights.astype(np.float32), X, self._mask(), threads
@@ -247,6 +248,11 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
             if done is None:
                 self._warn_of_stop(turn, objective)
                 break
+            if rounds and type(rounds[0]) is not type(done.hypothesis):
+                raise PalmetteError(
+                    "the rounds of an earlier fit have another type than those of this one. If "
+                    "they are from a checkpoint, it was changed: delete it to start over."
+                )
             rounds.append(done.hypothesis)
             losses.append(done.loss)
             edges.append(done.edge)
@@ -337,11 +343,21 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         """Continue from the state of a checkpoint, with at most `n_estimators` of its rounds."""
         if saved is None:
             return
-        n_kept = self.n_estimators
-        self._seed = int(saved["seed"])
-        self.rounds_ = saved["rounds"][:n_kept]
-        self.train_loss_, self.edges_ = saved["losses"][:n_kept], saved["edges"][:n_kept]
-        self.validation_loss_ = saved["validation"][:n_kept]
+        with refused_unless_whole("the state of the checkpoint"):
+            seed, rounds = saved["seed"], saved["rounds"]
+            require(type(seed) is int and 0 <= seed < 2**63, "its seed is not a number")
+            require(isinstance(rounds, list), "its rounds are not a list")
+            n_kept = self.n_estimators
+            self._seed, self.rounds_ = seed, rounds[:n_kept]
+            n_losses = len(rounds) if self.n_iter_no_change is not None else 0
+            for name, kept, size in (
+                ("losses", "train_loss_", len(rounds)),
+                ("edges", "edges_", len(rounds)),
+                ("validation", "validation_loss_", n_losses),
+            ):
+                values = numbers(saved[name], np.float64, 1, name)
+                require(len(values) == size, f"{name} and rounds do not fit together")
+                setattr(self, kept, values[:n_kept])
 
     # ------------------------------------------------------------------ files
 
@@ -353,10 +369,9 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
     def _check_rounds(self) -> None:
         """Require that rounds use features that have bins, and vote for the model's columns."""
         require(isinstance(self.bins_, BinMapper), "the bins of a model are not a BinMapper")
-        numbers(self.bins_.starts, np.int64, 1, "starts of bins")
+        self.bins_.check_arrays()
         require(isinstance(self.rounds_, list), "the rounds of a model are not a list")
-        is_vector = isinstance(self.start_, np.ndarray) and self.start_.ndim == 1
-        require(is_vector, "the initial scores of a model are not a vector")
+        numbers(self.start_, np.float32, 1, "initial scores of a model")
         for each in self.rounds_:
             require(
                 type(each) is type(self.rounds_[0]), "the rounds of a model have different types"

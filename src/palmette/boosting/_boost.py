@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from palmette._arrays import row_chunks
 from palmette.boosting._hypotheses import Bundle, ClassTrees, Hypothesis, Samples, add_class_trees
 from palmette.boosting._weak import TrainingRows, WeakLearner
+from palmette.exceptions import PalmetteError
+from palmette.persistence.checks import require
 
 
 class BundledObjective:
@@ -44,6 +46,7 @@ class BundledObjective:
 
     def replay(self, hypothesis: Bundle, samples: Samples) -> None:
         """Update by a round of an earlier fit."""
+        require(np.array_equal(hypothesis.bounds, self._bounds), "a round has other parts")
         for each, part in zip(self._objectives, hypothesis.parts, strict=True):
             each.replay(part, samples)
 
@@ -176,8 +179,14 @@ def boost(
     Round
     """
     samples = Samples(rows.codes, rows.X)
-    for hypothesis in done:
-        objective.replay(hypothesis, samples)
+    try:
+        for hypothesis in done:
+            objective.replay(hypothesis, samples)
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        raise PalmetteError(
+            f"the rounds of an earlier fit cannot be continued ({error}). If they are from a "
+            "checkpoint, it was changed: delete it to start over."
+        ) from error
     choose = choose_rows or RowChoice()
     turn = len(done)
     while True:

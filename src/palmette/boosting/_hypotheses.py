@@ -51,7 +51,9 @@ class ColumnParents:
         columns = numbers(self.columns, np.int32, 1, "parents of columns")
         numbers(self.starts, np.int64, 1, "starts of parents")
         sizes = check_starts(self.starts, None, len(columns), "starts of parents")
+        child = np.repeat(np.arange(len(sizes)), sizes)
         require(within(columns, len(sizes)), "a column has a parent that does not exist")
+        require(columns < child, "a column comes before its parent")
         require(isinstance(self.need_all, bool), "need_all is neither true nor false")
 
 
@@ -302,6 +304,7 @@ class Coloured:
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
         numbers(self.code, np.int8, 1, "code")
+        require(not _has_parts(self.binary), "a coloured round has rounds in rounds")
         require(extent_of(self.binary)[0] == 1, "a coloured round has more than one column")
 
 
@@ -332,6 +335,7 @@ class Bundle:
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
         require(isinstance(self.parts, tuple) and len(self.parts) > 0, "a round has no parts")
+        require(not any(map(_has_parts, self.parts)), "a part of a round has parts")
         ends = np.cumsum([0, *(extent_of(part)[0] for part in self.parts)])
         bounds = numbers(self.bounds, np.int64, 1, "bounds")
         require(np.array_equal(bounds, ends), "the parts of a round do not fit their bounds")
@@ -393,6 +397,10 @@ def answer_signs(n_columns: int) -> NDArray[np.int8]:
 
 
 # ---------------------------------------------------------------------- files
+
+
+def _has_parts(hypothesis: Any) -> bool:
+    return isinstance(hypothesis, Bundle | Coloured)
 
 
 def extent_of(hypothesis: Any) -> tuple[int, int]:

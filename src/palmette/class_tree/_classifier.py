@@ -35,6 +35,7 @@ from palmette.decisions._rules import Beam, BestPath, TopDown, resolve_decoding
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
+from palmette.persistence.checks import numbers, require, within
 
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
@@ -267,7 +268,8 @@ class ClassTreeClassifier(HierarchicalClassifier):
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
         if hasattr(self, "routes_"):
-            check_routes(self.routes_, self.options_, self.n_features_in_)
+            n_classes = len(self.space_.classes)
+            check_routes(self.routes_, self.options_, self.n_features_in_, n_classes)
 
     def _width(self) -> int | None:
         """Return the beam width of the decision rule; 0 for all nodes, None for other rules."""
@@ -386,6 +388,16 @@ class DagSpace:
         self._below = sparse.csr_array(above[:, self.nodes].T, dtype=np.float64)
 
     @property
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        require(isinstance(self.hierarchy, Hierarchy), "the hierarchy of classes is missing")
+        for each in (self.classes, self.nodes):
+            nodes = numbers(each, np.int32, 1, "classes")
+            require(within(nodes, self.hierarchy.n_nodes), "a class is not in the hierarchy")
+            require(np.diff(nodes) > 0, "classes are not in ascending order")
+        fits = self._below.shape == (len(self.nodes), len(self.classes))
+        require(fits, "classes and nodes do not fit together")
+
     def n_classes(self) -> int:
         """Number of labels."""
         return len(self.classes)

@@ -128,7 +128,8 @@ class DAGSVMClassifier(HierarchicalClassifier):
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
         if hasattr(self, "routes_"):
-            check_routes(self.routes_, self.options_, self.n_features_in_)
+            n_classes = len(self.space_.classes)
+            check_routes(self.routes_, self.options_, self.n_features_in_, n_classes)
 
     def _gives_proba(self) -> bool:
         return False

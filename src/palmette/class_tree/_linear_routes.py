@@ -11,6 +11,7 @@ from scipy import sparse
 
 from palmette._arrays import read_only
 from palmette.class_tree._routing import OptionTable, Routes
+from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 
 FloatArray = NDArray[np.float64]
@@ -126,7 +127,13 @@ class LinearRoutes(Routes):
 
     def prepare(self, X: Any) -> FlatRows:
         """Return the rows as flat arrays; see `Routes.prepare`."""
-        return FlatRows.of(X)
+        rows = FlatRows.of(X)
+        if rows.n_features != self.n_features:
+            raise PalmetteError(
+                f"X has {rows.n_features} features, but the routes were fitted with "
+                f"{self.n_features}."
+            )
+        return rows
 
     def score(
         self,
@@ -239,15 +246,15 @@ class FlatRows(NamedTuple):
         return len(self.lengths)
 
 
-def check_routes(routes: Any, options: Any, n_features: int) -> None:
+def check_routes(routes: Any, options: Any, n_features: int, n_classes: int) -> None:
     """Check that the routes and options of a model file match.
 
     Parameters
     ----------
     routes, options : objects
         Objects from a file, of any type.
-    n_features : int
-        Number of features of the model.
+    n_features, n_classes : int
+        Numbers of features and classes of the model.
 
     Raises
     ------
@@ -256,6 +263,7 @@ def check_routes(routes: Any, options: Any, n_features: int) -> None:
     """
     require(isinstance(options, OptionTable), "the options of a model are not an OptionTable")
     require(isinstance(routes, Routes), "the routes of a model are not a Routes object")
+    require(options.n_classes == n_classes, "the options lead to other classes than the model's")
     if isinstance(routes, LinearRoutes):
         fits = np.array_equal(routes.first_option, options.first)
         require(fits, "routes and options do not fit together")

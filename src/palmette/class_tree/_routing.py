@@ -15,14 +15,7 @@ from sklearn.base import BaseEstimator
 
 from palmette._arrays import take_rows
 from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.persistence.checks import (
-    check_starts,
-    integers,
-    numbers,
-    require,
-    same_shapes,
-    within,
-)
+from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
@@ -69,7 +62,8 @@ class OptionTable:
         ends = numbers(self.ends, np.int32, 1, "ends")
         same_shapes(targets, ends)
         numbers(self.first, np.int64, 1, "first")
-        sizes = check_starts(self.first, len(integers(self.nodes, "nodes")), len(targets), "first")
+        n_nodes = len(numbers(self.nodes, np.int32, 1, "nodes"))
+        sizes = check_starts(self.first, n_nodes, len(targets), "first")
         require(sizes > 0, "a node has no options")
         require(sparse.issparse(self.below), "the classes below options are not a sparse array")
         owner = np.repeat(np.arange(len(sizes)), sizes)

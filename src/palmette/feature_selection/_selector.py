@@ -433,7 +433,10 @@ def _matrix(
     lengths = np.zeros(shape[0], dtype=np.int64)
     lengths[nodes] = [len(each) for each in columns]
     indptr = np.r_[0, np.cumsum(lengths)]
-    return sparse.csr_array((np.concatenate(values), np.concatenate(columns), indptr), shape=shape)
+    parts = np.concatenate(values), np.concatenate(columns), indptr
+    matrix = sparse.csr_array(parts, shape=shape)
+    matrix.check_format(full_check=True)  # in a changed file, columns may be any numbers
+    return matrix
 
 
 def _shown(number: Any) -> str:

@@ -180,6 +180,7 @@ class LabelForm:
 
 # types of Python values that an array of each kind represents exactly
 _HELD = {
+        matrix.check_format(full_check=True)  # in a changed file, nodes may be any numbers
     "U": (str,),
     "T": (str,),
     "S": (bytes,),

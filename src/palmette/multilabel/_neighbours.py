@@ -399,6 +399,7 @@ class NeighbourLabels:
         starts = np.arange(n_rows + 1) * found.shape[1]
         shape = (n_rows, self._X.shape[0])
         neighbours = sparse.csr_array((shares.ravel(), found.ravel(), starts), shape=shape)
+        neighbours.check_format(full_check=True)  # in a changed file, the search has other rows
         return sparse.csr_array(neighbours @ self._Y)
 
     def _none(self, n_rows: int) -> sparse.csr_array:

@@ -154,6 +154,7 @@ class CoherentForestClassifier(CoherentClassifier):
         starts = np.arange(0, leaves.size + 1, n_trees)
         shape = (n_rows, self._members.shape[0])
         reached = sparse.csr_array((np.ones(leaves.size), leaves.ravel(), starts), shape=shape)
+        reached.check_format(full_check=True)  # in a changed file, trees may have more leaves
         return sparse.csr_array(reached @ self._members)
 
     def _node_proba_of(self, X: Any) -> FloatArray:

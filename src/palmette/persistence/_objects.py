@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import enum
 import inspect
+import traceback
 from dataclasses import fields
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, wraps
 from types import MemberDescriptorType
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 
 from palmette.decisions._coherence import NodeColumns
+from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import LabelSpace
 from palmette.persistence import _codecs
@@ -28,6 +33,7 @@ from palmette.persistence._types import (
     name_of_function,
     name_of_type,
 )
+from palmette.persistence.checks import integers, within
 from palmette.persistence.names import find_class, full_name, is_of_palmette, stable_name
 
 # attributes that scikit-learn sets on an estimator during a fit, for callbacks
@@ -73,10 +79,11 @@ class Derived(Codec):
     def read(self, content: Any, decoder: Decoder) -> Any:
         kind = find_class(content["class"])
         hierarchy, nodes = (decoder.value(content[key]) for key in ("hierarchy", "nodes"))
-        is_good = isinstance(hierarchy, Hierarchy) and isinstance(nodes, np.ndarray)
-        if kind not in _NODES_OF or not is_good or nodes.ndim != 1 or nodes.dtype.kind != "i":
+        if kind not in _NODES_OF or not isinstance(hierarchy, Hierarchy):
             raise ValueError(f"{content['class']} does not have a hierarchy and nodes")
-        if (np.diff(nodes) <= 0).any() or not ((nodes >= 0) & (nodes < hierarchy.n_nodes)).all():
+        numbers = integers(nodes, "nodes")
+        is_good = (np.diff(numbers) > 0).all() and within(numbers, hierarchy.n_nodes).all()
+        if not is_good or nodes.dtype.kind != "i" or nodes.itemsize < 4:
             raise ValueError("nodes are not ascending nodes of the hierarchy")
         return kind(hierarchy, nodes)
 
@@ -143,7 +150,12 @@ class Objects(Codec):
         }
 
     def read(self, content: Any, decoder: Decoder) -> Any:
-        return object.__new__(find_class(content["class"]))
+        kind: Any = find_class(content["class"])
+        made = object.__new__(kind)
+        if issubclass(kind, BaseEstimator):
+            _guard(kind)
+            _READ.add(made)
+        return made
 
     def fill(self, made: Any, content: Any, decoder: Decoder) -> None:
         check_attributes(type(made), content["state"])
@@ -154,6 +166,62 @@ class Objects(Codec):
             return
         for name, each in state.items():
             object.__setattr__(made, name, each)  # also for a class that is frozen or has slots
+
+
+# ---------------------------------------------------------------------- estimators that were read
+
+
+_READ: WeakSet[Any] = WeakSet()
+_ANSWERS = ("predict", "staged_", "transform", "inverse_transform", "score", "decision_function")
+
+
+@cache
+def _guard(kind: type) -> None:
+    """Make an estimator that was read from a file raise a PalmetteError if its parts do not fit.
+
+    A file that was changed may lack any part, or have it with other numbers. What compiled code
+    uses is checked; for the rest, an error of numpy or Python in a method that answers is enough.
+    Estimators that were not read from a file are not affected.
+    """
+    for each in kind.__mro__:
+        for name, method in list(vars(each).items()):
+            is_answer = is_of_palmette(each) and name.startswith(_ANSWERS)
+            if not is_answer or name in _GUARDED.setdefault(each, set()):
+                continue
+            if inspect.isfunction(method) and not inspect.isgeneratorfunction(method):
+                setattr(each, name, _guarded(method))
+            elif hasattr(method, "fn"):  # made by `available_if`
+                method.fn = _guarded(method.fn)
+            _GUARDED[each].add(name)
+
+
+_GUARDED: dict[type, set[str]] = {}
+
+
+def _guarded(method: Any) -> Any:
+    @wraps(method)
+    def answer(self: Any, *args: Any, **settings: Any) -> Any:
+        try:
+            return method(self, *args, **settings)
+        except (PalmetteError, NotFittedError, MemoryError, Warning):
+            raise
+        except Exception as error:
+            if self not in _READ or _is_of_the_rows(error):
+                raise
+            raise PalmetteError(
+                f"{type(self).__name__}.{method.__name__} failed ({type(error).__name__}: "
+                f"{str(error)[:300]}). The model was loaded from a file: if X is like the rows of "
+                "its fit, the file was changed. Use another copy of it, or fit the model again."
+            ) from error
+
+    return answer
+
+
+def _is_of_the_rows(error: Exception) -> bool:
+    """Return whether scikit-learn refused X."""
+    frames = traceback.extract_tb(error.__traceback__)
+    at_reading = any(each.name == "_read_rows" for each in frames)
+    return at_reading and frames[-1].filename.endswith("validation.py")
 
 
 # ---------------------------------------------------------------------- attributes

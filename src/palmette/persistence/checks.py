@@ -8,12 +8,24 @@ checkpoints call it on every object, wherever it is in the file, before anything
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["check_starts", "integers", "numbers", "require", "same_shapes", "within"]
+from palmette.exceptions import PalmetteError
+
+__all__ = [
+    "check_starts",
+    "integers",
+    "numbers",
+    "refused_unless_whole",
+    "require",
+    "same_shapes",
+    "within",
+]
 
 
 def require(holds: Any, otherwise: str) -> None:
@@ -27,8 +39,22 @@ def require(holds: Any, otherwise: str) -> None:
         raise ValueError(otherwise)
 
 
+@contextmanager
+def refused_unless_whole(what: str) -> Iterator[None]:
+    """Turn errors about parts that are missing or do not fit together into a PalmetteError."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise PalmetteError(
+            f"{what} cannot be used ({error or type(error).__name__}). The file that it is from "
+            "was changed: use another copy of it, or delete it to start over."
+        ) from error
+
+
 def numbers(value: Any, dtype: Any, ndim: int, what: str) -> NDArray[Any]:
-    """Return an array after a check of its dtype and number of dimensions.
+    """Return an array after a check of its dtype, number of dimensions and order (C).
+
+    An array that a kernel gets has exactly the dtype that a fit gives it.
 
     Parameters
     ----------
@@ -52,21 +78,30 @@ def numbers(value: Any, dtype: Any, ndim: int, what: str) -> NDArray[Any]:
         raise ValueError(
             f"{what}: expected an array of {np.dtype(dtype)} with {ndim} dimension(s), got {got}"
         )
+    # for another order or alignment kernels would be compiled again
+    require(value.flags.c_contiguous and value.flags.aligned, f"{what}: expected an array by rows")
     found: NDArray[Any] = value
     return found
 
 
-def integers(value: Any, what: str, ndim: int = 1) -> NDArray[Any]:
-    """Return an array after a check that it has native integers of any width."""
+def integers(value: Any, what: str, ndim: int = 1) -> NDArray[np.int64]:
+    """Return integers of any width as int64, in which sums and differences do not wrap.
+
+    Examples
+    --------
+    >>> np.diff(integers(np.array([0, 200, 100], dtype=np.uint8), "starts"))
+    array([ 200, -100])
+    """
     is_array = type(value) is np.ndarray and value.dtype.kind in "iu" and value.dtype.isnative
     require(is_array and value.ndim == ndim, f"{what}: expected integers with {ndim} dimension(s)")
-    found: NDArray[Any] = value
-    return found
+    ends = [int(value.min()), int(value.max())] if value.size else []
+    require(all(abs(end) < 2**62 for end in ends), f"{what}: an integer is too large")
+    return np.asarray(value, dtype=np.int64)
 
 
 def within(places: NDArray[Any], n: int) -> NDArray[np.bool_]:
     """Return which indices are at least 0 and less than `n`."""
-    return np.asarray((places >= 0) & (places < n))
+    return np.asarray((places >= 0) & (places < int(n)))
 
 
 def same_shapes(first: NDArray[Any], *others: NDArray[Any]) -> None:
@@ -105,9 +140,8 @@ def check_starts(
     """
     starts = integers(starts, what)
     require(len(starts) > 0 and starts[0] == 0, f"{what}: the first part does not start at 0")
-    # a comparison, since differences of unsigned numbers are never negative
     require(starts[1:] >= starts[:-1], f"{what}: a part ends before it starts")
     require(n_parts is None or len(starts) - 1 == n_parts, f"{what}: expected {n_parts} parts")
     require(n_all is None or starts[-1] == n_all, f"{what}: the last part does not end at {n_all}")
-    sizes: NDArray[np.int64] = np.diff(starts).astype(np.int64)
+    sizes: NDArray[np.int64] = np.diff(starts)
     return sizes

@@ -294,9 +294,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return
         n_columns = len(numbers(self.idf_, np.float64, 1, "idf_"))
         n_words = self.n_words_
-        require(type(n_words) is int and n_words >= 0, "n_words_ is not a number of columns")
+        is_number = type(n_words) is int and 0 <= n_words <= n_columns
+        require(is_number, "n_words_ is not a number of columns")
         low, high = self.pieces_ or (1, 1)
-        is_range = type(low) is int and type(high) is int and 1 <= low <= high
+        is_range = type(low) is int and type(high) is int and 1 <= low <= high < 2**31
         require(is_range, "pieces_ are not numbers of characters")
         if self.method == "hashing":
             n_used = 2 * n_words if self.pieces_ else n_words

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from palmette._arrays import BIN, OFFSET, BinArray, CountArray
 from palmette.exceptions import PalmetteError
+from palmette.persistence.checks import check_starts, numbers, require
 
 MAX_BINS = 255
 MISSING = 255  # the largest code: missing values exceed every threshold and go right
@@ -46,6 +47,13 @@ class BinMapper:
         self.starts: NDArray[np.int64] = np.zeros(len(thresholds) + 1, dtype=OFFSET)
         np.cumsum([len(cuts) for cuts in thresholds], out=self.starts[1:])
         self.cuts: CountArray = np.concatenate([np.empty(0), *thresholds])
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        cuts = numbers(self.cuts, np.float64, 1, "thresholds of bins")
+        numbers(self.starts, np.int64, 1, "starts of bins")
+        sizes = check_starts(self.starts, None, len(cuts), "starts of bins")
+        require(sizes < MAX_BINS, "a feature has too many bins")
 
     @classmethod
     def fit(cls, X: Any, max_bins: int = MAX_BINS, random_state: int = 0) -> BinMapper:
