@@ -38,6 +38,21 @@ def test_drawing(palmette, file):
     assert "\n".join(drawing) == Hierarchy.read(file).draw()
 
 
+def test_a_name_above_itself_is_told(palmette, file):
+    file.write_text("a > a\na > b\n")
+    result = palmette("hierarchy", file)
+    assert "note: 1 of the nodes have the same name as a node above them, such as 'a/a'" in (
+        result.stderr
+    )
+
+
+def test_both_commands_give_one_verdict(palmette, file):
+    for content, code in (("a > b\n a > c\na > d\n", 2), ("a > b\na > b > c\n", 0)):
+        file.write_text(content)
+        shown, checked = palmette("hierarchy", file), palmette("hierarchy", "check", file)
+        assert (shown.exit_code, checked.exit_code) == (code, code)
+
+
 def test_fewer_lines(palmette, file):
     assert len(palmette("hierarchy", file, "--lines", 3).stdout.splitlines()) == 1 + 3
 

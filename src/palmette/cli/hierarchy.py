@@ -53,8 +53,9 @@ def show(
 
     Example: palmette hierarchy taxonomy.txt --out taxonomy.svg
     """
-    from palmette.hierarchy._drawing import summarize
+    from palmette.hierarchy._drawing import short_path, summarize
     from palmette.hierarchy._hierarchy import Hierarchy
+    from palmette.hierarchy.checking._findings import repeated_on_path
 
     hierarchy = Hierarchy.read(file, format=format, root=root)
     if excel_safe:
@@ -62,6 +63,12 @@ def show(
 
         require_csv(excel_safe, [out or Path("drawing")])
     say(summarize(hierarchy))
+    if repeated := repeated_on_path(hierarchy, with_letters=True):
+        say(
+            f"note: {len(repeated):,} of the nodes have the same name as a node above them, such "
+            f"as {short_path(hierarchy, repeated[0][0])!r}; `palmette hierarchy check` lists them",
+            err=True,
+        )
     if out is not None:
         hierarchy.write(out, excel_safe=excel_safe)
         say(f"wrote {out}")

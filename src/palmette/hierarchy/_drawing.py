@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
 
 IntArray = NDArray[np.int64]
+_LEVEL = "   "  # indentation of one level
+_DEEPEST = 200  # levels of a drawing: the lines of a long chain would be quadratic in its length
 Shown = dict[int, list[int]]  # node -> those of its children that are drawn, in their order
 
 
@@ -34,7 +36,7 @@ def draw(
     ----------
     hierarchy : Hierarchy
     max_lines : int or None
-        Maximum number of lines, at least 3; None draws everything.
+        Maximum number of lines, at least 3; None draws everything down to 200 levels.
     annotations : sequence of str of length n_nodes, optional
         Text to put after the name of each node.
     weights : array-like of shape (n_nodes,), optional
@@ -76,8 +78,10 @@ def draw(
             text += f"  {annotations[node]}"
         if node not in expanded:  # in a DAG a node is drawn again, but not its descendants
             expanded.add(node)
-            stack.extend(reversed(_entries(hierarchy, node, indent, shown)))
-            if not shown[node] and not hierarchy.is_leaf[node]:
+            is_cut = len(indent) >= len(_LEVEL) * _DEEPEST
+            if not is_cut:
+                stack.extend(reversed(_entries(hierarchy, node, indent, shown)))
+            if (is_cut or not shown[node]) and not hierarchy.is_leaf[node]:
                 text += f"  … {len(hierarchy.children(node))} more"
         lines.append(prefix + text)
     return "\n".join(lines)
@@ -92,6 +96,27 @@ def one_line(name: object) -> str:
     'a·b'
     """
     return "".join(c if c.isprintable() else "·" for c in str(name))
+
+
+def short_path(hierarchy: Hierarchy, node: int, most: int = 100) -> str:
+    """Return the path of a node joined by "/", without the upper names of a long one.
+
+    `Hierarchy.path_strings` holds all paths, which take too much memory for long chains.
+
+    Examples
+    --------
+    >>> from palmette.hierarchy._hierarchy import Hierarchy
+    >>> h = Hierarchy.from_paths([("a", "b", "c", "d")])
+    >>> short_path(h, 4), short_path(h, 4, most=2), short_path(h, 0)
+    ('a/b/c/d', '…/c/d', 'root')
+    """
+    steps = [str(hierarchy.names[node])]
+    while hierarchy.is_tree and (node := hierarchy._parent_list[node]) > 0:
+        if len(steps) == most:
+            steps.append("…")
+            break
+        steps.append(str(hierarchy.names[node]))
+    return "/".join(steps[::-1])
 
 
 def choose_nodes(
@@ -203,7 +228,7 @@ def _entries(
         visible.append(-hidden)
     last = len(visible) - 1
     return [
-        (child, indent + ("└─ " if i == last else "├─ "), indent + ("   " if i == last else "│  "))
+        (child, indent + ("└─ " if i == last else "├─ "), indent + (_LEVEL if i == last else "│  "))
         for i, child in enumerate(visible)
     ]
 

@@ -16,6 +16,7 @@ from palmette.hierarchy._drawing import (
     choose_nodes,
     lay_out,
     one_line,
+    short_path,
     summarize,
 )
 
@@ -194,7 +195,7 @@ def _mark(
     if node < 0:
         return f'{text} class="left-out">{escape(label)}</text>'
     fill = "" if colours is None else f' style="fill:{colours[node]}"'
-    path = escape(one_line(hierarchy.path_strings[node]))
+    path = escape(one_line(short_path(hierarchy, node)))
     return (
         f'<g><title>{path}</title><circle cx="{x:.1f}" cy="{y:.1f}" r="{_DOT}"{fill}/>'
         f"{text}>{escape(label)}</text></g>"

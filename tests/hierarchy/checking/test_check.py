@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._pictures import to_svg
 from palmette.hierarchy.checking import check_hierarchy
+from palmette.hierarchy.files._registry import READERS
 
 
 @pytest.fixture
@@ -55,11 +57,16 @@ def test_all_faults_of_paths(check):
     )
 
 
-def test_a_blank_that_makes_paths_look_like_indented_text(check):
-    found = check("a > b\n a > c\na > d\n")
+@pytest.mark.parametrize(
+    "text", ["a > b\n a > c\na > d\n", "a\n a > c\nd\ne\n", "1 - a\n 2 - a > c\n3 - d\n4 - e\n"]
+)
+def test_a_blank_that_makes_paths_look_like_indented_text(check, tmp_path, text):
+    found = check(text)
     assert places(found.faults) == [(2, "leading space")]
-    assert found.format == "paths"
-    assert not check("a > b\n a > c\na > d\n", format="paths").faults
+    assert (found.format, found.hierarchy) == ("paths", None)
+    assert not check(text, format="paths").faults
+    with pytest.raises(ReadError, match=r"tree\.txt:2: this line begins with a space"):
+        Hierarchy.read(tmp_path / "tree.txt")
 
 
 def test_a_lost_id(check):
@@ -87,13 +94,13 @@ def test_all_faults_of_edges(check):
     text = "parent,child\nroot,a\nroot,b\na,c\na,c\nb,b\nc,\nx,y\nb,d,e\n"
     found = check(text, format="edges")
     assert places(found.faults) == [
-        (5, "repeated edge"),
         (6, "own parent"),
         (7, "fields"),
         (8, "second root"),
         (9, "fields"),
     ]
-    assert "'x' (descendants: 1) has no parent, like 'root'" in found.faults[3].message
+    assert "'x' (descendants: 1) has no parent, like 'root'" in found.faults[2].message
+    assert places(found.notes) == [(5, "repeated edge")]  # which the reader ignores
 
 
 def test_every_cycle_is_told_with_its_lines(check):
@@ -209,8 +216,8 @@ def test_latin_1_is_a_note_and_a_mixture_a_fault(check):
 
 def test_lost_and_hidden_characters(check):
     found = check("a > b\ufffd\na > c\u200b\n")
-    assert places(found.faults) == [(1, "encoding")]
-    assert places(found.notes) == [(2, "character")]
+    assert not found.faults
+    assert places(found.notes) == [(1, "encoding"), (2, "character")]
 
 
 def test_a_binary_file(check):
@@ -242,6 +249,8 @@ def test_a_file_that_is_not_there(tmp_path):
 def test_only_children_and_names_of_parents_are_notes(check):
     found = check("a > b > c\na > b > d\nx > x\nx > y\n")
     assert places(found.notes) == [(1, "only child"), (3, "parent's name")]
+    found = check("a > b > a\na > c\na > b > d\n")
+    assert places(found.notes) == [(1, "name above")]
 
 
 def test_notes_are_counted_where_they_are_many(check):
@@ -252,19 +261,67 @@ def test_notes_are_counted_where_they_are_many(check):
     assert found.to_text(max_notes=None).count("is the only child") == 9
 
 
-LINES = st.lists(st.text('ab> \t,"{}[]:-#é0', max_size=12), max_size=8)
+LINES = st.one_of(
+    st.text('ab> \t,"{}[]:-#é0', max_size=12),
+    st.sampled_from(
+        ["a > b", " a > b", "a > b > c", "1 - a > c", "2 - b", "> q", "q >", "a b", "b a", "a a",
+         "a,b", '{"a": 1}', "- a:", "@base <http://x>", "\ufffd > \u200b", "\udce9 > x"]
+    ),
+)  # fmt: skip
 
 
 @settings(max_examples=150, deadline=None)
-@given(lines=LINES, format=st.sampled_from(["paths", "edges", "indented", "json"]))
-def test_a_file_without_faults_is_read_and_one_with_is_told(tmp_path_factory, lines, format):
-    path = tmp_path_factory.mktemp("fuzz") / "tree.txt"
-    path.write_text("\n".join(lines))
-    found = check_hierarchy(path, format=format)
+@given(
+    lines=st.lists(LINES, max_size=8),
+    format=st.sampled_from([None, "", *READERS]),
+    one=st.booleans(),
+)
+@example(lines=["a > b", " a > b > c", "a > d"], format=None, one=True)
+@example(lines=[*[f"{i} - a > {i}x" for i in range(9)], "a > y"], format=None, one=True)
+@example(lines=["a > b", "a > c >"], format=None, one=True)
+@example(lines=["é > b", "\udce9 > c"], format="paths", one=True)
+@example(lines=["r a", "r a", "a b"], format=None, one=True)
+@example(lines=["a > \ufffd"], format=None, one=True)
+def test_a_file_has_faults_if_and_only_if_it_cannot_be_read(tmp_path_factory, lines, format, one):
+    path = tmp_path_factory.getbasetemp() / "one_verdict.txt"
+    path.write_bytes("\n".join(lines).encode("utf-8", "surrogateescape"))
+    options = {"format": format or None, "root": None if one else "all"}
+    found = check_hierarchy(path, **options)
     try:
-        read = Hierarchy.read(path, format=format)
-    except PalmetteError:
+        read = Hierarchy.read(path, **options)
+    except PalmetteError as error:
+        line = getattr(error, "line", None)
+        assert found.hierarchy is None
         assert found.faults
+        # the line that reading reports is among those of the faults
+        assert line is None or line in {fault.line for fault in found.faults}
     else:
+        assert not found.faults
         assert found.hierarchy == read
     assert found.to_text()
+
+
+def test_long_chains_and_wide_families_take_linear_time(check):
+    """Cubic steps would not end, and quadratic ones would be the slowest of this file."""
+    n = 5_000
+    chain = check("\n".join(f"n{i} n{i + 1}" for i in range(n)))
+    assert chain.hierarchy.max_depth == n
+    assert len(chain.notes) == n - 1
+    assert [note.line for note in chain.notes[:2]] == [2, 3]
+    assert "n4999/n5000" in chain.notes[-1].message
+    assert not check("(" * n + "leaf" + ")x" * n + ";").faults
+    cycles = check("\n".join(f"a{i} b{i}\nb{i} a{i}" for i in range(n // 2)), format="edges")
+    assert len(cycles.faults) == n // 2 + 1
+    roots = check("\n".join(f"a{i} b{i}" for i in range(n)), format="edges")
+    assert len(roots.faults) == n - 1
+    drawing = chain.hierarchy.draw(max_lines=None).splitlines()
+    assert len(drawing) == 201
+    assert drawing[-1].endswith("n200  … 1 more")
+    assert "…/n300/n301" in to_svg(chain.hierarchy)
+
+
+def test_deep_paths_take_time_linear_in_the_file(check):
+    names = [f"n{i}" for i in range(600)]
+    found = check("\n".join(" > ".join(names[: i + 1]) for i in range(600)))
+    assert [note.line for note in found.notes[:2]] == [2, 3]
+    assert not found.faults

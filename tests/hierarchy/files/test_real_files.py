@@ -14,6 +14,7 @@ import pytest
 
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy.checking import check_hierarchy
 
 pytestmark = pytest.mark.data
 
@@ -88,6 +89,24 @@ def test_no_file_is_left_out(data_home):
 def test_what_is_no_hierarchy_says_so(data_home, name):
     with pytest.raises(PalmetteError, match=NO_HIERARCHIES[name]):
         Hierarchy.read(data_home / name)
+
+
+def test_checks_give_the_verdict_of_reading(data_home):
+    names = [*(name for name, _, _ in TAXONOMIES), *NO_HIERARCHIES]
+    for name in names:
+        if (data_home / name).stat().st_size < 60_000:
+            found = check_hierarchy(data_home / name)
+            assert bool(found.faults) == (name in NO_HIERARCHIES), name
+
+
+def test_a_thesaurus_in_turtle_is_refused(data_home):
+    file = data_home.parent / "subjects/silknow_thesaurus.ttl.xz"
+    if not file.exists():
+        pytest.skip("the thesaurus is not beside the data home")
+    with pytest.raises(ReadError, match="RDF in Turtle; a SKOS or OWL reader is not part"):
+        Hierarchy.read(file)
+    with pytest.raises(ReadError, match="indentation"):
+        Hierarchy.read(file, format="indented")
 
 
 def test_wordnet_with_a_root(data_home):

@@ -6,6 +6,7 @@ import pytest
 
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy.checking import check_hierarchy
 from palmette.hierarchy.files._registry import READERS, WRITERS
 
 # one small file of each format, which no suffix gives away
@@ -55,6 +56,53 @@ def test_unknown_content_lists_the_known_ones(read):
     with pytest.raises(ReadError, match="cannot be detected") as e:
         read("a\nb\n")
     assert all(name in str(e.value) for name in READERS)
+
+
+FOREIGN = {
+    "Turtle": "# c\n@prefix s: <http://x#> .\n:a a s:Concept ;\n    s:broader :b .\n",
+    "Turtle; a SKOS": "PREFIX s: <http://x#>\n:a a s:Concept ;\n    s:broader :b .\n",
+    "RDF triples": '<http://a> <http://b> <http://c> .\n_:x <http://b> "d" .\n',
+    "RDF in XML": "<?xml version='1.0'?><!-- c -->\n<rdf:RDF xmlns:rdf='http://x'></rdf:RDF>",
+    "ontology in XML": "<Ontology xmlns='x'><Declaration/></Ontology>",
+    "an OWL ontology;": "Prefix(:=<http://a>)\nOntology(<http://b>\n Declaration(Class(:A))\n)",
+    "OWL": "Prefix: : <http://a>\nOntology: <http://b>\nClass: A\n    SubClassOf: B\n",
+    "JSON-LD": '{"@graph": [{"@id": "a"}], "@context": {}}',
+    "JSON-LD; a": '[{"@context": "x", "name": "a", "children": []}]',
+    "HTML": "<!DOCTYPE html>\n<html><body><ul><li>a</ul></body></html>",
+    "PDF": "%PDF-1.4\n1 0 obj\n",
+    "SQL": "-- dump\nCREATE TABLE `a` (\n  id int\n);\nINSERT INTO a VALUES (1);\n",
+    "YAML": "animal:\n  cat:\n  dog:\n",
+    "YAML,": "a:\n  - b\n  - name: c\n    children:\n      - d\n",
+    "DOT": "digraph x {\n  a -> b;\n}\n",
+    "Git LFS": "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 2\n",
+    "XLSX": b"PK\x03\x04\x14\0",
+    "Parquet": b"PAR1\x15\0",
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_other_formats_are_refused_by_their_content(read, tmp_path, kind):
+    with pytest.raises(ReadError, match=f"this looks like .*{kind}"):
+        read(FOREIGN[kind], "x.unknown")
+    found = check_hierarchy(tmp_path / "x.unknown")
+    assert [fault.kind for fault in found.faults] == ["format"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Animals:\n  cat\n  dog\nPlants:\n  oak\n",
+        "01: Crops\n  01.1: Wheat\n02: Coal\n  02.1: Mines\n",
+        "Create table runners (DIY)\n  Graph paper {A4}\n  Base <x>\nPrefix\n  a\n",
+        "Insert into walls > Dowels\nDrop table; folding > Wood\n@prefix > a\n",
+    ],
+)
+def test_names_that_resemble_other_formats_are_read(read, text):
+    assert read(text, "x.unknown").n_nodes == len(text.split("\n")) + text.count(" > ")
+
+
+def test_a_given_format_is_used(read):
+    assert read(FOREIGN["YAML"], format="indented").names.tolist() == ["animal:", "cat:", "dog:"]
 
 
 def test_unknown_suffix_for_writing(tmp_path):

@@ -21,14 +21,15 @@ from palmette.hierarchy.checking._lines import (
     check_encoding,
     check_indented,
     check_paths,
-    report_stray_blanks,
 )
 from palmette.hierarchy.files._registry import Reader, detect, find_reader
 from palmette.hierarchy.files._source import Source
+from palmette.hierarchy.files._text import STRAY_BLANK, stray_blanks
 
 __all__ = ["Finding", "HierarchyCheck", "check_hierarchy"]
 
-_BINARY = ("go-sqlite", "go-sqlite+part_of")
+# binary, or read by parsers of their own, which decode them
+_NOT_LINES = ("go-sqlite", "go-sqlite+part_of", "arff", "mulan", "icd10-xml")
 
 
 def check_hierarchy(
@@ -70,10 +71,15 @@ def check_hierarchy(
     found = Findings()
     try:
         reader = reader or detect(source)
-        if format is None and reader.name == "indented" and report_stray_blanks(source, found):
-            reader = find_reader("paths")
     except ReadError as error:
-        found.error("format", error)
+        if error.message == STRAY_BLANK:
+            for number in stray_blanks(source):
+                found.fault("leading space", STRAY_BLANK, number)
+            return _result(source, find_reader("paths"), None, found)
+        if error.message in [message for _, message in source.not_utf8[0][:1]]:
+            check_encoding(source, found)
+        else:
+            found.error("format", error)
         return _result(source, None, None, found)
     _check_lines(source, reader.name, found, one_root=root is None)
     hierarchy = _read(source, reader, root, found)
@@ -84,10 +90,12 @@ def check_hierarchy(
 
 def _check_lines(source: Source, format: str, found: Findings, one_root: bool) -> None:
     """Collect the faults of single lines."""
-    if format in _BINARY:
+    if format in _NOT_LINES:
         return
     try:
         check_encoding(source, found)
+        if found.has_faults:  # no text can be read
+            return
         check_characters(source, found)
         if format == "paths":
             check_paths(source, found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
@@ -11,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from palmette.exceptions import ReadError
-from palmette.hierarchy._drawing import summarize
+from palmette.hierarchy._drawing import short_path, summarize
 from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.hierarchy.files._source import short
+from palmette.hierarchy.files._source import DEFAULT_ROOT, short
+
+_LETTER = re.compile(r"[^\W\d_]")
 
 
 def statistics_of(hierarchy: Hierarchy) -> dict[str, Any]:
@@ -53,7 +56,7 @@ def statistics_of(hierarchy: Hierarchy) -> dict[str, Any]:
         "children_min": int(families.min()) if families.size else 0,
         "children_mean": float(families.mean()) if families.size else 0.0,
         "children_max": int(families.max()) if families.size else 0,
-        "largest_family": str(hierarchy.path_strings[int(n_children.argmax())]),
+        "largest_family": short_path(hierarchy, int(n_children.argmax())),
         "n_only_children": int((n_children == 1).sum()),
         "n_distinct_names": len({repr(name) for name in hierarchy.names.tolist()}),
         "n_several_parents": int((n_parents > 1).sum()),
@@ -79,51 +82,95 @@ def statistics_text(hierarchy: Hierarchy, facts: dict[str, Any]) -> str:
 
 
 def note_shape(hierarchy: Hierarchy, found: Findings) -> None:
-    """Note only children, siblings with nearly equal names, and nodes named like their parent."""
+    """Note only children, siblings with nearly equal names, and names that a path repeats."""
+    lines = _lines_of(hierarchy, found)
     for node in range(hierarchy.n_nodes):
         children = hierarchy.children(node).tolist()
         if len(children) == 1 and node:
             found.note(
                 "only child",
-                f"{short(hierarchy.path_strings[children[0]])} is the only child of its parent, so "
-                "there is no decision to learn",
-                _line_of(hierarchy, children[0], found),
+                f"{short(short_path(hierarchy, children[0], 20))} is the only child of its parent, "
+                "so there is no decision to learn",
+                lines[children[0]],
             )
-        _note_alike(hierarchy, node, children, found)
+        _note_alike(hierarchy, node, children, lines, found)
+    for node, above in repeated_on_path(hierarchy):
+        is_parent = hierarchy.parents[node] == above
+        found.note(
+            "parent's name" if is_parent else "name above",
+            f"{short(short_path(hierarchy, node, 20))} has the same name as "
+            + ("its parent" if is_parent else "a node above it"),
+            lines[node],
+        )
 
 
-def _note_alike(hierarchy: Hierarchy, node: int, children: list[int], found: Findings) -> None:
-    parent = str(hierarchy.names[node])
+def repeated_on_path(hierarchy: Hierarchy, with_letters: bool = False) -> list[tuple[int, int]]:
+    """Return the nodes of a tree that have the name of a node above them, and that node.
+
+    A root with the name of an added one, "root", does not count, nor does a node that is not the
+    parent if the name has no letter: codes such as 1/2/1 repeat their digits. `with_letters` leaves
+    out the parents of such names too.
+
+    Examples
+    --------
+    >>> repeated_on_path(Hierarchy.from_paths([("a", "a"), ("a", "b", "a")]))
+    [(2, 1), (4, 1)]
+    """
+    if not hierarchy.is_tree:
+        return []
+    repeated = []
+    path: list[int] = []  # nodes from the root; in preorder, its end is the previous node
+    last: dict[Any, list[int]] = {}  # nodes of the path by name
+    names = hierarchy.names.tolist()
+    for node, depth in enumerate(hierarchy.depth.tolist()):
+        while len(path) > depth:
+            last[names[path.pop()]].pop()
+        same = last.setdefault(names[node], [])
+        if (
+            same
+            and (same[-1] or names[0] != DEFAULT_ROOT)
+            and ((same[-1] == path[-1] and not with_letters) or _LETTER.search(str(names[node])))
+        ):
+            repeated.append((node, same[-1]))
+        same.append(node)
+        path.append(node)
+    return repeated
+
+
+def _note_alike(
+    hierarchy: Hierarchy,
+    node: int,
+    children: list[int],
+    lines: list[int | None],
+    found: Findings,
+) -> None:
     seen: dict[str, int] = {}
     for child in children:
         name = str(hierarchy.names[child])
-        if name == parent:
-            found.note(
-                "parent's name",
-                f"{short(hierarchy.path_strings[child])} has the same name as its parent",
-                _line_of(hierarchy, child, found),
-            )
         plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
         if plain in seen:
             found.note(
                 "similar siblings",
                 f"{short(name)} and {short(str(hierarchy.names[seen[plain]]))} below "
-                f"{short(parent)} differ only in case or spaces: are they the same class?",
-                _line_of(hierarchy, child, found),
+                f"{short(str(hierarchy.names[node]))} differ only in case or spaces: are they the "
+                "same class?",
+                lines[child],
             )
         seen.setdefault(plain, child)
 
 
-def _line_of(hierarchy: Hierarchy, node: int, found: Findings) -> int | None:
-    """Return the line of a node, found by its path with or without the root, or by its name."""
-    if not found.lines:
-        return None
-    if hierarchy.is_tree:
-        path = hierarchy.path(node)
-        for key in (path, (hierarchy.names[0], *path)):
-            if key in found.lines:
-                return found.lines[key]
-    return found.lines.get(hierarchy.names[node])
+def _lines_of(hierarchy: Hierarchy, found: Findings) -> list[int | None]:
+    """Return the line of every node, found by its place in a tree or by its name."""
+    names = hierarchy.names.tolist()
+    if not found.places or not hierarchy.is_tree:
+        return [found.lines.get(name) for name in names]
+    # the root is a node of the file, or was added above its nodes
+    root = found.places.get((-1, names[0]), -1) if len(found.places) == len(names) else -1
+    places: list[int | None] = [root]
+    for name, parent in zip(names[1:], hierarchy.parents[1:].tolist(), strict=True):
+        above = places[parent]
+        places.append(None if above is None else found.places.get((above, name)))
+    return [None if p is None or p < 0 else found.place_lines[p] for p in places]
 
 
 @dataclass(frozen=True)
@@ -159,11 +206,17 @@ class Findings:
     ----------
     found : list of Finding
     lines : dict
-        Line of a node, by its path from the top (a tuple), or by its name in files of edges.
+        Line of a node by its name, in files of edges.
+    places : dict of (int, name) to int
+        Numbers of nodes by the number of the parent, -1 at the top, and the name, in other files.
+    place_lines : list of int
+        Lines of these nodes.
     """
 
     found: list[Finding] = field(default_factory=list)
     lines: dict[Any, int] = field(default_factory=dict)
+    places: dict[tuple[int, Any], int] = field(default_factory=dict)
+    place_lines: list[int] = field(default_factory=list)
 
     def fault(self, kind: str, message: str, line: int | None = None) -> None:
         """Add a fault."""

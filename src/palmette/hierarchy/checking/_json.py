@@ -155,7 +155,7 @@ def _check_rows(value: JsonValue, found: Findings, one_root: bool) -> None:
     names, parents = value.get("names"), value.get("parents")
     if names is None or parents is None or len(names.items) != len(parents.items):
         return  # the reader reports the fault
-    links = Links(found, repeats_are_faults=False)
+    links = Links(found, notes_repeats=False)
     shown = [item.value if not item.kind else f"name {i}" for i, (_, _, item) in _each(names)]
     keys = [(shown[i], i) for i in range(len(shown))]  # unique, unlike names
     siblings: dict[tuple[int, str], int] = {}
@@ -199,11 +199,11 @@ def _each(value: JsonValue) -> Any:
 def _check_nodes(value: JsonValue, found: Findings) -> None:
     places = Places(found)
     first = [item for _, _, item in value.items] if value.is_list else [value]
-    work: list[tuple[JsonValue, tuple[Any, ...]]] = [(item, ()) for item in reversed(first)]
+    work = [(item, -1) for item in reversed(first)]
     while work:
         node, above = work.pop()
         if node.is_name:
-            places.declare((*above, node.value), node.line)
+            places.declare(node.value, above, node.line)
             continue
         if not node.is_object:
             found.fault("node", "expected an object among nested nodes", node.line)
@@ -214,8 +214,7 @@ def _check_nodes(value: JsonValue, found: Findings) -> None:
                 "empty name", "a node has no 'name' that is a string or an integer", node.line
             )
             continue
-        path = (*above, named.value)
-        places.declare(path, named.line)
+        place = places.declare(named.value, above, named.line)
         children = node.get("children")
         if children is not None and not children.is_list:
             if children.kind or children.value is not None:
@@ -223,34 +222,32 @@ def _check_nodes(value: JsonValue, found: Findings) -> None:
                 found.fault("children", f"'children' of {at} is not a list", node.line)
             continue
         if children is not None:
-            work.extend((item, path) for _, _, item in reversed(children.items))
+            work.extend((item, place) for _, _, item in reversed(children.items))
 
 
 def _check_objects(value: JsonValue, found: Findings) -> None:
     places = Places(found)
-    work: list[tuple[JsonValue, tuple[Any, ...]]] = [(value, ())]
+    work: list[tuple[JsonValue, Any, int]] = [(value, None, -1)]
     while work:
-        item, path = work.pop()
+        item, name, place = work.pop()
         if item.is_object:
             for key, line, below in item.items:
                 if key == "":
                     found.fault("empty name", "a key of an object is empty: expected a name", line)
                     continue
-                places.declare((*path, key), line)
-                work.append((below, (*path, key)))
+                work.append((below, key, places.declare(key, place, line)))
         elif item.is_list:
             for _, line, below in item.items:
                 if below.is_name:
-                    places.declare((*path, below.value), line)
+                    places.declare(below.value, place, line)
                 elif below.is_object:
-                    work.append((below, path))
+                    work.append((below, name, place))
                 else:
                     found.fault("value", "expected a name or an object in a list of leaves", line)
         elif item.value is not None and item.value != "":
             found.fault(
                 "value",
-                f"{short(path[-1])} has the value {short(item.value)}: expected an object or a "
-                "list",
+                f"{short(name)} has the value {short(item.value)}: expected an object or a list",
                 item.line,
             )
 

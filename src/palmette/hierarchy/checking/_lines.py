@@ -14,40 +14,24 @@ from palmette.exceptions import ReadError
 from palmette.hierarchy.checking._findings import Findings, shown_path
 from palmette.hierarchy.files import _text as indented
 from palmette.hierarchy.files._source import Source, short
-from palmette.hierarchy.files._text import find_separator, skip_id, split_edge_lines, split_steps
+from palmette.hierarchy.files._text import (
+    NO_ID,
+    OPEN_END,
+    find_separator,
+    has_open_end,
+    path_starts,
+    split_edge_lines,
+    split_steps,
+)
 
 _REPLACEMENT = "\ufffd"
 
 
 def check_encoding(source: Source, found: Findings) -> None:
     """Find lines that are not UTF-8: faults if other lines are UTF-8, else notes."""
-    data = source.data
-    try:
-        data.decode("utf-8")
-        return
-    except UnicodeDecodeError:
-        pass
-    bad: list[tuple[int, UnicodeDecodeError]] = []
-    n_wide = 0
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        try:
-            n_wide += len(line) > len(line.decode("utf-8"))
-        except UnicodeDecodeError as error:
-            bad.append((number, error))
-    add = found.fault if n_wide else found.note
-    for number, reason in bad:
-        byte = reason.object[reason.start]
-        rest = (
-            f"but {n_wide:,} other lines are: the file is read as Latin-1, which garbles them"
-            if n_wide
-            else "so the file is read as Latin-1"
-        )
-        add(
-            "encoding",
-            f"the byte 0x{byte:02x} at position {reason.start + 1} is not UTF-8, {rest}. Save the "
-            "file as UTF-8",
-            number,
-        )
+    bad, n_wide = source.not_utf8
+    for number, message in bad:
+        (found.fault if n_wide else found.note)("encoding", message, number)
 
 
 def check_characters(source: Source, found: Findings) -> None:
@@ -60,7 +44,7 @@ def check_characters(source: Source, found: Findings) -> None:
             name = unicodedata.name(odd, "a control character")
             found.note("character", f"the line has the invisible U+{ord(odd):04X} ({name})", number)
         if _REPLACEMENT in line:
-            found.fault(
+            found.note(
                 "encoding",
                 "the line contains U+FFFD, which replaces a character that was lost when the file "
                 "was written. Write the original character",
@@ -69,7 +53,7 @@ def check_characters(source: Source, found: Findings) -> None:
 
 
 class Places:
-    """Paths of a file, each a tuple of names from the top.
+    """Nodes of a file, each identified by its parent and name, with their lines.
 
     Parameters
     ----------
@@ -78,47 +62,61 @@ class Places:
 
     def __init__(self, found: Findings) -> None:
         self._found = found
-        self.declared: dict[tuple[Any, ...], int | None] = {}
-        self.implied: dict[tuple[Any, ...], int | None] = {}
+        self._known = found.places
+        self._lines = found.place_lines
+        self._parents: list[int] = []
+        self._names: list[Any] = []
+        self._declared: list[int] = []  # line of each node, 0 if it is only implied
 
-    def declare(self, path: tuple[Any, ...], line: int | None) -> bool:
-        """Record the line of a path; return whether it is new, and report it if it is not."""
-        if path in self.declared:
-            first = self.declared[path]
-            where = "" if first is None else f", first in line {first}"
+    def reach(self, name: Any, parent: int, line: int) -> int:
+        """Return the node of a name below `parent` (-1: none); it is added if it is new."""
+        node = self._known.setdefault((parent, name), len(self._names))
+        if node == len(self._names):
+            self._names.append(name)
+            self._parents.append(parent)
+            self._lines.append(line)
+            self._declared.append(0)
+        return node
+
+    def declare(self, name: Any, parent: int, line: int) -> int:
+        """Return the node of a name below `parent`, and report it if it was declared before."""
+        node = self.reach(name, parent, line)
+        if self._declared[node]:
             self._found.fault(
                 "repeated path",
-                f"{shown_path(path)} is declared twice{where}. Delete or rename one: siblings need "
-                "different names",
+                f"{self._shown(node)} is declared twice, first in line {self._declared[node]}. "
+                "Delete or rename one: siblings need different names",
                 line,
             )
-            return False
-        self.declared[path] = line
-        if line is not None:
-            self._found.lines[path] = line
-        for end in range(1, len(path)):
-            above = path[:end]
-            if above not in self.implied:
-                self.implied[above] = line
-                if line is not None:
-                    self._found.lines.setdefault(above, line)
-        return True
+        else:
+            self._declared[node] = self._lines[node] = line
+        return node
+
+    def _shown(self, node: int) -> str:
+        steps: list[Any] = []
+        while node >= 0 and len(steps) < _SHOWN_STEPS:
+            steps.append(self._names[node])
+            node = self._parents[node]
+        return ("... > " if node >= 0 else "") + shown_path(steps[::-1])
 
     def note_undeclared(self) -> None:
         """Note parents without a line of their own, if most parents have one."""
-        missing = [path for path in self.implied if path not in self.declared]
-        if 2 * len(missing) > len(self.implied):
+        implied = sorted({parent for parent in self._parents if parent >= 0})
+        missing = [node for node in implied if not self._declared[node]]
+        if 2 * len(missing) > len(implied):
             return  # the file lists only leaves
-        for path in missing:
+        for node in missing:
             self._found.note(
                 "undeclared parent",
-                f"{shown_path(path)} is a parent here, but has no line of its own as other parents "
-                "have. Check its spelling",
-                self.implied[path],
+                f"{self._shown(node)} is a parent here, but has no line of its own as other "
+                "parents have. Check its spelling",
+                self._lines[node],
             )
 
 
-_LONGEST_CYCLE = 8  # nodes that are worth printing
+_SHOWN_STEPS = 8  # names of a path that are worth printing
+_LONGEST_CYCLE = 8
+_MOST_SEARCHED = 2**25  # nodes, over all searches for descendants
 
 
 class Links:
@@ -127,13 +125,13 @@ class Links:
     Parameters
     ----------
     found : Findings
-    repeats_are_faults : bool
-        Whether to report repeated edges.
+    notes_repeats : bool
+        Whether to note repeated edges, which the reader ignores.
     """
 
-    def __init__(self, found: Findings, repeats_are_faults: bool = True) -> None:
+    def __init__(self, found: Findings, notes_repeats: bool = True) -> None:
         self._found = found
-        self._report_repeats = repeats_are_faults
+        self._report_repeats = notes_repeats
         self._numbers: dict[Any, int] = {}
         self._lines: dict[tuple[int, int], int | None] = {}
 
@@ -159,7 +157,7 @@ class Links:
             if self._report_repeats:
                 first = self._lines[pair]
                 where = "" if first is None else f", first in line {first}"
-                self._found.fault(
+                self._found.note(
                     "repeated edge", f"the edge {short(parent)} > {short(child)} repeats{where}",
                     line,
                 )  # fmt: skip
@@ -198,15 +196,18 @@ class Links:
         """Report a shortest cycle through the first node of each strongly connected component."""
         _, component = csgraph.connected_components(matrix, connection="strong")
         sizes = np.bincount(component)
-        names = self.names
-        for number in np.flatnonzero(sizes > 1).tolist():
-            members = np.flatnonzero(component == number)
-            inside = matrix[members][:, members]
-            cycle = members[_shortest_cycle(inside)].tolist()
-            steps = [*cycle, cycle[0]]
+        firsts = np.unique(component, return_index=True)[1][sizes > 1]
+        names, numbers = self.names, component.tolist()
+        children: dict[int, list[int]] = {}
+        for parent, child in self._lines:
+            if numbers[parent] == numbers[child]:
+                children.setdefault(parent, []).append(child)
+        for first in sorted(firsts.tolist()):
+            cycle = _shortest_cycle(first, children)
+            steps = [*cycle, first]
             lines = [self._lines.get(pair) for pair in pairwise(steps)]
             where = ", ".join(str(line) for line in lines[:_LONGEST_CYCLE] if line is not None)
-            more = len(members) - len(cycle)
+            more = int(sizes[numbers[first]]) - len(cycle)
             self._found.fault(
                 "cycle",
                 f"a cycle of {len(cycle)} nodes: "
@@ -220,7 +221,12 @@ class Links:
 
     def _report_roots(self, matrix: Any, tops: Any) -> None:
         """Report all nodes without a parent but the one with the most descendants."""
-        below = [len(csgraph.breadth_first_order(matrix, top)[0]) - 1 for top in tops.tolist()]
+        if len(tops) * len(self._numbers) <= _MOST_SEARCHED:
+            what = "descendants"
+            below = [len(csgraph.breadth_first_order(matrix, top)[0]) - 1 for top in tops.tolist()]
+        else:  # one search per top would be quadratic
+            what = "children"
+            below = np.asarray(matrix.sum(axis=1, dtype=np.int64)).ravel()[tops].tolist()
         names = self.names
         main = names[int(tops[int(np.argmax(below))])]
         for top, n_below in zip(tops.tolist(), below, strict=True):
@@ -228,7 +234,7 @@ class Links:
                 continue
             self._found.fault(
                 "second root",
-                f"{short(names[top])} (descendants: {n_below:,}) has no parent, like "
+                f"{short(names[top])} ({what}: {n_below:,}) has no parent, like "
                 f"{short(main)}: expected one root. Give it a parent, or name a root above both "
                 "with --root",
                 self._found.lines.get(names[top]),
@@ -251,17 +257,21 @@ class Links:
                 )
 
 
-def _shortest_cycle(links: Any) -> list[int]:
-    """Return a shortest cycle through node 0 of a strongly connected component."""
-    _, before = csgraph.breadth_first_order(links, 0)
-    into = np.flatnonzero(links[:, [0]].toarray().ravel())
-    best: list[int] = []
-    for last in into.tolist():
-        way = [last]
-        while way[-1] != 0:
-            way.append(int(before[way[-1]]))
-        best = way if not best or len(way) < len(best) else best
-    return best[::-1]
+def _shortest_cycle(first: int, children: dict[int, list[int]]) -> list[int]:
+    """Return a shortest cycle through a node of a strongly connected component."""
+    before: dict[int, int] = {}
+    waiting = [first]
+    for node in waiting:  # the list grows: breadth first
+        for child in children[node]:
+            if child == first:
+                way = [node]
+                while way[-1] != first:
+                    way.append(before[way[-1]])
+                return way[::-1]
+            if child not in before:
+                before[child] = node
+                waiting.append(child)
+    raise AssertionError("a node of a strongly connected component is in a cycle")
 
 
 def check_edges(source: Source, found: Findings, one_root: bool = True) -> None:
@@ -278,26 +288,25 @@ def check_edges(source: Source, found: Findings, one_root: bool = True) -> None:
 def check_indented(source: Source, found: Findings) -> None:
     """Check every line; one that matches no level is put below the nearest less indented line."""
     places = Places(found)
-    levels: list[tuple[str, str]] = []  # indentation and name of the ancestors
+    levels: list[tuple[str, int]] = []  # indentation and node of the ancestors
     for number, _, indentation, name in indented.split_indented_lines(source):
         if not name:
             found.fault("empty name", "the name is missing. Write one", number)
             continue
         _check_blanks(indentation, number, found)
         if levels and not indented.is_deeper(indentation, levels[-1][0]):
-            known = {level for level, _ in levels}
+            known = False
             while levels and not indented.is_deeper(indentation, levels[-1][0]):
-                levels.pop()
-            if indentation not in known:
+                known |= levels.pop()[0] == indentation
+            if not known:
                 found.fault(
                     "indentation",
                     f"the indentation of {len(indentation)} characters matches no level above it. "
                     "Use the same spaces or tabs for the same level",
                     number,
                 )
-        path = (*(above for _, above in levels), name)
-        places.declare(path, number)
-        levels.append((indentation, name))
+        parent = levels[-1][1] if levels else -1
+        levels.append((indentation, places.declare(name, parent, number)))
 
 
 def _check_blanks(indentation: str, number: int, found: Findings) -> None:
@@ -307,27 +316,16 @@ def _check_blanks(indentation: str, number: int, found: Findings) -> None:
         )
 
 
-_MOST = 0.8  # share of lines with an id from which a line without one is a fault
-
-
 def check_paths(source: Source, found: Findings) -> None:
     """Check every line."""
     lines = list(source.content_lines())
     separator = find_separator(lines)
-    starts = [skip_id(line) for _, line in lines]
-    n_ids = sum(start > 0 for start in starts)
-    if n_ids < _MOST * len(lines):
-        starts = [0] * len(lines)
+    starts, lost = path_starts(lines)
+    for number, _ in lost:
+        found.fault("no id", NO_ID, number)
     places = Places(found)
     first_of: dict[str, int] = {}
     for (number, line), start in zip(lines, starts, strict=True):
-        if n_ids >= _MOST * len(lines) and not start:
-            found.fault(
-                "no id",
-                "this line has no id, unlike the others, so that ids are read as parts of names. "
-                "Add it",
-                number,
-            )
         if start:
             _check_id(line[:start].strip(), first_of, number, found)
         try:
@@ -335,30 +333,13 @@ def check_paths(source: Source, found: Findings) -> None:
         except ReadError as error:
             found.error("empty name", error)
             continue
-        places.declare(tuple(steps), number)
-        if steps[0].startswith("> ") or steps[-1].endswith(" >"):
-            found.fault(
-                "separator",
-                "the line begins or ends with '>', which is read as part of a name. Delete it",
-                number,
-            )
+        if has_open_end(steps):
+            found.fault("separator", OPEN_END, number)
+        node = -1
+        for step in steps[:-1]:
+            node = places.reach(step, node, number)
+        places.declare(steps[-1], node, number)
     places.note_undeclared()
-
-
-def report_stray_blanks(source: Source, found: Findings) -> bool:
-    """Report indented lines in a file of paths; return whether most lines are paths."""
-    lines = list(source.content_lines())
-    if 2 * sum(" > " in line for _, line in lines) <= len(lines):
-        return False
-    for number, line in lines:
-        if line[:1].isspace():
-            found.fault(
-                "leading space",
-                "this line begins with a space, so the file looks like indented text, but most "
-                "lines are paths with '>'. Delete the space, or give the format 'paths'",
-                number,
-            )
-    return True
 
 
 def _check_id(written: str, first_of: dict[str, int], number: int, found: Findings) -> None:

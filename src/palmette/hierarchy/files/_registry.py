@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from palmette.exceptions import PalmetteError, ReadError
@@ -26,11 +28,13 @@ from palmette.hierarchy.files._tables import (
     parse_codes,
 )
 from palmette.hierarchy.files._text import (
+    STRAY_BLANK,
     has_header,
     looks_like_edges,
     looks_like_paths,
     parse_edges,
     parse_paths,
+    stray_blanks,
     to_edges,
 )
 from palmette.hierarchy.files._xml import (
@@ -139,7 +143,12 @@ def find_reader(name: str) -> Reader:
 
 
 def detect(source: Source) -> Reader:
-    """Detect the format of a file by its suffix, then by its content."""
+    """Detect the format of a file by its suffix, then by its content.
+
+    What is recognizably another format is an error: read as indented text or as edges, it would
+    become a hierarchy of its syntax.
+    """
+    _refuse_foreign(source, source.head.splitlines())
     for reader in READERS.values():
         if source.suffix in reader.suffixes:
             return reader
@@ -151,18 +160,108 @@ def detect(source: Source) -> Reader:
     element = root_element(source)
     if source.head.startswith("<") and element not in _ELEMENTS:
         raise source.error(
-            f"this looks like XML with the root element {element!r}: expected one of "
-            + ", ".join(_ELEMENTS)
+            f"this looks like {_XML_KINDS.get(element or '', 'XML')} with the root element "
+            f"{element!r}: expected one of " + ", ".join(_ELEMENTS)
         )
+    if b"\0" not in source.data and element is None:
+        _refuse_foreign(source, source.sample)
     if source.suffix == ".csv" and has_header(source):
         return READERS["edges"]
     for reader in READERS.values():
         if reader.looks_like is not None and reader.looks_like(source):
+            if reader.name == "indented":
+                for number in stray_blanks(source)[:1]:
+                    raise source.error(STRAY_BLANK, number)
+                if _is_yaml(source):
+                    raise source.error(
+                        "this looks like YAML, which cannot be read. Convert it to JSON, or give "
+                        "the format 'indented' if the colons are parts of names"
+                    )
             return reader
     raise source.error(
         "the format cannot be detected from suffix or content. Give it, as in format='indented'; "
         "for a plain list of names, use Hierarchy.star. Known formats: " + ", ".join(READERS)
     )
+
+
+# First bytes of binary formats.
+_BINARY = {
+    b"%PDF-": "a PDF document",
+    b"PK\x03\x04": "a ZIP archive or a document in one (XLSX, DOCX, ODS)",
+    b"PAR1": "a Parquet table",
+    b"ARROW1": "an Arrow table",
+    b"\x1f\x8b": "gzip without the suffix .gz",
+    b"\xfd7zXZ": "xz without the suffix .xz",
+    b"\xd0\xcf\x11\xe0": "a document of an old office program (XLS, DOC)",
+    b"\x89HDF": "an HDF5 file",
+    b"\x93NUMPY": "a NumPy array",
+    b"{\\rtf": "a rich text document (RTF)",
+    b"version https://git-lfs": "a Git LFS pointer instead of the file itself",
+}
+_LONGEST = 1000  # characters of a line that patterns look at
+_RDF = "; a SKOS or OWL reader is not part of this version"
+_IRI = r"(?:<[^<>\s]*:[^<>\s]*>|_:\S+)"
+# How lines of text formats begin, among the first ones; comments are skipped.
+_LINES = {
+    f"RDF in Turtle{_RDF}": re.compile(
+        r"(?i:@?(?:prefix|base)\s+(?:[\w.-]*:\s*)?<[^<>\s]*[:/#][^<>\s]*>)"
+    ),
+    f"RDF triples (N-Triples, Turtle){_RDF}": re.compile(rf'{_IRI}\s+(?:{_IRI}|a)\s+[<_"\w]'),
+    f"an OWL ontology{_RDF}": re.compile(r"(?:Prefix|Ontology)(?:\(|:\s*(?:[\w.-]*:\s*)?<)"),
+    "an SQL dump": re.compile(
+        r"(?:(?:CREATE|DROP) TABLE (?:IF (?:NOT )?EXISTS )?|INSERT INTO )"
+        r'[\w.`"]+\s*(?:[(;]|VALUES|$)'
+    ),
+    "a graph in DOT; DOT can only be written": re.compile(
+        r'(?:strict\s+)?(?:di)?graph\s*(?:\w+|"[^"]*")?\s*\{'
+    ),
+}
+_JSON_LD = re.compile(r'"@(?:context|graph)"\s*:')
+_XML_KINDS = {  # by root element
+    "html": "an HTML page",
+    "RDF": f"RDF in XML ({_RDF[2:]})",
+    "Ontology": f"an OWL ontology in XML ({_RDF[2:]})",
+}
+
+
+def _refuse_foreign(source: Source, lines: list[str]) -> None:
+    """Raise an error if the first bytes or some first lines are of a format that is not read."""
+    kind = _foreign_kind(source, lines)
+    if kind is not None:
+        raise source.error(
+            f"this looks like {kind}. It cannot be read. Convert it to a supported format, or give "
+            "the format if it is one of these: " + ", ".join(READERS)
+        )
+
+
+def _foreign_kind(source: Source, lines: list[str]) -> str | None:
+    for start, kind in _BINARY.items():
+        if source.data.startswith(start):
+            return kind
+    if source.head.startswith(("{", "[")) and _JSON_LD.search(source.head):
+        return f"JSON-LD{_RDF}"
+    for line in lines:
+        for kind, pattern in _LINES.items():
+            if pattern.match(line[:_LONGEST].lstrip()):
+                return kind
+    return None
+
+
+_YAML_KEY = re.compile(r"(?:- +)*[^\s>][^>]*:(?:\s|$)")
+
+
+def _is_yaml(source: Source) -> bool:
+    """Whether indented lines are keys and items: all parents end with a colon or start an item."""
+    lines = [line[:_LONGEST].rstrip() for line in source.sample]
+    if lines and (lines[0] == "---" or lines[0].startswith("%YAML")):
+        return True
+    indents = [len(line) - len(line.lstrip()) for line in lines]
+    is_parent = [a < b for a, b in pairwise([*indents, 0])]
+    for line, parent in zip(map(str.strip, lines), is_parent, strict=True):
+        key = _YAML_KEY.match(line) is not None
+        if not (line.startswith("- ") or (key and (line.endswith(":") or not parent))):
+            return False
+    return any(line.endswith(":") for line in lines)
 
 
 def find_writer(name: str | None, suffix: str) -> Writer:

@@ -67,7 +67,41 @@ class Source:
     def raw_text(self) -> str:
         """The text with unchanged line ends: UTF-8 with or without a BOM, else Latin-1."""
         self.require_text()
+        bad, n_wide = self.not_utf8
+        for number, message in bad[: bool(n_wide)]:
+            raise ReadError(message, path=self.path, line=number)
         return decode_text(self.data, self.path)
+
+    @cached_property
+    def not_utf8(self) -> tuple[list[tuple[int, str]], int]:
+        """Lines that are not UTF-8, each with a message, and the number of others that need it.
+
+        A file without the others is read as Latin-1, which would garble them: a mixture is an
+        error.
+        """
+        bad: list[tuple[int, UnicodeDecodeError]] = []
+        try:
+            self.data.decode("utf-8")
+            return [], 0
+        except UnicodeDecodeError:
+            n_wide = 0
+        for number, line in enumerate(self.data.split(b"\n"), start=1):
+            try:
+                n_wide += len(line) > len(line.decode("utf-8"))
+            except UnicodeDecodeError as error:
+                bad.append((number, error))
+        n_wide -= self.data.startswith(codecs.BOM_UTF8) and bad[0][0] > 1
+        rest = "so the file is read as Latin-1"
+        if n_wide:
+            rest = f"but {n_wide:,} other lines are: read as Latin-1, they would be garbled"
+        return [
+            (
+                number,
+                f"the byte 0x{error.object[error.start]:02x} at position {error.start + 1} is not "
+                f"UTF-8, {rest}. Save the file as UTF-8",
+            )
+            for number, error in bad
+        ], n_wide
 
     def require_text(self) -> None:
         """Raise an error if the file is binary or too large to be parsed as text."""

@@ -42,6 +42,13 @@ if TYPE_CHECKING:
 
 _PATH_STEP = re.compile(r"\s>\s|[^\s<>=-]>[^\s<>=-]")  # not an arrow or a tag
 _ID = re.compile(r"\s*(?:\d+\s+-\s|\w+://\S*\s+:\s)\s*")
+_MOST = 0.8  # share of lines with an id from which a line without one is a fault
+NO_ID = "this line has no id, unlike the others, so that ids would be parts of names. Add it"
+OPEN_END = "the line begins or ends with '>', which would be part of a name. Delete it"
+STRAY_BLANK = (
+    "this line begins with a space, so the file looks like indented text, but lines are paths with "
+    "'>'. Delete the space, or give the format, 'paths' or 'indented'"
+)
 
 
 def looks_like_paths(source: Source) -> bool:
@@ -53,11 +60,14 @@ def parse_paths(source: Source) -> PlaceRows:
     """Read the paths."""
     lines = list(source.content_lines())
     separator = find_separator(lines)
-    have_ids = all(skip_id(line) for _, line in lines)
+    starts, lost = path_starts(lines)
+    for number, line in lost[:1]:
+        raise source.error(NO_ID, number, line)
     rows = PlaceRows(source, Tops.ALWAYS)
-    for number, line in lines:
-        start = skip_id(line) if have_ids else 0
+    for (number, line), start in zip(lines, starts, strict=True):
         steps = split_steps(source, number, line, start, separator)
+        if has_open_end(steps):
+            raise source.error(OPEN_END, number, line)
         node = -1
         for step in steps[:-1]:
             node = rows.reach(step, node)
@@ -74,6 +84,25 @@ def skip_id(line: str) -> int:
     """Return the start of the path after an id; 0 if there is no id."""
     match = _ID.match(line)
     return match.end() if match else 0
+
+
+def path_starts(
+    lines: list[tuple[int, str]],
+) -> tuple[list[int], list[tuple[int, str]]]:
+    """Return where the path of each line starts, and the lines that lost their id.
+
+    If most lines have an id, one without it is a fault: without this rule, the ids of all others
+    would become parts of names.
+    """
+    starts = [skip_id(line) for _, line in lines]
+    if sum(map(bool, starts)) < _MOST * len(lines):
+        return [0] * len(lines), []
+    return starts, [line for line, start in zip(lines, starts, strict=True) if not start]
+
+
+def has_open_end(steps: list[str]) -> bool:
+    """Whether a line begins or ends with a separator, which became part of a name."""
+    return steps[0].startswith("> ") or steps[-1].endswith(" >")
 
 
 def split_steps(source: Source, number: int, line: str, start: int, separator: str) -> list[str]:
@@ -112,6 +141,22 @@ def looks_indented(source: Source) -> bool:
         return True
     indentations = {len(line) - len(line.lstrip()) for line in source.sample}
     return len(indentations) > 1  # one indentation for all lines is no sign of levels
+
+
+def stray_blanks(source: Source) -> list[int]:
+    """Return the indented lines of a file that looks indented but has paths, else none.
+
+    A file has paths if most lines contain " > ", or if one continues the path of another line.
+    """
+    if source.raw_text.startswith(_HEADER):
+        return []
+    lines = list(source.content_lines())
+    names = {line[skip_id(line) :].strip() for _, line in lines}
+    if 2 * sum(" > " in line for _, line in lines) <= len(lines) and not any(
+        name.rpartition(" > ")[0] in names for name in names if " > " in name
+    ):
+        return []
+    return [number for number, line in lines if line[0].isspace()]
 
 
 def parse_indented(source: Source) -> PlaceRows:
