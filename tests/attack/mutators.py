@@ -522,9 +522,13 @@ def _is_inside(part: Any, whole: Any) -> bool:
 
 
 def two_at_once(taken: Taken, rng: random.Random) -> str:
-    """Do two of the others."""
+    """Do two of the others; the second only where it can be done to what the first has left."""
     chosen = rng.sample([m for n, m in MUTATORS.items() if n not in _ALONE], 2)
-    return " + ".join(mutator(taken, rng) for mutator in chosen)
+    words = chosen[0](taken, rng)
+    try:
+        return f"{words} + {chosen[1](taken, rng)}"
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return words
 
 
 def _nothing(taken: Taken, rng: random.Random) -> str:
