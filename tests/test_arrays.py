@@ -10,10 +10,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from tests.laws.arrays import messy, unchanged
 from tests.strategies import quick
 
+from palmette import PalmetteError
 from palmette import _arrays as module
-from palmette._arrays import count_rows, is_text, row_chunks, take_cells, take_rows
+from palmette._arrays import (
+    canonical_rows,
+    count_rows,
+    is_text,
+    read_rows,
+    row_chunks,
+    take_cells,
+    take_rows,
+)
+from palmette.multilabel import MLSMOTE, C45Tree
+from palmette.partition import ClassProblem
 
 TABLE = np.arange(12.0).reshape(6, 2)
 FORMS = {
@@ -105,3 +117,75 @@ def test_sparse_cells_are_cut_block_by_block(monkeypatch):
     cut = take_cells(sparse.csr_array(dense), rows, columns)
     np.testing.assert_array_equal(cut.toarray(), dense[np.ix_(rows, columns)])
     assert take_cells(sparse.csr_array(dense), rows[:0], columns).shape == (0, 3)
+
+
+# ---------------------------------------------------------------------- sparse rows
+
+DENSE = np.array([[0.0, 2.0, 3.0, 0.0], [0.0, 0.0, 0.0, 0.0], [5.0, 0.0, 1.0, 7.0]])
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("number", range(8))
+def test_sparse_rows_become_canonical_and_the_given_ones_stay(number, form):
+    given = list(messy(DENSE))[number]
+    is_same = unchanged(given)
+    rows = canonical_rows(given, form)
+    plain = sparse.csr_array(DENSE).asformat(form)
+    for one, other in [
+        (rows.data, plain.data),
+        (rows.indices, plain.indices),
+        (rows.indptr, plain.indptr),
+    ]:
+        assert np.array_equal(one, other)
+    assert rows.indices.dtype == rows.indptr.dtype == np.int32
+    assert isinstance(rows, sparse.sparray) == isinstance(given, sparse.sparray)
+    assert is_same()
+
+
+def test_canonical_rows_are_not_copied():
+    given = sparse.csr_array(DENSE)
+    rows = canonical_rows(given)
+    assert np.shares_memory(rows.data, given.data)
+    assert np.shares_memory(rows.indices, given.indices)
+    assert canonical_rows(DENSE) is DENSE
+
+
+def test_indices_outside_of_the_matrix_are_refused():
+    for wrong in ([9, 1], [-1, 1]):
+        given = sparse.csr_array(([1.0, 2.0], [0, 1], [0, 1, 2]), shape=(2, 3))
+        given.indices = np.array(wrong, dtype=np.int32)
+        with pytest.raises(PalmetteError, match="not a valid sparse matrix: indices must be"):
+            canonical_rows(given)
+    given.indices, given.indptr = np.array([0, 1]), np.array([0, 5, 2])
+    with pytest.raises(PalmetteError, match="not a valid sparse matrix"):
+        read_rows(given)
+
+
+def test_sums_that_overflow_are_infinite():
+    twice = sparse.csr_array(([1.7e308, 1.7e308], [0, 0], [0, 2]), shape=(1, 1))
+    with pytest.raises(ValueError, match="infinity"):
+        read_rows(twice)
+
+
+def test_every_reader_of_sparse_rows_makes_them_canonical():
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((30, 5)) < 0.5, 0.0, rng.normal(size=(30, 5)))
+    labels, codes = [{"a"}] * 24 + [{"a", "b"}] * 6, np.arange(30) % 2
+    worst, plain = next(messy(X)), sparse.csr_array(X)
+    is_same = unchanged(worst)
+    drawn = [MLSMOTE(random_state=0).fit_resample(rows, labels)[0] for rows in (worst, plain)]
+    assert np.array_equal(drawn[0].toarray(), drawn[1].toarray())
+    trees = [C45Tree(random_state=0).fit(rows, codes) for rows in (worst, plain)]
+    assert np.array_equal(trees[0].predict_proba(worst), trees[1].predict_proba(X))
+    assert ClassProblem(worst, codes, 2).X.nnz == plain.nnz
+    assert is_same()
+
+
+@pytest.mark.parametrize("largest", [2e37, 1e60, 1e101])
+def test_values_that_are_too_large_for_a_tree_are_refused(largest):
+    X, y = np.array([[1.0], [2.0], [3.0], [largest]]), [0, 0, 1, 1]
+    with pytest.raises(ValueError, match=r"largest absolute value of X is|too large for"):
+        C45Tree().fit(X, y)
+    fitted = C45Tree().fit(X[:3], y[:3])
+    with pytest.raises(ValueError, match=r"largest absolute value of X is|too large for"):
+        fitted.predict(X[3:] * 1e3)

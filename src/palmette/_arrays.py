@@ -1,4 +1,4 @@
-"""Arrays: dtypes, seeds for estimators, and the selection of rows and columns of X.
+"""Arrays: dtypes, seeds for estimators, reading X, and the selection of its rows and columns.
 
 Widths of dtypes are fixed: with platform integers, a model saved on one machine could be
 unreadable or different on another."""
@@ -11,7 +11,10 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import validate_data
+
+from palmette.exceptions import PalmetteError
 
 NODE = np.int32
 """Number of a node, class or feature; -1 for none. The largest hierarchies have 1e5 to 1e6 nodes;
@@ -63,6 +66,127 @@ def seed_each(estimators: Sequence[Any], random_state: Any) -> None:
         if seeds:
             estimator.set_params(**seeds)
 
+
+# ---------------------------------------------------------------------- reading X
+
+_LARGEST, _SMALLEST = 1e100, 1e-150  # squares, and sums of them, are finite and above zero
+_LARGEST_SINGLE = 1e37  # sums of two values are finite in single precision
+
+
+def read_rows(
+    X: Any, estimator: Any = None, *, reset: bool = True, any_scale: bool = False, **options: Any
+) -> Any:
+    """Check X with `validate_data` of scikit-learn; sparse rows are made canonical first.
+
+    Every estimator reads its rows here, so that none depends on how a sparse matrix is stored.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        It is never changed.
+    estimator : estimator, optional
+        Its number and names of features are set or compared; None only checks the array.
+    reset : bool
+        Whether X has the rows of a fit.
+    any_scale : bool
+        Whether values may be so large that their squares overflow, or so small that they vanish.
+    **options
+        Of `check_array`.
+
+    Returns
+    -------
+    array or CSR matrix of shape (n_samples, n_features)
+    """
+    options = {"accept_sparse": "csr", **options}
+    X = canonical_rows(X, options["accept_sparse"])
+    if estimator is None:
+        rows = check_array(X, **options)
+    else:
+        rows = validate_data(estimator, X, reset=reset, **options)
+    if not any_scale:
+        _check_scale(rows, _SMALLEST if reset else 0.0, _LARGEST)
+    return rows
+
+
+def check_single_precision(X: Any) -> None:
+    """Raise an error if values of an array or sparse matrix are too large for float32."""
+    _check_scale(X, 0.0, _LARGEST_SINGLE)
+
+
+def _check_scale(X: Any, smallest: float, largest: float) -> None:
+    """Raise an error unless the largest absolute value is 0 or within the bounds."""
+    values = X.data if sparse.issparse(X) else X
+    if values.dtype.kind != "f":
+        return
+    low, high = np.fmin.reduce(values, None, initial=0), np.fmax.reduce(values, None, initial=0)
+    found = max(float(high), -float(low))  # missing values aside
+    if found > largest or 0.0 < found < smallest:
+        bound = f"at most {largest:g}" if found > largest else f"some of at least {smallest:g}"
+        raise PalmetteError(
+            f"the largest absolute value of X is {found:.3g}: expected {bound}, since squares and "
+            "sums of such values overflow or vanish. Change the unit of the features, for example "
+            "to X / abs(X).max(), and remove numbers that stand for missing values."
+        )
+
+
+def canonical_rows(X: Any, form: str = "csr") -> Any:
+    """Return sparse rows without duplicates and zeros, with sorted 32-bit indices if they fit.
+
+    What the matrix says about its own order is not believed: it is checked. Values of one cell are
+    summed, as ``X.toarray()`` does. Nothing is copied if the rows are canonical already; the given
+    matrix is never changed.
+
+    Parameters
+    ----------
+    X : sparse matrix of shape (n_samples, n_features)
+        Anything else, such as an array or a table, is returned unchanged.
+    form : {"csr", "csc"}
+
+    Returns
+    -------
+    CSR or CSC matrix of shape (n_samples, n_features)
+        An array if X is a sparse array.
+
+    Examples
+    --------
+    >>> twice = sparse.csr_array(([1.0, 0.0, 2.0], [1, 0, 1], [0, 3]), shape=(1, 2))
+    >>> canonical_rows(twice).indices.tolist(), canonical_rows(twice).data.tolist()
+    ([1], [3.0])
+    """
+    if not sparse.issparse(X) or X.ndim != 2 or X.dtype.kind not in "biuf":
+        return X
+    rows = _checked(X).asformat(form)
+    is_own = X.format != form
+    if not rows.has_canonical_format:
+        rows, is_own = rows if is_own else rows.copy(), True
+        rows.sum_duplicates()
+    if np.count_nonzero(rows.data) < rows.nnz:
+        rows = rows if is_own else rows.copy()
+        rows.eliminate_zeros()
+    if rows.indices.dtype != np.int32 and max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max:
+        places = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+        rows = type(rows)((rows.data, *places), shape=rows.shape)
+    return rows
+
+
+def _checked(X: Any) -> Any:
+    """Return a sparse matrix over the same arrays, with indices that are valid; or raise."""
+    if X.format not in ("csr", "csc"):
+        X = X.asformat("csr")
+    names = {"csr": (sparse.csr_matrix, sparse.csr_array)}
+    kind = names.get(X.format, (sparse.csc_matrix, sparse.csc_array))[isinstance(X, sparse.sparray)]
+    try:
+        rows = kind((X.data, X.indices, X.indptr), shape=X.shape)
+        rows.check_format(full_check=True)
+    except ValueError as error:
+        raise PalmetteError(
+            f"X is not a valid sparse matrix: {error}. Expected indices of cells within its shape "
+            f"{X.shape}; build it again, for example from coordinates."
+        ) from None
+    return rows
+
+
+# ---------------------------------------------------------------------- rows and columns
 
 _SPARSE_AT_ONCE = 2**22  # entries of a sparse matrix copied at once when selecting columns
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
+from tests.laws.arrays import ON_ARRAYS
 from tests.laws.fitted import ON_FITTED
 from tests.laws.inputs import ON_INPUT, sparse_rows_are_dense_rows
 from tests.laws.labels import ON_LABELS, several_paths_and_dags_are_refused
@@ -55,6 +56,7 @@ EXCUSED: dict[str, dict[str, str]] = {
 
 def laws_of(estimator: BaseEstimator) -> Iterator[Callable[[BaseEstimator], None]]:
     """Laws that apply to an estimator."""
+    yield from ON_ARRAYS
     if has_fit_parameter(estimator, "sample_weight"):
         yield from ON_WEIGHTS
     if isinstance(estimator, ClassTreeLearner) or hasattr(estimator, "learns_from_label_sets"):

@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from palmette import metrics  # noqa: F401 (registers scoring="hierarchical_f1" with scikit-learn)
-from palmette._arrays import count_rows, is_text, row_chunks, take_rows
+from palmette._arrays import count_rows, is_text, read_rows, row_chunks, take_rows
 from palmette.base._fitting import (
     closed_targets,
     given_hierarchy,
@@ -112,6 +112,10 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """Return whether the model has probabilities, not only margins."""
         return True
 
+    def _takes_any_scale(self) -> bool:
+        """Return whether values of X are only compared, so that no square can overflow."""
+        return False
+
     def _hierarchy_setting(self) -> Any:
         """Return the hierarchy parameter: a Hierarchy, a learner of one, or None."""
         return self.hierarchy
@@ -129,12 +133,12 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                 raise ValueError(f"X has shape {X.shape}: expected at least one row and column.")
             return X
         tags = self.__sklearn_tags__().input_tags
-        return validate_data(
-            self,
+        return read_rows(
             X,
+            self,
             reset=reset,
+            any_scale=self._takes_any_scale(),
             dtype=None,
-            accept_sparse="csr",
             ensure_all_finite="allow-nan" if tags.allow_nan else True,
         )
 

@@ -25,6 +25,7 @@ from palmette._arrays import take_rows
 from palmette.base._answers import NodeSets, OnePath, lists_as_matrix
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._names import distinct, is_padding, sorted_labels
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
 
@@ -325,11 +326,8 @@ def _hierarchy_for(
     """
     if setting is None or not hasattr(setting, "fit"):
         return given_hierarchy(setting), y, None
-    try:
-        labels = np.asarray(y)
-    except ValueError:  # paths of unequal length
-        labels = np.empty((0, 0))
-    if labels.ndim != 1 or (labels.size and isinstance(labels[0], _SEVERAL)):
+    labels = label_column(y)
+    if labels.ndim != 1 or has_rows_of_labels(labels):
         if getattr(setting, "learns_from_label_sets", False):
             learner = clone(setting).fit(X, y, sample_weight=weights)
             # skip_unknown: labels of rows without weight
@@ -349,6 +347,53 @@ def _hierarchy_for(
         given["sample_weight"] = weights
     learner = learner.fit(X, labels, **given)
     return learner.hierarchy_, y, learner
+
+
+def label_column(y: Any) -> NDArray[Any]:
+    """Return y as an array in which labels of several types stay as they are.
+
+    numpy makes strings of a list of numbers and strings, and fails for paths of unequal lengths.
+
+    Examples
+    --------
+    >>> label_column([1, "a"])
+    array([1, 'a'], dtype=object)
+    """
+    if not isinstance(y, list | tuple):
+        return np.asarray(y)
+    types = set(map(type, y))
+    is_text = {issubclass(each, str | bytes) for each in types}
+    if len(is_text) == 1 and not any(issubclass(each, _SEVERAL) for each in types):
+        return np.asarray(y)
+    return np.fromiter(y, dtype=object, count=len(y))
+
+
+def has_rows_of_labels(y: NDArray[Any]) -> bool:
+    """Return whether rows of a column are paths or sets, not labels."""
+    return y.dtype == object and any(isinstance(row, _SEVERAL) for row in y.tolist())
+
+
+def sorted_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the distinct labels of a column in order, and the position of every row's label.
+
+    Labels of several types are sorted by type first.
+
+    Examples
+    --------
+    >>> sorted_classes(np.array(["b", 2, "a"], dtype=object))
+    (array([2, 'a', 'b'], dtype=object), array([2, 0, 1]))
+    """
+    if y.dtype != object:
+        classes, codes = np.unique(y, return_inverse=True)
+        return classes, codes
+    found, codes = distinct(y.tolist())
+    for code, label in enumerate(found):
+        if is_padding(label):
+            row = int(np.flatnonzero(codes == code)[0])
+            raise LabelError(f"y[{row}] is missing ({label!r}). Fill it in or drop the row.")
+    rank = {label: i for i, label in enumerate(sorted_labels(found))}
+    classes = np.fromiter(rank, dtype=object, count=len(rank))
+    return classes, np.array([rank[label] for label in found], dtype=np.intp)[codes]
 
 
 def check_target(y: Any) -> Any:

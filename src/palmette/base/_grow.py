@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
+from palmette._arrays import canonical_rows
 from palmette.base._statistics import ClassStatistics, Moments
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -80,7 +81,7 @@ class ClassProblem:
         seed: int = 0,
         n_jobs: int | None = None,
     ) -> None:
-        self.X = X
+        self.X = canonical_rows(X)
         self.codes = codes
         self.n_classes = n_classes
         self.weights = weights

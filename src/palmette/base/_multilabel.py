@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
-from palmette._arrays import count_rows, take_rows
+from palmette._arrays import count_rows, read_rows, take_rows
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import check_weights, used_rows
 from palmette.decisions._thresholds import (
@@ -180,14 +179,8 @@ class MultilabelClassifier(HierarchicalClassifier):
         if hasattr(X, "columns") and 0 in X.shape:
             raise ValueError(f"X has shape {X.shape}: expected at least one row and column.")
         allow_nan = self.__sklearn_tags__().input_tags.allow_nan
-        return validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=np.float64,
-            accept_sparse="csr",
-            ensure_all_finite="allow-nan" if allow_nan else True,
-        )
+        finite = "allow-nan" if allow_nan else True
+        return read_rows(X, self, reset=reset, dtype=np.float64, ensure_all_finite=finite)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

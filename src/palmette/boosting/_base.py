@@ -595,12 +595,20 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
-        learner = getattr(self, "weak_learner", None)
-        inner = getattr(learner, "estimator", learner)
-        if hasattr(inner, "fit") and is_classifier(inner):
+        inner = self._wrapped_classifier()
+        if inner is not None:
             own = get_tags(inner).input_tags  # the limits of a wrapped classifier are ours
             tags.input_tags.allow_nan, tags.input_tags.sparse = own.allow_nan, own.sparse
         return tags
+
+    def _wrapped_classifier(self) -> Any:
+        """Return the classifier of scikit-learn that is boosted; None for weak learners of ours."""
+        learner = getattr(self, "weak_learner", None)
+        inner = getattr(learner, "estimator", learner)
+        return inner if hasattr(inner, "fit") and is_classifier(inner) else None
+
+    def _takes_any_scale(self) -> bool:
+        return self._wrapped_classifier() is None  # our weak learners see bins
 
 
 def _is_count(value: Any) -> bool:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone
-from sklearn.utils import check_array, check_consistent_length, check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 
-from palmette._arrays import count_rows, take_rows
+from palmette._arrays import count_rows, read_rows, take_rows
 from palmette.base._answers import OnePath
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import (
@@ -205,7 +205,7 @@ class ClassTreeClassifier(HierarchicalClassifier):
         """Return X as a numeric dense or CSR matrix, unless the router accepts any rows."""
         if self._any_rows:
             return X
-        return check_array(X, accept_sparse="csr", dtype=np.float64)
+        return read_rows(X, reset=reset, dtype=np.float64)
 
     def _read_labels(
         self, X: Any, y: Any, weights: FloatArray | None, used: Any, rng: Any

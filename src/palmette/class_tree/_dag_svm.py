@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
-from palmette._arrays import count_rows, take_rows
+from palmette._arrays import count_rows, read_rows, take_rows
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import Threads, check_weights, used_rows
 from palmette.class_tree._linear import LinearRouter
@@ -109,7 +109,7 @@ class DAGSVMClassifier(HierarchicalClassifier):
         router = LinearRouter(
             self.loss, C=self.C, prune=self.prune, tol=self.tol, max_iter=self.max_iter
         )
-        X = _numbers(self._read_features(X, reset=True))
+        X = read_rows(self._read_features(X, reset=True), dtype=np.float64)
         weights = check_weights(sample_weight, count_rows(X))
         used = used_rows(weights)
         codes = self._learn_target(X, y, weights)
@@ -135,7 +135,7 @@ class DAGSVMClassifier(HierarchicalClassifier):
         return False
 
     def _decide(self, X: Any) -> IntArray:
-        X = _numbers(X)
+        X = read_rows(X, reset=False, dtype=np.float64)
 
         def follow(part: Any) -> IntArray:
             rows = self.routes_.prepare(part)
@@ -151,10 +151,6 @@ class DAGSVMClassifier(HierarchicalClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _numbers(X: Any) -> Any:
-    return check_array(X, accept_sparse="csr", dtype=np.float64)
 
 
 def _decision_dag(n_classes: int) -> tuple[OptionTable, IntArray]:

@@ -10,10 +10,15 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, validate_data
+from sklearn.utils.validation import check_consistent_length
 
-from palmette._arrays import take_rows
-from palmette.base._fitting import check_weights
+from palmette._arrays import read_rows, take_rows
+from palmette.base._fitting import (
+    check_weights,
+    has_rows_of_labels,
+    label_column,
+    sorted_classes,
+)
 from palmette.base._grow import ClassProblem, IntArray, Partition, grow_class_tree
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._pictures import FittedHTML
@@ -38,6 +43,7 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
     # The methods of the rule are private: scikit-learn regards an object with a method `split` as a
     # cross-validation splitter.
     _may_overlap: ClassVar[bool] = False
+    _takes_any_scale: ClassVar[bool] = False  # else squares of X must neither overflow nor vanish
     _one_blas_thread: ClassVar[bool] = False
 
     def _begin(self, problem: ClassProblem) -> Any:
@@ -87,23 +93,26 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
             raise LabelError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        y = np.asarray(y)
-        check_consistent_length(X, y)
-        if y.ndim != 1:
+        kinds = [np.float64, np.float32]
+        X = read_rows(X, self, any_scale=self._takes_any_scale, dtype=kinds)
+        y = label_column(y)
+        if y.ndim != 1 or has_rows_of_labels(y):
+            what = f"shape {y.shape}" if y.ndim != 1 else "rows that are paths or sets"
             raise LabelError(
-                f"y has shape {y.shape}: expected one label per row, of shape ({X.shape[0]},). A "
-                "hierarchy is learnt over labels, not over paths."
+                f"y has {what}: expected one label per row, of shape ({X.shape[0]},). A hierarchy "
+                "is learnt over labels, not over paths."
             )
+        check_consistent_length(X, y)
         with warnings.catch_warnings():
             # a class of one row is enough: most rules use only the means of the classes
             warnings.filterwarnings("ignore", message="The number of unique classes")
-            check_classification_targets(y)
+            if y.dtype.kind in "fc":
+                check_classification_targets(y)
         weights = check_weights(sample_weight, X.shape[0])
         if weights is not None and not weights.all():
             kept = np.flatnonzero(weights)
             X, y, weights = take_rows(X, kept), y[kept], weights[kept]
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = sorted_classes(y)
         if len(self.classes_) < 2:
             only = self.classes_.tolist()[0]
             raise PalmetteError(f"y has one class only, {only!r}: expected two classes or more.")

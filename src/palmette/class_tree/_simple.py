@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
+from palmette.base._fitting import label_column, sorted_classes
 from palmette.base._grow import ClassProblem, IntArray
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._similarity import ClassSimilarity
@@ -46,6 +47,8 @@ class RandomTree(ClassTreeLearner):
     >>> sorted(tree.hierarchy_.names[tree.hierarchy_.leaves].tolist())
     ['a', 'b', 'c', 'd']
     """
+
+    _takes_any_scale = True  # X is not used
 
     def __init__(self, branching: int = 2, *, leaf_size: int = 1, random_state: Any = None) -> None:
         self.branching = branching
@@ -203,7 +206,7 @@ class ShuffledTree(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ShuffledTree:
         """Learn the hierarchy; see `ClassTreeLearner.fit`."""
         rng = check_random_state(self.random_state)
-        names, codes = np.unique(y, return_inverse=True)
+        names, codes = sorted_classes(label_column(y))
         order = rng.permutation(len(names))
         learner = clone(self.learner)
         if "random_state" in learner.get_params():

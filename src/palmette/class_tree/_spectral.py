@@ -119,6 +119,7 @@ class MFTree(ClassTreeLearner):
     """
 
     _one_blas_thread = True
+    _takes_any_scale = True  # kernels are of scaled rows
 
     preset, presets = classmethod(preset), classmethod(presets)
     _presets: ClassVar = {

@@ -16,9 +16,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from palmette._arrays import take_rows
+from palmette._arrays import read_rows, take_rows
 from palmette.base._fitting import check_weights, path_target, read_labels, used_rows
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.feature_selection._base import FeatureScore, NodeScores, ScoringProblem
@@ -201,14 +201,14 @@ class HierarchicalFeatureSelector(
         self
         """
         score = clone(resolve_score(vars(self)["score"]))
-        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        rows = read_rows(X, self, dtype=np.float64)
         weights = check_weights(sample_weight, rows.shape[0])
         classes = self._learn_paths(rows, y, weights)
         used = used_rows(weights)
         if weights is not None and used is not None:
             rows, weights = take_rows(rows, np.flatnonzero(used)), weights[used]
         problem = ScoringProblem(
-            _canonical(rows, score),
+            _rows_for(score, rows),
             self.space_,
             classes,
             weights,
@@ -402,8 +402,8 @@ class HierarchicalFeatureSelector(
         return tags
 
 
-def _canonical(rows: Any, score: FeatureScore) -> Any:
-    """Return rows in the form that scores expect: sparse rows without duplicate entries."""
+def _rows_for(score: FeatureScore, rows: Any) -> Any:
+    """Return rows in the form that a score expects; sparse rows as an array, or as an error."""
     if not sparse.issparse(rows):
         return rows
     if not score.takes_sparse:
@@ -411,11 +411,7 @@ def _canonical(rows: Any, score: FeatureScore) -> Any:
             f"X is sparse, but {score!r} accepts dense rows only. Pass X.toarray(), or use another "
             "score."
         )
-    rows = sparse.csr_array(rows)
-    if not rows.has_canonical_format:
-        rows = rows.copy()  # the caller's X stays unchanged
-        rows.sum_duplicates()
-    return rows
+    return sparse.csr_array(rows)
 
 
 def _without_task(hierarchy: Hierarchy, nodes: NDArray[np.int32]) -> NDArray[np.int32]:

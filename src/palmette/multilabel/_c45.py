@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from palmette._arrays import canonical_rows, check_single_precision, read_rows
 from palmette.base._fitting import check_weights
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._c45_kernel import (
@@ -112,6 +113,7 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise PalmetteError(f"min_weight={self.min_weight!r}: expected a number of at least 0.")
         if not isinstance(self.smoothing, Real) or self.smoothing < 0:
             raise PalmetteError(f"smoothing={self.smoothing!r}: expected a number of at least 0.")
+        X = canonical_rows(X, "csc")
         X, y = validate_data(
             self, X, y, dtype=np.float32, accept_sparse="csc", accept_large_sparse=False
         )
@@ -148,9 +150,7 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         # scikit-learn's trees require 32-bit indices of sparse rows
-        X = validate_data(
-            self, X, dtype=np.float32, accept_sparse="csr", accept_large_sparse=False, reset=False
-        )
+        X = read_rows(X, self, reset=False, dtype=np.float32, accept_large_sparse=False)
         shares: FloatArray = self.tree_.predict_proba(X, check_input=False)
         return shares
 
@@ -237,6 +237,7 @@ class SortedRows:
     @classmethod
     def of(cls, X: Any) -> SortedRows:
         """Sort the columns of an array or a sparse matrix."""
+        check_single_precision(X)
         if sparse.issparse(X):
             return cls(_sort_sparse(X), X.shape[0])
         X = np.asarray(X, dtype=np.float32).T

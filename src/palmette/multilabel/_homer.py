@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from palmette._arrays import take_rows
+from palmette._arrays import read_rows, take_rows
 from palmette.base._answers import labels_listed, lists_as_matrix
 from palmette.base._fitting import check_target, check_weights
 from palmette.base._grow import GrownTree, grow_class_tree
@@ -123,7 +123,7 @@ class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
             raise LabelError("HOMERTree requires y to be passed, but the target y is None.")
         partition = BalancedKMeans(self.branching, max_iter=self.max_iter, n_init=self.n_init)
         partition.check()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = read_rows(X, self, any_scale=True, dtype=[np.float64, np.float32])
         labels = _read_sets(y)
         check_consistent_length(X, labels.given)
         weights = check_weights(sample_weight, X.shape[0])

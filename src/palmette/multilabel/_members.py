@@ -15,7 +15,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette._arrays import row_chunks, seed_each, take_rows
+from palmette._arrays import check_single_precision, row_chunks, seed_each, take_rows
 from palmette.base._fitting import weight_keyword
 from palmette.multilabel._c45 import C45Tree, SortedRows
 from palmette.trees._random import STRIDE, mix_array
@@ -57,6 +57,7 @@ def rows_to_fit(X: Any, estimator: Any) -> Any:
     """Convert X once to the type that the estimator would convert it to in every fit."""
     if not _is_tree(estimator):
         return _with_int32_indices(X)
+    check_single_precision(X)
     if sparse.issparse(X):
         return _with_int32_indices(sparse.csc_array(X, dtype=np.float32))
     return np.asfortranarray(X, dtype=np.float32)
@@ -82,6 +83,7 @@ def rows_to_predict(X: Any, estimator: Any) -> Any:
     """Convert X once to the type that the estimator would convert it to in every prediction."""
     if not _is_tree(estimator):
         return _with_int32_indices(X)
+    check_single_precision(X)
     if sparse.issparse(X):
         return _with_int32_indices(sparse.csr_array(X, dtype=np.float32))
     return np.ascontiguousarray(X, dtype=np.float32)

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from palmette._arrays import count_rows, take_rows
+from palmette._arrays import count_rows, read_rows, take_rows
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.labels._containers import unwrap
 from palmette.labels._labels import NodeLabels
@@ -256,7 +256,7 @@ class MLSMOTE(Resampler):
 
     def _numbers(self, X: Any, *, reset: bool) -> Any:
         kinds = (np.float64, np.float32)
-        return validate_data(self, X, accept_sparse="csr", dtype=kinds, reset=reset)
+        return read_rows(X, self, dtype=kinds, reset=reset)
 
     def _fit_resample(self, X: Any, y: Any, labels: NodeLabels) -> tuple[Any, Any]:
         numbers = self._numbers(X, reset=False)
