@@ -88,8 +88,8 @@ def test_stumps_are_those_of_the_paper(mask, coefficient, weights):
 @pytest.mark.parametrize(("mask", "coefficient"), VARIANTS)
 def test_rows_count_by_their_weights(mask, coefficient):
     X, y = tree_problem(seed=1)
-    rows = np.random.default_rng(1).integers(1, 5, len(X)) / 2.0
-    clf = fit(X, y, rows, mask=mask, coefficient=coefficient)
+    rows = np.random.default_rng(1).integers(1, 5, len(X)).astype(float)
+    clf = fit(X, y, rows / 2.0, mask=mask, coefficient=coefficient)  # halves are copies too
     slow = literal.HAdaMH(ROUNDS, parents_of(clf), mask=mask, coefficient=coefficient)
     assert_same_model(clf, slow, X, y, rows)
 
