@@ -13,6 +13,7 @@ __all__ = [
     "HierarchyError",
     "LabelError",
     "PalmetteError",
+    "PathLabelsWarning",
     "ReadError",
 ]
 
@@ -29,6 +30,10 @@ class HierarchyError(PalmetteError):
 
 class LabelError(PalmetteError):
     """The target `y` cannot be read as labels of a hierarchy."""
+
+
+class PathLabelsWarning(UserWarning):
+    """Labels that are strings were read as paths, since most of them have the same separator."""
 
 
 class DataHomeError(PalmetteError):

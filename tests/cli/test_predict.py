@@ -156,3 +156,18 @@ def test_mutated_tables_never_end_in_a_traceback(palmette, folder, seed):
     assert Path("o.csv").exists() == (result.exit_code == 0)
     assert "Traceback" not in result.stderr
     assert ("error: " in result.stderr) == (result.exit_code == 2)
+
+
+def test_a_separator_is_used_exactly_as_given(palmette, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cells = ["T-shirts - Long-sleeve", "T-shirts - V-neck", "Shoes- - Low -", "Hats"]
+    rows = [f"{'abcd'[i % 4]},{cells[i % 4]}" for i in range(24)]
+    Path("goods.csv").write_text("\n".join(["x,kind", *rows]))
+    words = ["--model", "flat-naive-bayes", "--folds", 0, "--column", "x=category"]
+    fitted = palmette("fit", "goods.csv", "--target", "kind", "--separator", " - ", *words,
+                      "--out", "m.palmette")  # fmt: skip
+    assert fitted.exit_code == 0, fitted.output
+    assert "paths with the separator ' - '" in fitted.stderr
+    assert palmette("predict", "m.palmette", "goods.csv", "--out", "p.csv").exit_code == 0
+    found = pd.read_csv("p.csv")
+    assert found["prediction"].tolist() == found["kind"].tolist()

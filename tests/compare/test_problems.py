@@ -37,8 +37,10 @@ def test_table_with_a_separator(table):
     assert not problem.has_split
 
 
-def test_table_without_a_separator_is_flat(table):
-    assert find_problem(table, "kind").hierarchy.max_depth == 1
+def test_the_separator_of_a_table_is_found(table):
+    found, given = find_problem(table, "kind"), find_problem(table, "kind", " > ")
+    assert set(found.hierarchy.path_strings) == set(given.hierarchy.path_strings)
+    assert found.y_train.tolist()[:3] == ["Food > Fruit", "Food > Fish", "Tools"]
 
 
 def test_table_with_a_column_for_each_level(tmp_path):

@@ -192,6 +192,19 @@ def test_clus_sets_have_one_form_in_all_parts(home: Path) -> None:
     assert bunch.categories == {"a": ("w", "n")}
 
 
+@pytest.mark.parametrize("name", [name for name in SETS if name != "odd_format"])
+def test_labels_carry_a_hierarchy_that_is_not_a_star(home: Path, name: str) -> None:
+    bunch = fetch(name, home)
+    for key in [key for key in bunch if key.split("_")[0] == "y"]:
+        found = NodeLabels.encode(bunch[key])
+        given = NodeLabels.encode(bunch[key], bunch.hierarchy)
+        if bunch.hierarchy.max_depth > 1:
+            assert found.hierarchy is bunch.hierarchy
+            assert np.array_equal(found.closed.toarray(), given.closed.toarray())
+        else:
+            assert found.hierarchy.max_depth == 1
+
+
 def test_mulan_sets_use_the_published_split_and_not_the_whole_file(home: Path) -> None:
     bunch = fetch("mulan_set", home)
     assert bunch.y_train.tolist() == [[1, 0]]

@@ -34,10 +34,18 @@ def test_whole_numbers_stay_whole(write: Write) -> None:
 
 def test_a_column_of_paths_with_a_separator(write: Write) -> None:
     text = "kind\ta\nFood > Fruit > Apple\t1\nGarden\t2\nFood>Fruit\t3\n"
-    bunch = read_table(write("f.tsv", text), "kind", path_separator=" > ")
+    bunch = read_table(write("f.tsv", text), "kind", path_separator=">")
     assert bunch.y == [("Food", "Fruit", "Apple"), ("Garden",), ("Food", "Fruit")]
     assert bunch.hierarchy.n_nodes == 5
     assert NodeLabels.encode(bunch.y, bunch.hierarchy).decode() == bunch.y
+    # a separator is used exactly as given
+    exact = read_table(write("f.tsv", text), "kind", path_separator=" > ")
+    assert exact.y == [("Food", "Fruit", "Apple"), ("Garden",), ("Food>Fruit",)]
+    # one that was found gives the hierarchy; y stays as it is written
+    found = read_table(write("f.tsv", text), "kind")
+    assert found.y.tolist() == ["Food > Fruit > Apple", "Garden", "Food>Fruit"]
+    assert set(found.hierarchy.path_strings) == set(bunch.hierarchy.path_strings)
+    assert NodeLabels.encode(found.y, found.hierarchy).terminals.tolist() == [3, 4, 2]
 
 
 def test_columns_are_the_levels_of_a_path(write: Write) -> None:

@@ -175,9 +175,11 @@ def test_a_plain_classifier_is_scored_on_the_hierarchy_of_the_scorer_or_on_a_sta
     model = DecisionTreeClassifier(max_depth=1).fit(X, y)
     scorer = HierarchicalScorer(hierarchical_f1_score, hierarchy=TREE)
     assert scorer(model, X, y) == hierarchical_f1_score(y, model.predict(X), hierarchy=TREE)
-    flat = get_scorer("hierarchical_f1")(model, X, y)
-    assert flat == accuracy_score(y, model.predict(X))
-    assert flat < scorer(model, X, y)
+    # strings that form a tree are paths, other labels are the leaves of a star
+    assert get_scorer("hierarchical_f1")(model, X, y) == scorer(model, X, y)
+    model.fit(X, leaf)
+    flat = get_scorer("hierarchical_f1")(model, X, leaf)
+    assert flat == accuracy_score(leaf, model.predict(X)) < scorer(model.fit(X, y), X, y)
 
 
 def test_sample_weights_reach_the_metric():

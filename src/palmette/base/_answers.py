@@ -546,7 +546,7 @@ def true_nodes(hierarchy: Hierarchy, form: LabelForm, y: Any, is_given: bool) ->
         y = lists_as_matrix(y, hierarchy)
     if is_given:
         return NodeLabels.encode(y, hierarchy).terminals
-    labels = NodeLabels.encode(y)
+    labels = NodeLabels.encode(y, flat=True)
     seen, codes = np.unique(labels.terminals, return_inverse=True)
     names = labels.form.class_labels(seen, labels.hierarchy).tolist()
     known = [hierarchy.index(name) if name in hierarchy else -1 for name in names]
@@ -572,7 +572,7 @@ def closed_on(
     known : bool array of shape (n_samples,)
         Whether the hierarchy has all labels of a row.
     """
-    labels = NodeLabels.encode(y)
+    labels = NodeLabels.encode(y, flat=True)
     if labels.form.kind == "indicator":
         container, nodes = labels.form.container, labels.given.indices
         unnamed = container.columns is None or container.is_numbered

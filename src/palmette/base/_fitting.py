@@ -23,15 +23,16 @@ from sklearn.utils.validation import assert_all_finite, has_fit_parameter
 
 from palmette._arrays import take_rows
 from palmette.base._answers import NodeSets, OnePath, lists_as_matrix
-from palmette.exceptions import HierarchyError, LabelError, PalmetteError
+from palmette.exceptions import HierarchyError, LabelError, PalmetteError, PathLabelsWarning
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import distinct, is_padding, sorted_labels
-from palmette.labels._labels import NodeLabels
+from palmette.labels._labels import NodeLabels, carried_hierarchy
 from palmette.labels._space import LabelSpace
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
+_INSIDE = ("palmette.", "sklearn.")
 _SEVERAL = (tuple, list, set, frozenset)  # rows with more than one label
 
 _MIN_WEIGHT = 1e-20  # as a share of the largest weight; smaller ones vanish in single precision
@@ -197,7 +198,29 @@ def read_labels(
     else:
         y = lists_as_matrix(y, hierarchy) if takes_matrices else y
         labels = NodeLabels.encode(check_target(y), hierarchy)
+        if hierarchy is None and carried_hierarchy(y) is None and labels.form.separator is not None:
+            _warn_of_paths(labels)
     return ReadLabels(labels, learner)
+
+
+def _warn_of_paths(labels: NodeLabels) -> None:
+    label = next(iter(labels.form.spelling.values()))
+    warnings.warn(
+        f"labels such as {label!r} are read as paths with the separator "
+        f"{labels.form.separator!r}, which gives {labels.hierarchy.n_nodes - 1} nodes below the "
+        "root. If they are plain names, pass hierarchy=palmette.Hierarchy.star with all labels. If "
+        "they are paths, pass tuples of names, or the hierarchy, to silence this warning.",
+        PathLabelsWarning,
+        stacklevel=_level_of_the_caller(),
+    )
+
+
+def _level_of_the_caller() -> int:
+    """Return the stacklevel of a warning for the code that called Palmette or scikit-learn."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(_INSIDE):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def path_target(labels: NodeLabels, used: NDArray[np.bool_] | None) -> tuple[OnePath, IntArray]:

@@ -324,6 +324,8 @@ class WrappedClassifier:
             self.estimator.set_params(**dict.fromkeys(places, hierarchy))
         if places or isinstance(names[0], tuple):
             names = hierarchy.path_strings[classes].astype(str)
+            if not places and len(set(names.tolist())) < len(names):  # a name contains "/"
+                names = classes.astype(str)
         self.estimator.fit(X, names[codes], **_weighted(self.estimator, weights))
         node_of = dict(zip(names.tolist(), classes.tolist(), strict=True))
         known = np.asarray(self.estimator.classes_).tolist()

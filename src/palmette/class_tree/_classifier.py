@@ -53,7 +53,8 @@ class ClassTreeClassifier(HierarchicalClassifier):
     ----------
     tree : learner of a hierarchy, Hierarchy, or None
         A learner, such as ``MFTree()``, is cloned and fitted inside `fit`. None takes the hierarchy
-        from the paths in y; if y has plain labels, ``MFTree("auto", leaf_size="auto")`` is fitted.
+        from the paths in y, tuples or columns; if y has names or strings,
+        ``MFTree("auto", leaf_size="auto")`` is fitted.
     router : "linear", "logistic", "adaboost", "spectral", Router, or scikit-learn classifier
         Trains the classifiers of the nodes.
     decoding : "beam", "greedy", "exact", or a rule of `palmette.decoding`
@@ -217,7 +218,7 @@ class ClassTreeClassifier(HierarchicalClassifier):
         tree = self._make_tree()
         if isinstance(tree, Hierarchy):
             return self._learn_paths(NodeLabels.encode(check_target(y), tree), used)
-        labels = NodeLabels.encode(check_target(y))
+        labels = NodeLabels.encode(check_target(y), flat=True)  # a tree is learnt over strings
         if labels.form.kind != "names":
             if tree is not None:
                 raise LabelError(
@@ -387,7 +388,6 @@ class DagSpace:
         self.nodes = np.unique(above.indices).astype(np.int32)
         self._below = sparse.csr_array(above[:, self.nodes].T, dtype=np.float64)
 
-    @property
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
         require(isinstance(self.hierarchy, Hierarchy), "the hierarchy of classes is missing")
@@ -398,6 +398,7 @@ class DagSpace:
         fits = self._below.shape == (len(self.nodes), len(self.classes))
         require(fits, "classes and nodes do not fit together")
 
+    @property
     def n_classes(self) -> int:
         """Number of labels."""
         return len(self.classes)

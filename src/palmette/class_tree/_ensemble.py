@@ -118,8 +118,10 @@ class ClassTreeEnsemble(HierarchicalClassifier):
 
     def _tree_for(self, y: Any) -> Any:
         """Return the learner or hierarchy of the first tree; None for the paths in y."""
-        plain = self.tree is None and y is not None and NodeLabels.encode(y).form.kind == "names"
-        return self._default_tree() if plain else self.tree
+        if self.tree is not None or y is None:
+            return self.tree
+        plain = NodeLabels.encode(y, flat=True).form.kind == "names"
+        return self._default_tree() if plain else None
 
     def _member(self, tree: Any) -> ClassTreeClassifier:
         """Return an unfitted classifier along one tree."""

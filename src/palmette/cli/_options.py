@@ -49,7 +49,10 @@ Target = Annotated[list[str], _TARGET]
 OptionalTarget = Annotated[list[str] | None, _TARGET]
 Separator = Annotated[
     str | None,
-    typer.Option(help="Splits target cells into paths, such as ' > '; found if not given."),
+    typer.Option(
+        help="Splits target cells into paths, exactly as given, such as ' > '; found if not "
+        "given; '' for plain names."
+    ),
 ]
 LabelsSeparator = Annotated[
     str | None, typer.Option(help="Splits target cells with several labels, such as ';'.")

@@ -18,6 +18,7 @@ from palmette._files import plain_suffix
 from palmette.compare._preparing import fill_texts, is_text_column
 from palmette.exceptions import DataHomeError, PalmetteError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._containers import LabelArray
 from palmette.labels._labels import NodeLabels
 
 # ---------------------------------------------------------------------- splits
@@ -45,6 +46,14 @@ class Problem:
     X_test: Any = None
     y_test: Any = None
     categorical: Any = None
+
+    def __post_init__(self) -> None:
+        # models get the hierarchy as a parameter, or deliberately none
+        for part in ("y_train", "y_test"):
+            y = getattr(self, part)
+            if isinstance(y, LabelArray):
+                is_sets = y.dtype == object and len(y) > 0 and isinstance(y[0], frozenset)
+                object.__setattr__(self, part, y.tolist() if is_sets else np.asarray(y))
 
     @property
     def has_split(self) -> bool:

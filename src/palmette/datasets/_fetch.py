@@ -30,6 +30,7 @@ from palmette.datasets._named_sets import (
     load_wos,
 )
 from palmette.exceptions import DataHomeError, PalmetteError
+from palmette.labels._containers import LabelArray
 
 Loader = Callable[[DatasetEntry, Files], dict[str, Any]]
 
@@ -103,10 +104,11 @@ def fetch(name: str, data_home: str | os.PathLike[str] | None = None, verify: bo
 
         X is a float array with NaN for missing values, a CSR array for sparse sources, a uint8
         array for images, or a list of strings. The form of y is ``target_form``: ``"nodes"`` (1-D,
-        one node per row: a path string, a name or a number), ``"node_sets"`` (a list of frozensets,
+        one node per row: a path string, a name or a number), ``"node_sets"`` (frozensets,
         several nodes per row) or ``"indicator"`` (0/1, one column per label in ``label_names``).
         ``hierarchy`` has all of these nodes; it is a star for flat and multi-label sets, so that
-        they need no special case. Taxonomies have only ``hierarchy`` (``target_form`` is None), and
+        they need no special case. If it is not a star, y is an array that carries it: ``fit`` and
+        metrics use it, also for rows taken from y, unless another hierarchy is given. Taxonomies have only ``hierarchy`` (``target_form`` is None), and
         ``alternates`` if the set has several.
 
         Further keys are ``name``, ``feature_names`` (None for texts), ``DESCR``, for ARFF sets
@@ -140,7 +142,15 @@ def fetch(name: str, data_home: str | os.PathLike[str] | None = None, verify: bo
             f"{entry.name}: a file is not as expected ({error!r}). Copy the set again."
         ) from error
     loaded.setdefault("feature_names", None)
+    for key, y in loaded.items():
+        if key.split("_")[0] == "y" and loaded["hierarchy"].max_depth > 1 and _is_plain(y):
+            loaded[key] = LabelArray(y, loaded["hierarchy"])
     return Bunch(name=entry.name, DESCR=entry.description, **loaded)
+
+
+def _is_plain(y: Any) -> bool:
+    """Whether y is an array or a list; a sparse matrix cannot carry a hierarchy."""
+    return isinstance(y, np.ndarray | list)
 
 
 def _loader(entry: DatasetEntry) -> Loader:

@@ -25,6 +25,8 @@ from palmette.datasets._reading import (
 )
 from palmette.exceptions import ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._separators import split_path
+from palmette.labels._labels import NodeLabels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,8 +58,9 @@ def read_table(
         The column of the class. Several columns are the levels of a path, from the top; an empty
         cell ends a path early.
     path_separator : str, optional
-        Splits the cells of a single target column into paths, such as ``" > "``. White space
-        around the names is removed.
+        Splits the cells of a single target column into paths, such as ``" > "``. It is used exactly
+        as given; white space around the names is removed. By default `y` is the column, and cells
+        that form a tree give the hierarchy, as in `NodeLabels.encode`.
     features : sequence of str, optional
         Columns of `X`; all but the target by default.
 
@@ -97,7 +100,7 @@ def read_table(
     return Bunch(
         X=frame[chosen],
         y=y,
-        hierarchy=Hierarchy.from_paths(list(dict.fromkeys(y))) if is_path else flat_target(y),
+        hierarchy=Hierarchy.from_paths(list(dict.fromkeys(y))) if is_path else _hierarchy_of(y),
         feature_names=object_array(chosen),
         target_form=PATHS if is_path else NODES,
     )
@@ -208,8 +211,8 @@ def _split_paths(
     for row, cell in enumerate(column.astype(str).tolist()):
         steps = known.get(cell)
         if steps is None:
-            steps = tuple(step.strip() for step in cell.split(separator.strip()))
-            if not all(steps):
+            steps = split_path(cell, separator)
+            if not steps or not all(steps):
                 raise ReadError(
                     f"row {row + 1} has the path {cell!r}, in which a name is empty: expected "
                     "names between the separators",
@@ -218,6 +221,10 @@ def _split_paths(
             known[cell] = steps
         rows.append(steps)
     return rows
+
+
+def _hierarchy_of(y: NDArray[Any]) -> Hierarchy:
+    return NodeLabels.encode(y).hierarchy if y.dtype == object and len(y) else flat_target(y)
 
 
 def _column_paths(levels: pd.DataFrame, path: str | os.PathLike[str]) -> list[tuple[Any, ...]]:

@@ -206,9 +206,9 @@ class Hierarchy(Structure):
 
     Nodes are numbered in topological order, and node 0 is the root. In a tree they are in
     preorder, so that the subtree of node ``i`` is the slice ``i : subtree_end[i]``. In every method
-    an ``int`` is a node number; a ``str`` is a path joined by ``/`` or a unique name; a ``tuple``
-    is a path of names below the root. `index` converts anything else, such as an integer name, to
-    a number.
+    an ``int`` is a node number; a ``str`` is a path joined by ``/``, a unique name, or a path with
+    another separator, such as ``" > "``; a ``tuple`` is a path of names below the root. `index`
+    converts anything else, such as an integer name, to a number.
 
     In a tree, nodes are identified by their path, and two branches may use the same name. In a DAG,
     where a node has several paths, they are identified by their name.

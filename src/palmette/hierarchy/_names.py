@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette.exceptions import HierarchyError, LabelError
+from palmette.hierarchy._separators import SEPARATORS, split_path
 
 if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
@@ -113,6 +114,7 @@ def _type_then_value(label: Any) -> Any:
 
 
 SEPARATOR = "/"
+_OTHER_MARKS = sorted({each.strip() for each in SEPARATORS} - {SEPARATOR})
 _AMBIGUOUS = -1
 _MAX_JOINED = 2**28  # characters of all path strings; a chain of 100,000 nodes would need 10**10
 _SEARCHED = 5_000  # names compared for a suggestion: more would make an error slow
@@ -187,7 +189,10 @@ def join_paths(names: NDArray[np.object_], parents: list[int] | None) -> NDArray
 
 
 class NodeLookup:
-    """Find nodes by number, path string, unique name, or path tuple."""
+    """Find nodes by number, path string, unique name, or path tuple.
+
+    A string that is neither a path string nor a name may be a path with another separator.
+    """
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         self._hierarchy = hierarchy
@@ -256,13 +261,23 @@ class NodeLookup:
                 found = first(node)
                 return second(node) if found is None else found
             found = self._by_path.get(node) if isinstance(node, str) else None
+            if found is not None and any(mark in node for mark in _OTHER_MARKS):
+                return found if self._by_names(node) in (None, found) else _AMBIGUOUS
             if found is None:
                 found = self._by_name.get(node)
             if found is None and isinstance(node, str):
                 found = self._by_look.get(node)
-            return found
+            return self._by_names(node) if found is None else found
         except TypeError:  # unhashable
             return None
+
+    def _by_names(self, label: Any) -> int | None:
+        """Find a string of names with another separator, such as ``"animal > cat"``."""
+        if not isinstance(label, str) or not self._hierarchy.is_tree:
+            return None
+        paths = {split_path(label, each) for each in SEPARATORS if each in label}
+        found = {self._walk(path) for path in paths if len(path) > 1} - {None}
+        return found.pop() if len(found) == 1 else (_AMBIGUOUS if found else None)
 
     def _walk(self, path: tuple[Any, ...]) -> int | None:
         node: int | None = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from scipy import sparse
 
 from palmette.exceptions import LabelError
 from palmette.hierarchy._names import is_padding, object_array, shown
+
+if TYPE_CHECKING:
+    from palmette.hierarchy._hierarchy import Hierarchy
 
 _NUMBERS = frozenset("biuf")  # kinds of numpy types that are numbers or flags
 _REFUSALS = (TypeError, ValueError, OverflowError, NotImplementedError)
@@ -109,6 +112,55 @@ def stack_columns(columns: list[NDArray[Any]], n_rows: int) -> NDArray[Any]:
         is_date = column.dtype.kind in "mM"  # tolist would return integers of nanoseconds
         table[:, i] = object_array(list(column) if is_date else column.tolist())
     return table
+
+
+class LabelArray(np.ndarray):
+    """An array of labels that carries their hierarchy, which `fit` and metrics use.
+
+    Rows that are taken from it carry the hierarchy too; results of computations are plain arrays.
+
+    Parameters
+    ----------
+    labels : array, or list of sets, of n_samples rows
+    hierarchy : Hierarchy
+        Contains all labels.
+
+    Examples
+    --------
+    >>> from palmette import Hierarchy
+    >>> h = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog")])
+    >>> y = LabelArray(["cat", "dog", "cat"], h)
+    >>> y[1:].tolist(), y[1:].hierarchy is h, y == "cat"
+    (['dog', 'cat'], True, array([ True, False,  True]))
+    """
+
+    hierarchy: Hierarchy | None
+
+    def __new__(cls, labels: Any, hierarchy: Hierarchy | None) -> LabelArray:
+        values = object_array(labels) if isinstance(labels, list) else np.asarray(labels)
+        array = values.view(cls)
+        array.hierarchy = hierarchy
+        return array
+
+    def __array_finalize__(self, obj: Any) -> None:
+        self.hierarchy = getattr(obj, "hierarchy", None)
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        return np.asarray(array)[()] if return_scalar else np.asarray(array)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        found = super().__array_function__(func, types, args, kwargs)
+        if func is np.concatenate and isinstance(found, np.ndarray):
+            carried = {id(getattr(part, "hierarchy", None)) for part in args[0]}
+            return LabelArray(found, self.hierarchy) if len(carried) == 1 else np.asarray(found)
+        return found
+
+    def __reduce__(self) -> Any:
+        return _carrying, (np.asarray(self), self.hierarchy)
+
+
+def _carrying(labels: NDArray[Any], hierarchy: Hierarchy | None) -> LabelArray:
+    return LabelArray(labels, hierarchy)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from scipy import sparse
 from palmette.exceptions import HierarchyError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import distinct, object_array, sorted_labels
+from palmette.hierarchy._separators import join_path
 from palmette.labels._containers import Container
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ class LabelForm:
         Node of every column of an indicator.
     lists_ancestors : bool
         Whether rows also list the ancestors of their labels.
+    separator : str or None
+        Separator of paths in strings; None for names, and for path strings of a given hierarchy.
     """
 
     kind: str
@@ -72,6 +75,7 @@ class LabelForm:
     style: str = "name"
     columns: IntArray | None = None
     lists_ancestors: bool = False
+    separator: str | None = None
 
     @property
     def several(self) -> bool:
@@ -144,6 +148,10 @@ class LabelForm:
         """Return the label of a node in the style of `y`, such that `Hierarchy.index` finds it."""
         if node in self.spelling:
             return self.spelling[node]
+        if self.separator is not None and node and hierarchy.is_tree:
+            joined = join_path(hierarchy.path(node), self.separator)
+            if joined is not None and hierarchy._lookup.get(joined) == node:
+                return joined
         name, path = hierarchy.names[node], hierarchy.path_strings[node]
         if self.style != "tuple" or not hierarchy.is_tree:
             for label in (name, path) if self.style == "name" else (path, name):
@@ -172,6 +180,7 @@ class LabelForm:
         ones = np.ones(len(nodes), dtype=np.int8)
         shape = (len(starts) - 1, hierarchy.n_nodes)
         matrix = sparse.csr_array((ones, np.asarray(nodes), np.asarray(starts)), shape=shape)
+        matrix.check_format(full_check=True)  # in a changed file, nodes may be any numbers
         kept = matrix[:, self.columns]
         if self.container.library == "sparse":
             return self.container.kind(kept.astype(self.dtype))
@@ -180,7 +189,6 @@ class LabelForm:
 
 # types of Python values that an array of each kind represents exactly
 _HELD = {
-        matrix.check_format(full_check=True)  # in a changed file, nodes may be any numbers
     "U": (str,),
     "T": (str,),
     "S": (bytes,),

@@ -13,7 +13,7 @@ from scipy import sparse
 from palmette.exceptions import HierarchyError, LabelError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import shown
-from palmette.labels._containers import row_index, unwrap
+from palmette.labels._containers import LabelArray, row_index, unwrap
 from palmette.labels._forms import LabelForm, one_per_row
 from palmette.labels._readers import read_labels
 
@@ -65,7 +65,9 @@ class NodeLabels:
     # ------------------------------------------------------------------ reading
 
     @classmethod
-    def encode(cls, y: Any, hierarchy: Hierarchy | None = None) -> NodeLabels:
+    def encode(
+        cls, y: Any, hierarchy: Hierarchy | None = None, *, flat: bool = False
+    ) -> NodeLabels:
         """Read labels in any form.
 
         Parameters
@@ -73,7 +75,7 @@ class NodeLabels:
         y : array-like
             One of
 
-            - 1-D names or path strings of nodes;
+            - 1-D names or path strings of nodes, such as ``"animal/cat"`` or ``"animal > cat"``;
             - a 2-D table of paths, short ones padded with None, NaN or ``''``;
             - a list, array or column of tuples or lists, one path per row;
             - a list, array or column of sets, or of lists of path tuples: several labels per row;
@@ -83,7 +85,11 @@ class NodeLabels:
 
             numpy, pandas, polars and pyarrow objects are accepted.
         hierarchy : Hierarchy, optional
-            By default it is built from the paths; names become children of the root.
+            By default it is built from the paths; names become children of the root. Strings are
+            paths if most of them have the same separator and they form a tree. Arrays of
+            `palmette.datasets.fetch` carry their hierarchy.
+        flat : bool
+            Whether strings are plain names, and a hierarchy that `y` carries is not used.
 
         Returns
         -------
@@ -94,8 +100,10 @@ class NodeLabels:
                 f"hierarchy is {shown(hierarchy)} of type {type(hierarchy).__name__}: expected a "
                 "palmette.Hierarchy, or None to build it from y."
             )
+        if hierarchy is None and not flat:
+            hierarchy = carried_hierarchy(y)
         values, container = unwrap(y)
-        read = read_labels(values, container, hierarchy)
+        read = read_labels(values, container, hierarchy, flat)
         labels = cls(read.hierarchy, read.given, read.form, index=row_index(y), listed=read.listed)
         if read.form.several:
             labels.form = replace(read.form, lists_ancestors=labels._lists_ancestors())
@@ -183,3 +191,8 @@ class NodeLabels:
         if self.form.several:
             return self.form.write_sets(self.given.indptr, nodes, self.hierarchy, index)
         return self.form.write_nodes(nodes, self.hierarchy, index)
+
+
+def carried_hierarchy(y: Any) -> Hierarchy | None:
+    """Return the hierarchy that an array of labels carries, None if there is none."""
+    return y.hierarchy if isinstance(y, LabelArray) else None

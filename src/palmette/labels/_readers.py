@@ -14,6 +14,7 @@ from palmette.exceptions import LabelError
 from palmette.hierarchy._graph import strip_padding
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import distinct, is_padding, shown, sorted_labels
+from palmette.hierarchy._separators import SEPARATORS, detect_separator, split_path
 from palmette.labels._containers import Container
 from palmette.labels._forms import LabelForm, Reading, find_all, node_csr, one_per_row
 
@@ -117,12 +118,17 @@ _ROWS = (tuple, list, *_SETS)
 _DEFAULT_PADDING = {"U": "", "T": "", "S": b"", "f": np.nan, "c": np.nan, "M": np.datetime64("NaT")}
 
 
-def read_labels(values: Any, container: Container, hierarchy: Hierarchy | None) -> Reading:
-    """Read the list, array or sparse array returned by `unwrap`."""
+def read_labels(
+    values: Any, container: Container, hierarchy: Hierarchy | None, flat: bool = False
+) -> Reading:
+    """Read the list, array or sparse array returned by `unwrap`.
+
+    Strings that form a tree, such as ``"a/b"``, are paths if there is no hierarchy, unless `flat`.
+    """
     if sparse.issparse(values):
         return read_indicator(values, container, hierarchy)
     if isinstance(values, list):
-        return _read_column(values, None, container, hierarchy)
+        return _read_column(values, None, container, hierarchy, flat)
     if values.ndim not in (1, 2) or values.dtype.kind == "V":
         raise LabelError(
             f"y has {values.ndim} dimensions (shape {values.shape}, type {values.dtype}): expected "
@@ -131,7 +137,7 @@ def read_labels(values: Any, container: Container, hierarchy: Hierarchy | None) 
     if values.ndim == 2 and not values.shape[1]:
         raise LabelError(f"y has shape {values.shape}: expected at least one column.")
     if values.ndim == 1 or values.shape[1] == 1:
-        return _read_column(_cells(values), values, container, hierarchy)
+        return _read_column(_cells(values), values, container, hierarchy, flat)
     if is_indicator(values, container, hierarchy):
         flags = sparse.csr_array(values != 0)  # scipy does not support every numeric type
         return read_indicator(flags, container, hierarchy, values.dtype)
@@ -149,6 +155,7 @@ def _read_column(
     values: NDArray[Any] | None,
     container: Container,
     hierarchy: Hierarchy | None,
+    flat: bool,
 ) -> Reading:
     """Read one item per row: names, or tuples, lists and sets."""
     types = set(map(type, items))
@@ -156,13 +163,13 @@ def _read_column(
         items = [item.tolist() if isinstance(item, np.ndarray) else item for item in items]
         types = set(map(type, items))
     if not any(issubclass(t, _ROWS) for t in types):
-        return _read_names(items, values, container, hierarchy)
+        return _read_names(items, values, container, hierarchy, flat)
     row_type, *others = {_row_type(t) for t in types}
     if others or row_type is None:
         raise LabelError(_describe_mixture(items))
     if row_type is set or _holds_paths(items):
         is_frozen = isinstance(items[0], frozenset)
-        return _read_sets(items, frozenset if is_frozen else row_type, container, hierarchy)
+        return _read_sets(items, frozenset if is_frozen else row_type, container, hierarchy, flat)
     return _read_paths(items, row_type, container, hierarchy)
 
 
@@ -174,18 +181,24 @@ def _read_names(
     values: NDArray[Any] | None,
     container: Container,
     hierarchy: Hierarchy | None,
+    flat: bool,
 ) -> Reading:
     unique, codes = distinct(items)
     name_row = partial(_first_row, codes)
     for i, label in enumerate(unique):
         if is_padding(label):
             raise LabelError(f"{name_row(i)} is missing ({label!r}). Fill it in or drop the row.")
-    if hierarchy is None:
+    separator, paths = _paths_in(unique, name_row, hierarchy, flat)
+    if separator is not None:
+        hierarchy = Hierarchy.from_paths(sorted_labels(set(paths)))
+        nodes = find_all(paths, hierarchy, name_row)
+    elif hierarchy is None:
         hierarchy = Hierarchy.star(sorted_labels(unique))
         node_of = {label: i for i, label in enumerate(hierarchy.names.tolist()) if i}
         nodes = np.asarray([node_of[label] for label in unique], dtype=np.int32)
     else:
         nodes = find_all(unique, hierarchy, name_row)
+        separator = _separator_of(unique, nodes, hierarchy)
     form = LabelForm(
         "names",
         container,
@@ -193,6 +206,7 @@ def _read_names(
         width=0 if values is None or values.ndim == 1 else 1,
         spelling=_spelling(unique, nodes),
         style=_style(unique, nodes, hierarchy),
+        separator=separator,
     )
     return Reading(hierarchy, one_per_row(nodes[codes], hierarchy.n_nodes), form)
 
@@ -292,7 +306,7 @@ def _place_paths(
 
 
 def _read_sets(
-    rows: list[Any], row_type: type, container: Container, hierarchy: Hierarchy | None
+    rows: list[Any], row_type: type, container: Container, hierarchy: Hierarchy | None, flat: bool
 ) -> Reading:
     owner = np.repeat(np.arange(len(rows)), np.fromiter(map(len, rows), np.int64, len(rows)))
     members = [member for row in rows for member in row]
@@ -304,15 +318,17 @@ def _read_sets(
         return f"y[{owner[_first(codes, i)]}]"
 
     unique = [_member(label, partial(name_row, i)) for i, label in enumerate(listed)]
+    separator, paths = _paths_in(unique, name_row, hierarchy, flat)
     if hierarchy is None:
-        hierarchy = _hierarchy_of_members(unique)
-    nodes = find_all(unique, hierarchy, name_row)
+        hierarchy = _hierarchy_of_members(paths)
+    nodes = find_all(paths, hierarchy, name_row)
     form = LabelForm(
         "sets",
         container,
         row_type=row_type,
         spelling=_spelling(unique, nodes),
         style=_style(unique, nodes, hierarchy),
+        separator=separator or _separator_of(unique, nodes, hierarchy),
     )
     entries = nodes[codes]
     # a node that a row lists twice, perhaps in two spellings, is one label
@@ -387,6 +403,37 @@ def _first_row(codes: Codes, code: int) -> str:
 
 def _spelling(unique: Sequence[Any], nodes: IntArray) -> dict[int, Any]:
     return dict(zip(nodes.tolist()[::-1], unique[::-1], strict=True))
+
+
+def _paths_in(
+    unique: list[Any], name_row: Callable[[int], str], hierarchy: Hierarchy | None, flat: bool
+) -> tuple[str | None, list[Any]]:
+    """Return the separator of strings that form a tree, and their paths; else None and labels."""
+    is_open = hierarchy is None and not flat and all(isinstance(label, str) for label in unique)
+    separator = detect_separator(unique) if is_open else None
+    if separator is None:
+        return None, unique
+    paths = [split_path(label, separator) for label in unique]
+    for i, path in enumerate(paths):
+        if not path or not all(path):
+            raise LabelError(
+                f"{name_row(i)} = {shown(unique[i])} has an empty name, and most labels are paths "
+                f"with the separator {separator!r}. Correct it, or pass "
+                "hierarchy=palmette.Hierarchy.star with all labels if they are plain names."
+            )
+    return separator, paths
+
+
+def _separator_of(unique: Sequence[Any], nodes: IntArray, hierarchy: Hierarchy) -> str | None:
+    """Return the separator of strings that were found in a tree; None if path strings have it."""
+    if not hierarchy.is_tree:
+        return None
+    for label, node in zip(unique, nodes.tolist(), strict=True):
+        spelled = (hierarchy.names[node], hierarchy.path_strings[node])
+        if isinstance(label, str) and label not in spelled:
+            path = hierarchy.path(node)
+            return next((each for each in SEPARATORS if split_path(label, each) == path), None)
+    return None
 
 
 def _style(unique: Sequence[Any], nodes: IntArray, hierarchy: Hierarchy) -> str:

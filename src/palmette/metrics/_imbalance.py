@@ -313,7 +313,7 @@ def _read(y: Any) -> sparse.csr_array:
     if sparse.issparse(values) or (getattr(values, "ndim", 1) == 2 and values.dtype.kind in "biuf"):
         flags = read_indicator(y, "y")
     else:
-        flags = sparse.csr_array(NodeLabels.encode(y).closed[:, 1:])
+        flags = sparse.csr_array(NodeLabels.encode(y, flat=True).closed[:, 1:])
     if not flags.shape[0] or not flags.shape[1]:
         raise LabelError(
             f"y has {flags.shape[0]} rows and {flags.shape[1]} labels: expected at least one of "

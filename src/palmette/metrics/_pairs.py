@@ -12,10 +12,10 @@ from scipy import sparse
 
 from palmette.exceptions import HierarchyError, LabelError
 from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.hierarchy._names import SEPARATOR
+from palmette.hierarchy._separators import SEPARATORS, detect_separator, split_path
 from palmette.labels._containers import unwrap
 from palmette.labels._forms import sorted_labels
-from palmette.labels._labels import NodeLabels
+from palmette.labels._labels import NodeLabels, carried_hierarchy
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
@@ -76,13 +76,16 @@ def pair_labels(
     y_true, y_pred : array-like
         In any form that `NodeLabels.encode` takes.
     hierarchy : Hierarchy, optional
-        By default the union of the paths of both, or a star over the names of both.
+        By default the one that `y_true` or `y_pred` carries, the union of the paths of both, or a
+        star over the names of both.
     sample_weight : array-like of shape (n_samples,), optional
 
     Returns
     -------
     LabelPair
     """
+    if hierarchy is None:
+        hierarchy = carried_hierarchy(y_true) or carried_hierarchy(y_pred)
     if hierarchy is None:
         true, pred = _encode_on_union(y_true, y_pred)
     else:
@@ -120,7 +123,10 @@ def check_weight(sample_weight: Any, n_samples: int) -> FloatArray:
 
 
 def _encode_on_union(y_true: Any, y_pred: Any) -> tuple[NodeLabels, NodeLabels]:
-    true, pred = NodeLabels.encode(y_true), NodeLabels.encode(y_pred)
+    true, pred = NodeLabels.encode(y_true, flat=True), NodeLabels.encode(y_pred, flat=True)
+    tree = _tree_of_strings(true, pred)
+    if tree is not None:
+        return NodeLabels.encode(y_true, tree), NodeLabels.encode(y_pred, tree)
     if true.hierarchy == pred.hierarchy:
         return true, NodeLabels(true.hierarchy, pred.given, pred.form)
     if _is_by_name(true) != _is_by_name(pred):
@@ -133,6 +139,18 @@ def _encode_on_union(y_true: Any, y_pred: Any) -> tuple[NodeLabels, NodeLabels]:
         )
     union = _union(true.hierarchy, pred.hierarchy, star=_is_by_name(true))
     return _move(true, union), _move(pred, union)
+
+
+def _tree_of_strings(true: NodeLabels, pred: NodeLabels) -> Hierarchy | None:
+    """Return the tree of strings that `fit` would read as paths, None for other labels."""
+    forms = (true.form, pred.form)
+    if not all(form.kind in ("names", "sets") and form.style == "name" for form in forms):
+        return None
+    names = list(dict.fromkeys([*true.hierarchy.names[1:], *pred.hierarchy.names[1:]]))
+    separator = detect_separator(names) if all(isinstance(n, str) for n in names) else None
+    if separator is None:
+        return None
+    return Hierarchy.from_paths(sorted({split_path(name, separator) for name in names}))
 
 
 def _is_by_name(labels: NodeLabels) -> bool:
@@ -211,7 +229,7 @@ def extend_hierarchy(hierarchy: Hierarchy, y: Any) -> Hierarchy:
     >>> extend_hierarchy(h, ["cat", "animal/dog", "oak"]).path_strings.tolist()
     ['root', 'animal', 'animal/cat', 'animal/dog', 'oak']
     """
-    labels = NodeLabels.encode(y)
+    labels = NodeLabels.encode(y, flat=True)
     if labels.form.kind == "indicator":
         return hierarchy  # its columns are nodes; the encoder reports any mismatch
     if _is_by_name(labels):
@@ -230,10 +248,18 @@ def _unknown_names(hierarchy: Hierarchy, names: Iterable[Any]) -> list[tuple[Any
     for name in unknown:
         if name in known:
             hierarchy.index(name)  # it occurs in several places: raises an error that lists them
-        head, _, tail = name.rpartition(SEPARATOR) if isinstance(name, str) else ("", "", name)
-        placed = head in hierarchy and hierarchy.is_tree
-        paths.append((*hierarchy.path(head), tail) if placed else (name,))
+        paths.append(_place_below(hierarchy, name))
     return paths
+
+
+def _place_below(hierarchy: Hierarchy, name: Any) -> tuple[Any, ...]:
+    """Return the path of an unknown label, below the known part of its string."""
+    if isinstance(name, str) and hierarchy.is_tree:
+        for separator in SEPARATORS:
+            head, _, tail = name.rpartition(separator)
+            if head in hierarchy and tail.strip():
+                return (*hierarchy.path(head), tail.strip())
+    return (name,)
 
 
 def _grow(hierarchy: Hierarchy, paths: Iterable[tuple[Any, ...]]) -> Hierarchy:

@@ -197,7 +197,7 @@ def _take(labels: NodeLabels, rows: NDArray[np.intp]) -> NodeLabels:
 
 def _read_sets(y: Any) -> NodeLabels:
     """Encode labels without a hierarchy."""
-    labels = NodeLabels.encode(check_target(lists_as_matrix(y, None)))
+    labels = NodeLabels.encode(check_target(lists_as_matrix(y, None)), flat=True)
     if labels.hierarchy.depth.max() > 1:
         raise LabelError(
             "y contains paths, which have a hierarchy already: expected label sets, a 0/1 matrix, "

@@ -77,7 +77,7 @@ class Resampler(BaseEstimator):  # type: ignore[misc]
             name = type(self).__name__
             raise LabelError(f"{name} requires y to be passed, but the target y is None.")
         self._check_features(X)
-        labels = NodeLabels.encode(y)
+        labels = NodeLabels.encode(y, flat=True)
         if count_rows(X) != labels.n_samples:
             raise LabelError(
                 f"X has {count_rows(X)} rows and y has {labels.n_samples}: expected equal numbers."

@@ -232,7 +232,7 @@ def _columns_to_stratify(X: Any, y: Any, order: int) -> sparse.csr_array:
     """Return what is stratified as columns of a 0/1 matrix: labels, and with order 2 pairs."""
     if y is None:
         raise LabelError("y is None: expected labels, which stratified splits need.")
-    labels = NodeLabels.encode(y)
+    labels = NodeLabels.encode(y, flat=True)
     if X is not None and count_rows(X) != labels.n_samples:
         raise LabelError(
             f"X has {count_rows(X)} rows and y has {labels.n_samples}: expected equal numbers."

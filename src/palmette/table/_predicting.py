@@ -78,8 +78,9 @@ def predict_chunks(
     ------
     DataFrame
         The rows with ``prediction``, ``probability``, and by the options ``prediction_2``,
-        ``probability_2``, ...; ``sure``, ``sure_probability``; ``set``; ``explanation``. A name
-        that the table already has gets an underscore.
+        ``probability_2``, ...; ``sure``, ``sure_probability``; ``set``; ``explanation``. An empty
+        answer has no probability (NaN, an empty cell); that of several labels is the smallest. A
+        name that the table already has gets an underscore.
     """
     wishes = wishes or Wishes()
     answer = _answerer(model, wishes)
@@ -187,10 +188,7 @@ class _OneAnswer:
         answers, wishes = self._answers, self._wishes
         proba = answers.class_proba(X)
         nodes = answers.nodes(X, proba)
-        found = {
-            "prediction": self._texts.of(nodes),
-            "probability": answers.proba_of(proba, nodes),
-        }
+        found = {"prediction": self._texts.of(nodes), "probability": self._proba_of(proba, nodes)}
         if wishes.top > 1:
             best, values = answers.best(proba, min(wishes.top, proba.shape[1]))
             for k in range(1, best.shape[1]):
@@ -199,12 +197,17 @@ class _OneAnswer:
         if wishes.confidence is not None:
             sure = answers.sure(proba, wishes.confidence)
             found["sure"] = self._texts.of(sure)
-            found["sure_probability"] = answers.proba_of(proba, sure)
+            found["sure_probability"] = self._proba_of(proba, sure)
         if hasattr(self._model.estimator_, "predict_set"):
             found["set"] = _set_texts(self._model, X, self._texts)
         if self._explainer is not None:
             found["explanation"] = self._explainer.explain(X, nodes, answers.node_proba(proba))
         return found
+
+
+    def _proba_of(self, proba: Any, nodes: Any) -> Any:
+        """Probabilities of nodes; an empty answer, the root, has none (its would always be 1)."""
+        return np.where(nodes > 0, self._answers.proba_of(proba, nodes), np.nan)
 
 
 class _BareAnswers:
@@ -230,7 +233,7 @@ class _SeveralAnswers:
     def __init__(self, model: TableModel, wishes: Wishes, has_proba: bool) -> None:
         self._model, self._wishes, self._has_proba = model, wishes, has_proba
         self._texts = _Texts(model)
-        self._mark = model.target_.labels_separator or ";"
+        self._mark = model.target_.labels_mark
         self._explainer = Explainer(model) if wishes.explain else None
 
     def __call__(self, X: Any) -> dict[str, Any]:
@@ -241,10 +244,7 @@ class _SeveralAnswers:
         if not self._has_proba:
             return found
         proba = node_proba(model.estimator_, X, h)
-        # probability of the least probable label; NaN without labels
-        found["probability"] = np.array(
-            [proba[i, r].min() if len(r) else np.nan for i, r in enumerate(rows)]
-        )
+        found["probability"] = _least(proba, rows)
         labels = np.asarray(h.index(list(model.classes_)))
         if self._wishes.top > 1:
             order = np.argsort(-proba[:, labels], axis=1, kind="stable")[:, : self._wishes.top]
@@ -253,7 +253,8 @@ class _SeveralAnswers:
                 found[f"label_{k + 1}"] = self._texts.of(best)
                 found[f"label_probability_{k + 1}"] = proba[np.arange(len(proba)), best]
         if self._wishes.confidence is not None:
-            found["sure"] = self._joined(self._sure(proba))
+            sure = self._sure(proba)
+            found["sure"], found["sure_probability"] = self._joined(sure), _least(proba, sure)
         if self._explainer is not None:
             written = [[f"{self._texts.of(n)} {proba[i, n]:.2f}" for n in row]
                        for i, row in enumerate(rows)]  # fmt: skip
@@ -281,10 +282,15 @@ class _SeveralAnswers:
         return [self._mark.join(self._texts.of(row).tolist()) for row in rows]
 
 
+def _least(proba: Any, rows: list[Any]) -> Any:
+    """Probability of the least probable label of every row; NaN without labels."""
+    return np.array([proba[i, row].min() if len(row) else np.nan for i, row in enumerate(rows)])
+
+
 def _set_texts(model: TableModel, X: Any, texts: _Texts) -> list[str]:
     """Texts of the sets of nodes that contain the truth with the chosen coverage."""
     sets = model.estimator_.predict_set_nodes(X)
-    mark = model.target_.labels_separator or ";"
+    mark = model.target_.labels_mark
     return [
         mark.join(texts.of(row[row > 0]).tolist())
         for row in np.split(sets.indices, sets.indptr[1:-1])

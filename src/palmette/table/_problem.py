@@ -88,7 +88,8 @@ def read_problem(
         frame, target, separator=separator, labels_separator=labels_separator, hierarchy=given
     )
     _check_drop(drop, list(frame.columns), form.columns)
-    rows = form.read(frame)
+    known: dict[str, Any] = {}
+    rows = form.read(frame, known)
     kept = np.flatnonzero([row is not None for row in rows])
     if not len(kept):
         raise PalmetteError(
@@ -100,6 +101,7 @@ def read_problem(
     found = given or hierarchy_of_paths(paths, form.several)
     several = form.several or not found.is_tree
     y: list[Any]
+    truth: list[Any]
     path_of: dict[str, Any] = {}
     if several:
         if learner is not None:
@@ -108,10 +110,12 @@ def read_problem(
                 "Pass a hierarchy instead of a learner."
             )
         listed = paths if form.several else [[path] for path in paths]
-        truth: list[Any] = [set(row) for row in canonical_labels(listed, found, several=True)]
+        truth = [set(row) for row in canonical_labels(listed, found, several=True)]
+        form.settle((label for row in truth for label in row), known)
         y = truth
     else:
         truth = canonical_labels(paths, found, several=False)
+        form.settle(truth, known)
         y = truth
         if learner is not None:
             y = plain_labels(paths, form.write)

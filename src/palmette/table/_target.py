@@ -10,6 +10,7 @@ import numpy as np
 
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._separators import SEPARATORS, detect_separator, join_path, split_path
 from palmette.table._schema import near_names
 
 if TYPE_CHECKING:
@@ -19,13 +20,9 @@ Path = tuple[str, ...]
 Rows = Sequence[Any]
 
 _LISTS = (list, tuple, set, frozenset, np.ndarray)
-# among separators that occur in as many cells the first is taken: " -> " contains " > " and ">"
-SEPARATORS = (
-    *(" -> ", "->", " > ", ">", " » ", "»", " :: ", "::"),
-    *(" | ", "|", " / ", "/", " \\ ", "\\"),
-)
-_UNAMBIGUOUS = SEPARATORS[:8]  # rarely part of a name
-_SHARE = 0.6  # minimum share of the distinct cells with a separator
+# in this order, for names that contain the others
+_JOINERS = (" > ", " / ", " | ", " :: ", " » ", " -> ")
+_LABEL_MARKS = (";", "|", " || ", " && ")
 
 
 class TargetForm:
@@ -42,6 +39,15 @@ class TargetForm:
     several : bool
         Whether rows may have several paths.
 
+    Attributes
+    ----------
+    joiner : str or None
+        Separator that paths are written with, if it is not `separator`.
+    labels_mark : str
+        Separator that several labels of a row are written with.
+    spellings : dict of str to str
+        Labels that the table writes otherwise than joined by the separator, such as ``"a >b"``.
+
     Examples
     --------
     >>> import pandas as pd
@@ -49,6 +55,8 @@ class TargetForm:
     >>> TargetForm(["kind"], " > ").read(frame)
     [('Food', 'Fruit'), None, ('Tools',)]
     """
+
+    joiner: str | None = None  # of model files without it
 
     def __init__(
         self,
@@ -61,6 +69,13 @@ class TargetForm:
         self.separator = separator
         self.labels_separator = labels_separator
         self.several = several
+        self.joiner = None
+        self.labels_mark = labels_separator or _LABEL_MARKS[0]
+        self.spellings: dict[str, str] = {}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["columns"], labels_separator=state["labels_separator"])  # type: ignore[misc]
+        self.__dict__.update(state)
 
     @classmethod
     def find(
@@ -80,7 +95,8 @@ class TargetForm:
         target : str or sequence of str
             One column, or the levels of a path; names may be separated by commas.
         separator : str, optional
-            Found by default; an empty string means that cells are plain names.
+            Used exactly as given. Found by default; an empty string means that cells are plain
+            names.
         labels_separator : str, optional
             Separator of several paths in a cell; cells may also be lists of paths.
         hierarchy : Hierarchy, optional
@@ -109,12 +125,14 @@ class TargetForm:
         form.separator = separator or None
         return form
 
-    def read(self, frame: pd.DataFrame) -> list[Any]:
+    def read(self, frame: pd.DataFrame, known: dict[str, Path] | None = None) -> list[Any]:
         """Read the paths of all rows.
 
         Parameters
         ----------
         frame : DataFrame
+        known : dict of str to path, optional
+            Gets the path of every label of the cells.
 
         Returns
         -------
@@ -129,7 +147,7 @@ class TargetForm:
                 )
         if len(self.columns) > 1:
             return _level_paths(frame, self.columns)
-        known: dict[str, Path] = {}
+        known = {} if known is None else known
         rows: list[Any] = []
         for row, cell in enumerate(frame[self.columns[0]].tolist()):
             if _is_gap(cell):
@@ -142,12 +160,54 @@ class TargetForm:
                 rows.append(paths[0] if paths else None)
         return rows
 
+    def settle(self, labels: Iterable[Any], known: dict[str, Path]) -> None:
+        """Choose how paths are written, so that different paths are different texts.
+
+        Parameters
+        ----------
+        labels : iterable of paths, or of names
+            All labels, as full paths in a tree.
+        known : dict of str to path
+            Labels of the cells and their paths, as from `read`.
+        """
+        paths = {label if isinstance(label, tuple) else (label,) for label in labels}
+        paths |= {path[:end] for path in paths for end in range(1, len(path))}
+        joiners = _JOINERS if self.separator is None else (self.separator,)
+        if self.separator is not None:
+            for text, path in reversed(known.items()):
+                if text.strip() != self.separator.join(path):
+                    self.spellings[self.separator.join(path)] = text.strip()
+        for joiner in joiners:
+            odd = [path for path in paths if self._is_lost(path, joiner)]
+            if not odd or max(map(len, paths)) == 1:
+                self.joiner = joiner
+                break
+        else:
+            raise PalmetteError(
+                f"the path {odd[0]} cannot be written with the separator "
+                f"{' or '.join(map(repr, joiners))}, which would split it otherwise. Pass another "
+                "separator, or rename the class."
+            )
+        texts = [self.write(path) for path in paths]
+        marks = [self.labels_separator] if self.labels_separator else _LABEL_MARKS
+        free = [mark for mark in marks if not any(mark in text for text in texts)]
+        if self.several and not free:
+            lost = next(text for text in texts if marks[0] in text)
+            raise PalmetteError(
+                f"the label {lost!r} cannot be written in a cell with several labels, which "
+                f"{' or '.join(map(repr, marks))} would separate. Pass another labels_separator, "
+                "or rename the class."
+            )
+        self.labels_mark = (free or marks)[0]
+
+    def _is_lost(self, path: Path, joiner: str) -> bool:
+        return join_path(path, joiner) is None and joiner.join(map(str, path)) not in self.spellings
+
     def write(self, path: Path) -> str:
-        """Write a path as in the table; levels in columns are joined by ``" > "``."""
-        separator = self.separator
-        if separator is None or len(self.columns) > 1:
-            separator = " > "
-        return separator.join(map(str, path))
+        """Write a path as in the table; levels in columns are joined, usually by ``" > "``."""
+        joiner = self.joiner or self.separator or _JOINERS[0]
+        text = joiner.join(map(str, path))
+        return self.spellings.get(text, text)
 
     def describe(self) -> str:
         """Describe how the target is read."""
@@ -167,7 +227,7 @@ class TargetForm:
         if isinstance(cell, _LISTS):
             return [_text(each) for each in cell if not _is_gap(each)]
         text = _text(cell)
-        if self.labels_separator is None:
+        if not self.labels_separator:
             return [text]
         return [part.strip() for part in text.split(self.labels_separator) if part.strip()]
 
@@ -218,7 +278,7 @@ def _level_paths(frame: pd.DataFrame, columns: list[str]) -> list[Path | None]:
     """Paths of levels in columns; after an empty cell all others must be empty."""
     paths: list[Path | None] = []
     for row, cells in enumerate(zip(*(frame[name].tolist() for name in columns), strict=True)):
-        names = [None if _is_gap(cell) else _text(cell) for cell in cells]
+        names = [None if _is_gap(cell) else _text(cell).strip() for cell in cells]
         end = names.index(None) if None in names else len(names)
         if any(name is not None for name in names[end:]):
             shown = ", ".join("-" if name is None else name for name in names)
@@ -242,13 +302,13 @@ def _text(cell: Any) -> str:
     """Convert a cell to a name; 3.0, the form of 3 in a column with missing values, becomes 3."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
-    return str(cell).strip()
+    return str(cell)
 
 
 def _fitting_separator(names: Iterable[str], hierarchy: Hierarchy) -> str | None:
     """Separator with which most names are in a hierarchy; empty if they are plain names."""
     distinct = list(dict.fromkeys(names))[:500]
-    candidates = ["", detect_separator(distinct), " > ", "/", "|", "::"]
+    candidates = [detect_separator(distinct), "", *SEPARATORS]
     best, most = None, 0
     for separator in dict.fromkeys(each for each in candidates if each is not None):
         paths = (split_path(name, separator or None) for name in distinct)
@@ -353,51 +413,3 @@ def _unknown(path: Path, row: int, hierarchy: Hierarchy) -> str:
         f"({hierarchy.n_nodes:,} nodes, such as {examples}).{hint} Add the node, pass the "
         "separator of paths, or drop the row."
     )
-
-
-# ---------------------------------------------------------------------- separators
-
-
-def detect_separator(cells: Iterable[str]) -> str | None:
-    """Return the separator that most cells use, None if they are plain names.
-
-    It must occur in most of the distinct cells. One that may be part of a name, such as ``/``, must
-    also group the cells: there must be fewer names before it than cells.
-
-    Parameters
-    ----------
-    cells : iterable of str
-
-    Examples
-    --------
-    >>> detect_separator(["Food > Fruit", "Food > Fish", "Tools"])
-    ' > '
-    >>> detect_separator(["cat", "dog", "either/or"]) is None
-    True
-    """
-    distinct = list(dict.fromkeys(cells))
-    best, most = None, 0
-    for separator in SEPARATORS:
-        having = [cell for cell in distinct if separator in cell]
-        tops = {cell.split(separator)[0].strip() for cell in having}
-        groups = len(tops) < len(having) or separator in _UNAMBIGUOUS
-        if groups and len(having) >= _SHARE * len(distinct) and len(having) > most:
-            best, most = separator, len(having)
-    return best
-
-
-def split_path(cell: str, separator: str | None) -> tuple[str, ...]:
-    """Split a cell into the names of a path, without white space around them.
-
-    Examples
-    --------
-    >>> split_path("Food > Fruit > ", ">")
-    ('Food', 'Fruit')
-    """
-    if separator is None:
-        return (cell.strip(),)
-    mark = separator.strip() or separator
-    names = [name.strip() for name in cell.split(mark)]
-    while names and not names[-1]:  # a separator at the end is ignored
-        names.pop()
-    return tuple(names)

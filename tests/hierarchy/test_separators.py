@@ -1,0 +1,97 @@
+"""Paths in strings: separators that are given, found, or only part of a name."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from palmette import Hierarchy
+from palmette.exceptions import HierarchyError
+from palmette.hierarchy._separators import SEPARATORS, detect_separator, join_path, split_path
+
+PATHS = [("Tops", "T-shirts"), ("Tops", "C->D"), ("Shoes", "a/b"), ("Shoes", "x>"), ("Hats",)]
+
+
+@pytest.mark.parametrize(
+    ("labels", "separator"),
+    [
+        (["animal/cat", "animal/dog"], "/"),
+        (["animal/cat", "animal/dog", "plant/oak"], "/"),
+        (["a > b", "a > c", "d"], " > "),
+        (["a > b", "a >c", "d > e"], ">"),  # one label has no space after the mark
+        (["a > x>y", "a > z"], " > "),  # a mark inside a name
+        (["2/1/3", "2/1/4", "1/1/0"], "/"),
+        (["11/02/03", "11/02/03/01", "12/01"], "/"),
+        (["std::map", "std::list", "abs"], "::"),
+    ],
+)
+def test_separators_that_are_found(labels, separator):
+    assert detect_separator(labels) == separator
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["AC/DC", "ABBA", "Queen"],
+        ["N/A", "yes", "no"],
+        ["24/7", "9/5", "24/5"],
+        ["1/2", "1/3", "2/3"],
+        ["2024/01/05", "2024/01/06", "2024/02/01"],
+        ["05/01/2024", "05/02/2024"],
+        ["src/a.py", "src/b.py", "tests/c.py"],
+        ["/usr/bin", "/usr/lib", "/var/log"],
+        ["./a/b", "./a/c"],
+        ["C:\\Users\\a", "C:\\Users\\b"],
+        ["https://a.org/x", "https://a.org/y"],
+        ["www.a.org/x", "www.a.org/y"],
+        ["Tops - Shirts", "Tops - Coats"],
+        ["he/him", "she/her", "they/them"],
+        ["en/fr", "fr/de", "en/de", "de/en"],
+        ["en->fr", "fr->en", "en->de", "de->en"],
+        [">50K", ">100K"],
+        ["->", "-->", "=>"],
+        ["a.b", "a.c"],
+        [],
+        ["", "/"],
+    ],
+)
+def test_plain_names(labels):
+    assert detect_separator(labels) is None
+
+
+def test_a_separator_is_exact():
+    assert split_path("T-shirts - Long-sleeve", " - ") == ("T-shirts", "Long-sleeve")
+    assert split_path("a- - b -", " - ") == ("a-", "b -")
+    assert split_path("a >b", " > ") == ("a >b",)
+    assert split_path("a >b", ">") == ("a", "b")
+    assert split_path(" a > b ", None) == ("a > b",)
+
+
+names = st.text(st.sampled_from("ab ->/|:»"), min_size=1, max_size=5).filter(
+    lambda name: name == name.strip()
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(names, min_size=1, max_size=4), st.sampled_from([*SEPARATORS, " - ", "-", "."]))
+def test_joined_names_are_split_again_or_refused(path, separator):
+    text = join_path(path, separator)
+    assert text is None or split_path(text, separator) == tuple(path)
+    if not any(set(name) & set(separator.strip()) for name in path):
+        assert text == separator.join(path)
+
+
+@pytest.mark.parametrize("separator", SEPARATORS)
+def test_nodes_are_found_with_any_separator(separator):
+    h = Hierarchy.from_paths(PATHS)
+    for path in PATHS:
+        if join_path(path, separator) is not None:
+            assert h.path(h.index(separator.join(path))) == path
+    assert f"Tops{separator}Nothing" not in h
+
+
+def test_a_string_with_two_readings_is_ambiguous():
+    h = Hierarchy.from_paths([("a", "b > c"), ("a/b", "c")])
+    with pytest.raises(HierarchyError, match="ambiguous"):
+        h.index("a/b > c")
