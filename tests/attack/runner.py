@@ -72,7 +72,7 @@ class Result:
     change: str = ""  # what was done to the file
     message: str = ""  # of the error
     where: str = ""  # the last line of the package that was at work
-    seconds: float = 0.0
+    seconds: float = 0.0  # of processor time
     compiled: bool = False  # whether a kernel was compiled for other types of arrays
 
     @property
@@ -124,8 +124,7 @@ def _in_child(victim: Victim, jobs: Sequence[Job], file: Path) -> list[Result]:
                 os.kill(pid, signal.SIGABRT)  # writes where it was
                 os.waitpid(pid, 0)
                 where = _where_in_log(log)
-                seconds = time.monotonic() - began
-                result = Result(jobs[len(found)], "hang", change, "", where, seconds)
+                result = Result(jobs[len(found)], "hang", change, "", where, SECONDS)
                 return [*found, result]
             if not piece:
                 break
@@ -208,7 +207,7 @@ def _try(victim: Victim, job: Job, file: Path, pipe: Any) -> None:
     del content
     tell(change=change)
     before = len(_compiled)
-    began = time.monotonic()
+    began = time.process_time()
     resource.setrlimit(resource.RLIMIT_AS, (_address_space() + BYTES, resource.RLIM_INFINITY))
     try:
         outcome, message, where = _outcome(victim, file)
@@ -219,7 +218,7 @@ def _try(victim: Victim, job: Job, file: Path, pipe: Any) -> None:
         change=change,
         message=message,
         where=where,
-        seconds=round(time.monotonic() - began, 3),
+        seconds=round(time.process_time() - began, 3),
         compiled=len(_compiled) > before,
     )
 
