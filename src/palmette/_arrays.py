@@ -76,9 +76,7 @@ _LARGEST_SINGLE = 1e37  # sums of two values are finite in single precision
 def read_rows(
     X: Any, estimator: Any = None, *, reset: bool = True, any_scale: bool = False, **options: Any
 ) -> Any:
-    """Check X with `validate_data` of scikit-learn; sparse rows are made canonical first.
-
-    Every estimator reads its rows here, so that none depends on how a sparse matrix is stored.
+    """Check X as scikit-learn does, with sparse rows made canonical; all estimators read it here.
 
     Parameters
     ----------
@@ -97,8 +95,7 @@ def read_rows(
     -------
     array or CSR matrix of shape (n_samples, n_features)
     """
-    options = {"accept_sparse": "csr", **options}
-    X = canonical_rows(X, options["accept_sparse"])
+    X, options = canonical_rows(X), {"accept_sparse": "csr", **options}
     if estimator is None:
         rows = check_array(X, **options)
     else:
@@ -129,61 +126,48 @@ def _check_scale(X: Any, smallest: float, largest: float) -> None:
         )
 
 
-def canonical_rows(X: Any, form: str = "csr") -> Any:
-    """Return sparse rows without duplicates and zeros, with sorted 32-bit indices if they fit.
+def canonical_rows(X: Any) -> Any:
+    """Return sparse rows as CSR, without duplicates and zeros, with sorted 32-bit indices.
 
-    What the matrix says about its own order is not believed: it is checked. Values of one cell are
-    summed, as ``X.toarray()`` does. Nothing is copied if the rows are canonical already; the given
-    matrix is never changed.
-
-    Parameters
-    ----------
-    X : sparse matrix of shape (n_samples, n_features)
-        Anything else, such as an array or a table, is returned unchanged.
-    form : {"csr", "csc"}
-
-    Returns
-    -------
-    CSR or CSC matrix of shape (n_samples, n_features)
-        An array if X is a sparse array.
+    Values of one cell are summed, as ``X.toarray()`` does. The order is checked, whatever the
+    matrix says about it. The given matrix is never changed, and not copied if it is canonical.
+    Indices that need 64 bits keep them. Anything but a sparse matrix is returned unchanged.
 
     Examples
     --------
-    >>> twice = sparse.csr_array(([1.0, 0.0, 2.0], [1, 0, 1], [0, 3]), shape=(1, 2))
-    >>> canonical_rows(twice).indices.tolist(), canonical_rows(twice).data.tolist()
+    >>> rows = sparse.csr_array(([1.0, 0.0, 2.0], [1, 0, 1], [0, 3]), shape=(1, 2))
+    >>> canonical_rows(rows).indices.tolist(), canonical_rows(rows).data.tolist()
     ([1], [3.0])
     """
     if not sparse.issparse(X) or X.ndim != 2 or X.dtype.kind not in "biuf":
         return X
-    rows = _checked(X).asformat(form)
-    is_own = X.format != form
+    given = X if X.format in ("csr", "csc") else X.asformat("csr")
+    forms = (sparse.csr_matrix, sparse.csr_array, sparse.csc_matrix, sparse.csc_array)
+    kind = forms[2 * (given.format == "csc") + isinstance(X, sparse.sparray)]
+    try:
+        view = kind((given.data, given.indices, given.indptr), shape=X.shape)  # without its flags
+        view.check_format(full_check=True)
+    except ValueError as error:
+        raise PalmetteError(
+            f"X is not a valid sparse matrix: {error}. Expected indices of cells within its shape "
+            f"{X.shape}; build it again, for example from coordinates."
+        ) from None
+    rows, is_own = view.tocsr(), X.format != "csr"
     if not rows.has_canonical_format:
         rows, is_own = rows if is_own else rows.copy(), True
         rows.sum_duplicates()
     if np.count_nonzero(rows.data) < rows.nnz:
         rows = rows if is_own else rows.copy()
         rows.eliminate_zeros()
-    if rows.indices.dtype != np.int32 and max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max:
-        places = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
-        rows = type(rows)((rows.data, *places), shape=rows.shape)
-    return rows
+    return short_indices(rows)
 
 
-def _checked(X: Any) -> Any:
-    """Return a sparse matrix over the same arrays, with indices that are valid; or raise."""
-    if X.format not in ("csr", "csc"):
-        X = X.asformat("csr")
-    names = {"csr": (sparse.csr_matrix, sparse.csr_array)}
-    kind = names.get(X.format, (sparse.csc_matrix, sparse.csc_array))[isinstance(X, sparse.sparray)]
-    try:
-        rows = kind((X.data, X.indices, X.indptr), shape=X.shape)
-        rows.check_format(full_check=True)
-    except ValueError as error:
-        raise PalmetteError(
-            f"X is not a valid sparse matrix: {error}. Expected indices of cells within its shape "
-            f"{X.shape}; build it again, for example from coordinates."
-        ) from None
-    return rows
+def short_indices(X: Any) -> Any:
+    """Return a CSR or CSC matrix with 32-bit indices, which many solvers need, if they fit."""
+    if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        return X
+    places = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return type(X)((X.data, *places), shape=X.shape)
 
 
 # ---------------------------------------------------------------------- rows and columns

@@ -15,7 +15,7 @@ from palmette._arrays import row_chunks
 from palmette.base._grow import ClassProblem, IntArray
 from palmette.class_tree._eigenvectors import leading_eigenvectors
 from palmette.class_tree._groups import groups_of, near_groups
-from palmette.class_tree._learner import ClassTreeLearner, short_indices
+from palmette.class_tree._learner import ClassTreeLearner
 from palmette.exceptions import PalmetteError
 
 _SHARPNESS = 3.0  # factor of decision values in the softmax: they are about -1 and 1
@@ -199,7 +199,7 @@ def held_out_confusion(
     if not n_folds >= 2:
         raise PalmetteError(f"n_folds={n_folds!r}: expected at least 2.")
     estimator = _default_estimator(problem) if estimator is None else estimator
-    X = short_indices(problem.X) if sparse.issparse(problem.X) else problem.X
+    X = problem.X
     folds = _spread_over_folds(problem, n_folds)
     held_out = [np.flatnonzero(folds == fold) for fold in range(n_folds)]
     held_out = [rows for rows in held_out if rows.size]

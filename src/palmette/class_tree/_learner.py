@@ -6,7 +6,6 @@ import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -146,11 +145,3 @@ class _OwnRule(Partition):
     def split(self, state: Any, classes: IntArray, node: int) -> list[IntArray]:
         """Divide the classes of a node; see `Partition.split`."""
         return self.learner._split(state, classes, node)
-
-
-def short_indices(X: Any) -> Any:
-    """Return a CSR matrix with 32-bit indices, which liblinear needs, if these are enough."""
-    if X.indices.dtype.itemsize == X.indptr.dtype.itemsize == 4 or X.nnz >= 2**31:
-        return X
-    short = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return sparse.csr_array((X.data, *short), shape=X.shape)

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from palmette.base._grow import ClassProblem, IntArray
 from palmette.class_tree._eigenvectors import leading_eigenvectors
-from palmette.class_tree._learner import ClassTreeLearner, short_indices
+from palmette.class_tree._learner import ClassTreeLearner
 from palmette.exceptions import PalmetteError
 
 Colours = NDArray[np.int8]
@@ -120,7 +120,7 @@ class RelaxedTree(ClassTreeLearner):
         everything = np.arange(problem.n_classes, dtype=np.int32)
         spare = min((self.max_copies - 1.0) * problem.n_classes, 2.0**62)
         if sparse.issparse(problem.X):
-            X = short_indices(problem.X)
+            X = problem.X
         else:
             from sklearn.preprocessing import StandardScaler
 

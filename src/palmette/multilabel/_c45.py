@@ -113,9 +113,13 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise PalmetteError(f"min_weight={self.min_weight!r}: expected a number of at least 0.")
         if not isinstance(self.smoothing, Real) or self.smoothing < 0:
             raise PalmetteError(f"smoothing={self.smoothing!r}: expected a number of at least 0.")
-        X = canonical_rows(X, "csc")
         X, y = validate_data(
-            self, X, y, dtype=np.float32, accept_sparse="csc", accept_large_sparse=False
+            self,
+            canonical_rows(X),
+            y,
+            dtype=np.float32,
+            accept_sparse="csc",
+            accept_large_sparse=False,
         )
         check_classification_targets(y)
         weights = check_weights(sample_weight, X.shape[0])

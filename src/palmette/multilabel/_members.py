@@ -15,7 +15,13 @@ from sklearn.dummy import DummyClassifier
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette._arrays import check_single_precision, row_chunks, seed_each, take_rows
+from palmette._arrays import (
+    check_single_precision,
+    row_chunks,
+    seed_each,
+    short_indices,
+    take_rows,
+)
 from palmette.base._fitting import weight_keyword
 from palmette.multilabel._c45 import C45Tree, SortedRows
 from palmette.trees._random import STRIDE, mix_array
@@ -56,10 +62,10 @@ def _is_tree(estimator: Any) -> bool:
 def rows_to_fit(X: Any, estimator: Any) -> Any:
     """Convert X once to the type that the estimator would convert it to in every fit."""
     if not _is_tree(estimator):
-        return _with_int32_indices(X)
+        return short_indices(X) if sparse.issparse(X) else X
     check_single_precision(X)
     if sparse.issparse(X):
-        return _with_int32_indices(sparse.csc_array(X, dtype=np.float32))
+        return short_indices(sparse.csc_array(X, dtype=np.float32))
     return np.asfortranarray(X, dtype=np.float32)
 
 
@@ -82,19 +88,11 @@ def part_to_fit(X: Any, estimator: Any, rows: NDArray[np.intp] | None = None) ->
 def rows_to_predict(X: Any, estimator: Any) -> Any:
     """Convert X once to the type that the estimator would convert it to in every prediction."""
     if not _is_tree(estimator):
-        return _with_int32_indices(X)
+        return short_indices(X) if sparse.issparse(X) else X
     check_single_precision(X)
     if sparse.issparse(X):
-        return _with_int32_indices(sparse.csr_array(X, dtype=np.float32))
+        return short_indices(sparse.csr_array(X, dtype=np.float32))
     return np.ascontiguousarray(X, dtype=np.float32)
-
-
-def _with_int32_indices(X: Any) -> Any:
-    """Return a sparse matrix with 32-bit indices, which trees require, if it is small enough."""
-    if sparse.issparse(X) and X.indices.dtype != np.int32 and X.nnz <= np.iinfo(np.int32).max:
-        places = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-        return type(X)((X.data, *places), shape=X.shape)
-    return X
 
 
 # ---------------------------------------------------------------------- one member
