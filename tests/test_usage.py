@@ -99,6 +99,14 @@ def test_an_unknown_label_says_what_to_do():
     )
 
 
+def test_paths_in_strings_are_never_a_silent_star():
+    X, y = np.arange(4.0)[:, None], ["animal/cat", "animal/dog"] * 2
+    with pytest.warns(pm.exceptions.PathLabelsWarning, match="separator '/'"):
+        clf = pm.LocalPerParentClassifier().fit(X, y)
+    assert clf.hierarchy_.path_strings.tolist() == ["root", "animal", "animal/cat", "animal/dog"]
+    assert clf.classes_.tolist() == ["animal/cat", "animal/dog"]
+
+
 def test_importing_palmette_leaves_heavy_libraries_alone():
     heavy = [
         "sklearn",
