@@ -8,6 +8,7 @@ was at, and forks another one for the rest.
 from __future__ import annotations
 
 import faulthandler
+import gc
 import json
 import os
 import random
@@ -86,6 +87,7 @@ def attack(victim: Victim, jobs: Sequence[Job]) -> list[Result]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "attacked.palmette"
         _warm(victim, file)
+        gc.freeze()  # a collection in a child would copy all memory that it shares
         found: list[Result] = []
         while len(found) < len(jobs):
             found += _in_child(victim, jobs[len(found) : len(found) + _PER_CHILD], file)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
 from tests.instances import public_estimators
 from tests.iterative import SampledCentroids
 from tests.laws.problems import DAG, DAG_SETS, PATH_SETS, problem, several
@@ -124,7 +125,6 @@ def _histograms() -> Any:
 
 def _isotonic() -> Any:
     from sklearn.calibration import CalibratedClassifierCV
-    from sklearn.naive_bayes import GaussianNB
 
     return pm.FlatClassifier(CalibratedClassifierCV(GaussianNB(), method="isotonic", cv=2))
 
@@ -155,10 +155,9 @@ def _texts() -> Victim:
 def _inner_pipeline() -> Any:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import KBinsDiscretizer
+    from sklearn.preprocessing import StandardScaler
 
-    steps = KBinsDiscretizer(3, quantile_method="averaged_inverted_cdf"), LogisticRegression()
-    return pm.LocalPerParentClassifier(make_pipeline(*steps))
+    return pm.LocalPerParentClassifier(make_pipeline(StandardScaler(), LogisticRegression()))
 
 
 def _categories() -> Any:
@@ -289,12 +288,12 @@ VICTIMS: dict[str, Callable[[], Victim]] = {
     "Bagging": lambda: _around(_bagging),
     "TableModel": _table,
     "Hierarchy": _hierarchy,
-    "Sets-BinaryRelevance": lambda: _on_sets(pm.BinaryRelevance(random_state=0)),
+    "Sets-BinaryRelevance": lambda: _on_sets(pm.BinaryRelevance(GaussianNB())),
     "Sets-CoherentForest": lambda: _on_sets(pm.CoherentForestClassifier(3, random_state=0)),
     "Sets-HierarchicalBoosting": lambda: _on_sets(
         pm.HierarchicalBoostingClassifier(n_estimators=3)
     ),
-    "Dag-LocalPerNode": lambda: _on_a_dag(pm.LocalPerNodeClassifier()),
+    "Dag-LocalPerNode": lambda: _on_a_dag(pm.LocalPerNodeClassifier(GaussianNB())),
     "Dag-HierarchicalBoosting": lambda: _on_a_dag(
         pm.HierarchicalBoostingClassifier(n_estimators=3)
     ),
