@@ -27,7 +27,7 @@ from palmette.calibration import (
     CalibratedHierarchicalClassifier,
     ConformalHierarchicalClassifier,
 )
-from palmette.metrics import expected_calibration_error, level_confidences
+from palmette.metrics import expected_calibration_error, level_confidences, likely_labels
 
 METHODS = (None, "isotonic", "sigmoid", "temperature")
 COVERAGES = (0.8, 0.9, 0.95)
@@ -91,8 +91,9 @@ def judge(problem: Problem, proba: np.ndarray, y: Any) -> list[str]:
     else:  # every node is an answer of its own
         depths = range(1, h.max_depth + 1)
         levels = [
-            expected_calibration_error(truth[:, h.depth == d], proba[:, h.depth == d])
-            for d in depths
+            expected_calibration_error(truth[:, at][likely], proba[:, at][likely])
+            for at in (h.depth == d for d in depths)
+            for likely in [likely_labels(proba[:, at])]
         ]
         likely = np.clip(np.where(truth, proba, 1 - proba)[:, 1:], 1e-12, 1)
         loss = -np.log(likely).sum(axis=1).mean()

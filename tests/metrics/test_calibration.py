@@ -12,6 +12,7 @@ from palmette.metrics import (
     coverage_curve,
     expected_calibration_error,
     level_confidences,
+    likely_labels,
     reliability_curve,
 )
 
@@ -163,3 +164,16 @@ def test_unknown_choices_are_refused():
     h = Hierarchy.star(["a", "b"])
     with pytest.raises(LabelError, match=r"node_proba has shape \(1, 2\): expected \(1, 3\)"):
         level_confidences(["a"], [[0.5, 0.5]], hierarchy=h)
+
+
+def test_likely_labels():
+    proba = np.array([[0.09, 0.1, 0.02], [0.03, 0.01, 0.05]])
+    assert likely_labels(proba).tolist() == [[False, True, False], [False, False, True]]
+    predicted = np.array([[1, 0, 0], [0, 0, 0]])
+    assert likely_labels(proba, predicted).tolist() == [[True, True, False], [False, False, True]]
+    assert likely_labels(proba, floor=0.0).all()
+    assert likely_labels(np.empty((2, 0))).shape == (2, 0)
+    with pytest.raises(LabelError, match=r"predicted has shape \(1, 3\): expected \(2, 3\)"):
+        likely_labels(proba, predicted[:1])
+    with pytest.raises(LabelError, match="proba has shape"):
+        likely_labels(proba[0])

@@ -76,6 +76,18 @@ def test_what_is_wished_for(whole):
     assert found["explanation"].str.contains("'price' +", regex=False).any()
 
 
+def test_an_empty_answer_has_no_probability(model, path, several):
+    found = predict(model, path, Wishes(confidence=1.0))
+    empty = found["sure"] == ""
+    assert empty.any()
+    assert found["sure_probability"].isna().tolist() == empty.tolist()
+    labels = predict(several, path, Wishes(confidence=0.9))
+    assert (labels["sure_probability"] >= 0.9).all()
+    labels = predict(several, path, Wishes(confidence=1.1))
+    assert (labels["sure"] == "").all()
+    assert labels["sure_probability"].isna().all()
+
+
 def test_answers_never_hide_a_column(model, goods, tmp_path):
     goods.assign(prediction="mine").to_csv(tmp_path / "a.csv", index=False)
     found = predict(model, tmp_path / "a.csv")
@@ -114,12 +126,16 @@ def test_models_without_probabilities_answer_plainly(goods, path):
             predict(svm, path, wishes)
 
 
-def test_several_labels_are_joined(path):
+@pytest.fixture(scope="module")
+def several():
     goods = make_goods()
     goods["kind"] = goods["kind"] + "|Sold > " + goods["price"].str[0]
     goods = goods[["price", "kind"]]
-    model = fit_table(goods, "kind", labels_separator="|", model="local-per-node", folds=0)
-    found = predict(model, path, Wishes(top=2, confidence=0.5, explain=True))
+    return fit_table(goods, "kind", labels_separator="|", model="local-per-node", folds=0)
+
+
+def test_several_labels_are_joined(several, path):
+    found = predict(several, path, Wishes(top=2, confidence=0.5, explain=True))
     assert "|" in found["prediction"][0]
     assert found["explanation"].str.contains(r"Food > Fruit \d").any()
     assert found["label_probability_1"].ge(found["label_probability_2"]).all()

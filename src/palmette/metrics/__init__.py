@@ -7,6 +7,7 @@ from palmette.metrics._calibration import (
     coverage_curve,
     expected_calibration_error,
     level_confidences,
+    likely_labels,
     reliability_curve,
 )
 from palmette.metrics._comparison import (
@@ -122,6 +123,7 @@ __all__ = [
     "level_accuracy_score",
     "level_confidences",
     "level_top_k_accuracy_score",
+    "likely_labels",
     "mean_imbalance_ratio",
     "micro_auprc",
     "multilabel_auc_score",

@@ -104,6 +104,9 @@ def expected_calibration_error(
 ) -> float:
     """Distance between confidence and accuracy, averaged over predictions.
 
+    With several labels per row, pass the pairs of `likely_labels` only: most pairs of a row and a
+    label are clearly negative, and with them any model looks calibrated.
+
     Parameters
     ----------
     correct, confidence, n_bins, strategy, sample_weight
@@ -130,6 +133,53 @@ def expected_calibration_error(
     if norm != "mean":
         raise PalmetteError(f"norm={norm!r} is unknown: expected 'mean' or 'max'.")
     return float(np.average(gaps, weights=curve.weight))
+
+
+LIKELY = 0.1
+
+
+def likely_labels(proba: Any, predicted: Any = None, *, floor: float = LIKELY) -> BoolArray:
+    """Pairs of a row and a label whose calibration matters, if rows have several labels.
+
+    A pair is likely if it is predicted, if its probability is at least `floor`, or if it is the
+    most probable of its row. The choice depends on the model alone, not on the true labels, so that
+    a calibrated model has a calibration error of 0 on these pairs too; every row counts, so that a
+    model whose probabilities are all too low is detected.
+
+    Parameters
+    ----------
+    proba : array-like of shape (n_samples, n_labels)
+        Probabilities of labels, or of nodes without the root.
+    predicted : array-like of shape (n_samples, n_labels), optional
+        Whether each label is predicted.
+    floor : float
+
+    Returns
+    -------
+    bool array of shape (n_samples, n_labels)
+
+    Examples
+    --------
+    >>> proba = np.array([[0.9, 0.3, 0.01], [0.05, 0.02, 0.01]])
+    >>> likely = likely_labels(proba)
+    >>> likely.tolist()
+    [[True, True, False], [True, False, False]]
+    >>> truth = np.array([[1, 0, 0], [0, 0, 0]])
+    >>> round(expected_calibration_error(truth[likely], proba[likely]), 2)
+    0.15
+    """
+    scores = np.asarray(proba, dtype=np.float64)
+    if scores.ndim != 2:
+        raise LabelError(f"proba has shape {scores.shape}: expected (n_samples, n_labels).")
+    likely: BoolArray = scores >= floor
+    if scores.shape[1]:
+        likely[np.arange(len(scores)), scores.argmax(axis=1)] = True
+    if predicted is not None:
+        chosen = np.asarray(predicted, dtype=bool)
+        if chosen.shape != scores.shape:
+            raise LabelError(f"predicted has shape {chosen.shape}: expected {scores.shape}.")
+        likely |= chosen
+    return likely
 
 
 # ---------------------------------------------------------------------- coverage

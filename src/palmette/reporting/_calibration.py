@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from palmette.labels._labels import NodeLabels
 from palmette.metrics import ReliabilityCurve, reliability_curve
+from palmette.metrics._calibration import LIKELY
 from palmette.metrics._counts import row_overlap
 from palmette.metrics._pairs import LabelPair
 from palmette.reporting._confidence import CellConfidence, PathConfidence, ancestors_by_level
@@ -19,6 +20,12 @@ FloatArray = NDArray[np.float64]
 N_BINS = 10
 THRESHOLDS = (0.0, *(round(0.05 * k, 2) for k in range(1, 20)), 0.97, 0.99)
 _LONGEST_NAME = 200
+_ROWS = "Counted are the rows for which something is predicted."
+_CELLS = (
+    "Counted are likely pairs of a row and a node: predicted, with a probability of at least "
+    f"{LIKELY}, or the most probable of the row and level. The many pairs that are clearly "
+    "negative are left out, since with them any model looks calibrated."
+)
 
 
 def calibration_of_paths(evaluation: Evaluation, confidence: PathConfidence) -> dict[str, Any]:
@@ -36,8 +43,9 @@ def calibration_of_paths(evaluation: Evaluation, confidence: PathConfidence) -> 
     Returns
     -------
     dict
-        ``of`` names what is counted, ``answer`` is the reliability curve of complete predictions,
-        ``levels`` has one curve per level.
+        ``of`` and ``words`` name what is counted, ``answer`` is the reliability curve of complete
+        predictions, without the rows for which nothing is predicted, ``levels`` has one curve per
+        level.
     """
     true, predicted = evaluation.pair.nodes
     ancestors = ancestors_by_level(evaluation.hierarchy)
@@ -48,19 +56,22 @@ def calibration_of_paths(evaluation: Evaluation, confidence: PathConfidence) -> 
         levels.append({"level": level + 1, **_curve(correct, confidence.on_path[reached, level])})
     # a prediction that ends above the true node counts as correct here
     is_true = evaluation.overlap.both == evaluation.overlap.pred
-    return plain_facts(
-        {"of": "rows", "answer": _curve(is_true, confidence.answer), "levels": levels}
-    )
+    given = ~np.isnan(confidence.answer)
+    answer = _curve(is_true[given], confidence.answer[given])
+    return plain_facts({"of": "rows", "words": _ROWS, "answer": answer, "levels": levels})
 
 
 def calibration_of_cells(confidence: CellConfidence) -> dict[str, Any]:
-    """Compare the probabilities of all (row, node) cells with the share of cells that are true."""
+    """Compare the probabilities of likely (row, node) cells with the share that is true.
+
+    Likely are the cells of `palmette.metrics.likely_labels`, at each level. All cells would make
+    any model look calibrated, since most of them are clearly negative.
+    """
     levels = [
         {"level": place + 1, **_facts(curve)} for place, curve in enumerate(confidence.curves())
     ]
-    return plain_facts(
-        {"of": "cells", "answer": _facts(confidence.curve_of_all()), "levels": levels}
-    )
+    answer = _facts(confidence.curve_of_all())
+    return plain_facts({"of": "cells", "words": _CELLS, "answer": answer, "levels": levels})
 
 
 def _curve(correct: NDArray[np.bool_], scores: FloatArray) -> dict[str, Any]:

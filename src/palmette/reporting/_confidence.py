@@ -13,7 +13,7 @@ from scipy import sparse
 from palmette._arrays import count_rows, row_chunks, take_rows
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.metrics import ReliabilityCurve
+from palmette.metrics import ReliabilityCurve, likely_labels
 from palmette.metrics._counts import average_precision_of_cells
 from palmette.reporting._evaluation import Evaluation
 
@@ -35,7 +35,7 @@ class PathConfidence:
     on_path : array of shape (n_samples, max_depth)
         Probability of the node on the predicted path at each level, NaN below its end.
     answer : array of shape (n_samples,)
-        Probability of the predicted node.
+        Probability of the predicted node; NaN where only the root, that is nothing, is predicted.
     best : array of shape (n_samples, max_depth)
         Highest probability of any node at each level.
     best_node : int array of shape (n_samples, max_depth)
@@ -88,7 +88,7 @@ def read_path_confidence(
     levels = [np.flatnonzero(hierarchy.depth == d) for d in range(1, shape[1] + 1)]
     for chunk, table in node_tables(node_proba, X, evaluation):
         rows = np.arange(len(table))
-        answer[chunk] = table[rows, predicted[chunk]]
+        answer[chunk] = np.where(predicted[chunk] > 0, table[rows, predicted[chunk]], np.nan)
         for level, nodes in enumerate(levels):
             column = ancestors[predicted[chunk], level]
             reached = np.flatnonzero(column >= 0)
@@ -149,8 +149,8 @@ class CellConfidence:
     Parameters
     ----------
     levels : float array of shape (max_depth, 3, n_bins)
-        Number of cells, sum of probabilities and number of true cells per level, in bins of
-        probability.
+        Number of likely cells (see `palmette.metrics.likely_labels`), sum of their probabilities
+        and number of true ones per level, in bins of probability.
     node_sums : array of shape (n_nodes,)
         Sum of the probabilities of each node over the rows that it is predicted for.
     counts : int array of shape (2, n_score_bins)
@@ -168,11 +168,11 @@ class CellConfidence:
     exact_area: float | None
 
     def curves(self) -> list[ReliabilityCurve]:
-        """Return the reliability curve of the cells of each level."""
+        """Return the reliability curve of the likely cells of each level."""
         return [_curve(table) for table in self.levels]
 
     def curve_of_all(self) -> ReliabilityCurve:
-        """Return the reliability curve of all cells together."""
+        """Return the reliability curve of the likely cells of all levels together."""
         return _curve(self.levels.sum(axis=0))
 
     def area(self) -> float:
@@ -215,7 +215,9 @@ def read_cell_confidence(
         node_sums += (predicted.multiply(table)).sum(axis=0)
         for depth in range(1, hierarchy.max_depth + 1):
             nodes = np.flatnonzero(hierarchy.depth == depth)
-            levels[depth - 1] += _in_bins(table[:, nodes], truth[:, nodes], n_bins)
+            likely = likely_labels(table[:, nodes], predicted[:, nodes].toarray())
+            cells = table[:, nodes][likely], truth[:, nodes][likely]
+            levels[depth - 1] += _in_bins(*cells, n_bins)
         found = _by_score(table[:, 1:], truth[:, 1:])
         counts += found.sum(axis=1)
         if by_row is not None:
@@ -232,8 +234,8 @@ def read_cell_confidence(
 def _in_bins(table: FloatArray, truth: NDArray[np.bool_], n_bins: int) -> FloatArray:
     """Count cells, sum probabilities and count true cells in the bins of `reliability_curve`."""
     inner = np.linspace(0.0, 1.0, n_bins + 1)[1:-1]
-    place = np.searchsorted(inner, table.ravel(), side="left")
-    weights = (None, table.ravel(), truth.ravel())
+    place = np.searchsorted(inner, table, side="left")
+    weights = (None, table, truth)
     return np.stack([np.bincount(place, each, minlength=n_bins) for each in weights])
 
 

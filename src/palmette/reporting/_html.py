@@ -294,6 +294,7 @@ def _calibration(facts: dict[str, Any]) -> Iterator[str]:
         (f"level {each['level']}", f"{each['count']:,}", _number(each["ece"]))
         for each in found["levels"]
     ]
+    yield found["words"]
     yield _table(("", found["of"], "expected calibration error"), rows)
 
 

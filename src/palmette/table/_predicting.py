@@ -204,7 +204,6 @@ class _OneAnswer:
             found["explanation"] = self._explainer.explain(X, nodes, answers.node_proba(proba))
         return found
 
-
     def _proba_of(self, proba: Any, nodes: Any) -> Any:
         """Probabilities of nodes; an empty answer, the root, has none (its would always be 1)."""
         return np.where(nodes > 0, self._answers.proba_of(proba, nodes), np.nan)

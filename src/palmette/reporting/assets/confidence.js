@@ -3,15 +3,15 @@
 const UNIT = { min: 0, max: 1, ticks: [0, 0.2, 0.4, 0.6, 0.8, 1] };
 
 function reliabilityFigure() {
-  const { of, answer, levels } = facts.calibration;
-  const what = of === "rows" ? "predictions" : "pairs of a row and a node";
+  const { of, words, answer, levels } = facts.calibration;
+  const what = of === "rows" ? "predictions" : "likely pairs of a row and a node";
   const curves =
     levels.length > 1
       ? levels.slice(0, 4).map((each) => [`level ${each.level}`, each])
       : [["all", answer]];
   const chart = {
     title: "Reliability",
-    words: `Share of ${what} that are true, by their confidence. A perfectly calibrated model is on the dotted line.`,
+    words: `Share of ${what} that are true, by their confidence. A perfectly calibrated model is on the dotted line. ${words}`,
     x: { ...UNIT, title: "confidence" },
     y: { ...UNIT, title: "share true" },
     diagonal: true,
