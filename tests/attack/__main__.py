@@ -10,33 +10,14 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tests.attack.mutators import MUTATORS
-from tests.attack.runner import OUTCOMES, Job, Result, attack
+from tests.attack.runner import OUTCOMES, Job, Result, attack, jobs_of, results_of
 from tests.attack.victims import victims
 
 _WORST = ("other error", "memory", "hang", "signal")
-
-
-def jobs_of(
-    n_mutations: int, seed: int, files: Sequence[str], mutators: Sequence[str]
-) -> dict[str, list[Job]]:
-    """Return jobs by file: each with each mutator in turn."""
-    found: dict[str, list[Job]] = {name: [] for name in files}
-    for turn in range(n_mutations):
-        lap, place = divmod(turn, len(files))
-        name = files[place]
-        found[name].append(Job(name, mutators[(place + lap) % len(mutators)], seed, turn))
-    return {name: jobs for name, jobs in found.items() if jobs}
-
-
-def run(name: str, jobs: Sequence[Job]) -> list[Result]:
-    """Try all jobs of a file."""
-    return attack(victims(with_variants=True)[name](), jobs)
 
 
 def table(results: Iterable[Result]) -> str:
@@ -92,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     began = time.monotonic()
     by_file = jobs_of(given.mutations, given.seed, files, mutators)
     results: list[Result] = []
-    for found in _all(by_file, given.jobs):
+    for found in results_of(by_file, given.jobs):
         results += found
         bad = sum(each.is_bad for each in found)
         print(f"{found[0].job.victim}: {len(found)} tried, {bad} bad", file=sys.stderr)
@@ -102,15 +83,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"{time.monotonic() - began:.0f} s, seed {given.seed}, {len(by_file)} files\n")
     print(failures(results))
     return int(any(each.is_bad for each in results))
-
-
-def _all(by_file: dict[str, list[Job]], n_processes: int) -> Iterator[list[Result]]:
-    if n_processes == 1:
-        yield from (run(name, jobs) for name, jobs in by_file.items())
-        return
-    with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as pool:
-        for future in as_completed([pool.submit(run, *item) for item in by_file.items()]):
-            yield future.result()
 
 
 def _one(job: Job, given: argparse.Namespace) -> int:

@@ -20,18 +20,20 @@ import tempfile
 import time
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
 from tests.attack.mutators import mutate
-from tests.attack.victims import Victim
+from tests.attack.victims import Victim, victims
 
 from palmette.exceptions import PalmetteError
 
-__all__ = ["BAD", "OUTCOMES", "Job", "Result", "attack"]
+__all__ = ["BAD", "OUTCOMES", "Job", "Result", "attack", "jobs_of", "results_of"]
 
 SECONDS = 10.0  # of processor time that one change may take
 WAITING = 60.0  # seconds by the clock: a machine that runs other tests too is slower
@@ -80,6 +82,33 @@ class Result:
     def is_bad(self) -> bool:
         """Whether nothing of the kind may come of a file."""
         return self.outcome in BAD
+
+
+def jobs_of(
+    n_mutations: int, seed: int, files: Sequence[str], mutators: Sequence[str]
+) -> dict[str, list[Job]]:
+    """Return jobs by file: each with each mutator in turn."""
+    found: dict[str, list[Job]] = {name: [] for name in files}
+    for turn in range(n_mutations):
+        lap, place = divmod(turn, len(files))
+        name = files[place]
+        found[name].append(Job(name, mutators[(place + lap) % len(mutators)], seed, turn))
+    return {name: jobs for name, jobs in found.items() if jobs}
+
+
+def _run(name: str, jobs: Sequence[Job]) -> list[Result]:
+    """Try all jobs of a file."""
+    return attack(victims(with_variants=True)[name](), jobs)
+
+
+def results_of(by_file: dict[str, list[Job]], n_processes: int) -> Iterator[list[Result]]:
+    """Yield the results of one file after the other, from some processes at the same time."""
+    if n_processes == 1:
+        yield from (_run(name, jobs) for name, jobs in by_file.items())
+        return
+    with ProcessPoolExecutor(n_processes, mp_context=get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(_run, *item) for item in by_file.items()]):
+            yield future.result()
 
 
 def attack(victim: Victim, jobs: Sequence[Job]) -> list[Result]:

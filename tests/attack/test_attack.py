@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from tests.attack import runner
-from tests.attack.__main__ import failures, jobs_of, table
+from tests.attack.__main__ import failures, table
 from tests.attack.files import Taken
 from tests.attack.mutators import MUTATORS
-from tests.attack.runner import Job, Result, attack
+from tests.attack.runner import Job, Result, attack, jobs_of
 from tests.attack.victims import VICTIMS, Victim, victims
 from tests.instances import public_estimators
 
