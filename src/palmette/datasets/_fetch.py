@@ -108,8 +108,9 @@ def fetch(name: str, data_home: str | os.PathLike[str] | None = None, verify: bo
         several nodes per row) or ``"indicator"`` (0/1, one column per label in ``label_names``).
         ``hierarchy`` has all of these nodes; it is a star for flat and multi-label sets, so that
         they need no special case. If it is not a star, y is an array that carries it: ``fit`` and
-        metrics use it, also for rows taken from y, unless another hierarchy is given. Taxonomies have only ``hierarchy`` (``target_form`` is None), and
-        ``alternates`` if the set has several.
+        metrics use it, also for rows taken from y, unless another hierarchy is given.
+        Taxonomies have only ``hierarchy`` (``target_form`` is None), and ``alternates`` if the set
+        has several.
 
         Further keys are ``name``, ``feature_names`` (None for texts), ``DESCR``, for ARFF sets
         ``categorical_features`` and ``categories``, and others that depend on the set.
@@ -142,15 +143,12 @@ def fetch(name: str, data_home: str | os.PathLike[str] | None = None, verify: bo
             f"{entry.name}: a file is not as expected ({error!r}). Copy the set again."
         ) from error
     loaded.setdefault("feature_names", None)
-    for key, y in loaded.items():
-        if key.split("_")[0] == "y" and loaded["hierarchy"].max_depth > 1 and _is_plain(y):
-            loaded[key] = LabelArray(y, loaded["hierarchy"])
+    hierarchy = loaded["hierarchy"]
+    for key, y in loaded.items():  # a sparse matrix cannot carry a hierarchy
+        is_labels = key.split("_")[0] == "y" and isinstance(y, np.ndarray | list)
+        if is_labels and hierarchy.max_depth > 1:
+            loaded[key] = LabelArray(y, hierarchy)
     return Bunch(name=entry.name, DESCR=entry.description, **loaded)
-
-
-def _is_plain(y: Any) -> bool:
-    """Whether y is an array or a list; a sparse matrix cannot carry a hierarchy."""
-    return isinstance(y, np.ndarray | list)
 
 
 def _loader(entry: DatasetEntry) -> Loader:

@@ -156,11 +156,7 @@ class LabelArray(np.ndarray):
         return found
 
     def __reduce__(self) -> Any:
-        return _carrying, (np.asarray(self), self.hierarchy)
-
-
-def _carrying(labels: NDArray[Any], hierarchy: Hierarchy | None) -> LabelArray:
-    return LabelArray(labels, hierarchy)
+        return LabelArray, (np.asarray(self), self.hierarchy)
 
 
 @dataclass(frozen=True)

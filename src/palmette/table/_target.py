@@ -56,8 +56,6 @@ class TargetForm:
     [('Food', 'Fruit'), None, ('Tools',)]
     """
 
-    joiner: str | None = None  # of model files without it
-
     def __init__(
         self,
         columns: list[str],
@@ -74,7 +72,7 @@ class TargetForm:
         self.spellings: dict[str, str] = {}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["columns"], labels_separator=state["labels_separator"])  # type: ignore[misc]
+        self.__init__([], labels_separator=state.get("labels_separator"))  # type: ignore[misc]
         self.__dict__.update(state)
 
     @classmethod
