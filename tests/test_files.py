@@ -297,7 +297,7 @@ def test_the_umask_is_never_changed(tmp_path, monkeypatch):
 @pytest.mark.skipif(os.name == "nt", reason="open files are never removed there")
 def test_only_temporary_files_of_dead_processes_are_swept(tmp_path):
     def name(part):
-        return tmp_path / f"{files._OURS}{part}{files._TEMPORARY}"
+        return tmp_path / f"{files._OURS}{part}.tmp"
 
     dead, foreign = name("1-00"), tmp_path / ".palmette-elsewhere-1-00.tmp"
     others = [foreign, tmp_path / "a.tmp", tmp_path / ".a.txt.tmp"]

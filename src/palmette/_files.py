@@ -12,7 +12,6 @@ import platform
 import re
 import secrets
 import stat
-import time
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -30,9 +29,7 @@ _PIECE = 2**20  # bytes read at a time
 _COMPRESSED = {".xz", ".gz", ".bz2", ".zip"}
 # Names of temporary files: computer and process. Whoever writes one holds a lock on it.
 _OURS = f".palmette-{re.sub(r'[^A-Za-z0-9]', '_', platform.node())[:40]}-"
-_TEMPORARY = ".tmp"
 _POSIX = os.name == "posix"
-_OLD = 24 * 3600  # seconds
 _MAX_LINKS = 40  # as on Linux
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _BROKEN = (lzma.LZMAError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, EOFError)
@@ -185,7 +182,7 @@ def atomic_write(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -
     temporary = target
     try:
         while True:
-            temporary = target.with_name(f"{_OURS}{os.getpid()}-{secrets.token_hex(8)}{_TEMPORARY}")
+            temporary = target.with_name(f"{_OURS}{os.getpid()}-{secrets.token_hex(8)}.tmp")
             flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
             # the kernel applies the umask; the owner may write until the end
             handle = os.open(temporary, flags, 0o666 if kept is None else kept & 0o666 | 0o600)
@@ -227,57 +224,42 @@ def write_target(path: str | os.PathLike[str]) -> Path:
     OSError
         If no regular file can be written there; the message says why.
     """
-    place = Path(path)
+    start, place = f"cannot write {path}:", Path(path)
     for _ in range(_MAX_LINKS):
         named = place.parent
         folder = Path(os.path.realpath(named))
         place = folder / place.name
         if folder.parts[:2] == ("/", "proc"):  # /dev/stdout: its file may be one to append to
-            raise OSError(
-                f"cannot write {path}: it is an open stream of a process, such as the standard "
-                "output. Pass the name of a file."
-            )
+            raise OSError(f"{start} it is an open stream of a process. Pass the name of a file.")
         if not place.is_symlink():
             break
         place = folder / os.readlink(place)
     else:
-        raise OSError(f"cannot write {path}: its symbolic links lead back to themselves.")
+        raise OSError(f"{start} its symbolic links lead back to themselves.")
     if place.is_dir():
-        raise IsADirectoryError(f"cannot write {path}: it is a folder. Pass the name of a file.")
+        raise IsADirectoryError(f"{start} it is a folder. Pass the name of a file.")
     if not folder.is_dir():
-        raise FileNotFoundError(
-            f"cannot write {path}: there is no folder {named}. Create it first."
-        )
+        raise FileNotFoundError(f"{start} there is no folder {named}. Create it first.")
     if place.exists() and not place.is_file():
-        raise OSError(
-            f"cannot write {path}: it is a device or pipe: expected a regular file, since a "
-            "complete file replaces it at the end."
-        )
+        raise OSError(f"{start} it is a device or pipe: expected a regular file, to replace it.")
     if not os.access(folder, os.W_OK):
-        raise PermissionError(
-            f"cannot write {path}: you have no permission to write in {named}, or it is read-only."
-        )
+        raise PermissionError(f"{start} you have no permission to write in {named}.")
     return place
 
 
 def _sweep(folder: Path) -> None:
     """Remove the temporary files of this user whose processes, on this computer, are gone."""
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if not (entry.name.startswith(_OURS) and entry.name.endswith(_TEMPORARY)):
-                continue
+    names = []
+    with suppress(OSError):  # it cannot be listed
+        names = os.listdir(folder)
+    for path in (folder / name for name in names if name.startswith(_OURS)):
+        if _POSIX and path.is_file() and not path.is_symlink():
             with suppress(OSError):  # its process still holds the lock
-                if not entry.is_file(follow_symlinks=False):
-                    continue
-                if not _POSIX:  # no locks; files that are open are not removed
-                    if time.time() - entry.stat().st_mtime > _OLD:
-                        os.unlink(entry.path)
-                    continue
-                handle = os.open(entry.path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+                handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
                 try:
                     if os.fstat(handle).st_uid == os.geteuid():
                         _lock(handle, wait=False)
-                        os.unlink(entry.path)
+                        path.unlink()
                 finally:
                     os.close(handle)
 
