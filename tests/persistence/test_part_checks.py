@@ -5,12 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
-from sklearn.neighbors import BallTree, KDTree
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics.pairwise import linear_kernel
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import BallTree, KDTree, KNeighborsClassifier
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.svm import SVC, SVR, OneClassSVM
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.tree._tree import Tree
 
-from palmette.persistence._skops import check_parts
+from palmette.persistence._parts import check_parts
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] > 0).astype(int)
@@ -93,3 +100,151 @@ def test_sparse_matrices_point_inside():
     matrix.indices[0] = 7
     with pytest.raises(ValueError, match=r"indices|index"):
         check_parts({"a": [matrix]})
+
+
+# ---------------------------------------------------------------------- parts and their owners
+
+CSR = sparse.csr_array(X)
+THREE = Y + (X[:, 1] > 0)
+
+
+def spoilt(fitted, **attributes):
+    """Return a fitted estimator with other attributes."""
+    for name, value in attributes.items():
+        vars(fitted)[name] = value
+    return fitted
+
+
+def deeper_than_it_says() -> Tree:
+    tree = DecisionTreeClassifier().fit(X, THREE).tree_
+    _, arguments, state = tree.__reduce__()
+    made = Tree(*arguments)
+    made.__setstate__({**state, "max_depth": 1})
+    return made
+
+
+def machine(rows=X, **settings):
+    return SVC(**settings).fit(rows, THREE)
+
+
+WRONG = {
+    "depth of a tree": (deeper_than_it_says, "deeper"),
+    "wide tree": (
+        lambda: spoilt(DecisionTreeClassifier().fit(X, Y), n_features_in_=1),
+        "other features",
+    ),
+    "no tree": (lambda: spoilt(DecisionTreeClassifier().fit(X, Y), tree_="tree"), "not a Tree"),
+    "hidden method": (
+        lambda: spoilt(DecisionTreeClassifier().fit(X, Y), _validate_X_predict=np.mean),
+        "no attribute",
+    ),
+    "columns of boosting": (
+        lambda: spoilt(
+            GradientBoostingClassifier(n_estimators=1).fit(X, THREE),
+            init_=DummyClassifier().fit(X, Y),
+        ),
+        "fit together",
+    ),
+    "other first scores": (
+        lambda: GradientBoostingClassifier(n_estimators=1, init=GaussianNB()).fit(X, Y),
+        "GradientBoostingClassifier",
+    ),
+    "categories": (
+        lambda: HistGradientBoostingClassifier(max_iter=1, categorical_features=[0]).fit(
+            np.column_stack([Y, X[:, 1]]), Y
+        ),
+        "HistGradientBoostingClassifier",
+    ),
+    "vectors": (lambda: spoilt(machine(), support_vectors_=X[:2].copy()), "are missing"),
+    "features of vectors": (lambda: spoilt(machine(), n_features_in_=2), "are missing"),
+    "counts of vectors": (
+        lambda: spoilt(machine(), _n_support=np.array([1, 1, 10**6], dtype=np.int32)),
+        "other classes",
+    ),
+    "coefficients": (lambda: spoilt(machine(), _dual_coef_=np.zeros((2, 1))), "are missing"),
+    "intercepts": (lambda: spoilt(machine(), _intercept_=np.zeros(1)), "intercepts"),
+    "probabilities": (lambda: spoilt(machine(), _probA=np.zeros(1)), "probabilities"),
+    "another machine": (lambda: spoilt(machine(), _impl="one_class"), "was changed"),
+    "own kernel": (lambda: machine(kernel=linear_kernel), "SVC"),
+    "rows of a kernel": (
+        lambda: spoilt(
+            SVC(kernel="precomputed").fit(X @ X.T, THREE),
+            support_=np.full(3, 10**6, dtype=np.int32),
+        ),
+        "classes",
+    ),
+    "sparse coefficients": (
+        lambda: spoilt(machine(CSR), _dual_coef_=sparse.csr_array(np.ones((2, 1)))),
+        "are missing",
+    ),
+    "sparse probabilities": (
+        lambda: spoilt(machine(CSR), _effective_probability=True),
+        "probabilities",
+    ),
+    "rows of neighbours": (
+        lambda: spoilt(KNeighborsClassifier(algorithm="brute").fit(X, Y), _fit_X=X[:, :1].copy()),
+        "other features",
+    ),
+    "classes of neighbours": (
+        lambda: spoilt(KNeighborsClassifier(algorithm="brute").fit(X, Y), _y=Y + 10**6),
+        "does not exist",
+    ),
+    "tree of neighbours": (
+        lambda: spoilt(KNeighborsClassifier(algorithm="kd_tree").fit(X, Y), _tree=KDTree(X[:5])),
+        "differ",
+    ),
+    "centres": (
+        lambda: spoilt(KMeans(2, n_init=1).fit(X), cluster_centers_=np.zeros((2, 1))),
+        "other features",
+    ),
+    "words": (lambda: spoilt(CountVectorizer().fit(["aa"]), vocabulary_={"aa": 7}), "column"),
+    "columns of categories": (
+        lambda: spoilt(OneHotEncoder().fit([["a"], ["b"]]), _n_features_outs=[1]),
+        "no column",
+    ),
+    "order of categories": (
+        lambda: spoilt(OneHotEncoder().fit([[1.0], [2.0]]), categories_=[np.array([2.0, 1.0])]),
+        "not sorted",
+    ),
+    "dropped category": (
+        lambda: spoilt(
+            OneHotEncoder(drop="first").fit([["a"], ["b"]]),
+            _drop_idx_after_grouping=np.array([5], dtype=object),
+        ),
+        "missing",
+    ),
+    "rare categories": (
+        lambda: OneHotEncoder(min_frequency=2).fit([["a"], ["a"], ["b"]]),
+        "OneHotEncoder",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_parts_fit_their_owners(name):
+    make, message = WRONG[name]
+    with pytest.raises(ValueError, match=message):
+        check_parts([make()])
+
+
+def test_good_owners_pass():
+    parts = [
+        machine(),
+        machine(CSR),
+        SVC(kernel="precomputed").fit(X @ X.T, THREE),
+        OneClassSVM().fit(X),
+        SVR(),
+        KNeighborsClassifier(algorithm="brute").fit(X, Y),
+        KNeighborsClassifier().fit(CSR, np.column_stack([Y, THREE])),
+        KMeans(2, n_init=1).fit(X),
+        CountVectorizer().fit(["aa bb", "cc"]),
+        CountVectorizer(),
+        OneHotEncoder(drop="if_binary").fit([["a", 1], ["b", 2], ["b", 3]]),
+        OneHotEncoder().fit([[1.0], [np.nan]]),
+    ]
+    check_parts(parts)
+
+
+def test_trusted_types_are_not_checked():
+    model = machine(kernel=linear_kernel)
+    check_parts(model, {"sklearn.svm._classes.SVC"})

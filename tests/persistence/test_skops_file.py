@@ -13,7 +13,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from tests.persistence.mutations import members_of, packed
 
-from palmette.persistence._skops import REVIEWED, check_content, names_in, tidy
+from palmette.persistence._parts import REVIEWED
+from palmette.persistence._skops import check_content, names_in, tidy
 
 WORDS = ["a cat", "a dog", "the oak"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sklearn.base import BaseEstimator
 
-from palmette.persistence._foreign import Untrusted, trusted_class
-from palmette.persistence._skops import REVIEWED
+from palmette.persistence._foreign import trusted_class
+from palmette.persistence._parts import REVIEWED, Untrusted
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,8 @@ def test_estimators_of_scikit_learn_are_trusted(name):
         "sklearn.utils.tests.test_mocking.Whatever",
         "sklearn.utils._mocking.MockDataFrame",
         "lightgbm.sklearn.LGBMClassifier",
+        "sklearn.ensemble._iforest.IsolationForest",
+        "sklearn.preprocessing._label.MultiLabelBinarizer",
         "tests.persistence.test_trust.Nothing",
     ],
 )

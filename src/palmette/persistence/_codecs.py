@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.persistence._graph import Codec, Decoder, Encoder
-from palmette.persistence._skops import check_random_state
+from palmette.persistence._parts import check_random_state
 
 _MAX_EQUAL = 64  # keys with the same hash
 _MAX_RANGE = 10**7  # numbers

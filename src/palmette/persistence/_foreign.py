@@ -19,8 +19,10 @@ from sklearn.base import BaseEstimator
 from palmette.exceptions import PalmetteError
 from palmette.persistence._archive import MAX_BYTES
 from palmette.persistence._graph import Codec, Decoder, Encoder
-from palmette.persistence._objects import OWN_CODECS, attributes_of, check_attributes
-from palmette.persistence._skops import REVIEWED, check_content, check_parts, names_in, tidy
+from palmette.persistence._objects import OWN_CODECS, attributes_of
+from palmette.persistence._parts import REVIEWED, Untrusted, check_part, check_parts, is_reviewed
+from palmette.persistence._skops import check_content, names_in, tidy
+from palmette.persistence.checks import check_attributes
 from palmette.persistence.names import full_name, import_class, is_of_palmette, stable_name
 
 _PER_MEMBER = 64  # objects per member: similar ones compress well, but skops is slow with many
@@ -126,6 +128,8 @@ class ForeignReader:
     def _loaded(self, name: str) -> list[Any]:
         content = bytes(self._read(name))
         check_content(content, self._max_bytes)
+        for each in _not_reviewed(content, self._trusted):
+            raise Untrusted(each)
         skops = _skops_io()
         try:
             objects = skops.loads(content, trusted=self._allowed_in(content))
@@ -133,7 +137,7 @@ class ForeignReader:
             raise Untrusted(name) from None
         if not isinstance(objects, list):
             raise ValueError(f"{name} is not a list of objects")
-        check_parts(objects)
+        check_parts(objects, self._trusted)
         return objects
 
     def _allowed_in(self, content: bytes) -> list[str]:
@@ -148,7 +152,14 @@ def untrusted_types(
     """Return the names of types in a skops file that are neither reviewed nor trusted."""
     check_content(content, max_bytes)
     found = _skops_io().get_untrusted_types(data=content)
-    return sorted(set(found) - REVIEWED - set(trusted))
+    return sorted({*found, *_not_reviewed(content)} - REVIEWED - set(trusted))
+
+
+def _not_reviewed(content: bytes, trusted: Collection[str] = ()) -> list[str]:
+    """Return the types of scikit-learn in a skops file whose compiled code may not be safe."""
+    named = {f"{module}.{name}" for module, name in names_in(content)}
+    of_sklearn = {each for each in named if each.startswith("sklearn.")}
+    return sorted(each for each in of_sklearn - set(trusted) if not is_reviewed(each))
 
 
 # ---------------------------------------------------------------------- trusted classes
@@ -170,10 +181,6 @@ _HOLDERS = frozenset(
 )
 
 
-class Untrusted(ValueError):
-    """A type of another library that neither Palmette nor the caller trusts."""
-
-
 def trusted_class(name: Any, trusted: Collection[str]) -> type:
     """Return an estimator of scikit-learn, or a class that the caller trusts, by its full name.
 
@@ -191,12 +198,13 @@ def trusted_class(name: Any, trusted: Collection[str]) -> type:
     >>> trusted_class("subprocess.Popen", ())
     Traceback (most recent call last):
       ...
-    palmette.persistence._foreign.Untrusted: subprocess.Popen
+    palmette.persistence._parts.Untrusted: subprocess.Popen
     """
     if not isinstance(name, str):
         raise ValueError(f"{str(name)[:40]} is not the name of a class")
     outside = {"conftest", "externals", "tests"} & set(name.split("."))
     of_sklearn = name.startswith("sklearn.") and not outside
+    of_sklearn = of_sklearn and (name in _HOLDERS or is_reviewed(name))
     if not of_sklearn and name not in trusted:
         raise Untrusted(name[:200])
     found = import_class(name)
@@ -240,6 +248,9 @@ class Holders(Codec):
     def read(self, content: Any, decoder: Decoder) -> Any:
         kind = trusted_class(content["class"], decoder.trusted)
         return kind() if content["class"] == BUNCH else object.__new__(kind)
+
+    def check_of(self, made: Any, decoder: Decoder) -> Callable[[], None] | None:
+        return lambda: check_part(made, decoder.trusted)
 
     def fill(self, made: Any, content: Any, decoder: Decoder) -> None:
         if isinstance(made, dict):

@@ -56,7 +56,7 @@ class Codec:
     def fill(self, made: Any, content: Any, decoder: Decoder) -> None:
         """Set the parts of an object that `read` returned without them."""
 
-    def check_of(self, made: Any) -> Callable[[], None] | None:
+    def check_of(self, made: Any, decoder: Decoder) -> Callable[[], None] | None:
         """Return the check of an object that is made once all objects are read, if any."""
         return made.check_arrays if hasattr(type(made), "check_arrays") else None
 
@@ -270,7 +270,7 @@ class Decoder:
         if number is not None:
             unfinished.discard(number)
             self._sizes[number] = self._size - size
-        check = codec.check_of(made)
+        check = codec.check_of(made, self)
         if check is not None:
             self._checks.append((made, check))
         return made

@@ -11,8 +11,7 @@ import enum
 import inspect
 import traceback
 from dataclasses import fields
-from functools import cache, cached_property, lru_cache, wraps
-from types import MemberDescriptorType
+from functools import cache, cached_property, wraps
 from typing import Any
 from weakref import WeakSet
 
@@ -33,7 +32,7 @@ from palmette.persistence._types import (
     name_of_function,
     name_of_type,
 )
-from palmette.persistence.checks import integers, within
+from palmette.persistence.checks import check_attributes, integers, within
 from palmette.persistence.names import find_class, full_name, is_of_palmette, stable_name
 
 # attributes that scikit-learn sets on an estimator during a fit, for callbacks
@@ -250,37 +249,10 @@ def attributes_of(value: Any) -> dict[str, Any]:
     return {n: v for n, v in found.items() if n not in cached and not n.startswith(_OF_A_FIT)}
 
 
-def check_attributes(kind: type, state: Any) -> None:
-    """Raise an error for names that would hide a method or are special to Python."""
-    if not isinstance(state, dict):
-        raise ValueError(f"an object of {kind.__name__} has no dict of attributes")
-    for name in state:
-        if not _can_be_set(kind, name):
-            raise ValueError(f"{kind.__name__} has no attribute {name[:60]!r} that can be set")
-
-
-@lru_cache(maxsize=2**14)
-def _can_be_set(kind: type, name: str) -> bool:
-    of_class = inspect.getattr_static(kind, name, None)
-    is_method = hasattr(of_class, "__get__") and not isinstance(of_class, MemberDescriptorType)
-    is_dunder = name.startswith("__") and name.endswith("__")
-    if not name.isidentifier() or is_dunder:
-        return False
-    return not is_method or name in _parameters_of(kind)
-
-
 @cache
 def _cached_names(kind: type) -> frozenset[str]:
     found = {name: inspect.getattr_static(kind, name) for name in dir(kind)}
     return frozenset(name for name, each in found.items() if isinstance(each, cached_property))
-
-
-@cache
-def _parameters_of(kind: type) -> frozenset[str]:
-    try:
-        return frozenset(inspect.signature(kind).parameters)
-    except (TypeError, ValueError):  # compiled classes may have no signature
-        return frozenset()
 
 
 @cache

@@ -24,11 +24,11 @@ from palmette.persistence._arrays import ArrayReader
 from palmette.persistence._foreign import (
     ALL_CODECS,
     ForeignReader,
-    Untrusted,
     trusted_class,
     untrusted_types,
 )
 from palmette.persistence._graph import Codec, Decoder, ForeignObjects
+from palmette.persistence._parts import Untrusted
 from palmette.persistence.names import full_name
 
 
@@ -151,8 +151,9 @@ class ModelFile(ObjectFile):
         try:
             foreign = ForeignReader(self.read, trusted, self.max_bytes)
             return self.build(ALL_CODECS, foreign, trusted)
-        except Untrusted:
-            raise _untrusted_error(self.untrusted(trusted), self.path) from None
+        except Untrusted as error:
+            names = self.untrusted(trusted) or [str(error)]
+            raise _untrusted_error(names, self.path) from None
 
     def untrusted(self, trusted: frozenset[str] = frozenset()) -> list[str]:
         """Return the names of types of other libraries that are neither reviewed nor trusted."""

@@ -8,8 +8,11 @@ checkpoints call it on every object, wherever it is in the file, before anything
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache, lru_cache
+from types import MemberDescriptorType
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ from numpy.typing import NDArray
 from palmette.exceptions import PalmetteError
 
 __all__ = [
+    "check_attributes",
     "check_starts",
     "integers",
     "numbers",
@@ -145,3 +149,33 @@ def check_starts(
     require(n_all is None or starts[-1] == n_all, f"{what}: the last part does not end at {n_all}")
     sizes: NDArray[np.int64] = np.diff(starts)
     return sizes
+
+
+# ---------------------------------------------------------------------- attributes
+
+
+def check_attributes(kind: type, state: Any) -> None:
+    """Raise an error for names that would hide a method or are special to Python."""
+    if not isinstance(state, dict):
+        raise ValueError(f"an object of {kind.__name__} has no dict of attributes")
+    for name in state:
+        if not _can_be_set(kind, name):
+            raise ValueError(f"{kind.__name__} has no attribute {name[:60]!r} that can be set")
+
+
+@lru_cache(maxsize=2**14)
+def _can_be_set(kind: type, name: str) -> bool:
+    of_class = inspect.getattr_static(kind, name, None)
+    is_method = hasattr(of_class, "__get__") and not isinstance(of_class, MemberDescriptorType)
+    is_dunder = name.startswith("__") and name.endswith("__")
+    if not name.isidentifier() or is_dunder:
+        return False
+    return not is_method or name in _parameters_of(kind)
+
+
+@cache
+def _parameters_of(kind: type) -> frozenset[str]:
+    try:
+        return frozenset(inspect.signature(kind).parameters)
+    except (TypeError, ValueError):  # compiled classes may have no signature
+        return frozenset()

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.cluster import FeatureAgglomeration
 from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, VotingClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
@@ -13,11 +18,14 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from tests.laws.problems import problem
+from tests.persistence.mutations import members_of, sealed
 from tests.persistence.round_trips import again, bytes_of
 
 import palmette as pm
 from palmette import PalmetteError, ReadError
+from palmette.persistence import load
 
 OURS = pm.LocalPerParentClassifier(GaussianNB())
 AROUND = {
@@ -98,6 +106,39 @@ def test_a_distance_that_was_not_reviewed_is_named():
     with pytest.raises(ReadError, match=rf"known to be safe: {name}\. "):
         again(model)
     assert again(model, trusted=[name]).predict(X).tolist() == model.predict(X).tolist()
+
+
+def test_estimators_whose_compiled_code_was_not_reviewed_are_named():
+    X, y = rows()
+    model = pm.FlatClassifier(make_pipeline(FeatureAgglomeration(2), GaussianNB())).fit(X, y)
+    name = "sklearn.cluster._agglomerative.FeatureAgglomeration"
+    with pytest.raises(ReadError, match=rf"known to be safe: {name}\. .*trusted="):
+        again(model)
+    assert again(model, trusted=[name]).predict(X).tolist() == model.predict(X).tolist()
+
+
+def test_what_is_inside_of_a_holder_is_checked_with_it():
+    X, y = rows()
+    tree = DecisionTreeClassifier(max_depth=1).fit(X, y).tree_
+    members = members_of(bytes_of(tree))
+    state = {"n_features_in_": X.shape[1], "n_outputs_": 1, "tree_": {"foreign": 0}}
+    for n_features in (X.shape[1], 1):
+        state["n_features_in_"] = n_features
+        holder = {"class": "sklearn.tree._classes.DecisionTreeClassifier", "state": state}
+        text = json.dumps({"root": {"holder": holder}, "objects": []})
+        content = sealed({**members, "state.json": text.encode()})
+        if n_features > 1:
+            assert loaded(content).tree_.node_count == 3
+            continue
+        with pytest.raises(ReadError, match="a tree has other features or outputs"):
+            loaded(content)
+
+
+def loaded(content):
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.palmette"
+        file.write_bytes(content)
+        return load(file)
 
 
 class Mine(pm.FlatClassifier):
