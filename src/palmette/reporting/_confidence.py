@@ -22,6 +22,7 @@ IntArray = NDArray[np.int32]
 _NUMBERS_AT_ONCE = 2**24  # of node tables, 128 MiB
 # scores are binned by their log-odds: most are near 0, where precision is decided
 _EDGES = np.r_[0.0, 1 / (1 + np.exp(-np.linspace(-9, 9, 198)))]
+_MOST_ANCESTORS = 2**28  # 1 GiB
 _KEPT_CELLS = 2**24  # for the exact area: 128 MiB
 _KEPT_ROWS = 100_000  # for the interval of the area: two tables of rows x bins
 
@@ -132,6 +133,11 @@ def ancestors_by_level(hierarchy: Hierarchy) -> IntArray:
     >>> ancestors_by_level(h).tolist()  # root, a, a/x, b
     [[-1, -1], [1, -1], [1, 2], [3, -1]]
     """
+    if hierarchy.n_nodes * hierarchy.max_depth > _MOST_ANCESTORS:
+        raise PalmetteError(
+            f"the hierarchy has {hierarchy.n_nodes:,} nodes and {hierarchy.max_depth:,} levels: a "
+            f"report needs a table of both, of at most {_MOST_ANCESTORS:,} cells. Shorten chains."
+        )
     above = np.full((hierarchy.n_nodes, hierarchy.max_depth), -1, dtype=np.int32)
     for depth in range(1, hierarchy.max_depth + 1):
         nodes = np.flatnonzero(hierarchy.depth == depth)

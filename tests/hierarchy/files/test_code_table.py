@@ -51,3 +51,8 @@ def test_codes_without_prefixes_are_a_star(read):
 def test_broken(read, text, message):
     with pytest.raises(ReadError, match=message):
         read(text, format="codes")
+
+
+def test_a_code_that_is_too_long(read):
+    with pytest.raises(ReadError, match="has 8,001 characters: expected at most 256"):
+        read("id\ttitle\n" + "a " * 4000 + "a\tx\n", format="codes")

@@ -34,6 +34,7 @@ _TITLE_WORDS = {"title", "name", "description", "label"}
 _HEADER_WITHIN = 5  # some files have lines above the header
 _RANGE = re.compile(r"([0-9]+)-([0-9]+)")
 _LARGEST_RANGE = 1000
+_LONGEST_CODE = 256
 _Codes = dict[str, int]  # code -> line
 
 
@@ -95,6 +96,12 @@ def _read_codes(source: Source) -> _Codes:
             code = " ".join(fields[column].split()) if column < len(fields) else ""
             if not code:
                 raise source.error("this row has no code. Add one or delete it", reader.line_num)
+            if len(code) > _LONGEST_CODE:  # the parts and prefixes of a code are quadratic in it
+                raise source.error(
+                    f"the code {short(code)} has {len(code):,} characters: expected at most "
+                    f"{_LONGEST_CODE}",
+                    reader.line_num,
+                )
             if code in codes:
                 raise source.error(
                     f"the code {short(code)} is repeated, first in line {codes[code]}. Delete one",
