@@ -373,15 +373,7 @@ def _hierarchy_for(
 
 
 def label_column(y: Any) -> NDArray[Any]:
-    """Return y as an array in which labels of several types stay as they are.
-
-    numpy makes strings of a list of numbers and strings, and fails for paths of unequal lengths.
-
-    Examples
-    --------
-    >>> label_column([1, "a"])
-    array([1, 'a'], dtype=object)
-    """
+    """Return y as an array; labels of several types stay as they are, where numpy makes strings."""
     if not isinstance(y, list | tuple):
         return np.asarray(y)
     types = set(map(type, y))
@@ -397,9 +389,7 @@ def has_rows_of_labels(y: NDArray[Any]) -> bool:
 
 
 def sorted_classes(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the distinct labels of a column in order, and the position of every row's label.
-
-    Labels of several types are sorted by type first.
+    """Return the distinct labels of a column, by type and value, and the position of each row's.
 
     Examples
     --------

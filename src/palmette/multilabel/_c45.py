@@ -113,14 +113,8 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise PalmetteError(f"min_weight={self.min_weight!r}: expected a number of at least 0.")
         if not isinstance(self.smoothing, Real) or self.smoothing < 0:
             raise PalmetteError(f"smoothing={self.smoothing!r}: expected a number of at least 0.")
-        X, y = validate_data(
-            self,
-            canonical_rows(X),
-            y,
-            dtype=np.float32,
-            accept_sparse="csc",
-            accept_large_sparse=False,
-        )
+        kinds = {"dtype": np.float32, "accept_sparse": "csc", "accept_large_sparse": False}
+        X, y = validate_data(self, canonical_rows(X), y, **kinds)
         check_classification_targets(y)
         weights = check_weights(sample_weight, X.shape[0])
         return self._fit_sorted(SortedRows.of(X), y, weights)

@@ -271,15 +271,7 @@ class PredictedChain:
             self.matrix = np.hstack([X, np.zeros(shape, dtype=X.dtype)])
 
     def add_label(self, place: int, votes: NDArray[np.bool_], *, is_kept: bool = True) -> None:
-        """Add the predicted label of one step.
-
-        Parameters
-        ----------
-        place : int
-        votes : bool array of shape (n_rows,)
-        is_kept : bool
-            Whether a classifier may have kept the matrix, so that values are copied first.
-        """
+        """Add the predicted label of one step, to a copy if a classifier may keep the matrix."""
         if sparse.issparse(self.matrix):
             values = self.matrix.data.copy() if is_kept else self.matrix.data
             values[self._places[:, place]] = votes
