@@ -85,15 +85,16 @@ def measure(shape, format, n, folder, queue):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", type=int, nargs="+", default=[2_000, 20_000, 200_000, 1_000_000])
+    formats = ("edges", "newick", "json", "path", "paths", "indented")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[2_000, 20_000, 200_000])
+    parser.add_argument("--formats", nargs="+", choices=formats, default=formats)
     parser.add_argument("--json", type=Path, help="write the figures to this file too")
     given = parser.parse_args()
-    formats = ("edges", "newick", "json", "path", "paths", "indented")
     context = multiprocessing.get_context("spawn")
     results = []
     print(f"{'':24}{'nodes':>10}{'MB':>8}" + "".join(f"{step:>8}" for step in STEPS) + "     GiB")
     for shape in ("chain", "star"):
-        for format in formats:
+        for format in given.formats:
             if shape == "star" and format == "path":
                 continue
             for n in given.sizes:
