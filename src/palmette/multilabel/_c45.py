@@ -53,7 +53,8 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     confidence : float or None
         Confidence level of the pruning, up to 0.5; lower values prune more. None: no pruning.
     min_weight : float
-        Minimum total weight of the rows in a leaf; without weights, their minimum number.
+        Minimum total weight of the rows in a leaf, relative to the mean weight (whole numbers
+        count as copies of rows); without weights, their minimum number.
     smoothing : float
         Weight :math:`s` of the prior in a leaf: in a leaf of weight :math:`n`, the proportion
         :math:`f` of a class is replaced by :math:`(n f + s \\, p) / (n + s)`, where :math:`p` is
