@@ -82,6 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"slowest: {slowest.seconds:.2f} s, {slowest.job.command}")
     print(f"{time.monotonic() - began:.0f} s, seed {given.seed}, {len(by_file)} files\n")
     print(failures(results))
+    for each in [each for each in results if each.compiled][:5]:
+        print(f"compiled: {each.job.command}    # {each.change[:120]}")
     return int(any(each.is_bad for each in results))
 
 

@@ -38,8 +38,10 @@ __all__ = ["BAD", "OUTCOMES", "Job", "Result", "attack", "jobs_of", "results_of"
 SECONDS = 10.0  # of processor time that one change may take
 WAITING = 60.0  # seconds by the clock: a machine that runs other tests too is slower
 BYTES = 2**30  # of memory that it may take
-OUTCOMES = ("refused", "predicted", "other error", "signal", "hang", "memory")
-BAD = OUTCOMES[2:]
+# "of sklearn": where the file holds an estimator of scikit-learn around ours, its own methods raise
+# what they raise
+OUTCOMES = ("refused", "predicted", "of sklearn", "other error", "signal", "hang", "memory")
+BAD = OUTCOMES[3:]
 _PER_CHILD = 500  # changes that a child tries
 
 
@@ -255,13 +257,16 @@ def _try(victim: Victim, job: Job, file: Path, pipe: Any) -> None:
 
 
 def _outcome(victim: Victim, file: Path) -> tuple[str, str, str]:
-    step = "load"
+    step, loaded = "load", None
     try:
         loaded = victim.load(file)
         step = "use"
         victim.use(loaded)
     except BaseException as error:
         outcome, message = _named(error, step)
+        is_foreign = type(loaded).__module__.startswith("sklearn.")
+        if outcome == "other error" and is_foreign and isinstance(error, Exception):
+            outcome = "of sklearn"
         return outcome, message.replace(f"{file.parent}/", ""), _where(error)
     return "predicted", "", ""
 

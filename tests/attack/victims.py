@@ -51,8 +51,9 @@ class Victim:
 def _model(content: bytes, X: Any) -> Victim:
     def use(model: Any) -> None:
         told = [getattr(model, name)(X) for name in _METHODS if hasattr(model, name)]
-        if not told and hasattr(model, "hierarchy_"):
-            _ = model.hierarchy_.edges, model.hierarchy_.names
+        learnt = getattr(model, "hierarchy_", None)
+        if not told and isinstance(learnt, pm.Hierarchy):
+            _ = learnt.edges, learnt.names
 
     return Victim(content, load, use)
 
