@@ -167,3 +167,18 @@ def test_the_depth_is_restored_after_an_error():
         with pytest.raises(ValueError, match="unknown kind"):
             decoder.value({"list": [{"unknown": 1}]})
     assert decoder.value({"list": [1]}) == [1]
+
+
+@pytest.mark.parametrize(
+    ("name", "state"),
+    [
+        ("hierarchy.Hierarchy", {}),
+        ("labels.LabelSpace", {}),
+        ("base.TunedAs", {}),
+        ("hierarchy.Tops", {}),
+        ("class_tree.RandomTree", {"hierarchy_": 3}),
+    ],
+)
+def test_objects_with_their_own_form_are_not_made_of_attributes(name, state):
+    with pytest.raises(ValueError, match=r"not written by its attributes|is not a Hierarchy"):
+        decoded({"object": {"class": name, "state": state}})

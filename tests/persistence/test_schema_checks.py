@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import skops.io
 from sklearn.neighbors import NearestNeighbors
+from sklearn.tree import DecisionTreeClassifier
 from tests.persistence.mutations import members_of, packed
 
+from palmette.persistence._arrays import to_npy
 from palmette.persistence._skops import check_content, check_schema, nodes_of, tidy
 
 X = np.random.default_rng(0).normal(size=(20, 3))
@@ -87,3 +89,28 @@ def test_the_whole_file_is_refused():
     members["schema.json"] = json.dumps(found).encode()
     with pytest.raises(ValueError, match="has an invalid state"):
         check_content(packed(members))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tree, arrays: arrays.update({tree["nodes"]: np.float64(1)}),
+        lambda tree, arrays: arrays.update({tree["values"]: np.zeros(3)}),
+        lambda tree, arrays: arrays.update({tree["classes"]: np.array(2)}),
+        lambda tree, arrays: arrays.update({tree["classes"]: np.array([2, 2, 2])}),
+    ],
+)
+def test_a_tree_has_arrays_of_its_dimensions(change):
+    content = tidy(
+        skops.io.dumps([DecisionTreeClassifier(max_depth=1).fit(np.eye(4), [0, 1, 0, 1])])
+    )
+    check_content(content)
+    members = members_of(content)
+    [node] = [n for n in nodes_of(json.loads(members["schema.json"])) if n["__class__"] == "Tree"]
+    parts = node["content"]["content"]
+    names = {name: parts[name]["file"] for name in ("nodes", "values")}
+    names["classes"] = node["__reduce__"]["args"]["content"][1]["file"]
+    arrays: dict = {}
+    change(names, arrays)
+    with pytest.raises(ValueError, match=r"Tree has an invalid state"):
+        check_content(packed({**members, **{n: to_npy(np.asarray(a)) for n, a in arrays.items()}}))

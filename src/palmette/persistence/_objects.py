@@ -150,6 +150,8 @@ class Objects(Codec):
 
     def read(self, content: Any, decoder: Decoder) -> Any:
         kind: Any = find_class(content["class"])
+        if kind is Hierarchy or kind in _NODES_OF or issubclass(kind, tuple | enum.Enum):
+            raise ValueError(f"{content['class']} is not written by its attributes")
         made = object.__new__(kind)
         if issubclass(kind, BaseEstimator):
             _guard(kind)
@@ -159,6 +161,8 @@ class Objects(Codec):
     def fill(self, made: Any, content: Any, decoder: Decoder) -> None:
         check_attributes(type(made), content["state"])
         state = {name: decoder.value(each) for name, each in content["state"].items()}
+        if not isinstance(state.get("hierarchy_"), Hierarchy | None):
+            raise ValueError("hierarchy_ is not a Hierarchy")
         kind: Any = type(made)
         if _has_own_setstate(kind):
             made.__setstate__(state)
@@ -171,7 +175,10 @@ class Objects(Codec):
 
 
 _READ: WeakSet[Any] = WeakSet()
-_ANSWERS = ("predict", "staged_", "transform", "inverse_transform", "score", "decision_function")
+_ANSWERS = (
+    *("predict", "staged_", "transform", "inverse_transform", "score", "decision_function"),
+    "__sklearn_tags__",
+)
 
 
 @cache

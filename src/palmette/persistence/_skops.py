@@ -15,6 +15,7 @@ import json
 import re
 import zipfile
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from palmette.persistence._archive import MAX_BYTES, parse_json
@@ -71,16 +72,18 @@ def check_content(content: bytes | bytearray, max_bytes: int = MAX_BYTES) -> Non
     """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         _check_members(archive, len(content))
-        check_schema(parse_json(archive.read(_SCHEMA), max_bytes))
+        schema = parse_json(archive.read(_SCHEMA), max_bytes)
+        shapes: dict[str, tuple[int, ...]] = {}
         for name in archive.namelist():
             if name.endswith(".npy"):
-                from_npy(archive.read(name))
+                shapes[name] = from_npy(archive.read(name)).shape
             elif name.endswith(".npz"):
                 inner = archive.read(name)
                 with zipfile.ZipFile(io.BytesIO(inner)) as arrays:
                     _check_members(arrays, len(inner))
                     for each in arrays.namelist():
                         from_npy(arrays.read(each))
+        check_schema(schema, shapes)
 
 
 def _check_members(archive: zipfile.ZipFile, n_bytes: int) -> None:
@@ -156,11 +159,12 @@ def _zipped(members: dict[str, bytes]) -> bytes:
 
 
 _DISTANCES = "sklearn.metrics._dist_metrics"
-# indices of arrays in the tuple that is the state of a class
+_TREE = "sklearn.tree._tree.Tree"
+# numbers of dimensions of arrays by their place in the tuple that is the state of a class
 _ARRAYS = {
-    "sklearn.neighbors._kd_tree.KDTree": (0, 1, 2, 3),
-    "sklearn.neighbors._ball_tree.BallTree": (0, 1, 2, 3),
-    _DISTANCES: (1,),  # all classes of the module
+    "sklearn.neighbors._kd_tree.KDTree": {0: 2, 1: 1, 2: 1, 3: 3},
+    "sklearn.neighbors._ball_tree.BallTree": {0: 2, 1: 1, 2: 1, 3: 3},
+    _DISTANCES: {1: 1},  # all classes of the module
 }
 _METRIC_AT = 11  # index in the state of a search tree
 
@@ -179,8 +183,14 @@ def nodes_of(schema: Any) -> list[dict[str, Any]]:
     return found
 
 
-def check_schema(schema: Any) -> None:
+def check_schema(schema: Any, shapes: Mapping[str, tuple[int, ...]] | None = None) -> None:
     """Raise an error if a compiled class lacks its arrays, or an object is written twice.
+
+    Parameters
+    ----------
+    schema : dict
+    shapes : mapping of str to tuple of int, optional
+        Shapes of the arrays by file.
 
     Raises
     ------
@@ -193,32 +203,77 @@ def check_schema(schema: Any) -> None:
         number = node.get("__id__")
         if number is not None and numbered.setdefault(number, node) is not node:
             raise ValueError(f"the object {str(number)[:20]} is written twice")
+    parts = _Parts(numbered, shapes)
     for node in nodes:
-        places = _ARRAYS.get(f"{node.get('__module__')}.{node.get('__class__')}")
-        places = places or _ARRAYS.get(str(node.get("__module__")))
-        if places and not _has_its_state(node, places, numbered):
-            name = f"{node['__module__']}.{node['__class__']}"
+        name = f"{node.get('__module__')}.{node.get('__class__')}"
+        places = _ARRAYS.get(name) or _ARRAYS.get(str(node.get("__module__")))
+        is_good = parts.has_its_state(node, places) if places else True
+        if name == _TREE or node["__loader__"] == "TreeNode":
+            is_good = parts.is_tree(node)
+        if not is_good:
             raise ValueError(f"an object of {name[:100]} has an invalid state")
 
 
-def _has_its_state(
-    node: dict[str, Any], places: tuple[int, ...], numbered: dict[Any, dict[str, Any]]
-) -> bool:
-    def found(part: Any) -> dict[str, Any]:
+class _Parts:
+    """The parts of objects, which may be written elsewhere.
+
+    Parameters
+    ----------
+    numbered : dict
+        Nodes by number.
+    shapes : mapping of str to tuple of int, optional
+    """
+
+    def __init__(
+        self, numbered: dict[Any, dict[str, Any]], shapes: Mapping[str, tuple[int, ...]] | None
+    ) -> None:
+        self._numbered = numbered
+        self._shapes = shapes
+
+    def found(self, part: Any) -> dict[str, Any]:
+        """Return the node of a part; an empty one if there is none."""
         is_stub = isinstance(part, dict) and part.get("__loader__") == "CachedNode"
-        node = numbered.get(part.get("__id__")) if is_stub else part
+        node = self._numbered.get(part.get("__id__")) if is_stub else part
         return node if isinstance(node, dict) else {}
 
-    state = found(node.get("content"))
-    parts = state.get("content")
-    if node["__loader__"] != "ObjectNode" or state.get("__loader__") != "TupleNode":
-        return False
-    if not isinstance(parts, list) or len(parts) <= max(places):
-        return False
-    arrays = [found(parts[place]) for place in places]
-    if any((a.get("__loader__"), a.get("type")) != ("NdArrayNode", "numpy") for a in arrays):
-        return False
-    if node["__module__"] == _DISTANCES:
-        return True
-    metric = found(parts[_METRIC_AT]) if len(parts) > _METRIC_AT else {}
-    return metric.get("__module__") == _DISTANCES
+    def shape(self, part: Any, ndim: int) -> tuple[int, ...] | None:
+        """Return the shape of an array of some dimensions; None if a part is no such array."""
+        node = self.found(part)
+        if (node.get("__loader__"), node.get("type")) != ("NdArrayNode", "numpy"):
+            return None
+        if self._shapes is None:
+            return (1,) * ndim
+        shape = self._shapes.get(str(node.get("file")), ())
+        return shape if len(shape) == ndim else None
+
+    def has_its_state(self, node: dict[str, Any], places: Mapping[int, int]) -> bool:
+        """Return whether the state of a search tree or a distance has its arrays."""
+        state = self.found(node.get("content"))
+        parts = state.get("content")
+        if node["__loader__"] != "ObjectNode" or state.get("__loader__") != "TupleNode":
+            return False
+        if not isinstance(parts, list) or len(parts) <= max(places):
+            return False
+        if any(self.shape(parts[place], ndim) is None for place, ndim in places.items()):
+            return False
+        if node["__module__"] == _DISTANCES:
+            return True
+        metric = self.found(parts[_METRIC_AT]) if len(parts) > _METRIC_AT else {}
+        return metric.get("__module__") == _DISTANCES
+
+    def is_tree(self, node: dict[str, Any]) -> bool:
+        """Return whether a tree has its nodes and values, and one number of classes per output."""
+        if node["__loader__"] != "TreeNode":
+            return False
+        arguments = self.found(node["__reduce__"]["args"])
+        state = self.found(node.get("content"))
+        if (arguments.get("__loader__"), state.get("__loader__")) != ("TupleNode", "DictNode"):
+            return False
+        _, classes, n_outputs = arguments["content"]
+        parts = state["content"]
+        n_classes = self.shape(classes, 1)
+        is_counted = n_classes is not None and (
+            self._shapes is None or self.found(n_outputs).get("content") == str(n_classes[0])
+        )
+        has_nodes = self.shape(parts.get("nodes"), 1) and self.shape(parts.get("values"), 3)
+        return is_counted and bool(has_nodes)
