@@ -149,7 +149,7 @@ def _in_child(victim: Victim, jobs: Sequence[Job], file: Path) -> list[Result]:
     with os.fdopen(reading, "rb", buffering=0) as pipe:
         pending = b""
         while True:
-            ready, _, _ = select.select([pipe], [], [], 0.5)
+            ready, _, _ = select.select([pipe], [], [], 0.2)
             if not ready and not _is_over(pid, used, began):
                 continue
             piece = pipe.read(2**16) if ready else None

@@ -287,7 +287,6 @@ VICTIMS: dict[str, Callable[[], Victim]] = {
     "OuterPipeline": lambda: _around(_outer_pipeline),
     "GridSearch": lambda: _around(_search),
     "Bagging": lambda: _around(_bagging),
-    "TableModel": _table,
     "Hierarchy": _hierarchy,
     "Sets-BinaryRelevance": lambda: _on_sets(pm.BinaryRelevance(GaussianNB())),
     "Sets-CoherentForest": lambda: _on_sets(pm.CoherentForestClassifier(3, random_state=0)),
@@ -310,6 +309,7 @@ MORE: dict[str, Callable[[], Victim]] = {
     "Isotonic": lambda: _around(_isotonic),
     "GaussianProcess": lambda: _around(_processes),
     "AdaBoost": lambda: _around(_adaboost),
+    "TableModel": _table,
     "Texts": _texts,
 }
 
