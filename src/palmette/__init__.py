@@ -5,13 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from palmette.exceptions import (
-    DataHomeError,
-    HierarchyError,
-    LabelError,
-    PalmetteError,
-    ReadError,
-)
+from palmette.exceptions import DataHomeError, HierarchyError, LabelError, PalmetteError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 

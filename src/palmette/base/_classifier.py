@@ -418,10 +418,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         )
 
     def _filled(
-        self,
-        tables: Iterable[FloatArray],
-        n_rows: int,
-        convert: Callable[[FloatArray], FloatArray],
+        self, tables: Iterable[FloatArray], n_rows: int, convert: Callable[[FloatArray], FloatArray]
     ) -> FloatArray:
         """Convert the tables of some rows at a time into one array."""
         filled, start = np.empty((0, 0)), 0

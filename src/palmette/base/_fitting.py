@@ -183,10 +183,6 @@ def read_labels(
         A learner of the hierarchy does not get rows of weight 0.
     takes_matrices : bool
         Whether a list of lists of 0 and 1 is an indicator matrix.
-
-    Returns
-    -------
-    ReadLabels
     """
     learner = None
     if isinstance(y, NodeLabels):

@@ -34,10 +34,6 @@ def least_side(n_classes: int, min_side: float) -> int:
     min_side : float
         Share of the classes, from 0 to .5.
 
-    Returns
-    -------
-    int
-
     Examples
     --------
     >>> [least_side(n, 0.25) for n in (3, 5, 8, 9)]
@@ -177,10 +173,6 @@ class GrownTree:
         names : array of shape (n_classes,)
             Names of the classes. Groups are named "group 1", "group 2", ... in the order in which
             they were made; primes are added until these names differ from those of the classes.
-
-        Returns
-        -------
-        Hierarchy
         """
         taken = {str(name) for name in names.tolist()}
         prime = ""
@@ -225,10 +217,6 @@ def grow_class_tree(
         may be a chain.
     max_depth : int, optional
         Groups at this depth are not divided.
-
-    Returns
-    -------
-    GrownTree
     """
     _check_limits(leaf_size, min_side, max_depth)
     everything = np.arange(problem.n_classes, dtype=np.int32)

@@ -129,10 +129,7 @@ class ClassStatistics:
 
     @classmethod
     def gather_chunks(
-        cls,
-        chunks: Iterable[tuple[Any, ...]],
-        n_classes: int,
-        moments: Moments = "mean",
+        cls, chunks: Iterable[tuple[Any, ...]], n_classes: int, moments: Moments = "mean"
     ) -> ClassStatistics:
         """Compute the statistics of rows given in chunks, each read once.
 

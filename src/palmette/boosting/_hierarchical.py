@@ -117,7 +117,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         "accurate": Preset(
             "two models of labels and two of paths, log-probabilities averaged",
             {"loss": ("leaf_softmax", "path_softmax"), "n_bags": 2},
-        ),
+        )
     }
 
     def __init__(

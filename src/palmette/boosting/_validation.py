@@ -89,10 +89,7 @@ class Validation:
         self.losses: list[float] = []
 
     def begin(
-        self,
-        start: NDArray[np.float32],
-        rounds: Sequence[Any],
-        losses: NDArray[np.float64],
+        self, start: NDArray[np.float32], rounds: Sequence[Any], losses: NDArray[np.float64]
     ) -> None:
         """Start with the rounds of an earlier fit and the losses after each of them."""
         self._scores = np.tile(start.astype(np.float64), (len(self._samples.codes), 1))

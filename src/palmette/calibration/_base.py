@@ -147,8 +147,7 @@ def _given_folds(cv: Any, labels: NodeLabels, used: NDArray[np.bool_]) -> list[F
 class WrappingClassifier(HierarchicalClassifier):
     """Base of classifiers around another one, of Palmette or with scikit-learn's interface.
 
-    A subclass sets the parameters ``estimator``, ``hierarchy``, ``decoding`` and
-    ``random_state``.
+    A subclass sets the parameters ``estimator``, ``hierarchy``, ``decoding`` and ``random_state``.
     """
 
     def _base(self) -> Any:

@@ -275,11 +275,7 @@ class CurveTable:
 
     @classmethod
     def fit(
-        cls,
-        method: str,
-        groups: Iterable[list[tuple[int, Answers]]],
-        n_places: int,
-        prior: float,
+        cls, method: str, groups: Iterable[list[tuple[int, Answers]]], n_places: int, prior: float
     ) -> CurveTable:
         """Fit all curves.
 

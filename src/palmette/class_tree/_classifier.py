@@ -17,13 +17,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from palmette._arrays import count_rows, read_rows, take_rows
 from palmette.base._answers import OnePath
 from palmette.base._classifier import HierarchicalClassifier
-from palmette.base._fitting import (
-    Threads,
-    check_target,
-    check_weights,
-    path_target,
-    used_rows,
-)
+from palmette.base._fitting import Threads, check_target, check_weights, path_target, used_rows
 from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
 from palmette.class_tree._linear import LinearRouter
 from palmette.class_tree._linear_routes import check_routes
@@ -434,10 +428,6 @@ def resolve_router(router: Any) -> Router:
     Parameters
     ----------
     router : str, Router or scikit-learn classifier
-
-    Returns
-    -------
-    Router
 
     Examples
     --------

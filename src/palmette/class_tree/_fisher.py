@@ -351,10 +351,6 @@ def whiten_node(spread: ClassSpread, classes: IntArray, ridge: float) -> FisherN
     classes : int array of shape (n_here,)
     ridge : float
         The value r, as a share of the mean variance of a feature.
-
-    Returns
-    -------
-    FisherNode or None
     """
     share = spread.weight[classes] / spread.weight[classes].sum()
     means = spread.mean[classes] - share @ spread.mean[classes]

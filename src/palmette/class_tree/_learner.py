@@ -12,12 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from palmette._arrays import read_rows, take_rows
-from palmette.base._fitting import (
-    check_weights,
-    has_rows_of_labels,
-    label_column,
-    sorted_classes,
-)
+from palmette.base._fitting import check_weights, has_rows_of_labels, label_column, sorted_classes
 from palmette.base._grow import ClassProblem, IntArray, Partition, grow_class_tree
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._pictures import FittedHTML

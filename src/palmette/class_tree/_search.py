@@ -44,11 +44,7 @@ def best_labels(
     values = np.full((n_samples, width), -np.inf)
     nodes[:, 0], values[:, 0] = 0, 0.0
     places = np.zeros((n_samples, width), dtype=np.int64)
-    first, targets, ends = (
-        read_only(table.first),
-        read_only(table.targets),
-        read_only(table.ends),
-    )
+    first, targets, ends = (read_only(table.first), read_only(table.targets), read_only(table.ends))
     unfinished = n_samples
     while unfinished:
         open_paths = np.flatnonzero(nodes.ravel() >= 0)

@@ -127,7 +127,7 @@ class MFTree(ClassTreeLearner):
             "magnitudes of eigenvectors of class sums, centred once",
             {"rule": "abs", "weights": "sums", "centring": "global", "min_side": 0.0},
             "Liu, Tan and Liu (2015), Algorithm 1",
-        ),
+        )
     }
 
     def __init__(

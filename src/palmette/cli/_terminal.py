@@ -115,14 +115,7 @@ def plain_table() -> Table:
 
 
 def print_leaderboard(console: Console, comparison: Comparison, dataset: str) -> None:
-    """Print a table of one data set: one row per model, best first, best scores in green.
-
-    Parameters
-    ----------
-    console : Console
-    comparison : Comparison
-    dataset : str
-    """
+    """Print a table of one data set: one row per model, best first, best scores in green."""
     table = _leaderboard(comparison, dataset, deviation=True)
     unbounded = console.options.update(width=10_000)
     if Measurement.get(console, unbounded, table).maximum > console.width:

@@ -42,8 +42,7 @@ def command(
         typer.Option(help="File that keeps finished fits: a killed run goes on from it."),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the tables (.md, .json) and the figures (.png)."),
+        Path | None, typer.Option(help="Folder for the tables (.md, .json) and the figures (.png).")
     ] = None,
 ) -> None:
     """Make the tables and figures of a paper again, ours beside the published ones.

@@ -77,8 +77,7 @@ def compare(
         ),
     ] = None,
     diagram: Annotated[
-        Path | None,
-        typer.Option(help="Write a critical-difference diagram: .png, .svg or .pdf."),
+        Path | None, typer.Option(help="Write a critical-difference diagram: .png, .svg or .pdf.")
     ] = None,
     excel_safe: ExcelSafe = False,
 ) -> None:

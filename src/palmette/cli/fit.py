@@ -71,8 +71,7 @@ def fit(
     text: Annotated[str, typer.Option(help="Features of texts: tfidf or hashing.")] = "tfidf",
     folds: Annotated[int, typer.Option(help="Folds of cross-validation; 0 for none.")] = 3,
     calibrate: Annotated[
-        str | None,
-        typer.Option(help="Calibrate probabilities: isotonic, sigmoid or temperature."),
+        str | None, typer.Option(help="Calibrate probabilities: isotonic, sigmoid or temperature.")
     ] = None,
     coverage: Annotated[
         float | None,

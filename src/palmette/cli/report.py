@@ -41,8 +41,7 @@ def report(
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
     renamed: ColumnNames = None,
     n_bootstrap: Annotated[
-        int,
-        typer.Option("--bootstrap", min=0, help="Resamples for the intervals; 0 for none."),
+        int, typer.Option("--bootstrap", min=0, help="Resamples for the intervals; 0 for none.")
     ] = 500,
     seed: Seed = 0,
     format: Format = None,

@@ -204,12 +204,6 @@ def compare_over_splits(
 ) -> dict[str, Any] | None:
     """Test which models are worse than the best one of a data set.
 
-    Parameters
-    ----------
-    comparison : Comparison
-    dataset, score : str
-    alpha : float
-
     Returns
     -------
     dict or None
@@ -279,11 +273,6 @@ def _and(names: list[str]) -> str:
 
 def rank_models(comparison: Comparison, score: str) -> dict[str, Any]:
     """Rank the models over data sets and test the differences.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    score : str
 
     Returns
     -------
@@ -356,16 +345,7 @@ _COST_TITLES = {"fit_cpu_s": "fit CPU s", "predict_cpu_s": "predict CPU s", "pea
 
 
 def to_markdown(comparison: Comparison) -> str:
-    """Return one table per data set, the ranking over data sets, and the machine.
-
-    Parameters
-    ----------
-    comparison : Comparison
-
-    Returns
-    -------
-    str
-    """
+    """Return one table per data set, the ranking over data sets, and the machine."""
     parts = []
     for name in comparison.datasets:
         parts.append(f"### {name}\n\n{_table(comparison, name)}")

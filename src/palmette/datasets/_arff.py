@@ -234,9 +234,7 @@ def code_of(source: RowSource, row: int, attribute: ArffAttribute, field: Field)
         number = parse_number(field.text)
     except ValueError:
         source.fail(
-            row,
-            f"expected a number for {attribute.name!r}, found {field.text!r}",
-            field.column,
+            row, f"expected a number for {attribute.name!r}, found {field.text!r}", field.column
         )
     if attribute.is_binary and number not in (0.0, 1.0):
         source.fail(row, f"expected 0 or 1 for {attribute.name!r}", field.column)
@@ -277,10 +275,7 @@ def _fail_on_width(source: RowSource, row: int, found: int) -> NoReturn:
 
 
 def _read_plain_rows(
-    source: RowSource,
-    rows: slice,
-    numbers: FloatArray,
-    texts: dict[int, NDArray[np.object_]],
+    source: RowSource, rows: slice, numbers: FloatArray, texts: dict[int, NDArray[np.object_]]
 ) -> bool:
     """Read rows without quotes; False if they need the slower reader."""
     lines = source.lines[rows]

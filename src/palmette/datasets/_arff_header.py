@@ -173,10 +173,6 @@ def read_header(lines: Sequence[str], path: str | os.PathLike[str]) -> ArffHeade
         All lines of the file.
     path : path-like
         Only for the error messages.
-
-    Returns
-    -------
-    ArffHeader
     """
     relation = ""
     attributes: list[ArffAttribute] = []

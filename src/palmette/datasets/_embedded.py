@@ -151,10 +151,7 @@ def load_stdlib_docstrings(
 
 
 def content_split(
-    texts: Sequence[str],
-    labels: Sequence[Hashable],
-    test_size: float = 0.25,
-    seed: int = 0,
+    texts: Sequence[str], labels: Sequence[Hashable], test_size: float = 0.25, seed: int = 0
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Divide texts into training and test rows by a hash of their content.
 

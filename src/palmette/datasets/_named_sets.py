@@ -172,9 +172,7 @@ def load_omniglot(entry: DatasetEntry, files: Files) -> dict[str, Any]:
     }
 
 
-def _read_drawings(
-    path: Path,
-) -> tuple[NDArray[np.uint8], NDArray[np.object_], tuple[int, int]]:
+def _read_drawings(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.object_], tuple[int, int]]:
     drawings: list[NDArray[np.uint8]] = []
     labels: list[str] = []
     for name, content in zip_members(path, suffix=".png"):

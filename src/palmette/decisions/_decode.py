@@ -79,12 +79,6 @@ def normalize_rows(values: FloatArray) -> FloatArray:
 def path_product(space: LabelSpace, route: Route, n_samples: int) -> FloatArray:
     """Return the exact probabilities of all classes by the chain rule.
 
-    Parameters
-    ----------
-    space : LabelSpace
-    route : Route
-    n_samples : int
-
     Returns
     -------
     array of shape (n_samples, n_classes)
@@ -246,10 +240,7 @@ class _Paths:
 
 
 def _search(
-    space: LabelSpace,
-    route: Route,
-    rows: IntArray,
-    keep: Callable[[_Paths], NDArray[np.intp]],
+    space: LabelSpace, route: Route, rows: IntArray, keep: Callable[[_Paths], NDArray[np.intp]]
 ) -> _Paths:
     """Extend paths from the root step by step; `keep` chooses the paths to extend further."""
     families = dict(space.families)

@@ -1,10 +1,6 @@
 """Selection of features for every node of a hierarchy, its stability, and its size."""
 
-from palmette.feature_selection._number import (
-    ChosenNumber,
-    choose_n_features,
-    one_standard_error,
-)
+from palmette.feature_selection._number import ChosenNumber, choose_n_features, one_standard_error
 from palmette.feature_selection._selector import HierarchicalFeatureSelector
 from palmette.feature_selection._stability import (
     NodeStability,

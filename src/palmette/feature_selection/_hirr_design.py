@@ -204,12 +204,7 @@ class SparseDesign(Design):
     """
 
     def __init__(
-        self,
-        X: Any,
-        unit: FloatArray,
-        targets: FloatArray,
-        means: FloatArray,
-        scales: FloatArray,
+        self, X: Any, unit: FloatArray, targets: FloatArray, means: FloatArray, scales: FloatArray
     ) -> None:
         self.X, self.unit, self.targets, self.means, self.scales = X, unit, targets, means, scales
         self.cross = self._transposed(targets)
@@ -300,11 +295,7 @@ class SparseDesign(Design):
 
 
 def reweighted_step(
-    quadratic: FloatArray,
-    linear: FloatArray,
-    lam: float,
-    values: FloatArray,
-    gradient: FloatArray,
+    quadratic: FloatArray, linear: FloatArray, lam: float, values: FloatArray, gradient: FloatArray
 ) -> None:
     """Make one step of IRLS over the nonzero rows, as coordinate descent is slow if they are many.
 

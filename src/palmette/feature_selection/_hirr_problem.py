@@ -271,10 +271,6 @@ def make_design(problem: ScoringProblem, task: NodeTask, width: int, standardize
     standardize : bool
         Whether to scale every column to mean 0 and variance 1 in the rows of the node, and to fit
         an intercept. A constant column becomes 0.
-
-    Returns
-    -------
-    Design
     """
     X = problem.X[task.rows]
     unit, targets = indicators(problem, task, width)
@@ -311,10 +307,6 @@ def gram_designs(
         Number of targets of each.
     standardize : bool
         See `make_design`.
-
-    Returns
-    -------
-    list of GramDesign
     """
     X = problem.X
     if standardize and not sparse.issparse(X):
@@ -350,12 +342,7 @@ def _gram(X: Any, weights: FloatArray | None) -> FloatArray:
 
 
 def _gram_design(
-    X: Any,
-    problem: ScoringProblem,
-    task: NodeTask,
-    gram: FloatArray,
-    width: int,
-    standardize: bool,
+    X: Any, problem: ScoringProblem, task: NodeTask, gram: FloatArray, width: int, standardize: bool
 ) -> GramDesign:
     """Return the design of one task; `gram` is overwritten and belongs to it."""
     unit, targets = indicators(problem, task, width)

@@ -47,10 +47,6 @@ def solve_bcd(
     n_jobs : int, optional
         Number of threads, if nodes are not coupled.
 
-    Returns
-    -------
-    Solution
-
     Examples
     --------
     >>> from palmette.feature_selection._hirr_design import GramDesign
@@ -144,10 +140,6 @@ def solve_irls(
         `ridge_start` by default.
     callback : callable, optional
         Function that is called with the number of each sweep and the objective after it.
-
-    Returns
-    -------
-    Solution
 
     Examples
     --------

@@ -163,10 +163,6 @@ def distinct_rows(X: Any, Y: sparse.csr_array, weights: NDArray[np.float64] | No
         All positive. A weight is represented by the nearest number of copies, up to a maximum, each
         with an equal part of the weight.
 
-    Returns
-    -------
-    DistinctRows
-
     Examples
     --------
     >>> X = np.array([[1.0], [2.0], [1.0]])

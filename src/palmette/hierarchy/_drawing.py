@@ -234,16 +234,7 @@ def _entries(
 
 
 def summarize(hierarchy: Hierarchy) -> str:
-    """Describe a hierarchy in one line.
-
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-
-    Returns
-    -------
-    str
-    """
+    """Describe a hierarchy in one line."""
     kind = "tree" if hierarchy.is_tree else "DAG"
     sizes = hierarchy.level_sizes[1:].tolist()
     levels = "/".join(map(str, sizes[:8])) + ("/..." if len(sizes) > 8 else "")
@@ -304,10 +295,6 @@ def lay_out(
         Maximum number of marks; None for all.
     weights : array-like of shape (n_nodes,), optional
         Importance of each node: those of highest weight are shown.
-
-    Returns
-    -------
-    TreeLayout
 
     Examples
     --------

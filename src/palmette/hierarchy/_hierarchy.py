@@ -392,10 +392,7 @@ class Hierarchy(Structure):
 
     @classmethod
     def read(
-        cls,
-        path: str | os.PathLike[str],
-        format: str | None = None,
-        root: Hashable | None = None,
+        cls, path: str | os.PathLike[str], format: str | None = None, root: Hashable | None = None
     ) -> Hierarchy:
         """Read a hierarchy from a file: paths, indented text, edges, JSON, OBO, XML, ARFF ...
 

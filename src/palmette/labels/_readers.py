@@ -37,10 +37,7 @@ def is_indicator(values: NDArray[Any], container: Container, hierarchy: Hierarch
 
 
 def read_indicator(
-    matrix: sparse.csr_array,
-    container: Container,
-    hierarchy: Hierarchy | None,
-    dtype: Any = None,
+    matrix: sparse.csr_array, container: Container, hierarchy: Hierarchy | None, dtype: Any = None
 ) -> Reading:
     """Read a 0/1 matrix of shape (n_samples, n_columns); `dtype` is that of a dense one."""
     odd = matrix.data[(matrix.data != 0) & (matrix.data != 1)]

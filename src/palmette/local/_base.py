@@ -436,10 +436,6 @@ def option_scores(estimator: Any, X: Any, options: NDArray[np.int32]) -> Scores:
     X : rows
     options : int array of shape (n_options,)
         Node numbers, ascending. Those that are no classes of the estimator have probability 0.
-
-    Returns
-    -------
-    Scores
     """
     known = np.asarray(estimator.classes_)
     are_margins = False

@@ -96,8 +96,7 @@ class LocalPerParentClassifier(BaseLocalClassifier):
     n_jobs : int, optional
         Number of local models fitted in parallel; -1 for all cores.
     random_state : int, RandomState or None
-        Seed from which every local model gets its own; with None they keep their
-        ``random_state``.
+        Seed from which every local model gets its own; with None they keep their ``random_state``.
     verbose : int
         Passed to joblib.
 

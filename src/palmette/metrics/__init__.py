@@ -68,10 +68,7 @@ from palmette.metrics._scorers import (
     get_scorer,
     register_scorers,
 )
-from palmette.metrics._top_k import (
-    hierarchical_top_k_accuracy_score,
-    level_top_k_accuracy_score,
-)
+from palmette.metrics._top_k import hierarchical_top_k_accuracy_score, level_top_k_accuracy_score
 from palmette.metrics._trees import (
     clade_precision_recall_fscore,
     clade_purity,

@@ -177,11 +177,7 @@ def compare_over_datasets(
 
 
 def critical_difference(
-    n_methods: int,
-    n_datasets: int,
-    *,
-    alpha: float = 0.05,
-    posthoc: str = "nemenyi",
+    n_methods: int, n_datasets: int, *, alpha: float = 0.05, posthoc: str = "nemenyi"
 ) -> float:
     """Difference of average ranks above which two methods differ significantly.
 

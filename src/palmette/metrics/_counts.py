@@ -68,11 +68,7 @@ class NodeCounts:
 
 
 def node_counts(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    hierarchy: Hierarchy | None = None,
-    sample_weight: Any = None,
+    y_true: Any, y_pred: Any, *, hierarchy: Hierarchy | None = None, sample_weight: Any = None
 ) -> NodeCounts:
     """Count, for every node, its true and false positives and negatives.
 
@@ -112,7 +108,6 @@ def count_nodes(pair: LabelPair) -> NodeCounts:
 
 def _count_one_node_per_row(pair: LabelPair) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Count at the nodes and at their common ancestors, then sum up the tree.
-
     The ancestors of single rows are never listed."""
     hierarchy, weight = pair.hierarchy, pair.weight
     true, pred = pair.nodes

@@ -91,10 +91,7 @@ def tree_edit_distance(
 
 
 def _label_costs(
-    tree: Hierarchy,
-    reference: Hierarchy,
-    relabel: float | Callable[[Any, Any], float],
-    names: str,
+    tree: Hierarchy, reference: Hierarchy, relabel: float | Callable[[Any, Any], float], names: str
 ) -> tuple[list[IntArray], FloatArray]:
     """Codes of the nodes' labels in both trees, and the cost between any two codes."""
     if names not in ("all", "leaves"):

@@ -260,11 +260,7 @@ def _tally_rows(pair: LabelPair, level: int | None, include_root: bool) -> _Tall
 
 
 def _tally_nodes(
-    counts: NodeCounts,
-    average: Average,
-    level: int | None,
-    include_root: bool,
-    count_absent: bool,
+    counts: NodeCounts, average: Average, level: int | None, include_root: bool, count_absent: bool
 ) -> _Tally:
     nodes = counts.select(level, include_root)
     tp, fp, fn = counts.tp[nodes], counts.fp[nodes], counts.fn[nodes]
@@ -324,11 +320,7 @@ def _warn_undefined(kind: str) -> None:
 
 
 def leaf_accuracy_score(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    hierarchy: Hierarchy | None = None,
-    sample_weight: Any = None,
+    y_true: Any, y_pred: Any, *, hierarchy: Hierarchy | None = None, sample_weight: Any = None
 ) -> float:
     """Share of rows whose label is predicted exactly, down to the last node of every path.
 

@@ -18,11 +18,7 @@ _PAIRS_AT_ONCE = 4_000_000  # (true, predicted) nodes compared at a time
 
 
 def lca_precision_recall_fscore(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    hierarchy: Hierarchy | None = None,
-    sample_weight: Any = None,
+    y_true: Any, y_pred: Any, *, hierarchy: Hierarchy | None = None, sample_weight: Any = None
 ) -> tuple[float, float, float]:
     """Precision, recall and F1 over the paths up to the lowest common ancestor.
 
@@ -72,11 +68,7 @@ def lca_precision_recall_fscore(
 
 
 def lca_f1_score(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    hierarchy: Hierarchy | None = None,
-    sample_weight: Any = None,
+    y_true: Any, y_pred: Any, *, hierarchy: Hierarchy | None = None, sample_weight: Any = None
 ) -> float:
     """F1 over the paths up to the lowest common ancestor, mean over rows.
 

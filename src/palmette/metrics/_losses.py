@@ -21,11 +21,7 @@ _CELLS_AT_ONCE = 10_000_000  # (row, node) cells held while errors spread down a
 
 
 def tree_induced_error(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    hierarchy: Hierarchy | None = None,
-    sample_weight: Any = None,
+    y_true: Any, y_pred: Any, *, hierarchy: Hierarchy | None = None, sample_weight: Any = None
 ) -> float:
     """Mean number of edges between the true and the predicted node.
 
@@ -287,10 +283,6 @@ def _check_costs(costs: Any, hierarchy: Hierarchy) -> FloatArray:
 
 def first_errors(pair: LabelPair) -> tuple[NDArray[np.int64], IntArray]:
     """Find the nodes that are wrong while everything above them is right.
-
-    Parameters
-    ----------
-    pair : LabelPair
 
     Returns
     -------

@@ -64,10 +64,7 @@ class LabelPair:
 
 
 def pair_labels(
-    y_true: Any,
-    y_pred: Any,
-    hierarchy: Hierarchy | None = None,
-    sample_weight: Any = None,
+    y_true: Any, y_pred: Any, hierarchy: Hierarchy | None = None, sample_weight: Any = None
 ) -> LabelPair:
     """Encode truth and prediction on one hierarchy.
 
@@ -79,10 +76,6 @@ def pair_labels(
         By default the one that `y_true` or `y_pred` carries, the union of the paths of both, or a
         star over the names of both.
     sample_weight : array-like of shape (n_samples,), optional
-
-    Returns
-    -------
-    LabelPair
     """
     if hierarchy is None:
         hierarchy = carried_hierarchy(y_true) or carried_hierarchy(y_pred)

@@ -21,12 +21,7 @@ from palmette.metrics._hierarchical import (
     leaf_accuracy_score,
 )
 from palmette.metrics._lca import lca_f1_score
-from palmette.metrics._losses import (
-    h_loss,
-    hierarchical_hamming_loss,
-    hmc_loss,
-    tree_induced_error,
-)
+from palmette.metrics._losses import h_loss, hierarchical_hamming_loss, hmc_loss, tree_induced_error
 from palmette.metrics._pairs import extend_hierarchy
 
 Metric = Callable[..., Any]
@@ -170,10 +165,6 @@ def hierarchy_of(estimator: Any) -> Hierarchy | None:
     Parameters
     ----------
     estimator : fitted estimator
-
-    Returns
-    -------
-    Hierarchy or None
 
     Examples
     --------

@@ -9,16 +9,7 @@ from palmette.exceptions import PalmetteError
 DARK = "#333333"
 PALE = "#c8c8c8"
 # the first six are the colour-blind-safe palette of Okabe and Ito
-COLOURS = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#8c6d31",
-    "#555555",
-)
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#555555")
 
 
 def require_matplotlib() -> None:

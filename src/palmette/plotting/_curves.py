@@ -233,8 +233,7 @@ class CriticalDifferenceDisplay:
             self.ax_.plot([low - 0.03, high + 0.03], [y, y], color=DARK, linewidth=3.2,
                           solid_capstyle="round")  # fmt: skip
         self.ax_.set(
-            xlim=(1 - margin * span, n + margin * span),
-            ylim=(-(top + _LINE * n_left), 0.75),
+            xlim=(1 - margin * span, n + margin * span), ylim=(-(top + _LINE * n_left), 0.75)
         )
         self.ax_.set_axis_off()
         if title:

@@ -75,10 +75,6 @@ def read_path_confidence(
     X : rows
     evaluation : Evaluation
         Evaluation of the same rows, with one path per row.
-
-    Returns
-    -------
-    PathConfidence
     """
     hierarchy = evaluation.hierarchy
     predicted = evaluation.pair.nodes[1]

@@ -184,11 +184,6 @@ def error_facts(evaluation: Evaluation, divergences: Divergences) -> dict[str, A
 
     Each count includes every wrong row; with one path per row, exactly once.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-    divergences : Divergences
-
     Returns
     -------
     dict

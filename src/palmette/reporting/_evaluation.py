@@ -237,10 +237,6 @@ def evaluate(model: Any, X: Any, y: Any) -> Evaluation:
     X : rows, in the form that the model accepts
     y : labels of n_samples rows
 
-    Returns
-    -------
-    Evaluation
-
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier

@@ -174,9 +174,7 @@ class Score:
 
 _ALWAYS = (
     Score(
-        "hierarchical_f1",
-        "Hierarchical F1",
-        "Harmonic mean of hierarchical precision and recall.",
+        "hierarchical_f1", "Hierarchical F1", "Harmonic mean of hierarchical precision and recall."
     ),
     Score(
         "hierarchical_precision",
@@ -209,11 +207,7 @@ _WORDS_FOR_SETS = {
 
 
 def headline_facts(
-    evaluation: Evaluation,
-    cells: CellConfidence | None,
-    *,
-    n_bootstrap: int,
-    seed: int,
+    evaluation: Evaluation, cells: CellConfidence | None, *, n_bootstrap: int, seed: int
 ) -> dict[str, Any]:
     """Compute the headline scores and their intervals.
 

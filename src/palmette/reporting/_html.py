@@ -151,10 +151,6 @@ def to_markdown(facts: dict[str, Any]) -> str:
     Parameters
     ----------
     facts : dict
-
-    Returns
-    -------
-    str
     """
     sections = (
         _head,

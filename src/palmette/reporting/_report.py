@@ -210,9 +210,8 @@ def report(
     Parameters
     ----------
     model : fitted classifier
-        A classifier of palmette, an estimator that wraps one, or a flat classifier of
-        scikit-learn, whose hierarchy is a star. Confidence, calibration and coverage need
-        probabilities.
+        A classifier of palmette, an estimator that wraps one, or a flat classifier of scikit-learn,
+        whose hierarchy is a star. Confidence, calibration and coverage need probabilities.
     X : array, sparse matrix, table or texts of n_samples rows
         Rows in the form that the model accepts.
     y : labels of n_samples rows, optional

@@ -138,11 +138,7 @@ def repeated_on_path(hierarchy: Hierarchy, with_letters: bool = False) -> list[t
 
 
 def _note_alike(
-    hierarchy: Hierarchy,
-    node: int,
-    children: list[int],
-    lines: list[int | None],
-    found: Findings,
+    hierarchy: Hierarchy, node: int, children: list[int], lines: list[int | None], found: Findings
 ) -> None:
     seen: dict[str, int] = {}
     for child in children:

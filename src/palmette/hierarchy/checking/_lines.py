@@ -167,12 +167,7 @@ class Links:
     # ------------------------------------------------------------------ the whole graph
 
     def check(self, one_root: bool) -> None:
-        """Find cycles and, if one root is expected, several roots.
-
-        Parameters
-        ----------
-        one_root : bool
-        """
+        """Find cycles and, if one root is expected, several roots."""
         if not self._numbers:
             return
         matrix = self._matrix()

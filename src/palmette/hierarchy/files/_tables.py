@@ -1,10 +1,9 @@
 """Tables of codes that nest by prefix (IPC, NAICS), and the ARFF header of Clus-HMC.
 
-A code table is CSV or TSV; its header has a column with ``code`` or ``id`` and one with
-``title``, ``name`` or ``description``. Codes with spaces nest at the space, and the part before
-it is implied (``A01B`` for ``A01B 1``). Other codes are below the longest code that is a prefix;
-a range such as ``31-33`` stands for all codes in it. Nodes are named by code; titles are not
-kept. A root is added.
+A code table is CSV or TSV; its header has a column with ``code`` or ``id`` and one with ``title``,
+``name`` or ``description``. Codes with spaces nest at the space, and the part before it is implied
+(``A01B`` for ``A01B 1``). Other codes are below the longest code that is a prefix; a range such as
+``31-33`` stands for all codes in it. Nodes are named by code; titles are not kept. A root is added.
 
 The header ``@ATTRIBUTE class hierarchical T1,T2,...`` has paths (``1/2/7``) in a tree, and edges
 (``GO3674/GO3774``) below the pseudo-node ``root`` in a DAG. The file does not state which of the

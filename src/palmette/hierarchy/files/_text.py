@@ -86,9 +86,7 @@ def skip_id(line: str) -> int:
     return match.end() if match else 0
 
 
-def path_starts(
-    lines: list[tuple[int, str]],
-) -> tuple[list[int], list[tuple[int, str]]]:
+def path_starts(lines: list[tuple[int, str]]) -> tuple[list[int], list[tuple[int, str]]]:
     """Return where the path of each line starts, and the lines that lost their id.
 
     If most lines have an id, one without it is a fault: without this rule, the ids of all others

@@ -19,8 +19,7 @@ from palmette.hierarchy.files._source import PlaceRows, Source, Tops, short
 
 # Atomic groups: text before the first element is scanned only once.
 _FIRST_ELEMENT = re.compile(
-    r"(?>\s+|<\?.*?\?>|<!--.*?-->|<!(?!--)[^>\[]*(?:\[[^\]]*\])?\s*>)*+<([^\s/>!?]+)",
-    re.DOTALL,
+    r"(?>\s+|<\?.*?\?>|<!--.*?-->|<!(?!--)[^>\[]*(?:\[[^\]]*\])?\s*>)*+<([^\s/>!?]+)", re.DOTALL
 )
 
 
