@@ -17,6 +17,7 @@ from palmette.exceptions import PalmetteError
 from palmette.persistence._arrays import ArrayReader, ArrayWriter
 
 _PLAIN = (type(None), bool, int, str)
+_AS_IS = frozenset({*_PLAIN, float})
 _MAX_DEPTH = 100  # of nested values: more than any model has, less than Python's stack allows
 _MAX_SIZE = 2**26  # values of a container and all inside it, each time that they occur
 
@@ -213,7 +214,8 @@ class Decoder:
         """Return the objects of a JSON list."""
         if not isinstance(written, list):
             raise ValueError(f"expected a list, got {str(written)[:60]}")
-        return [self.value(each) for each in written]
+        self._size += len(written)
+        return [each if type(each) in _AS_IS else self.value(each) for each in written]
 
     def check(self) -> None:
         """Call `check_arrays` of every object that has this method, and the checks of codecs.
