@@ -152,18 +152,20 @@ def _too_large(limit: int) -> str:
 
 @overload
 def atomic_write(
-    path: str | os.PathLike[str], mode: Literal["w"] = "w"
+    path: str | os.PathLike[str], mode: Literal["w"] = "w", new: bool = ...
 ) -> AbstractContextManager[IO[str]]: ...
 
 
 @overload
 def atomic_write(
-    path: str | os.PathLike[str], mode: Literal["wb"]
+    path: str | os.PathLike[str], mode: Literal["wb"], new: bool = ...
 ) -> AbstractContextManager[IO[bytes]]: ...
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -> Iterator[IO[Any]]:
+def atomic_write(
+    path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w", new: bool = False
+) -> Iterator[IO[Any]]:
     """Write a file completely or not at all: a temporary file replaces it at the end.
 
     A replaced file keeps its mode, a new one gets that of the umask. A symbolic link stays one: the
@@ -175,6 +177,8 @@ def atomic_write(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -
         The file to write.
     mode : {"w", "wb"}
         Text (UTF-8) or bytes.
+    new : bool
+        Whether a file that was created in the meantime is a `FileExistsError`.
     """
     target = write_target(path)
     kept = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
@@ -198,9 +202,9 @@ def atomic_write(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -
                 os.chmod(temporary, kept)
             os.fsync(stream.fileno())
             if _POSIX:  # while the lock is held, so that nobody sweeps it
-                os.replace(temporary, target)
+                _rename(temporary, target, new)
         if not _POSIX:  # Windows does not rename open files
-            os.replace(temporary, target)
+            _rename(temporary, target, new)
     except BaseException as error:
         if temporary != target:
             with suppress(OSError):
@@ -208,6 +212,18 @@ def atomic_write(path: str | os.PathLike[str], mode: Literal["w", "wb"] = "w") -
         if isinstance(error, OSError) and error.errno in FULL:
             raise full_disk(error, path) from error
         raise
+
+
+def _rename(temporary: Path, target: Path, new: bool) -> None:
+    if new:
+        try:
+            os.link(temporary, target)  # atomic, and never replaces a file
+            return temporary.unlink()
+        except FileExistsError:
+            raise
+        except OSError:
+            pass  # the file system has no links
+    os.replace(temporary, target)
 
 
 def full_disk(error: OSError, path: str | os.PathLike[str]) -> OSError:

@@ -239,7 +239,7 @@ def _finish(work: Callable[[], Any], log: Path) -> Any:
 
 
 def _litter(folder: Path) -> list[Path]:
-    return [*folder.glob(".palmette-*"), *folder.glob("*.tmp")]
+    return [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
 def _kill(child: int, folder: Path, moment: str, delay: float, number: int) -> None:
@@ -382,8 +382,13 @@ WRITERS: list[tuple[str, str, Callable[[Path, Path, Path], None]]] = [
 def _old_content(home: Path, name: str) -> bytes:
     """Return the content of the file that is to be replaced; a store must be one."""
     if name.endswith(".jsonl"):
-        ResultStore(home / "old.jsonl").put({"dataset": "d", "split": "s", "model": "m"}, {"a": 1})
-        return (home / "old.jsonl").read_bytes()
+        path, cell = home / "old.jsonl", {"dataset": "d", "split": "s", "model": "m"}
+        path.unlink(missing_ok=True)
+        ResultStore(path).put(cell, {"a": ""})
+        size = len(path.read_bytes())
+        path.unlink()
+        ResultStore(path).put(cell, {"a": " " * (4096 - size)})  # a full page
+        return path.read_bytes()
     return OLD.encode()
 
 
@@ -439,9 +444,11 @@ def _refused(title: str, out: Path, place: str, work: Any, given: tuple[Any, ...
     others = [path for path in out.parent.iterdir() if path.name not in (out.name, "filler")]
     place = place if forbid is not None or place != "full disk" else "limit of the size of files"
     shown = words.replace(str(out.parent), "DISK").replace("|", "/")
-    print(f"| {title} | {place} | {shown} | {code} | {'yes' if kept else 'NO'} | {len(others)} |")
+    ended = code if title.startswith("palmette") else "–"
+    print(f"| {title} | {place} | {shown} | {ended} | {'yes' if kept else 'NO'} | {len(others)} |")
     sys.stdout.flush()
-    return (code == 2 or title == "Checkpoint") and kept and not others and words != "no message"
+    is_said = code == 2 if title.startswith("palmette") else words != "no message"
+    return is_said and kept and not others
 
 
 def _import_all(few: bool) -> None:

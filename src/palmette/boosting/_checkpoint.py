@@ -7,7 +7,6 @@ import json
 import math
 import os
 import re
-import tempfile
 import time
 import warnings
 from collections.abc import Collection, Iterator, Mapping
@@ -239,17 +238,11 @@ def resume_from(estimator: Any, fingerprint: Mapping[str, str]) -> dict[str, Any
 
 def _write_new(path: Path, fingerprint: Mapping[str, str], state: Mapping[str, Any]) -> None:
     """Write a new file; raise an error if another fit has created it in the meantime."""
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-        temporary = Path(folder, path.name)
-        write_checkpoint(temporary, fingerprint, state)
-        try:
-            os.link(temporary, path)  # atomic, and never replaces a file
-            return
-        except FileExistsError:
-            _require_same_fit(path, read_fingerprint(path), fingerprint)
-        except OSError:
-            pass  # the file system has no links
-        os.replace(temporary, path)
+    try:
+        write_checkpoint(path, fingerprint, state, new=True)
+    except FileExistsError:
+        _require_same_fit(path, read_fingerprint(path), fingerprint)
+        write_checkpoint(path, fingerprint, state)
 
 
 # ---------------------------------------------------------------------- fingerprints

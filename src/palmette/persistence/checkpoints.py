@@ -29,7 +29,10 @@ _TOGETHER = 2**20  # bytes of an array that is concatenated with others: few mem
 
 
 def write_checkpoint(
-    path: str | os.PathLike[str], fingerprint: Mapping[str, str], state: Mapping[str, Any]
+    path: str | os.PathLike[str],
+    fingerprint: Mapping[str, str],
+    state: Mapping[str, Any],
+    new: bool = False,
 ) -> None:
     """Write a checkpoint, completely or not at all.
 
@@ -41,6 +44,8 @@ def write_checkpoint(
         Identifies the fit that the state belongs to.
     state : mapping of str to object
         Arrays, numbers, texts, objects of Palmette, and lists and dictionaries of them.
+    new : bool
+        Whether an existing file is a `FileExistsError`.
 
     Raises
     ------
@@ -58,7 +63,7 @@ def write_checkpoint(
     encoder = Encoder(_CODECS, _NoForeignParts(), ArrayWriter(_TOGETHER))
     members = state_members(dict(state), encoder)
     manifest = make_manifest(CHECKPOINT, {"fingerprint": dict(fingerprint)}, members)
-    with atomic_write(path, "wb") as stream:
+    with atomic_write(path, "wb", new) as stream:
         write_members(stream, {_MANIFEST: manifest, **members}, compress=False)
 
 
