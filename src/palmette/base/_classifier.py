@@ -88,6 +88,15 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     hierarchy: Any
     decoding: Any
 
+    def _set_shared(
+        self, hierarchy: Any, decoding: Any, n_jobs: int | None, random_state: Any
+    ) -> None:
+        """Set the parameters that most classifiers have; for the `__init__` of a subclass."""
+        self.hierarchy = hierarchy
+        self.decoding = decoding
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
     # ------------------------------------------------------------------ for subclasses
 
     def _class_proba_of(self, X: Any) -> FloatArray:

@@ -43,6 +43,7 @@ def least_side(n_classes: int, min_side: float) -> int:
     return max(1, min(share, n_classes // 2))
 
 
+@dataclass(eq=False)
 class ClassProblem:
     """Rows and their classes: what a partition reads.
 
@@ -68,21 +69,15 @@ class ClassProblem:
         Row numbers of every class.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        codes: IntArray,
-        n_classes: int,
-        weights: NDArray[np.float64] | None = None,
-        seed: int = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.X = canonical_rows(X)
-        self.codes = codes
-        self.n_classes = n_classes
-        self.weights = weights
-        self.seed = seed
-        self.n_jobs = n_jobs
+    X: Any
+    codes: IntArray
+    n_classes: int
+    weights: NDArray[np.float64] | None = None
+    seed: int = 0
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        self.X = canonical_rows(self.X)
 
     @cached_property
     def statistics(self) -> ClassStatistics:

@@ -142,48 +142,15 @@ class AdaBoostMIClassifier(FlatAdaBoostClassifier):
 
     Parameters
     ----------
-    hierarchy : Hierarchy, optional
-        If it is given, or if y contains paths, all nodes are labels; the hierarchy has an effect on
-        the predictions only.
-    weak_learner : "stump", "tree", "cart", "shared_tree", object of `palmette.weak`, or classifier
-        Weak learner: one stump or tree per label, one tree for all labels, or one classifier per
-        label of any scikit-learn class whose `fit` accepts `sample_weight`.
-    n_estimators : int
-        Number of rounds.
-    learning_rate : float
-        Factor of the coefficient of each round.
-    dag_rule : "all" or "any"
-        Whether a node of a DAG requires all of its parents to be true, or one of them.
-    subsample : float
-        Share of the rows that a round uses.
-    weight_trim : float
-        Share of the total weight that a round may omit: the rows of the smallest weights.
-    max_bins : int
-        Maximum number of bins per feature, up to 255. Missing values have their own bin and go
-        right at a split.
-    decoding : str or object of `palmette.decoding`
-        Decision rule; see `HierarchicalAdaBoostClassifier`.
-    n_iter_no_change, validation_fraction, tol
-        Early stopping; see `HierarchicalAdaBoostClassifier`.
-    warm_start : bool
-        Whether `fit` adds rounds to those of the last call, on the same data.
-    n_jobs : int, optional
-        Number of threads.
-    random_state : int, RandomState or None
-        Seed of the random draws.
+    hierarchy, weak_learner, n_estimators, learning_rate, dag_rule, subsample, weight_trim
+        As in `AdaBoostMHClassifier`.
+    max_bins, decoding, n_iter_no_change, validation_fraction, tol, warm_start, n_jobs, random_state
+        As in `AdaBoostMHClassifier`.
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
-        Labels of the training rows.
-    nodes_ : int array of shape (n_columns,)
-        Nodes with a training row.
-    rounds_ : list
-        One hypothesis per round.
-    edges_ : array of shape (n_rounds,)
-        Edge of each round.
-    train_loss_ : array of shape (n_rounds,)
-        Exponential loss before each round.
+    classes_, nodes_, rounds_, edges_, train_loss_
+        As in `AdaBoostMHClassifier`.
 
     References
     ----------

@@ -119,10 +119,7 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
         self.estimator = estimator
         self.method = method
         self.cv = cv
-        self.hierarchy = hierarchy
-        self.decoding = decoding
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
 
     # ------------------------------------------------------------------ fitting
 

@@ -160,10 +160,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         self.control = control
         self.calibration_size = calibration_size
         self.cv = cv
-        self.hierarchy = hierarchy
-        self.decoding = decoding
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
 
     # ------------------------------------------------------------------ fitting
 
@@ -358,9 +355,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        coverage : float, optional
-            Replaces the parameter of the class.
+        X, coverage : as in `predict_careful`
 
         Returns
         -------
@@ -375,9 +370,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        coverage : float, optional
-            Replaces the parameter of the class.
+        X, coverage : as in `predict_careful`
 
         Returns
         -------
@@ -395,9 +388,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        coverage : float, optional
-            Replaces the parameter of the class.
+        X, coverage : as in `predict_careful`
 
         Returns
         -------
@@ -413,9 +404,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        coverage : float, optional
-            Replaces the parameter of the class.
+        X, coverage : as in `predict_careful`
 
         Returns
         -------
@@ -432,9 +421,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        coverage : float, optional
-            Replaces the parameter of the class.
+        X, coverage : as in `predict_careful`
 
         Returns
         -------
@@ -448,9 +435,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-        coverage : float, optional
-            Replaces the parameter of the class.
+        X, coverage : as in `predict_careful`
 
         Returns
         -------

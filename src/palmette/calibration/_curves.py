@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -240,6 +241,7 @@ CURVES: dict[
 # ---------------------------------------------------------------------- many curves
 
 
+@dataclass(eq=False)
 class CurveTable:
     """A curve per place, each shrunk towards the curve of its group.
 
@@ -259,19 +261,11 @@ class CurveTable:
         Weight of the place's own curve.
     """
 
-    def __init__(
-        self,
-        method: str,
-        numbers: FloatArray,
-        starts: NDArray[np.int64],
-        group: IntArray,
-        share: FloatArray,
-    ) -> None:
-        self.method = method
-        self.numbers = numbers
-        self.starts = starts
-        self.group = group
-        self.share = share
+    method: str
+    numbers: FloatArray
+    starts: NDArray[np.int64]
+    group: IntArray
+    share: FloatArray
 
     @classmethod
     def fit(

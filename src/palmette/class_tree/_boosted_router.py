@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,6 +140,7 @@ def _training_rows(problem: RoutingProblem, bins: BinMapper) -> BinnedRows:
     return rows
 
 
+@dataclass(eq=False)
 class BoostedRoutes(Routes):
     """The boosted trees of all nodes.
 
@@ -154,19 +156,11 @@ class BoostedRoutes(Routes):
     n_rounds : int
     """
 
-    def __init__(
-        self,
-        bins: BinMapper,
-        models: dict[int, list[NodeVotes]],
-        sizes: NDArray[np.int64],
-        sharpness: float,
-        n_rounds: int,
-    ) -> None:
-        self.bins = bins
-        self.models = models
-        self.sizes = sizes
-        self.sharpness = sharpness
-        self.n_rounds = n_rounds
+    bins: BinMapper
+    models: dict[int, list[NodeVotes]]
+    sizes: NDArray[np.int64]
+    sharpness: float
+    n_rounds: int
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""

@@ -148,6 +148,7 @@ def _one_by_one(function: Callable[[Any], Any], items: Iterable[Any]) -> list[An
     return [function(item) for item in items]
 
 
+@dataclass(eq=False)
 class RoutingProblem:
     """Rows, their classes, and the options that lead to them.
 
@@ -165,21 +166,12 @@ class RoutingProblem:
         Applies a function to items and returns the results in order, such as in threads.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        codes: NDArray[np.int32],
-        table: OptionTable,
-        weights: FloatArray | None = None,
-        seed: int | None = None,
-        run: Run = _one_by_one,
-    ) -> None:
-        self.X = X
-        self.codes = codes
-        self.table = table
-        self.weights = weights
-        self.seed = seed
-        self.run = run
+    X: Any
+    codes: NDArray[np.int32]
+    table: OptionTable
+    weights: FloatArray | None = None
+    seed: int | None = None
+    run: Run = _one_by_one
 
     def restrict(self, rows: NDArray[np.int64]) -> RoutingProblem:
         """Return the problem of some rows, which must include one of every class."""

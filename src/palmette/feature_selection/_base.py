@@ -49,6 +49,7 @@ class NodeTask:
         return len(self.options)
 
 
+@dataclass(eq=False)
 class ScoringProblem:
     """Rows, and the local problems of the nodes that have at least two options.
 
@@ -77,25 +78,17 @@ class ScoringProblem:
     [-1, 0]
     """
 
-    def __init__(
-        self,
-        X: Any,
-        space: LabelSpace,
-        classes: IntArray,
-        weights: FloatArray | None = None,
-        n_jobs: int | None = None,
-        seed: int = 0,
-        n_wanted: int | None = None,
-    ) -> None:
-        self.X = X
-        self.space = space
-        self.classes = classes
-        self.weights = weights
-        self.n_jobs = n_jobs
-        self.seed = seed
-        self.n_wanted = n_wanted
-        self._table = TaskTable.per_parent(space)
-        self._rows = TaskRows(classes, space.n_classes)
+    X: Any
+    space: LabelSpace
+    classes: IntArray
+    weights: FloatArray | None = None
+    n_jobs: int | None = None
+    seed: int = 0
+    n_wanted: int | None = None
+
+    def __post_init__(self) -> None:
+        self._table = TaskTable.per_parent(self.space)
+        self._rows = TaskRows(self.classes, self.space.n_classes)
 
     @property
     def n_features(self) -> int:

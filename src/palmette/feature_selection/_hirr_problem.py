@@ -30,6 +30,7 @@ _FLAT = 1e-10  # features whose relative standard deviation is smaller are const
 _KEPT = 2**25  # total size of the designs, in numbers, up to which they stay in memory
 
 
+@dataclass(eq=False)
 class HirrProblem:
     """Row-sparse least squares at every node, with coupling of parents, children and siblings.
 
@@ -64,23 +65,18 @@ class HirrProblem:
     (6.0, 0.0)
     """
 
-    def __init__(
-        self,
-        designs: Sequence[Design],
-        parents: IntArray,
-        lam: FloatArray,
-        parent: float = 0.0,
-        sibling: float = 0.0,
-        coupling: str = "full",
-    ) -> None:
-        if coupling not in COUPLINGS:
-            raise PalmetteError(f"coupling={coupling!r} is unknown: expected one of {COUPLINGS}.")
-        self.designs = designs
-        self.parents = parents
-        self.lam = lam
-        self.parent = parent
-        self.sibling = sibling
-        self.coupling = coupling
+    designs: Sequence[Design]
+    parents: IntArray
+    lam: FloatArray
+    parent: float = 0.0
+    sibling: float = 0.0
+    coupling: str = "full"
+
+    def __post_init__(self) -> None:
+        if self.coupling not in COUPLINGS:
+            raise PalmetteError(
+                f"coupling={self.coupling!r} is unknown: expected one of {COUPLINGS}."
+            )
 
     @property
     def n_tasks(self) -> int:

@@ -76,11 +76,7 @@ def node_counts(
 
     Parameters
     ----------
-    y_true, y_pred : array-like
-        In any form that `NodeLabels.encode` takes.
-    hierarchy : Hierarchy, optional
-        By default the union of the paths of both, or a star over their names.
-    sample_weight : array-like of shape (n_samples,), optional
+    y_true, y_pred, hierarchy, sample_weight : as in `leaf_accuracy_score`
 
     Returns
     -------

@@ -360,10 +360,7 @@ def level_accuracy_score(
 
     Parameters
     ----------
-    y_true, y_pred : array-like
-        In any form that `NodeLabels.encode` takes.
-    hierarchy : Hierarchy, optional
-        By default the union of the paths of both, or a star over their names.
+    y_true, y_pred, hierarchy : as in `leaf_accuracy_score`
     level : int, optional
         Only this depth, 1 being just below the root.
     sample_weight : array-like of shape (n_samples,), optional

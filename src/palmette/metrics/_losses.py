@@ -97,10 +97,7 @@ def hmc_loss(
 
     Parameters
     ----------
-    y_true, y_pred : array-like
-        In any form that `NodeLabels.encode` takes.
-    hierarchy : Hierarchy, optional
-        By default the union of the paths of both, or a star over their names.
+    y_true, y_pred, hierarchy : as in `tree_induced_error`
     ratio : float or "balanced", default="balanced"
         How much more a missed node costs than a false one. The paper takes `hmc_ratio` of the
         training labels; "balanced" takes that of `y_true`, which is what a metric sees. 1.0 gives
@@ -150,10 +147,7 @@ def h_loss(
 
     Parameters
     ----------
-    y_true, y_pred : array-like
-        In any form that `NodeLabels.encode` takes.
-    hierarchy : Hierarchy, optional
-        By default the union of the paths of both, or a star over their names.
+    y_true, y_pred, hierarchy : as in `tree_induced_error`
     costs : array-like of shape (n_nodes,), optional
         `hierarchical_costs` by default.
     sample_weight : array-like of shape (n_samples,), optional
@@ -193,10 +187,7 @@ def hierarchical_hamming_loss(
 
     Parameters
     ----------
-    y_true, y_pred : array-like
-        In any form that `NodeLabels.encode` takes.
-    hierarchy : Hierarchy, optional
-        By default the union of the paths of both, or a star over their names.
+    y_true, y_pred, hierarchy : as in `tree_induced_error`
     costs : array-like of shape (n_nodes,), optional
         Weight of every node; equal ones by default, as in Eq. 2 and 3 of the paper.
     normalize : bool, default=True

@@ -164,10 +164,7 @@ class BinaryRelevance(MultilabelClassifier):
     ) -> None:
         self.estimator = estimator
         self.balance = balance
-        self.hierarchy = hierarchy
-        self.decoding = decoding
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.verbose = verbose
 
     def _check_parameters(self) -> None:

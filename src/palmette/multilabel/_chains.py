@@ -113,10 +113,7 @@ class ChainEnsemble(MultilabelClassifier):
         self.sampling = sampling
         self.max_samples = max_samples
         self.voting = voting
-        self.hierarchy = hierarchy
-        self.decoding = decoding
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
 
     def _check_parameters(self) -> None:
         if not isinstance(self.n_chains, Integral) or self.n_chains < 1:

@@ -97,10 +97,7 @@ class COCOA(MultilabelClassifier):
         self.n_couplings = n_couplings
         self.n_models = n_models
         self.estimator = estimator
-        self.hierarchy = hierarchy
-        self.decoding = decoding
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
 
     def _check_parameters(self) -> None:
         for name, least in (("n_couplings", 0), ("n_models", 1)):

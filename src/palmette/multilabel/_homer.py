@@ -280,10 +280,7 @@ class HOMER(MultilabelClassifier):
         self.branching = branching
         self.estimator = estimator
         self.routing = routing
-        self.hierarchy = hierarchy
-        self.decoding = decoding
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
 
     def _check_parameters(self) -> None:
         self._partition().check()

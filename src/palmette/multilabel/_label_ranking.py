@@ -92,10 +92,7 @@ class CalibratedLabelRanking(MultilabelClassifier):
     ) -> None:
         self.estimator = estimator
         self.voting = voting
-        self.hierarchy = hierarchy
-        self.decoding = decoding
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
 
     def _check_parameters(self) -> None:
         if self.voting not in ("soft", "hard"):

@@ -114,16 +114,7 @@ class MLkNN(MultilabelClassifier):
             raise PalmetteError(f"smoothing={self.smoothing!r}: expected a positive number.")
 
     def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
-        self._labels = NeighbourLabels(
-            X,
-            Y,
-            weights,
-            self.n_neighbors,
-            metric=self.metric,
-            metric_params=self.metric_params,
-            algorithm=self.algorithm,
-            n_jobs=self.n_jobs,
-        )
+        self._labels = NeighbourLabels.for_model(self, X, Y, weights)
         own = np.ones(X.shape[0]) if weights is None else weights
         total, positive = own.sum(), Y.T.astype(np.float64) @ own
         s, k = float(self.smoothing), self._labels.n_neighbors
@@ -181,16 +172,8 @@ class IBLR(MultilabelClassifier):
         Inverse strength of the l2 penalty; the published method has almost none.
     max_iter : int
         Maximum number of iterations of the solver.
-    metric : str or callable
-        Distance, as in scikit-learn's NearestNeighbors.
-    metric_params : dict, optional
-        Parameters of the distance.
-    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}
-        Algorithm of the neighbour search.
-    hierarchy : Hierarchy, learner of one, or None
-        Ancestors of labels are labels too, and predictions are coherent. None: taken from y.
-    decoding : "auto", number or decision rule
-        "auto" predicts labels with scores above one half.
+    metric, metric_params, algorithm, hierarchy, decoding
+        As in `MLkNN`.
     n_jobs : int, optional
         Number of labels fitted at a time, in threads, and of jobs of the neighbour search.
 
@@ -253,16 +236,7 @@ class IBLR(MultilabelClassifier):
             raise PalmetteError(f"C={self.C!r}: expected a positive number.")
 
     def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
-        self._labels = NeighbourLabels(
-            X,
-            Y,
-            weights,
-            self.n_neighbors,
-            metric=self.metric,
-            metric_params=self.metric_params,
-            algorithm=self.algorithm,
-            n_jobs=self.n_jobs,
-        )
+        self._labels = NeighbourLabels.for_model(self, X, Y, weights)
         counts = [part for _, part in self._labels.of_training_rows()]
         features = self._features(sparse.vstack(counts, format="csr"), X)
         small = not sparse.issparse(features) and features.shape[1] <= _MAX_DENSE_COLUMNS
@@ -351,6 +325,15 @@ class NeighbourLabels:
         self._search = NearestNeighbors(
             n_neighbors=max(self._n_asked, 1), n_jobs=n_jobs, **search
         ).fit(X)
+
+    @classmethod
+    def for_model(
+        cls, model: Any, X: Any, Y: sparse.csr_array, weights: FloatArray | None
+    ) -> NeighbourLabels:
+        """Make the object with the parameters of a classifier: number, metric, algorithm, jobs."""
+        names = ("metric", "metric_params", "algorithm", "n_jobs")
+        options = {name: getattr(model, name) for name in names}
+        return cls(X, Y, weights, model.n_neighbors, **options)
 
     def of_training_rows(self) -> Iterator[tuple[slice, sparse.csr_array]]:
         """Yield slices of rows and their counts; a row is not a neighbour of itself."""

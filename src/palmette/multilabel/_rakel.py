@@ -106,10 +106,7 @@ class RAkEL(MultilabelClassifier):
         self.overlapping = overlapping
         self.estimator = estimator
         self.voting = voting
-        self.hierarchy = hierarchy
-        self.decoding = decoding
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
 
     def _check_parameters(self) -> None:
         if not isinstance(self.k, Integral) or not 1 <= self.k <= _MAX_LABELS:

@@ -98,10 +98,7 @@ class ThresholdedMultilabel(MultilabelClassifier):
         self.rule = rule
         self.cv = cv
         self.method = method
-        self.hierarchy = hierarchy
-        self.decoding = decoding
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
 
     # ------------------------------------------------------------------ parameters
 

@@ -120,10 +120,7 @@ class TreesMultilabel(MultilabelClassifier):
         self.max_features = max_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples
-        self.hierarchy = hierarchy
-        self.decoding = decoding
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.verbose = verbose
 
     def _check_parameters(self) -> None:

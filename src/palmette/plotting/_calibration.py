@@ -20,6 +20,11 @@ from palmette.metrics._calibration import (
 from palmette.plotting._axes import COLOURS, DARK, PALE, clean, take_axes
 
 
+def _truth_and_proba(estimator: Any, X: Any, y: Any) -> tuple[Any, Any, Hierarchy]:
+    y, hierarchy = truth_of(estimator, X, y), hierarchy_of(estimator)
+    return y, node_proba(estimator, X, hierarchy), hierarchy
+
+
 class CoverageDisplay:
     """Accuracy by coverage of predictions with a confidence threshold, one curve per level.
 
@@ -64,10 +69,7 @@ class CoverageDisplay:
         -------
         CoverageDisplay
         """
-        y = truth_of(estimator, X, y)
-        hierarchy = hierarchy_of(estimator)
-        proba = node_proba(estimator, X, hierarchy)
-        return cls.from_predictions(y, proba, hierarchy, **options)
+        return cls.from_predictions(*_truth_and_proba(estimator, X, y), **options)
 
     @classmethod
     def from_predictions(
@@ -175,10 +177,7 @@ class HierarchicalReliabilityDisplay:
 
         Parameters
         ----------
-        estimator : fitted classifier with `predict_node_proba` or `predict_proba`
-        X : rows
-        y : labels of n_samples rows
-            Optional for table models, which read them from their target column.
+        estimator, X, y : as in `CoverageDisplay.from_estimator`
         **options
             Passed to `from_predictions`.
 
@@ -186,10 +185,7 @@ class HierarchicalReliabilityDisplay:
         -------
         HierarchicalReliabilityDisplay
         """
-        y = truth_of(estimator, X, y)
-        hierarchy = hierarchy_of(estimator)
-        proba = node_proba(estimator, X, hierarchy)
-        return cls.from_predictions(y, proba, hierarchy, **options)
+        return cls.from_predictions(*_truth_and_proba(estimator, X, y), **options)
 
     @classmethod
     def from_predictions(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ _NORMS = (None, "true", "pred", "all")
 _MOST_WRITTEN = 30  # maximum size of a matrix with numbers in its cells
 
 
+@dataclass(eq=False, repr=False)
 class HierarchicalConfusionDisplay:
     """Confusion matrix of the nodes of one level, or of the children of one parent.
 
@@ -47,17 +49,10 @@ class HierarchicalConfusionDisplay:
     ([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], ['x', 'y', 'elsewhere'])
     """
 
-    def __init__(
-        self,
-        matrix: NDArray[np.float64],
-        row_names: list[str],
-        column_names: list[str],
-        title: str = "",
-    ) -> None:
-        self.matrix = matrix
-        self.row_names = row_names
-        self.column_names = column_names
-        self.title = title
+    matrix: NDArray[np.float64]
+    row_names: list[str]
+    column_names: list[str]
+    title: str = ""
 
     @classmethod
     def from_estimator(
