@@ -58,8 +58,8 @@ def check_part(part: Any, trusted: Collection[str] = ()) -> None:
     if name.startswith(("sklearn.", "skrub.")) and name not in trusted:
         if not isinstance(part, dict):
             check_attributes(type(part), getattr(part, "__dict__", {}))  # methods are not replaced
-        if name in _CHECKS:
-            _CHECKS[name](part)
+        if type(part).__name__ in _CHECKS:
+            _CHECKS[type(part).__name__](part)
     elif isinstance(part, np.random.RandomState | np.random.Generator):
         check_random_state(part)
     elif sparse.issparse(part) and part.format in ("bsr", "csc", "csr"):
@@ -319,44 +319,25 @@ def _in(module: str, names: str) -> set[str]:
     return {f"{module}.{name}" for name in names.split()}
 
 
-_HISTOGRAMS = "sklearn.ensemble._hist_gradient_boosting"
-_TREES = _in(
-    "sklearn.tree._classes",
-    "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor",
-)
-_BOOSTED = _in("sklearn.ensemble._gb", "GradientBoostingClassifier GradientBoostingRegressor")
-_BINNED = _in(
-    f"{_HISTOGRAMS}.gradient_boosting",
-    "HistGradientBoostingClassifier HistGradientBoostingRegressor",
-)
-_NEIGHBOURS = (
-    _in("sklearn.neighbors._classification", "KNeighborsClassifier")
-    | _in("sklearn.neighbors._regression", "KNeighborsRegressor")
-    | _in("sklearn.neighbors._unsupervised", "NearestNeighbors")
-)
-_VECTORS = _in("sklearn.svm._classes", "NuSVC NuSVR OneClassSVM SVC SVR")
-_CENTRES = _in("sklearn.cluster._kmeans", "KMeans MiniBatchKMeans")
-_WORDS = _in("sklearn.feature_extraction.text", "CountVectorizer TfidfVectorizer") | _in(
-    "sklearn.feature_extraction._dict_vectorizer", "DictVectorizer"
-)
-
+# by the name of a class of scikit-learn
 _CHECKS: dict[str, Callable[[Any], None]] = {
-    "sklearn.tree._tree.Tree": _check_tree,
-    f"{_HISTOGRAMS}.predictor.TreePredictor": _check_predictor,
-    "sklearn.neighbors._kd_tree.KDTree": _check_neighbours,
-    "sklearn.neighbors._ball_tree.BallTree": _check_neighbours,
-    "sklearn.preprocessing._encoders.OneHotEncoder": _check_one_hot,
-    **dict.fromkeys(_TREES, _check_estimator_of_trees),
-    **dict.fromkeys(_BOOSTED, _check_boosted_trees),
-    **dict.fromkeys(_BINNED, _check_histogram_trees),
-    **dict.fromkeys(_NEIGHBOURS, _check_neighbour_rows),
-    **dict.fromkeys(_VECTORS, _check_support_vectors),
-    **dict.fromkeys(_CENTRES, _check_centres),
-    **dict.fromkeys(_WORDS, _check_vocabulary),
+    name: check
+    for check, names in (
+        (_check_tree, "Tree"),
+        (_check_predictor, "TreePredictor"),
+        (_check_neighbours, "KDTree BallTree"),
+        (_check_one_hot, "OneHotEncoder"),
+        (_check_estimator_of_trees, "DecisionTreeClassifier DecisionTreeRegressor"),
+        (_check_estimator_of_trees, "ExtraTreeClassifier ExtraTreeRegressor"),
+        (_check_boosted_trees, "GradientBoostingClassifier GradientBoostingRegressor"),
+        (_check_histogram_trees, "HistGradientBoostingClassifier HistGradientBoostingRegressor"),
+        (_check_neighbour_rows, "KNeighborsClassifier KNeighborsRegressor NearestNeighbors"),
+        (_check_support_vectors, "NuSVC NuSVR OneClassSVM SVC SVR"),
+        (_check_centres, "KMeans MiniBatchKMeans"),
+        (_check_vocabulary, "CountVectorizer DictVectorizer TfidfVectorizer"),
+    )
+    for name in names.split()
 }
-
-
-# ---------------------------------------------------------------------- types that were reviewed
 
 
 _CHECKED_PARTS = (
@@ -433,7 +414,7 @@ _SCIPY = {
 REVIEWED = frozenset(_CHECKED_PARTS | _SKLEARN | _SKRUB | _PLAIN | _SCIPY)
 
 # packages of scikit-learn whose estimators, once fitted, compute with numpy and scipy only, which
-# check shapes and indices; those that `_CHECKS` has are checked
+# check shapes and indices
 _PACKAGES = _in(
     "sklearn",
     "base calibration compose cross_decomposition discriminant_analysis dummy feature_extraction "
@@ -441,32 +422,16 @@ _PACKAGES = _in(
     "linear_model model_selection multiclass multioutput naive_bayes neural_network pipeline "
     "preprocessing random_projection _loss",
 )
-_ESTIMATORS = (
-    frozenset(_CHECKS)
-    | _in("sklearn.cluster._kmeans", "KMeans MiniBatchKMeans")
-    | _in("sklearn.decomposition._pca", "PCA")
-    | _in("sklearn.decomposition._incremental_pca", "IncrementalPCA")
-    | _in("sklearn.decomposition._truncated_svd", "TruncatedSVD")
-    | _in("sklearn.decomposition._factor_analysis", "FactorAnalysis")
-    | _in("sklearn.decomposition._fastica", "FastICA")
-    | _in("sklearn.decomposition._kernel_pca", "KernelPCA")
-    | _in("sklearn.decomposition._nmf", "MiniBatchNMF NMF")
-    | _in("sklearn.ensemble._bagging", "BaggingClassifier BaggingRegressor")
-    | _in(
-        "sklearn.ensemble._forest",
-        "ExtraTreesClassifier ExtraTreesRegressor RandomForestClassifier RandomForestRegressor "
-        "RandomTreesEmbedding",
-    )
-    | _in("sklearn.ensemble._stacking", "StackingClassifier StackingRegressor")
-    | _in("sklearn.ensemble._voting", "VotingClassifier VotingRegressor")
-    | _in("sklearn.ensemble._weight_boosting", "AdaBoostClassifier AdaBoostRegressor")
-    | _in(f"{_HISTOGRAMS}.binning", "_BinMapper")
-    | _in("sklearn.neighbors._nca", "NeighborhoodComponentsAnalysis")
-    | _in("sklearn.neighbors._nearest_centroid", "NearestCentroid")
-    | _in("sklearn.svm._classes", "LinearSVC LinearSVR")
+# of other packages, by name; those that `_CHECKS` has are checked
+_ESTIMATORS = {f"sklearn.{name}" for name in _CHECKS} | _in(
+    "sklearn",
+    "AdaBoostClassifier AdaBoostRegressor BaggingClassifier BaggingRegressor ExtraTreesClassifier "
+    "ExtraTreesRegressor FactorAnalysis FastICA IncrementalPCA KernelPCA LinearSVC LinearSVR "
+    "MiniBatchNMF NMF NearestCentroid NeighborhoodComponentsAnalysis PCA RandomForestClassifier "
+    "RandomForestRegressor RandomTreesEmbedding StackingClassifier StackingRegressor TruncatedSVD "
+    "VotingClassifier VotingRegressor _BinMapper",
 )
-# makes sparse rows from a table of columns that is not checked
-_LEFT_OUT = _in("sklearn.preprocessing._label", "MultiLabelBinarizer")
+_LEFT_OUT = "MultiLabelBinarizer"  # makes sparse rows from columns that are not checked
 
 
 def is_reviewed(name: str) -> bool:
@@ -479,5 +444,6 @@ def is_reviewed(name: str) -> bool:
     >>> is_reviewed("sklearn.cluster._birch.Birch")
     False
     """
-    package = ".".join(name.split(".")[:2])
-    return name in REVIEWED | _ESTIMATORS or (package in _PACKAGES and name not in _LEFT_OUT)
+    package, own = ".".join(name.split(".")[:2]), name.rpartition(".")[2]
+    is_listed = name.startswith("sklearn.") and f"sklearn.{own}" in _ESTIMATORS
+    return name in REVIEWED or is_listed or (package in _PACKAGES and own != _LEFT_OUT)
