@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 from palmette._arrays import read_only
 from palmette.class_tree._dual_descent import (
+    TargetRows,
     compact_columns,
     logistic_descent,
     squared_hinge_descent,
@@ -39,8 +40,9 @@ def solve(descend, rows, *arguments):
     used, local, local_starts = compact_columns(columns, starts[:-1], lengths, chosen, 9)
     lines = np.zeros((len(used) + 1, 2))
     # read-only, as fits pass them: others would be compiled for this test alone
-    data = map(read_only, (flat.data, starts[:-1], lengths, local))
-    taken = descend(*data, local_starts, chosen, member, SIGNS, costs, *arguments, lines)
+    entries = map(read_only, (flat.data, starts[:-1], lengths, local))
+    data = TargetRows(*entries, local_starts, chosen, member, SIGNS, costs)
+    taken = descend(data, *arguments, lines)
     whole = np.zeros((10, 2))
     whole[np.append(used, 9)] = lines
     return whole, taken

@@ -9,6 +9,8 @@ one, and is regularized like the others.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -19,17 +21,39 @@ _SMALL = 1e-12  # gradients below this value are regarded as zero
 _NEWTON_STEPS = 20
 
 
+class TargetRows(NamedTuple):
+    """The rows of a node and their targets, as the kernels take them.
+
+    Parameters
+    ----------
+    values, value_starts, lengths : arrays
+        Of all rows; see the module.
+    columns : int32 array
+        Row of `weights` of every entry.
+    column_starts : int64 array of shape (n_rows,)
+        Where a row of `rows` begins in `columns`.
+    rows : int64 array of shape (n_rows,)
+    member : int32 array of shape (n_rows,)
+        Group of every row of `rows`.
+    signs : int8 array of shape (n_groups, n_targets)
+        Sign of every group for every target, 1 or -1.
+    costs : float64 array of shape (n_rows,)
+    """
+
+    values: NDArray[np.float64]
+    value_starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    columns: NDArray[np.int32]
+    column_starts: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    member: NDArray[np.int32]
+    signs: NDArray[np.int8]
+    costs: NDArray[np.float64]
+
+
 @njit(cache=True, nogil=True)
 def squared_hinge_descent(
-    values: NDArray[np.float64],
-    value_starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    column_starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    member: NDArray[np.int32],
-    signs: NDArray[np.int8],
-    costs: NDArray[np.float64],
+    data: TargetRows,
     tol: float,
     max_iter: int,
     state: NDArray[np.uint64],
@@ -42,18 +66,7 @@ def squared_hinge_descent(
 
     Parameters
     ----------
-    values, value_starts, lengths : arrays, IN
-        Of all rows; see the module.
-    columns : int32 array, IN
-        Row of `weights` of every entry.
-    column_starts : int64 array of shape (n_rows,), IN
-        Where a row of `rows` begins in `columns`.
-    rows : int64 array of shape (n_rows,), IN
-    member : int32 array of shape (n_rows,), IN
-        Group of every row of `rows`.
-    signs : int8 array of shape (n_groups, n_targets), IN
-        Sign of every group for every target, 1 or -1.
-    costs : float64 array of shape (n_rows,), IN
+    data : TargetRows, IN
     tol : float
         Maximum range of the projected gradients of a target at convergence.
     max_iter : int
@@ -68,6 +81,7 @@ def squared_hinge_descent(
     int
         Number of passes; ``max_iter`` if the descent did not converge.
     """
+    values, value_starts, lengths, columns, column_starts, rows, member, signs, costs = data
     n_rows, n_targets = len(rows), signs.shape[1]
     duals = np.zeros((n_rows, n_targets))
     softness = 0.5 / costs
@@ -129,15 +143,7 @@ def squared_hinge_descent(
 
 @njit(cache=True, nogil=True)
 def logistic_descent(
-    values: NDArray[np.float64],
-    value_starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    column_starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    member: NDArray[np.int32],
-    signs: NDArray[np.int8],
-    costs: NDArray[np.float64],
+    data: TargetRows,
     tol: float,
     max_iter: int,
     state: NDArray[np.uint64],
@@ -148,17 +154,10 @@ def logistic_descent(
     A dual variable is between zero and the cost of its row. Its distance from the nearer bound is
     stored, with a negative sign for the upper bound, so that it is accurate near both.
 
-    Parameters
-    ----------
-    values, value_starts, lengths, columns, column_starts, rows, member, signs, costs, tol,
-    max_iter, state, weights
-        As in `squared_hinge_descent`; `tol` is the maximum gradient at convergence.
-
-    Returns
-    -------
-    int
-        Number of passes; ``max_iter`` if the descent did not converge.
+    Parameters and the value returned are those of `squared_hinge_descent`; `tol` is the maximum
+    gradient at convergence.
     """
+    values, value_starts, lengths, columns, column_starts, rows, member, signs, costs = data
     n_rows, n_targets = len(rows), signs.shape[1]
     curvature = _squared_norms(values, value_starts, lengths, rows)
     distances = np.empty((n_rows, n_targets))

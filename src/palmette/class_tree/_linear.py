@@ -12,12 +12,11 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from palmette._arrays import read_only
+from palmette._arrays import FloatArray, read_only
 from palmette.class_tree._linear_routes import FlatRows, LinearRoutes
 from palmette.class_tree._routing import Router, RoutingProblem
 from palmette.exceptions import PalmetteError
 
-FloatArray = NDArray[np.float64]
 _Block: TypeAlias = tuple[sparse.csr_array, FloatArray]  # weights and biases of classifiers
 
 # up to this number of features, and if there are more rows, Newton's method is faster
@@ -153,6 +152,7 @@ class LinearRouter(Router):
     ) -> tuple[sparse.csr_array, FloatArray, int]:
         """Train classifiers of a node; return weights (n_features, n_targets), biases, passes."""
         from palmette.class_tree._dual_descent import (
+            TargetRows,
             compact_columns,
             logistic_descent,
             squared_hinge_descent,
@@ -171,15 +171,17 @@ class LinearRouter(Router):
         if problem.weights is not None:
             costs *= problem.weights[rows]
         weights = np.zeros((len(used) + 1, task.signs.shape[1]))
-        data = (X.values, X.value_starts, X.lengths, local, starts, rows, member, task.signs, costs)
+        data = TargetRows(
+            X.values, X.value_starts, X.lengths, local, starts, rows, member, task.signs, costs
+        )
         hinge = self.loss == "squared_hinge"
         if len(used) <= max(_FEW_FEATURES, min(_NEWTON_FEATURES[self.loss], len(rows) - 1)):
             newton = squared_hinge_newton if hinge else logistic_newton
-            passes = newton(*data, int(self.max_iter), weights)
+            passes = newton(data, int(self.max_iter), weights)
         else:
             state = np.array([problem.seed or 0], dtype=np.uint64)
             descend = squared_hinge_descent if hinge else logistic_descent
-            passes = descend(*data, float(self.tol), int(self.max_iter), state, weights)
+            passes = descend(data, float(self.tol), int(self.max_iter), state, weights)
         pruned = _pruned(weights[:-1], used, X.n_features, self.prune)
         return pruned, weights[-1].copy(), passes
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from palmette.class_tree._dual_descent import TargetRows
+
+Floats: TypeAlias = NDArray[np.float64]
 
 _BLOCK = 256  # number of rows whose products are computed at a time
 _HALVINGS = 40
@@ -12,19 +18,7 @@ _MAX_MARGIN = 700.0  # the exponential of larger margins overflows
 
 
 @njit(cache=True, nogil=True)
-def squared_hinge_newton(
-    values: NDArray[np.float64],
-    value_starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    column_starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    member: NDArray[np.int32],
-    signs: NDArray[np.int8],
-    costs: NDArray[np.float64],
-    max_iter: int,
-    weights: NDArray[np.float64],
-) -> int:
+def squared_hinge_newton(data: TargetRows, max_iter: int, weights: Floats) -> int:
     """Minimize ``|w|^2 / 2 + sum of cost max(0, 1 - sign w x)^2`` for every target, exactly.
 
     The objective is quadratic as long as the same rows have margins below one, so that a few steps
@@ -33,8 +27,7 @@ def squared_hinge_newton(
 
     Parameters
     ----------
-    values, value_starts, lengths, columns, column_starts, rows, member, signs, costs
-        As in `squared_hinge_descent`.
+    data : TargetRows, IN
     max_iter : int
         Maximum number of steps per target.
     weights : float64 array of shape (n_used + 1, n_targets), OUT
@@ -45,12 +38,11 @@ def squared_hinge_newton(
     int
         Maximum number of steps of a target; ``max_iter`` if one did not converge.
     """
+    rows, member, signs, costs = data.rows, data.member, data.signs, data.costs
     n_rows, size = len(rows), len(weights)
     full = np.zeros((size, size))
     every = np.arange(n_rows)
-    _add_products(
-        values, value_starts, lengths, columns, column_starts, rows, every, 2.0 * costs, full
-    )
+    _add_products(data, every, 2.0 * costs, full)
     for j in range(size):
         full[j, j] += 1.0
     minimizer, margins, full_margins = np.empty(size), np.empty(n_rows), np.empty(n_rows)
@@ -60,18 +52,13 @@ def squared_hinge_newton(
     for target in range(signs.shape[1]):
         products, right_side = full.copy(), np.zeros(size)
         for r in range(n_rows):
-            _add_row(
-                values, value_starts, lengths, columns, column_starts, rows, r,
-                2.0 * costs[r] * signs[member[r], target], right_side,
-            )  # fmt: skip
+            _add_row(data, r, 2.0 * costs[r] * signs[member[r], target], right_side)
         w, margins[:], active[:] = np.zeros(size), 0.0, True
         value = _hinge_objective(w, margins, costs)
         for step in range(max_iter):
             most = max(most, step + 1)
             minimizer[:] = np.linalg.solve(products, right_side)
-            _margins(
-                values, value_starts, lengths, columns, column_starts, rows, minimizer, full_margins
-            )
+            _margins(data, minimizer, full_margins)
             for r in range(n_rows):
                 full_margins[r] *= signs[member[r], target]
             step_size = 1.0
@@ -96,50 +83,21 @@ def squared_hinge_newton(
                     factors[r] = 2.0 * costs[r] if short else -2.0 * costs[r]
                     crossed[n_crossed] = r
                     n_crossed += 1
-                    _add_row(
-                        values, value_starts, lengths, columns, column_starts, rows, r,
-                        factors[r] * signs[member[r], target], right_side,
-                    )  # fmt: skip
+                    _add_row(data, r, factors[r] * signs[member[r], target], right_side)
             if (n_crossed == 0 and step_size == 1.0) or gain <= 1e-15 * value:
                 break
-            _add_products(
-                values, value_starts, lengths, columns, column_starts, rows,
-                crossed[:n_crossed], factors, products,
-            )  # fmt: skip
+            _add_products(data, crossed[:n_crossed], factors, products)
         weights[:, target] = w
     return most
 
 
 @njit(cache=True, nogil=True)
-def logistic_newton(
-    values: NDArray[np.float64],
-    value_starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    column_starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    member: NDArray[np.int32],
-    signs: NDArray[np.int8],
-    costs: NDArray[np.float64],
-    max_iter: int,
-    weights: NDArray[np.float64],
-) -> int:
+def logistic_newton(data: TargetRows, max_iter: int, weights: Floats) -> int:
     """Minimize ``|w|^2 / 2 + sum of cost log(1 + exp(-sign w x))`` for every target, exactly.
 
-    Parameters
-    ----------
-    values, value_starts, lengths, columns, column_starts, rows, member, signs, costs
-        As in `squared_hinge_descent`.
-    max_iter : int
-        Maximum number of steps per target.
-    weights : float64 array of shape (n_used + 1, n_targets), OUT
-        The last row is the bias.
-
-    Returns
-    -------
-    int
-        Maximum number of steps of a target; ``max_iter`` if one did not converge.
+    Parameters and the value returned are those of `squared_hinge_newton`.
     """
+    rows, member, signs, costs = data.rows, data.member, data.signs, data.costs
     n_rows, size = len(rows), len(weights)
     every = np.arange(n_rows)
     margins, changes, factors = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
@@ -155,19 +113,13 @@ def logistic_newton(
             for r in range(n_rows):
                 missing = 1.0 / (1.0 + np.exp(min(margins[r], _MAX_MARGIN)))
                 factors[r] = costs[r] * missing * (1.0 - missing)
-                _add_row(
-                    values, value_starts, lengths, columns, column_starts, rows, r,
-                    costs[r] * missing * signs[member[r], target], slope,
-                )  # fmt: skip
+                _add_row(data, r, costs[r] * missing * signs[member[r], target], slope)
             products[:] = 0.0
-            _add_products(
-                values, value_starts, lengths, columns, column_starts, rows, every, factors,
-                products,
-            )  # fmt: skip
+            _add_products(data, every, factors, products)
             for j in range(size):
                 products[j, j] += 1.0
             move[:] = np.linalg.solve(products, slope)
-            _margins(values, value_starts, lengths, columns, column_starts, rows, move, changes)
+            _margins(data, move, changes)
             for r in range(n_rows):
                 changes[r] *= signs[member[r], target]
             step_size = 1.0
@@ -190,53 +142,26 @@ def logistic_newton(
 
 
 @njit(cache=True, nogil=True)
-def _margins(
-    values: NDArray[np.float64],
-    value_starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    column_starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    w: NDArray[np.float64],
-    margins: NDArray[np.float64],
-) -> None:
-    for r in range(len(rows)):
-        first, start = value_starts[rows[r]], column_starts[r]
+def _margins(data: TargetRows, w: Floats, margins: Floats) -> None:
+    for r in range(len(data.rows)):
+        i, start = data.rows[r], data.column_starts[r]
         margin = w[len(w) - 1]
-        for e in range(lengths[rows[r]]):
-            margin += values[first + e] * w[columns[start + e]]
+        for e in range(data.lengths[i]):
+            margin += data.values[data.value_starts[i] + e] * w[data.columns[start + e]]
         margins[r] = margin
 
 
 @njit(cache=True, nogil=True)
-def _add_row(
-    values: NDArray[np.float64],
-    value_starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    column_starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    r: int,
-    factor: float,
-    total: NDArray[np.float64],
-) -> None:
-    first, start = value_starts[rows[r]], column_starts[r]
-    for e in range(lengths[rows[r]]):
-        total[columns[start + e]] += factor * values[first + e]
+def _add_row(data: TargetRows, r: int, factor: float, total: Floats) -> None:
+    i, start = data.rows[r], data.column_starts[r]
+    for e in range(data.lengths[i]):
+        total[data.columns[start + e]] += factor * data.values[data.value_starts[i] + e]
     total[len(total) - 1] += factor
 
 
 @njit(cache=True, nogil=True)
 def _add_products(
-    values: NDArray[np.float64],
-    value_starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    columns: NDArray[np.int32],
-    column_starts: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    chosen: NDArray[np.int64],
-    factors: NDArray[np.float64],
-    products: NDArray[np.float64],
+    data: TargetRows, chosen: NDArray[np.int64], factors: Floats, products: Floats
 ) -> None:
     """Add the sum of ``factor x x'`` over the chosen positions in `rows` to `products`."""
     size = len(products)
@@ -246,9 +171,9 @@ def _add_products(
         block[:n] = 0.0
         for b in range(n):
             r = chosen[begin + b]
-            first, start = value_starts[rows[r]], column_starts[r]
-            for e in range(lengths[rows[r]]):
-                block[b, columns[start + e]] += values[first + e]
+            i, start = data.rows[r], data.column_starts[r]
+            for e in range(data.lengths[i]):
+                block[b, data.columns[start + e]] += data.values[data.value_starts[i] + e]
             block[b, size - 1] = 1.0
             for j in range(size):
                 scaled[b, j] = factors[r] * block[b, j]
@@ -256,9 +181,7 @@ def _add_products(
 
 
 @njit(cache=True, nogil=True)
-def _hinge_objective(
-    w: NDArray[np.float64], margins: NDArray[np.float64], costs: NDArray[np.float64]
-) -> float:
+def _hinge_objective(w: Floats, margins: Floats, costs: Floats) -> float:
     total = 0.5 * float(np.dot(w, w))
     for r in range(len(margins)):
         short = 1.0 - margins[r]
@@ -268,9 +191,7 @@ def _hinge_objective(
 
 
 @njit(cache=True, nogil=True)
-def _logistic_objective(
-    w: NDArray[np.float64], margins: NDArray[np.float64], costs: NDArray[np.float64]
-) -> float:
+def _logistic_objective(w: Floats, margins: Floats, costs: Floats) -> float:
     total = 0.5 * float(np.dot(w, w))
     for r in range(len(margins)):
         margin = margins[r]
