@@ -43,6 +43,8 @@ BIN = np.uint8
 """Codes of binned features: at most 255 bins and one for missing values in one byte, since reading
 memory limits the speed of histograms."""
 
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int32]
 NodeArray: TypeAlias = NDArray[np.int32]
 OffsetArray: TypeAlias = NDArray[np.int64]
 CountArray: TypeAlias = NDArray[np.float64]

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from palmette._arrays import FloatArray, IntArray
 from palmette.decisions._decode import top_classes
 from palmette.decisions._rules import BestPath, Confident, Decoding
 from palmette.exceptions import PalmetteError
@@ -24,10 +25,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._containers import row_index
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-
 
 # ---------------------------------------------------------------------- parts of a model
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import FloatArray, IntArray
 from palmette.decisions._coherence import NodeColumns, add_root, make_coherent
 from palmette.decisions._decode import RouteByMarginals, normalize_rows, path_product, top_classes
 from palmette.decisions._rules import Decoding
@@ -26,8 +27,6 @@ from palmette.labels._labels import NodeLabels
 from palmette.labels._readers import is_indicator
 from palmette.labels._space import LabelSpace
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 Chosen = Any  # nodes of shape (n_samples,), or a sparse bool array of shape (n_samples, n_nodes)
 
 

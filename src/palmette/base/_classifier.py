@@ -14,7 +14,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from palmette import metrics  # noqa: F401 (registers scoring="hierarchical_f1" with scikit-learn)
-from palmette._arrays import count_rows, is_text, read_rows, row_chunks, take_rows
+from palmette._arrays import (
+    FloatArray,
+    IntArray,
+    count_rows,
+    is_text,
+    read_rows,
+    row_chunks,
+    take_rows,
+)
 from palmette.base._fitting import (
     closed_targets,
     given_hierarchy,
@@ -40,9 +48,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._pictures import fitted_html
 from palmette.labels._containers import row_index
 from palmette.labels._labels import NodeLabels
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 
 
 def _has_proba(self: HierarchicalClassifier) -> bool:

@@ -21,16 +21,13 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, has_fit_parameter
 
-from palmette._arrays import take_rows
+from palmette._arrays import FloatArray, IntArray, take_rows
 from palmette.base._answers import NodeSets, OnePath, lists_as_matrix
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError, PathLabelsWarning
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import distinct, is_padding, sorted_labels
 from palmette.labels._labels import NodeLabels, carried_hierarchy
 from palmette.labels._space import LabelSpace
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 
 _INSIDE = ("palmette.", "sklearn.")
 _SEVERAL = (tuple, list, set, frozenset)  # rows with more than one label

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import count_rows, read_rows, take_rows
+from palmette._arrays import FloatArray, count_rows, read_rows, take_rows
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import check_weights, used_rows
 from palmette.decisions._thresholds import (
@@ -19,8 +18,6 @@ from palmette.decisions._thresholds import (
     resolve_label_rule,
 )
 from palmette.exceptions import PalmetteError
-
-FloatArray = NDArray[np.float64]
 
 
 class _TunedAs(NamedTuple):

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
+from palmette._arrays import FloatArray, IntArray
 
 _MIN_LOG = -700.0  # of probabilities that underflowed to 0
 

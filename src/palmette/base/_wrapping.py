@@ -18,7 +18,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils import get_tags
 
-from palmette._arrays import count_rows, take_rows
+from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
 from palmette.base._adapters import final_step, to_last_step
 from palmette.base._answers import NodeRoute, nodes_in
 from palmette.base._classifier import HierarchicalClassifier
@@ -29,10 +29,6 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-
 
 # ---------------------------------------------------------------------- kinds of classifiers
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, softmax
 
-from palmette._arrays import count_rows
+from palmette._arrays import FloatArray, count_rows
 from palmette.boosting._base import BoostedClassifier
 from palmette.boosting._boost import RowChoice, staged_scores
 from palmette.boosting._hypotheses import ColumnParents
@@ -47,9 +47,6 @@ def total_reach(rounds: list[Any], n_columns: int, by_column: bool) -> NDArray[n
     reach = np.cumsum(reach, axis=0)
     reach[reach <= 0] = 1.0  # columns without votes have scores of zero, in any scale
     return reach
-
-
-FloatArray = NDArray[np.float64]
 
 
 class NodeBoostingClassifier(BoostedClassifier):

@@ -15,7 +15,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from palmette._arrays import count_rows, take_rows
+from palmette._arrays import FloatArray, count_rows, take_rows
 from palmette.base._callbacks import (
     IterativeFitMixin,
     callbacks_of,
@@ -45,7 +45,6 @@ from palmette.trees._binning import BinMapper
 if TYPE_CHECKING:
     import pandas as pd
 
-FloatArray = NDArray[np.float64]
 
 # parameters that may change between a fit and its continuation from a checkpoint
 _NOT_OF_THE_MODEL = ("n_estimators", "decoding", "warm_start")

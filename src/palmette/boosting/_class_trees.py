@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._arrays import IntArray
 from palmette.boosting._hypotheses import mask_by_parents
 from palmette.boosting._weak import (
     ColumnMask,
@@ -19,8 +20,6 @@ from palmette.boosting._weak import (
     majority,
 )
 from palmette.trees._binning import count_features
-
-IntArray = NDArray[np.int32]
 
 _SMALL = 2**20  # up to this number of additions per round, the cost of float64 is negligible
 

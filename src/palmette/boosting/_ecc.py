@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from palmette._arrays import FloatArray
 from palmette.base._fitting import Preset, preset, presets
 from palmette.boosting._base import BoostedClassifier
 from palmette.boosting._boost import RowChoice
@@ -17,8 +18,6 @@ from palmette.boosting._weak_answers import resolve_weak_learner
 from palmette.decisions._rules import BestPath
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.trees._binning import MAX_BINS
-
-FloatArray = NDArray[np.float64]
 
 
 class AdaBoostECCClassifier(BoostedClassifier):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
+from palmette._arrays import FloatArray
 from palmette.base._fitting import Preset, preset, presets
 from palmette.boosting._base import BoostedClassifier
 from palmette.boosting._boost import BundledLearner, BundledObjective, RowChoice
@@ -17,8 +17,6 @@ from palmette.decisions._rules import Marginal
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.trees._binning import MAX_BINS
-
-FloatArray = NDArray[np.float64]
 
 _AUTO = Marginal(0.4, 1.0, partial=False)  # by cross-validation on three image data sets
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.dummy import DummyClassifier
 
-from palmette._arrays import row_chunks
+from palmette._arrays import FloatArray, IntArray, row_chunks
 from palmette.boosting._hypotheses import (
     Bundle,
     CartVotes,
@@ -23,9 +23,6 @@ from palmette.boosting._hypotheses import (
 from palmette.boosting._members import LOSSES
 from palmette.exceptions import PalmetteError
 from palmette.labels._space import LabelSpace
-
-IntArray = NDArray[np.int32]
-FloatArray = NDArray[np.float64]
 
 _NUMBERS_AT_ONCE = 2**22  # size of an array of gains, (n_features, n_columns)
 

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, log_softmax
 
+from palmette._arrays import FloatArray
 from palmette.boosting._objectives import (
     AdaBoostWeights,
     GradientObjective,
@@ -19,8 +19,6 @@ from palmette.boosting._objectives import (
 )
 from palmette.boosting._path_scores import path_scores
 from palmette.decisions._losses import hierarchical_costs
-
-FloatArray = NDArray[np.float64]
 
 _MANY_COLUMNS = 1024
 

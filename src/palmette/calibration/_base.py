@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_consistent_length, check_random_state, get_tags
 
-from palmette._arrays import seed_each, take_rows
+from palmette._arrays import FloatArray, seed_each, take_rows
 from palmette.base._adapters import final_step
 from palmette.base._answers import lists_as_matrix
 from palmette.base._classifier import HierarchicalClassifier
@@ -23,7 +23,6 @@ from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 
-FloatArray = NDArray[np.float64]
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]  # rows to fit on, rows to calibrate on
 
 

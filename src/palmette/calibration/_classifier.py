@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette._arrays import count_rows, row_chunks, take_rows
+from palmette._arrays import FloatArray, IntArray, count_rows, row_chunks, take_rows
 from palmette.base._adapters import fitted_hierarchy
 from palmette.base._answers import OnePath
 from palmette.base._fitting import check_weights, used_rows
@@ -36,8 +36,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 FoldScores = dict[int, FamilyScores] | NDArray[np.float32]  # on true paths, or of all nodes
 
 _PRIOR = 50.0  # rows of a node at which its own curve and that of its level weigh the same

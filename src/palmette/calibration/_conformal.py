@@ -7,12 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from palmette._arrays import count_rows, take_rows
+from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
 from palmette.base._adapters import final_step, fitted_hierarchy
 from palmette.base._answers import OnePath
 from palmette.base._fitting import check_weights
@@ -39,9 +38,6 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._containers import row_index
 from palmette.labels._labels import NodeLabels
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 
 _CHOICES = {
     "answer": ("node", "set"),

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import FloatArray, IntArray
 from palmette.base._answers import NodeSets, OnePath
 from palmette.base._wrapping import WrappedClassifier
 from palmette.calibration._nonconformity import (
@@ -28,8 +29,6 @@ from palmette.labels._forms import node_csr
 from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
 
 _TOLERANCE = 1e-9  # of sums of weights: 0.9 * 10 counts as 9 in spite of rounding

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, softmax
 from sklearn.isotonic import isotonic_regression
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
+from palmette._arrays import FloatArray, IntArray
 
 _UNIFORM_SHARE = 1e-3  # weight of the uniform distribution: no option has probability zero
 _PADDING = -1e9  # log probability in padded columns

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit, logit
 
+from palmette._arrays import FloatArray, IntArray
 from palmette.base._temperature import temperature_scaled
 from palmette.calibration._curves import (
     Answers,
@@ -21,9 +22,6 @@ from palmette.calibration._curves import (
 from palmette.decisions._coherence import NodeColumns
 from palmette.decisions._decode import Route, RouteByMarginals, normalize_rows
 from palmette.labels._space import LabelSpace
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 
 
 def scores_on_true_paths(

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import FloatArray, IntArray
 from palmette.labels._space import LabelSpace
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 BoolArray = NDArray[np.bool_]
 
 

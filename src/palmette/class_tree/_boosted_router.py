@@ -12,16 +12,13 @@ from scipy import sparse
 from scipy.special import log_expit, logsumexp
 from sklearn.utils import check_random_state
 
-from palmette._arrays import BinArray
+from palmette._arrays import BinArray, FloatArray, IntArray
 from palmette.class_tree._node_boost import NodeVotes, boost_node
 from palmette.class_tree._routing import Router, Routes, RoutingProblem
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import numbers, require
 from palmette.trees._binning import MAX_BINS, BinMapper, BinnedRows
 from palmette.trees._carts import CartSettings
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 
 
 class BoostedRouter(Router):

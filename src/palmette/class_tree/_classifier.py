@@ -14,7 +14,7 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.utils import check_consistent_length, check_random_state
 
-from palmette._arrays import count_rows, read_rows, take_rows
+from palmette._arrays import FloatArray, IntArray, count_rows, read_rows, take_rows
 from palmette.base._answers import OnePath
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import Threads, check_target, check_weights, path_target, used_rows
@@ -31,8 +31,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.persistence.checks import numbers, require, within
 
-IntArray = NDArray[np.int32]
-FloatArray = NDArray[np.float64]
 _HELD_OUT = 2**24  # maximum number of probabilities used for calibration: 128 MiB
 
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from palmette._arrays import count_rows, read_rows, take_rows
+from palmette._arrays import IntArray, count_rows, read_rows, take_rows
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import Threads, check_weights, used_rows
 from palmette.class_tree._linear import LinearRouter
 from palmette.class_tree._linear_routes import check_routes
 from palmette.class_tree._routing import OptionTable, RoutingProblem
 from palmette.class_tree._search import best_labels
-
-IntArray = NDArray[np.int32]
 
 
 class DAGSVMClassifier(HierarchicalClassifier):

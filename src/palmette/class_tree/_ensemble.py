@@ -11,7 +11,7 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from palmette._arrays import count_rows, take_rows
+from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
 from palmette.base._answers import true_nodes
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import check_weights
@@ -22,9 +22,6 @@ from palmette.class_tree._simple import RandomTree, ShuffledTree
 from palmette.decisions._rules import resolve_decoding
 from palmette.exceptions import PalmetteError
 from palmette.labels._labels import NodeLabels
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 
 _HELD_OUT = 2**24  # maximum number of probabilities used for calibration: 128 MiB
 _TINY = np.finfo(np.float64).tiny

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import read_only
+from palmette._arrays import FloatArray, read_only
 from palmette.class_tree._routing import OptionTable, Routes
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 
-FloatArray = NDArray[np.float64]
 # for many sparse rows, a product with a dense matrix of all weights is faster, if it fits in memory
 _MANY_ROWS = 512
 _MAX_DENSE = 2**25  # numbers: 256 MiB

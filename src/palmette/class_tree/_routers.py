@@ -13,14 +13,13 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from palmette._arrays import seed_each, take_rows
+from palmette._arrays import FloatArray, seed_each, take_rows
 from palmette.base._class_moments import Matrix
 from palmette.base._statistics import ClassStatistics
 from palmette.class_tree._linear_routes import LinearRoutes
 from palmette.class_tree._routing import OptionTable, Router, Routes, RoutingProblem
 from palmette.exceptions import PalmetteError
 
-FloatArray = NDArray[np.float64]
 _NOTHING = 1e-10  # eigenvalues below this share of the largest are rounding errors
 _DENSE_CLASSES = 512  # up to this number, computing all eigenvectors is as fast as a few
 

@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from palmette._arrays import take_rows
+from palmette._arrays import FloatArray, IntArray, take_rows
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 
-IntArray = NDArray[np.int32]
-FloatArray = NDArray[np.float64]
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
 
 

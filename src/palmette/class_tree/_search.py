@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from palmette._arrays import read_only
+from palmette._arrays import FloatArray, IntArray, read_only
 from palmette.class_tree._routing import OptionTable, Routes
-
-IntArray = NDArray[np.int32]
-FloatArray = NDArray[np.float64]
 
 
 def best_labels(

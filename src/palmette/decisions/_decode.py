@@ -14,11 +14,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette._arrays import row_chunks
+from palmette._arrays import FloatArray, IntArray, row_chunks
 from palmette.labels._space import LabelSpace
-
-IntArray = NDArray[np.int32]
-FloatArray = NDArray[np.float64]
 
 _PATHS_AT_ONCE = 2**22  # paths of an exact search if no branch could be pruned
 _SLACK = 1e-9  # larger than the rounding differences of probabilities between batches of rows

@@ -11,10 +11,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._arrays import FloatArray
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import LabelSpace
 
-FloatArray = NDArray[np.float64]
 ExpectedLoss = Callable[[LabelSpace, FloatArray], FloatArray]
 
 

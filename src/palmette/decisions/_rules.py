@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from palmette._arrays import FloatArray, IntArray
 from palmette.decisions._decode import Route, beam_search, best_path, normalize_rows, top_down
 from palmette.decisions._losses import EXPECTED_LOSSES, expected_by_matrix
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import LabelSpace
-
-IntArray = NDArray[np.int32]
-FloatArray = NDArray[np.float64]
 
 
 class Decoding(BaseEstimator, ABC):  # type: ignore[misc]

@@ -13,12 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from palmette._arrays import row_chunks
+from palmette._arrays import IntArray, row_chunks
 from palmette.decisions._coherence import FloatArray, NodeColumns, threshold_sets
 from palmette.decisions._decode import top_classes
 from palmette.exceptions import PalmetteError
-
-IntArray = NDArray[np.int32]
 
 
 class LabelRule(BaseEstimator, ABC):  # type: ignore[misc]

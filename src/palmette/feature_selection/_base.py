@@ -15,11 +15,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette._arrays import take_rows
+from palmette._arrays import FloatArray, IntArray, take_rows
 from palmette.labels._space import LabelSpace, TaskRows, TaskTable
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve, solve
 from sklearn.exceptions import ConvergenceWarning
 
+from palmette._arrays import FloatArray
 from palmette.exceptions import PalmetteError
 from palmette.feature_selection._base import (
     FeatureScore,
@@ -22,7 +23,6 @@ from palmette.feature_selection._base import (
     each_node,
 )
 
-FloatArray = NDArray[np.float64]
 _EPS = 1e-8  # lower bound of norms, so that all weights are finite
 _DEAD = 1e-7  # rows of W below this share of the largest are left out of the equations
 _DIRECT = 4096  # larger systems are solved by conjugate gradients, as factors take over 130 MB

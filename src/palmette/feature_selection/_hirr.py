@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from palmette._arrays import FloatArray
 from palmette.exceptions import PalmetteError
 from palmette.feature_selection._base import FeatureScore, NodeScores, ScoringProblem
 from palmette.feature_selection._hirr_descent import row_norms
@@ -32,7 +33,6 @@ from palmette.feature_selection._hirr_solvers import (
     solve_irls,
 )
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 SOLVERS = ("auto", "bcd", "irls")
 STARTS = ("ridge", "random")

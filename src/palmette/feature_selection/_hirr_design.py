@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from palmette._arrays import FloatArray
 from palmette.feature_selection._hirr_descent import descend, objective_and_gap, row_norms
 
-FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
 
 FEW = 512  # number of features whose inner products are cheap to compute

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import FloatArray, IntArray
 from palmette.exceptions import PalmetteError
 from palmette.feature_selection._base import NodeTask, ScoringProblem
 from palmette.feature_selection._hirr_descent import dual_scale, duality_gap, row_norms
@@ -22,8 +23,6 @@ from palmette.feature_selection._hirr_design import (
     SparseDesign,
 )
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 IndexArray = NDArray[np.int64]
 COUPLINGS = ("full", "paper")
 _FLAT = 1e-10  # features whose relative standard deviation is smaller are constant

@@ -9,10 +9,10 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from palmette._arrays import FloatArray
 from palmette.feature_selection._hirr_descent import ROUNDING, objective_and_gap, row_norms
 from palmette.feature_selection._hirr_problem import HirrProblem, Solution, Weights
 
-FloatArray = NDArray[np.float64]
 IndexArray = NDArray[np.int64]
 SHORTEST = 1e-8  # rows of weights with smaller norms are regarded as zero
 _FIRST = 64  # number of features that may become active in the first round; it doubles each round

@@ -14,11 +14,9 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette._arrays import take_rows
+from palmette._arrays import FloatArray, take_rows
 from palmette.exceptions import PalmetteError
 from palmette.labels._labels import NodeLabels
-
-FloatArray = NDArray[np.float64]
 
 PARAMETER = "feature_selector__n_features_to_select"
 

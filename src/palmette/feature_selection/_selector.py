@@ -18,7 +18,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from palmette._arrays import read_rows, take_rows
+from palmette._arrays import FloatArray, read_rows, take_rows
 from palmette.base._fitting import check_weights, path_target, read_labels, used_rows
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.feature_selection._base import FeatureScore, NodeScores, ScoringProblem
@@ -31,7 +31,6 @@ from palmette.feature_selection._ranking import (
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._pictures import FittedHTML
 
-FloatArray = NDArray[np.float64]
 _MAX_SCORES = 50_000_000  # maximum number of scores that are stored: 600 MB
 # name in lower case: (module, class or function, parameters)
 SCORES: dict[str, tuple[str, str, dict[str, Any]]] = {

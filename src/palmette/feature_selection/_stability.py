@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette._arrays import take_rows
+from palmette._arrays import FloatArray, take_rows
 from palmette.base._fitting import check_weights
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -21,8 +21,6 @@ from palmette.labels._labels import NodeLabels
 
 if TYPE_CHECKING:
     import pandas as pd
-
-FloatArray = NDArray[np.float64]
 
 
 class Stability(NamedTuple):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import FloatArray
 from palmette.base._statistics import ClassStatistics
 from palmette.exceptions import PalmetteError
 from palmette.feature_selection._base import (
@@ -21,7 +22,6 @@ from palmette.feature_selection._base import (
     each_node,
 )
 
-FloatArray = NDArray[np.float64]
 _LARGEST = 1e12  # score of a feature that is constant within every option
 _NAMES = ("f_classif", "chi2", "mutual_info_classif")
 

@@ -15,11 +15,9 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import FloatArray, IntArray
 from palmette.forest._oblique_trees import GrownTree, ObliqueTrees, kernel_rows
 from palmette.forest._rows import DistinctRows
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import FloatArray, IntArray
 from palmette.base._fitting import Threads
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 
 _CELLS_AT_ONCE = 2**24  # rows times trees that are predicted at a time
 
-IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
 Singles = NDArray[np.float32]
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

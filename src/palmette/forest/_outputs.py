@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import IntArray
 from palmette.base._answers import NodeSets
 from palmette.decisions._coherence import FloatArray, NodeColumns
 from palmette.decisions._decode import normalize_rows
@@ -19,8 +20,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import object_array, sorted_labels
 from palmette.labels._containers import Container, unwrap
 from palmette.labels._forms import as_dtype
-
-IntArray = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from palmette._arrays import FloatArray
 from palmette.base._callbacks import IterativeFitMixin, monitored_fit, monitored_rounds
 from palmette.base._fitting import Preset, preset, presets
 from palmette.base._multilabel import MultilabelClassifier
@@ -30,8 +31,6 @@ from palmette.forest._parameters import (
 from palmette.forest._rows import ColumnScale, distinct_rows
 from palmette.labels._labels import NodeLabels
 from palmette.persistence.checks import numbers, require
-
-FloatArray = NDArray[np.float64]
 
 
 class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # type: ignore[misc]

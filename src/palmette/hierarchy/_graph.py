@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from palmette._arrays import IntArray
 from palmette.exceptions import HierarchyError
 from palmette.hierarchy._names import is_hashable, is_padding, shown
-
-IntArray = NDArray[np.int32]
 
 
 def order_nodes(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from palmette._arrays import IntArray
 from palmette.exceptions import HierarchyError
 from palmette.hierarchy import _graph as graph
 from palmette.hierarchy._drawing import draw, summarize
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
     from palmette.hierarchy.files._source import Rows
 
-IntArray = NDArray[np.int32]
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 

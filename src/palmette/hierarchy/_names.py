@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._arrays import IntArray
 from palmette.exceptions import HierarchyError, LabelError
 from palmette.hierarchy._separators import SEPARATORS, split_path
 
 if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
 
-IntArray = NDArray[np.int32]
 # floats and dates that differ from themselves are missing: NaN and NaT
 _MAY_BE_NAN = (float, complex, np.inexact, np.datetime64, np.timedelta64)
 _MISSING_TYPES = {"NAType", "NaTType", "MaskedConstant"}  # names of types of pandas and numpy

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import IntArray
 from palmette.exceptions import HierarchyError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import distinct, object_array, sorted_labels
@@ -30,9 +31,6 @@ __all__ = [
     "one_per_row",
     "sorted_labels",
 ]
-
-
-IntArray = NDArray[np.int32]
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import IntArray
 from palmette.exceptions import HierarchyError, LabelError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import shown
 from palmette.labels._containers import LabelArray, row_index, unwrap
 from palmette.labels._forms import LabelForm, one_per_row
 from palmette.labels._readers import read_labels
-
-IntArray = NDArray[np.int32]
 
 
 class NodeLabels:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import IntArray
 from palmette.exceptions import LabelError
 from palmette.hierarchy._graph import strip_padding
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -17,8 +18,6 @@ from palmette.hierarchy._names import distinct, is_padding, shown, sorted_labels
 from palmette.hierarchy._separators import SEPARATORS, detect_separator, split_path
 from palmette.labels._containers import Container
 from palmette.labels._forms import LabelForm, Reading, find_all, node_csr, one_per_row
-
-IntArray = NDArray[np.int32]
 
 
 def is_indicator(values: NDArray[Any], container: Container, hierarchy: Hierarchy | None) -> bool:

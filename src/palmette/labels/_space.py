@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from palmette._arrays import FloatArray, IntArray
 from palmette.exceptions import HierarchyError
 from palmette.hierarchy._hierarchy import Hierarchy
-
-IntArray = NDArray[np.int32]
-FloatArray = NDArray[np.float64]
 
 
 class LabelSpace:

@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette._arrays import count_rows, seed_each, take_cells, take_rows
+from palmette._arrays import FloatArray, count_rows, seed_each, take_cells, take_rows
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import check_weights, used_rows, weight_keyword
 from palmette.decisions._decode import Route, normalize_rows, path_product
@@ -29,7 +29,6 @@ from palmette.labels._labels import NodeLabels
 from palmette.labels._space import LabelSpace, Task, TaskRows, TaskTable
 from palmette.local._features import columns_of, fit_selector, hierarchy_setting
 
-FloatArray = NDArray[np.float64]
 Estimators = Any | dict[Any, Any] | Callable[[Any], Any] | None
 EstimatorFor = Callable[[Task], Any]
 ColumnsFor = Callable[[Task], NDArray[np.intp] | None]

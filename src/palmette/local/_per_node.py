@@ -13,7 +13,7 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette._arrays import count_rows, seed_each, take_cells, take_rows
+from palmette._arrays import FloatArray, count_rows, seed_each, take_cells, take_rows
 from palmette.base._fitting import weight_keyword
 from palmette.decisions._coherence import NodeColumns
 from palmette.decisions._rules import Decoding, RoutedDecoding
@@ -22,8 +22,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import REST, LabelSpace, TaskTable
 from palmette.local._base import BaseLocalClassifier, Estimators, Scores, TaskKey, option_scores
 from palmette.local._features import ColumnsOf
-
-FloatArray = NDArray[np.float64]
 
 
 class LocalPerNodeClassifier(BaseLocalClassifier):

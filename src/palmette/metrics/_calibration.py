@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._arrays import FloatArray
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.metrics._pairs import check_weight
 
-FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 
 

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._arrays import FloatArray
 from palmette.exceptions import PalmetteError
 from palmette.labels._containers import column_names, row_index
 
-FloatArray = NDArray[np.float64]
 Posthoc = Literal["nemenyi", "bonferroni-dunn", "wilcoxon-holm", "wilcoxon-bonferroni"]
 _POSTHOCS = ("nemenyi", "bonferroni-dunn", "wilcoxon-holm", "wilcoxon-bonferroni")
 

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._arrays import FloatArray
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._forms import sorted_labels
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 _MAX_CELLS = 150_000_000  # of the table of distances between subtrees
 _FOREST_CELLS = 20_000_000  # of the table of distances between forests, held at a time

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from palmette._arrays import FloatArray
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import NodeCounts, count_nodes, row_overlap
 from palmette.metrics._pairs import LabelPair, check_weight, pair_labels
 
-FloatArray = NDArray[np.float64]
 Average = Literal["micro", "macro", "samples", "weighted"] | None
 Level = int | Literal["each"] | None
 ZeroDivision = float | Literal["warn"]

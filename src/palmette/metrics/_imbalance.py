@@ -16,13 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import FloatArray
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.labels._containers import unwrap
 from palmette.labels._labels import NodeLabels
 from palmette.metrics._pairs import read_indicator
-
-FloatArray = NDArray[np.float64]
-
 
 # ---------------------------------------------------------------------- between labels
 

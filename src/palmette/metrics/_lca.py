@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import FloatArray
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._pairs import LabelPair, pair_labels
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[Any]
 _PAIRS_AT_ONCE = 4_000_000  # (true, predicted) nodes compared at a time
 

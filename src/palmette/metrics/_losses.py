@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import FloatArray, IntArray
 from palmette.decisions._losses import hierarchical_costs
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -15,8 +16,6 @@ from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import count_nodes, row_overlap
 from palmette.metrics._pairs import LabelPair, check_weight, pair_labels
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 _CELLS_AT_ONCE = 10_000_000  # (row, node) cells held while errors spread down a DAG
 
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import FloatArray
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
@@ -19,7 +19,6 @@ from palmette.metrics._counts import average_precision_of_cells
 from palmette.metrics._hierarchical import hierarchical_f1_score
 from palmette.metrics._pairs import check_weight, truth_and_scores, two_indicators
 
-FloatArray = NDArray[np.float64]
 Undefined = float | Literal["drop"]
 _CELLS_AT_ONCE = 4_000_000  # cells of a sparse truth made dense at a time
 

@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import FloatArray, IntArray
 from palmette.exceptions import HierarchyError, LabelError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._separators import SEPARATORS, detect_separator, split_path
 from palmette.labels._containers import unwrap
 from palmette.labels._forms import sorted_labels
 from palmette.labels._labels import NodeLabels, carried_hierarchy
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 
 
 @dataclass(frozen=True)

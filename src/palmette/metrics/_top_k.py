@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import row_chunks
+from palmette._arrays import IntArray, row_chunks
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import check_level
 from palmette.metrics._pairs import check_weight
 
-IntArray = NDArray[np.int32]
 Pick = Callable[[NDArray[np.int64]], NDArray[Any]]  # rows -> their scores in the ranked columns
 _CELLS_AT_ONCE = 8_000_000  # scores compared at a time
 

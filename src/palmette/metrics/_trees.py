@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from palmette._arrays import IntArray
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._edit_distance import tree_edit_distance
 
-IntArray = NDArray[np.int32]
 _EXACT_PAIRS = 20_000  # classes up to which all pairs are compared: some seconds
 _EXACT_TRIPLETS = 5_000  # classes up to which all triplets are compared
 _SAMPLED_PAIRS = 10_000_000

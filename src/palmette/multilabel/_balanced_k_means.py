@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import FloatArray
 from palmette.base._grow import IntArray, Partition
 from palmette.exceptions import PalmetteError
-
-FloatArray = NDArray[np.float64]
 
 _TOLERANCE = 1e-9  # relative: distances that differ by less are equal
 

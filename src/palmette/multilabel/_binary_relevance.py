@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette._arrays import seed_each, take_rows
+from palmette._arrays import FloatArray, seed_each, take_rows
 from palmette.base._fitting import Preset, preset, presets
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
@@ -30,8 +30,6 @@ from palmette.multilabel._members import (
     rows_to_predict,
 )
 from palmette.multilabel._trees import forest_proba, is_forest
-
-FloatArray = NDArray[np.float64]
 
 _NEIGHBOURS = 5  # of ADASYN and SMOTE, as published
 _BALANCES = ("none", "cost", "down", "adasyn")

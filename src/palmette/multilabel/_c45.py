@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from palmette._arrays import canonical_rows, check_single_precision, read_rows
+from palmette._arrays import FloatArray, canonical_rows, check_single_precision, read_rows
 from palmette.base._fitting import check_weights
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._c45_kernel import (
@@ -27,8 +27,6 @@ from palmette.multilabel._c45_kernel import (
     grow_entropy_tree,
     take_sorted,
 )
-
-FloatArray = NDArray[np.float64]
 
 _MAX_LOGS = 2**24  # up to this total of integer weights, logarithms are tabulated
 _UNDEFINED = -2  # scikit-learn's value for the feature and threshold of a leaf

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from palmette._arrays import FloatArray
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._c45 import C45Tree, SortedRows
@@ -34,7 +35,6 @@ from palmette.multilabel._members import (
     ties_to_positive,
 )
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 

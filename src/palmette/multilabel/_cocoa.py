@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from palmette._arrays import FloatArray
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.decisions._thresholds import TunedRule
 from palmette.exceptions import PalmetteError
@@ -24,8 +25,6 @@ from palmette.multilabel._members import (
     rows_to_predict,
     rows_to_share,
 )
-
-FloatArray = NDArray[np.float64]
 
 
 class COCOA(MultilabelClassifier):

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from palmette._arrays import read_rows, take_rows
+from palmette._arrays import FloatArray, IntArray, read_rows, take_rows
 from palmette.base._answers import labels_listed, lists_as_matrix
 from palmette.base._fitting import check_target, check_weights
 from palmette.base._grow import GrownTree, grow_class_tree
@@ -32,9 +32,6 @@ from palmette.multilabel._members import (
     rows_to_predict,
     rows_to_share,
 )
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 
 
 class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]

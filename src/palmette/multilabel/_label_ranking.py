@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from palmette._arrays import FloatArray
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._members import (
@@ -20,8 +21,6 @@ from palmette.multilabel._members import (
     rows_to_predict,
     rows_to_share,
 )
-
-FloatArray = NDArray[np.float64]
 
 _TOLERANCE = 1e-9  # votes that differ by less are equal up to rounding errors
 

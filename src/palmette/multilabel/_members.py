@@ -15,12 +15,18 @@ from sklearn.dummy import DummyClassifier
 from sklearn.tree import BaseDecisionTree
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette._arrays import check_single_precision, row_chunks, seed_each, short_indices, take_rows
+from palmette._arrays import (
+    FloatArray,
+    check_single_precision,
+    row_chunks,
+    seed_each,
+    short_indices,
+    take_rows,
+)
 from palmette.base._fitting import weight_keyword
 from palmette.multilabel._c45 import C45Tree, SortedRows
 from palmette.trees._random import STRIDE, mix_array
 
-FloatArray = NDArray[np.float64]
 Hashes = NDArray[np.uint64]
 IntArray = NDArray[np.intp]
 Drawn = tuple[IntArray, "FloatArray | None"]

@@ -12,12 +12,11 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import NearestNeighbors
 
-from palmette._arrays import row_chunks, take_rows
+from palmette._arrays import FloatArray, row_chunks, take_rows
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._members import fit_member, in_threads, positive_proba
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 _NEIGHBOURS_AT_ONCE = 2**23  # indices and distances of neighbours in memory at a time

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from palmette._arrays import FloatArray
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._members import (
@@ -24,7 +25,6 @@ from palmette.multilabel._members import (
     ties_to_positive,
 )
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 _MAX_LABELS = 62  # of a set: combinations are encoded as 64-bit integers

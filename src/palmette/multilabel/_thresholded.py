@@ -8,14 +8,13 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette._arrays import seed_each, take_rows
+from palmette._arrays import FloatArray, seed_each, take_rows
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.base._wrapping import LabelScorer, check_scores, has_out_of_bag, with_out_of_bag
 from palmette.decisions._thresholds import LabelRule, TunedRule, resolve_label_rule
@@ -23,8 +22,6 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.multilabel._binary_relevance import BinaryRelevance
 from palmette.multilabel._splits import IterativeStratifiedKFold
-
-FloatArray = NDArray[np.float64]
 
 
 class ThresholdedMultilabel(MultilabelClassifier):

@@ -12,13 +12,11 @@ from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from palmette._arrays import count_rows, take_rows
+from palmette._arrays import FloatArray, count_rows, take_rows
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.multilabel._members import in_threads, rows_to_fit, rows_to_predict
-
-FloatArray = NDArray[np.float64]
 
 _KINDS = {"extra_trees": ExtraTreesClassifier, "random_forest": RandomForestClassifier}
 _FOREST_PARAMETERS = (

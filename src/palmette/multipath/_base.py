@@ -12,10 +12,9 @@ from scipy import sparse
 from scipy.special import ndtri
 from sklearn.base import BaseEstimator
 
+from palmette._arrays import FloatArray
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
-
-FloatArray = NDArray[np.float64]
 
 
 class CoherentClassifier(MultilabelClassifier):

@@ -6,13 +6,13 @@ import itertools
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import _BaseComposition
 
-from palmette._arrays import count_rows, seed_each, take_rows
+from palmette._arrays import FloatArray, count_rows, seed_each, take_rows
 from palmette.base._fitting import weight_keyword
 from palmette.decisions._thresholds import Threshold
 from palmette.exceptions import PalmetteError
@@ -25,8 +25,6 @@ from palmette.multipath._base import CoherentClassifier
 from palmette.multipath._forest import CoherentForestClassifier
 from palmette.multipath._kernel import CoherentKernelClassifier
 from palmette.multipath._network import CoherentNetworkClassifier
-
-FloatArray = NDArray[np.float64]
 
 _STEP = 4  # weights are multiples of 1 / 4
 _SETS = LabelForm("sets", Container("list"), row_type=frozenset)

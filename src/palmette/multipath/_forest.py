@@ -13,12 +13,10 @@ from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from palmette._arrays import count_rows, row_chunks, take_rows
+from palmette._arrays import FloatArray, count_rows, row_chunks, take_rows
 from palmette.decisions._thresholds import Threshold
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.multipath._base import CoherentClassifier
-
-FloatArray = NDArray[np.float64]
 
 
 class CoherentForestClassifier(CoherentClassifier):

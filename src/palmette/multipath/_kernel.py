@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn.utils import check_random_state
 
-from palmette._arrays import take_rows
+from palmette._arrays import FloatArray, take_rows
 from palmette.decisions._thresholds import Threshold
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -19,7 +19,6 @@ from palmette.metrics._counts import average_precision_of_cells
 from palmette.multipath._base import CoherentClassifier
 
 Matrix = NDArray[np.float32] | NDArray[np.float64]
-FloatArray = NDArray[np.float64]
 
 _RIDGES = (0.01, 0.03, 0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _GAMMAS = (1.0, 2.0, 4.0)

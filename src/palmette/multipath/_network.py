@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
 
+from palmette._arrays import FloatArray
 from palmette.decisions._thresholds import Threshold
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -21,8 +22,6 @@ from palmette.multipath._layers import (
     learning_rates,
     train_with_torch,
 )
-
-FloatArray = NDArray[np.float64]
 
 _MIN_STEPS = 2_000  # with one path per row: fewer steps underfit data of many classes
 

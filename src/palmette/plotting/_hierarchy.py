@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from palmette._arrays import FloatArray
 from palmette.base._adapters import hierarchy_of, truth_of
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._drawing import TreeLayout, lay_out, one_line
@@ -14,7 +15,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._counts import NodeCounts, node_counts
 from palmette.plotting._axes import DARK, PALE, take_axes
 
-FloatArray = NDArray[np.float64]
 _LINE = 0.19  # inches between two leaves
 _MANY = 120  # number of leaves above which lines are closer and letters smaller
 _LETTER = 0.074  # approximate width of a letter in inches

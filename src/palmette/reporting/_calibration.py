@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._arrays import FloatArray
 from palmette.labels._labels import NodeLabels
 from palmette.metrics import ReliabilityCurve, reliability_curve
 from palmette.metrics._calibration import LIKELY
@@ -16,7 +17,6 @@ from palmette.reporting._confidence import CellConfidence, PathConfidence, ances
 from palmette.reporting._evaluation import Evaluation
 from palmette.reporting._plain import cut, plain_facts, rounded
 
-FloatArray = NDArray[np.float64]
 N_BINS = 10
 THRESHOLDS = (0.0, *(round(0.05 * k, 2) for k in range(1, 20)), 0.97, 0.99)
 _LONGEST_NAME = 200

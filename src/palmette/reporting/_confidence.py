@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import count_rows, row_chunks, take_rows
+from palmette._arrays import FloatArray, IntArray, count_rows, row_chunks, take_rows
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics import ReliabilityCurve, likely_labels
 from palmette.metrics._counts import average_precision_of_cells
 from palmette.reporting._evaluation import Evaluation
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
 _NUMBERS_AT_ONCE = 2**24  # of node tables, 128 MiB
 # scores are binned by their log-odds: most are near 0, where precision is decided
 _EDGES = np.r_[0.0, 1 / (1 + np.exp(-np.linspace(-9, 9, 198)))]

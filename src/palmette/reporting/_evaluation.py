@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import count_rows, is_text, take_rows
+from palmette._arrays import IntArray, count_rows, is_text, take_rows
 from palmette.base._adapters import find_in_parts, hierarchy_of
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -22,7 +22,6 @@ from palmette.metrics._counts import NodeCounts, RowOverlap, count_nodes, row_ov
 from palmette.metrics._pairs import LabelPair, extend_hierarchy, pair_labels
 from palmette.reporting._plain import cut
 
-IntArray = NDArray[np.int32]
 _LENGTH = 240  # maximum characters in the text of a row
 _VALUE = 120  # maximum characters of one value in it
 _NUMBERS = 8  # number of features shown for a row of numbers

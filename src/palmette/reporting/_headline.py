@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._arrays import FloatArray
 from palmette.exceptions import PalmetteError
 from palmette.metrics._counts import row_overlap
 from palmette.reporting._confidence import CellConfidence
 from palmette.reporting._evaluation import Evaluation
 from palmette.reporting._plain import plain_facts
 
-FloatArray = NDArray[np.float64]
 CONFIDENCE = 0.95  # of the intervals
 _NUMBERS_AT_ONCE = 2**22  # maximum size of an array of draws or sums
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import is_text
+from palmette._arrays import FloatArray, is_text
 from palmette.base._adapters import find_in_parts, model_parts, parts_with_rows
 from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import row_overlap
@@ -20,7 +20,6 @@ from palmette.reporting._evaluation import Evaluation, places_of
 from palmette.reporting._headline import Interval, bootstrap
 from palmette.reporting._plain import cut, plain_facts
 
-FloatArray = NDArray[np.float64]
 _PACKAGES = ("palmette", "scikit-learn", "numpy", "scipy", "skrub", "pandas")
 _LONGEST_VALUE = 160
 _MOST_POINTS = 300  # of a training curve
