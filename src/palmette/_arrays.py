@@ -1,7 +1,8 @@
 """Arrays: dtypes, seeds for estimators, reading X, and the selection of its rows and columns.
 
 Widths of dtypes are fixed: with platform integers, a model saved on one machine could be
-unreadable or different on another."""
+unreadable or different on another. scikit-learn is imported where it is used: it imports pandas,
+which hierarchies and labels do without."""
 
 from __future__ import annotations
 
@@ -11,8 +12,6 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import validate_data
 
 from palmette.exceptions import PalmetteError
 
@@ -58,6 +57,8 @@ _Array = TypeVar("_Array", bound=NDArray[Any])
 
 def seed_each(estimators: Sequence[Any], random_state: Any) -> None:
     """Give every estimator, and its parts that have one, a different random_state."""
+    from sklearn.utils import check_random_state
+
     rng = check_random_state(random_state)
     for estimator in estimators:
         seeds = {
@@ -97,6 +98,8 @@ def read_rows(
     -------
     array or CSR matrix of shape (n_samples, n_features)
     """
+    from sklearn.utils.validation import check_array, validate_data
+
     X, options = canonical_rows(X), {"accept_sparse": "csr", **options}
     if estimator is None:
         rows = check_array(X, **options)
