@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -30,13 +31,11 @@ UNSIGNED = ["u1", "u2", "u4", "u8"]
 
 
 def _converted(array: np.ndarray, dtype: Any) -> np.ndarray:
-    with np.errstate(all="ignore"):
-        if array.dtype.names is None:
-            try:
-                return array.astype(dtype)
-            except (TypeError, ValueError):
-                return np.zeros(array.shape, dtype)
-    return array
+    """Return an array of another dtype; what lies between its numbers is zero, not chance."""
+    made = np.zeros(array.shape, dtype)
+    with np.errstate(all="ignore"), suppress(TypeError, ValueError):
+        made[...] = array
+    return made
 
 
 def _with_fields(array: np.ndarray, change: Callable[[np.dtype], Any], field: str) -> np.ndarray:
@@ -99,7 +98,8 @@ def _extreme_value(array: np.ndarray, rng: random.Random) -> Any:
         return rng.choice([v for v in values if info.min <= v <= info.max])
     if kind == "f":
         values = [np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 0.0, -1.0, 2e9, 1e19]
-        return np.array(rng.choice(values)).astype(array.dtype)[()]
+        with np.errstate(all="ignore"):
+            return np.array(rng.choice(values)).astype(array.dtype)[()]
     if kind == "b":
         return rng.random() < 0.5
     if kind in "US":

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from tests.persistence.mutations import Members, members_of, packed, places_in
 
-from palmette.persistence._arrays import from_npy
+from palmette.persistence._arrays import from_npy, to_npy
 
 __all__ = ["Slot", "Taken", "attributes_of", "raw"]
 
@@ -148,7 +148,7 @@ class StateSlot(Slot):
     def put(self, array: np.ndarray, read_only: bool | None = None) -> None:
         was = self._place.get("read_only", False)
         name = self._taken.new_name()
-        self._taken.members[f"arrays/{name}.npy"] = _npy(array)
+        self._taken.members[f"arrays/{name}.npy"] = to_npy(array)
         self._place.clear()
         self._place["in"] = name
         if was if read_only is None else read_only:
@@ -167,7 +167,7 @@ class SkopsSlot(Slot):
 
     def put(self, array: np.ndarray, read_only: bool | None = None) -> None:
         self.node["file"] = f"{self._taken.new_name()}.npy"
-        self._inside[self.node["file"]] = _npy(array)
+        self._inside[self.node["file"]] = to_npy(array)
 
 
 class SparseSlot(Slot):
@@ -183,7 +183,7 @@ class SparseSlot(Slot):
     def put(self, array: np.ndarray, read_only: bool | None = None) -> None:
         parts = members_of(self._inside[self.node["file"]])
         self.node["file"] = f"{self._taken.new_name()}.npz"
-        self._inside[self.node["file"]] = packed({**parts, self._part: _npy(array)})
+        self._inside[self.node["file"]] = packed({**parts, self._part: to_npy(array)})
 
 
 def attributes_of(taken: Taken) -> list[tuple[Any, Any]]:
@@ -199,13 +199,6 @@ def attributes_of(taken: Taken) -> list[tuple[Any, Any]]:
 
 def _size_of(content: bytes) -> list[Any]:
     return [len(content), hashlib.sha256(content).hexdigest()]
-
-
-def _npy(array: np.ndarray) -> bytes:
-    """Return a .npy file, also of dtypes that the package would not write."""
-    stream = io.BytesIO()
-    np.lib.format.write_array(stream, np.asanyarray(array), allow_pickle=True)
-    return stream.getvalue()
 
 
 def _json(value: Any) -> bytes:
