@@ -157,77 +157,45 @@ __all__ = [
 ]
 
 # scikit-learn takes over a second to import; what stands on it is loaded when first used
-_MODULES = {
-    "bench",
-    "datasets",
-    "decoding",
-    "feature_selection",
-    "metrics",
-    "multilabel",
-    "partition",
-    "plotting",
-    "routing",
-    "scoring",
-    "weak",
+_NAMES = {
+    "base._statistics": "ClassStatistics",
+    "boosting": (
+        "AdaBoostECCClassifier AdaBoostMHClassifier AdaBoostMIClassifier "
+        "HierarchicalAdaBoostClassifier HierarchicalBoostingClassifier"
+    ),
+    "boosting._checkpoint": "Checkpoint",
+    "calibration": "CalibratedHierarchicalClassifier ConformalHierarchicalClassifier",
+    "class_tree": (
+        "AdaBoostBHCClassifier AgglomerativeTree BHCTree BalancedTree ClassTreeClassifier "
+        "ClassTreeEnsemble DAGSVMClassifier DependenceTree LabelEmbeddingTree MFTree "
+        "MFTreeClassifier NMFTree RandomTree RelaxedTree"
+    ),
+    "feature_selection": "HierarchicalFeatureSelector",
+    "forest": "StructuredForestClassifier",
+    "local": (
+        "FlatClassifier LocalPerLevelClassifier LocalPerNodeClassifier LocalPerParentClassifier"
+    ),
+    "multilabel": (
+        "BinaryRelevance COCOA CalibratedLabelRanking ChainEnsemble HOMER HOMERTree IBLR "
+        "MLkNN RAkEL ThresholdedMultilabel TreesMultilabel"
+    ),
+    "multipath": (
+        "CoherentBlendClassifier CoherentForestClassifier CoherentKernelClassifier "
+        "CoherentNetworkClassifier"
+    ),
+    "persistence": "load save",
+    "reporting": "report",
+    "scoring": "HirrScore",
+    "table": "fit_table",
 }
-_HOMES = {
-    "AdaBoostBHCClassifier": "palmette.class_tree",
-    "AdaBoostECCClassifier": "palmette.boosting",
-    "AdaBoostMHClassifier": "palmette.boosting",
-    "AdaBoostMIClassifier": "palmette.boosting",
-    "AgglomerativeTree": "palmette.class_tree",
-    "BHCTree": "palmette.class_tree",
-    "BalancedTree": "palmette.class_tree",
-    "BinaryRelevance": "palmette.multilabel",
-    "COCOA": "palmette.multilabel",
-    "CalibratedHierarchicalClassifier": "palmette.calibration",
-    "CalibratedLabelRanking": "palmette.multilabel",
-    "ChainEnsemble": "palmette.multilabel",
-    "Checkpoint": "palmette.boosting._checkpoint",
-    "ClassStatistics": "palmette.base._statistics",
-    "ClassTreeClassifier": "palmette.class_tree",
-    "ClassTreeEnsemble": "palmette.class_tree",
-    "CoherentBlendClassifier": "palmette.multipath",
-    "CoherentForestClassifier": "palmette.multipath",
-    "CoherentKernelClassifier": "palmette.multipath",
-    "CoherentNetworkClassifier": "palmette.multipath",
-    "ConformalHierarchicalClassifier": "palmette.calibration",
-    "DAGSVMClassifier": "palmette.class_tree",
-    "DependenceTree": "palmette.class_tree",
-    "FlatClassifier": "palmette.local",
-    "HOMER": "palmette.multilabel",
-    "HOMERTree": "palmette.multilabel",
-    "HierarchicalAdaBoostClassifier": "palmette.boosting",
-    "HierarchicalBoostingClassifier": "palmette.boosting",
-    "HierarchicalFeatureSelector": "palmette.feature_selection",
-    "HirrScore": "palmette.scoring",
-    "IBLR": "palmette.multilabel",
-    "LabelEmbeddingTree": "palmette.class_tree",
-    "LocalPerLevelClassifier": "palmette.local",
-    "LocalPerNodeClassifier": "palmette.local",
-    "LocalPerParentClassifier": "palmette.local",
-    "MFTree": "palmette.class_tree",
-    "MFTreeClassifier": "palmette.class_tree",
-    "MLkNN": "palmette.multilabel",
-    "NMFTree": "palmette.class_tree",
-    "RAkEL": "palmette.multilabel",
-    "RandomTree": "palmette.class_tree",
-    "RelaxedTree": "palmette.class_tree",
-    "StructuredForestClassifier": "palmette.forest",
-    "ThresholdedMultilabel": "palmette.multilabel",
-    "TreesMultilabel": "palmette.multilabel",
-    "fit_table": "palmette.table",
-    "load": "palmette.persistence",
-    "report": "palmette.reporting",
-    "save": "palmette.persistence",
-}
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"palmette.{name}")
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+        return getattr(import_module(f"palmette.{_HOMES[name]}"), name)
+    if name in __all__:  # all other names are modules
+        return import_module(f"palmette.{name}")
     raise AttributeError(f"module 'palmette' has no attribute {name!r}")
 
 

@@ -47,9 +47,6 @@ IntArray: TypeAlias = NDArray[np.int32]
 NodeArray: TypeAlias = NDArray[np.int32]
 OffsetArray: TypeAlias = NDArray[np.int64]
 CountArray: TypeAlias = NDArray[np.float64]
-ProbabilityArray: TypeAlias = NDArray[np.float64]
-IndicatorArray: TypeAlias = NDArray[np.int8]
-FlagArray: TypeAlias = NDArray[np.bool_]
 BinArray: TypeAlias = NDArray[np.uint8]
 
 _Array = TypeVar("_Array", bound=NDArray[Any])

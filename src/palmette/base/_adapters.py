@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
@@ -394,7 +393,7 @@ class OverLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.label_form_.write_answers(nodes, self.hierarchy_, row_index(X))
 
     @available_if(_has_probabilities)
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> FloatArray:
         """Return probabilities of the labels ``classes_``: (n_samples, n_classes)."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(X))

@@ -41,7 +41,7 @@ _ROUNDING = 2.0**-_DIGITS
 # ---------------------------------------------------------------------- sample weights
 
 
-def check_weights(sample_weight: Any, n_samples: int) -> NDArray[np.float64] | None:
+def check_weights(sample_weight: Any, n_samples: int) -> FloatArray | None:
     """Return relative weights as an array of shape (n_samples,), or None if there are none.
 
     Only the ratios of weights count: w and c w give the same array up to rounding. Priors,
@@ -101,7 +101,7 @@ def _relative_weights(weights: FloatArray) -> FloatArray:
     return rounded
 
 
-def used_rows(weights: NDArray[np.float64] | None) -> NDArray[np.bool_] | None:
+def used_rows(weights: FloatArray | None) -> NDArray[np.bool_] | None:
     """Return which rows have a positive weight, or None if all have.
 
     Examples

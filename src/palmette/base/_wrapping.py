@@ -10,7 +10,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone
@@ -165,7 +164,7 @@ class LabelScorer:
         Fitted; None if no column varies.
     """
 
-    def __init__(self, estimator: Any, hierarchy: Hierarchy, nodes: NDArray[np.int32]) -> None:
+    def __init__(self, estimator: Any, hierarchy: Hierarchy, nodes: IntArray) -> None:
         self._is_ours = takes_node_sets(estimator)  # a classifier of Palmette
         if self._is_ours:
             # its own predictions are not used, so thresholds need not be tuned

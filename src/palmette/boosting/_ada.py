@@ -24,7 +24,7 @@ from palmette.decisions._thresholds import LabelRule, Threshold
 from palmette.exceptions import PalmetteError
 
 
-def total_reach(rounds: list[Any], n_columns: int, by_column: bool) -> NDArray[np.float64]:
+def total_reach(rounds: list[Any], n_columns: int, by_column: bool) -> FloatArray:
     """Return the largest score that the votes of the first rounds can sum to.
 
     Parameters

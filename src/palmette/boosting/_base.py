@@ -15,7 +15,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from palmette._arrays import FloatArray, count_rows, take_rows
+from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
 from palmette.base._callbacks import (
     IterativeFitMixin,
     callbacks_of,
@@ -62,13 +62,22 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
 
     # ------------------------------------------------------------------ for subclasses
 
-    def _objective(self, targets: Any, weights: NDArray[np.float64]) -> Any:
+    def _set_stopping(
+        self, n_iter_no_change: int | None, validation_fraction: float, tol: float, warm_start: bool
+    ) -> None:
+        """Set the parameters that all subclasses have; for their `__init__`."""
+        self.n_iter_no_change = n_iter_no_change
+        self.validation_fraction = validation_fraction
+        self.tol = tol
+        self.warm_start = warm_start
+
+    def _objective(self, targets: Any, weights: FloatArray) -> Any:
         raise NotImplementedError
 
     def _learner(self) -> Any:
         raise NotImplementedError
 
-    def _loss_on(self, targets: Any, weights: NDArray[np.float64]) -> Any:
+    def _loss_on(self, targets: Any, weights: FloatArray) -> Any:
         """Return a function that computes the mean loss of scores, (n_samples, n_columns)."""
         raise NotImplementedError
 
@@ -161,7 +170,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         self._run(numbers, targets, weights, given)
         return self
 
-    def _choose_rule(self, X: Any, targets: Any, weights: NDArray[np.float64]) -> None:
+    def _choose_rule(self, X: Any, targets: Any, weights: FloatArray) -> None:
         """Set ``decoding_`` if the decision rule has parameters to tune."""
         self.__dict__.pop("decoding_", None)
         if self.several_paths_ or self.decoding in ("auto", "sign") or not self._has_choice():
@@ -171,7 +180,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
             nodes = self._terminals(targets)
             self.decoding_ = tune_marginal(rule, self, X, nodes, weights, self._seed)
 
-    def _terminals(self, targets: Any) -> NDArray[np.int32]:
+    def _terminals(self, targets: Any) -> IntArray:
         """Return the node of every row, given targets by class or by node."""
         if not sparse.issparse(targets):
             return np.asarray(self.space_.classes[targets])
@@ -184,9 +193,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         self.edges_ = np.empty(0)
         self.validation_loss_ = np.empty(0)
 
-    def _run(
-        self, X: Any, targets: Any, weights: NDArray[np.float64], given: dict[str, Any]
-    ) -> None:
+    def _run(self, X: Any, targets: Any, weights: FloatArray, given: dict[str, Any]) -> None:
         codes = self.bins_.transform(X)
         fingerprint: dict[str, str] = {}
         if callbacks_of(self):  # one of them may be a Checkpoint
@@ -586,7 +593,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         numbers = None if nodes is None else self._node_numbers(nodes)
         return explain(self, self._read_features(X, reset=False), numbers, by, max_rows)
 
-    def _node_numbers(self, nodes: Any) -> NDArray[np.int32]:
+    def _node_numbers(self, nodes: Any) -> IntArray:
         listed = [nodes] if isinstance(nodes, str | tuple) else list(nodes)
         return np.asarray(self.hierarchy_.index(listed), dtype=np.int32)
 

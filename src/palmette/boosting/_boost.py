@@ -9,7 +9,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette._arrays import row_chunks
+from palmette._arrays import FloatArray, IntArray, row_chunks
 from palmette.boosting._hypotheses import Bundle, ClassTrees, Hypothesis, Samples, add_class_trees
 from palmette.boosting._weak import TrainingRows, WeakLearner
 from palmette.exceptions import PalmetteError
@@ -63,11 +63,7 @@ class BundledLearner:
         self._learners = learners
 
     def grow(
-        self,
-        rows: Any,
-        signed: list[NDArray[np.float32]],
-        chosen: NDArray[np.int32] | None,
-        seed: int,
+        self, rows: Any, signed: list[NDArray[np.float32]], chosen: IntArray | None, seed: int
     ) -> list[Any]:
         """Grow one hypothesis per objective, each with its own seed."""
 
@@ -129,7 +125,7 @@ class RowChoice:
     subsample: float = 1.0
     weight_trim: float = 0.0
 
-    def __call__(self, signed: Any, seed: int) -> NDArray[np.int32] | None:
+    def __call__(self, signed: Any, seed: int) -> IntArray | None:
         """Return the rows of a round in ascending order; None for all.
 
         `signed` is an array of shape (n_samples, n_columns), or a list of such arrays.
@@ -208,7 +204,7 @@ def seed_of(seed: int, turn: int) -> int:
 
 def scores_of(
     samples: Samples, rounds: Sequence[Hypothesis], start: NDArray[np.float32]
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Return the scores of rows after all rounds: (n_samples, n_columns)."""
     scores = np.tile(start.astype(np.float64), (len(samples.codes), 1))
     if rounds and isinstance(rounds[0], ClassTrees):
@@ -223,7 +219,7 @@ def scores_of(
 
 def staged_scores(
     samples: Samples, rounds: Sequence[Hypothesis], start: NDArray[np.float32]
-) -> Iterator[NDArray[np.float64]]:
+) -> Iterator[FloatArray]:
     """Yield the scores after every round, in one array that is updated in place."""
     scores = np.tile(start.astype(np.float64), (len(samples.codes), 1))
     for hypothesis in rounds:

@@ -253,10 +253,10 @@ def draw_features(max_features: int | float | str | None, n_features: int, seed:
 def search_stumps(
     rows: TrainingRows,
     signed: Floats,
-    chosen: NDArray[np.int32] | None,
-    candidates: NDArray[np.int32],
+    chosen: IntArray | None,
+    candidates: IntArray,
     must_split: bool = False,
-) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+) -> tuple[IntArray, NDArray[np.uint8]]:
     """Find the stump of largest edge for every column; threads do not change the result.
 
     Parameters

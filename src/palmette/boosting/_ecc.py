@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import softmax
 
-from palmette._arrays import FloatArray
+from palmette._arrays import FloatArray, IntArray
 from palmette.base._fitting import Preset, preset, presets
 from palmette.boosting._base import BoostedClassifier
 from palmette.boosting._boost import RowChoice
@@ -106,20 +105,14 @@ class AdaBoostECCClassifier(BoostedClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.hierarchy = hierarchy
         self.weak_learner = weak_learner
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.subsample = subsample
         self.weight_trim = weight_trim
         self.max_bins = max_bins
-        self.decoding = decoding
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
+        self._set_stopping(n_iter_no_change, validation_fraction, tol, warm_start)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -128,7 +121,7 @@ class AdaBoostECCClassifier(BoostedClassifier):
     def _takes_several_now(self) -> bool:
         return False
 
-    def _objective(self, targets: NDArray[np.int32], weights: FloatArray) -> ColouringWeights:
+    def _objective(self, targets: IntArray, weights: FloatArray) -> ColouringWeights:
         return ColouringWeights(targets, weights, self.space_.n_classes, self.learning_rate)
 
     def _learner(self) -> Any:
@@ -137,7 +130,7 @@ class AdaBoostECCClassifier(BoostedClassifier):
     def _row_choice(self) -> RowChoice:
         return RowChoice(self.subsample, self.weight_trim)
 
-    def _loss_on(self, targets: NDArray[np.int32], weights: FloatArray) -> Any:
+    def _loss_on(self, targets: IntArray, weights: FloatArray) -> Any:
         rows, shares = np.arange(len(targets)), weights / weights.sum()
 
         def loss(scores: FloatArray) -> float:

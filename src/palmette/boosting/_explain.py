@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import count_rows, row_chunks, take_rows
+from palmette._arrays import FloatArray, count_rows, row_chunks, take_rows
 from palmette.boosting._hypotheses import (
     Bundle,
     CartVotes,
@@ -72,7 +72,7 @@ class Part:
     rows: IntArray
     nodes: IntArray
     rules: IntArray
-    amounts: NDArray[np.float64]
+    amounts: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +229,7 @@ def _path_parts(
     nodes: IntArray,
     features: NDArray[np.int32],
     cuts: NDArray[np.uint8],
-    means: NDArray[np.float64],
+    means: FloatArray,
 ) -> Iterator[Part]:
     """Yield the contributions of the splits on the paths of pairs of a row and a node.
 
@@ -262,7 +262,7 @@ def _masked(
     request: Request,
     pairs: _Pairs,
     masked: NDArray[np.bool_],
-    votes: NDArray[np.float64],
+    votes: FloatArray,
     places: NDArray[np.uint8],
     signs: NDArray[np.int8],
     parents: ColumnParents,
@@ -352,7 +352,7 @@ def _lines_per_row(model: Any, wanted: NDArray[np.bool_]) -> int:
 
 
 def _lines(
-    rounds: list[Any], to_nodes: sparse.csc_array, start: NDArray[np.float64], request: Request
+    rounds: list[Any], to_nodes: sparse.csc_array, start: FloatArray, request: Request
 ) -> pd.DataFrame:
     """Return all contributions, round by round, as a table of numbers."""
     import pandas as pd

@@ -141,7 +141,6 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.hierarchy = hierarchy
         self.loss = loss
         self.n_bags = n_bags
         self.n_estimators = n_estimators
@@ -153,13 +152,8 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         self.subsample = subsample
         self.max_bins = max_bins
         self.dag_rule = dag_rule
-        self.decoding = decoding
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
+        self._set_stopping(n_iter_no_change, validation_fraction, tol, warm_start)
 
     # ------------------------------------------------------------------ fitting
 

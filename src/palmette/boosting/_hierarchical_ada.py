@@ -167,7 +167,6 @@ class HierarchicalAdaBoostClassifier(NodeBoostingClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.hierarchy = hierarchy
         self.weak_learner = weak_learner
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -178,10 +177,5 @@ class HierarchicalAdaBoostClassifier(NodeBoostingClassifier):
         self.subsample = subsample
         self.weight_trim = weight_trim
         self.max_bins = max_bins
-        self.decoding = decoding
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
+        self._set_stopping(n_iter_no_change, validation_fraction, tol, warm_start)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette._arrays import BinArray
+from palmette._arrays import BinArray, FloatArray, IntArray
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 from palmette.trees._carts import Carts
 
@@ -43,7 +43,7 @@ class ColumnParents:
     """
 
     starts: NDArray[np.int64]
-    columns: NDArray[np.int32]
+    columns: IntArray
     need_all: bool = True
 
     def check_arrays(self) -> None:
@@ -79,7 +79,7 @@ class Hypothesis(Protocol):
     def add_scores(self, samples: Samples, scores: NDArray[Any]) -> None:
         """Add the votes for rows to scores of shape (n_samples, n_columns)."""
 
-    def table(self) -> NDArray[np.float64]:
+    def table(self) -> FloatArray:
         """Return the votes by column and leaf: (n_columns, n_leaves)."""
 
     def extent(self) -> tuple[int, int]:
@@ -105,9 +105,9 @@ class SharedTree:
     """
 
     kind: ClassVar[str] = "shared_tree"
-    features: NDArray[np.int32]
+    features: IntArray
     cuts: BinArray
-    leaf_at: NDArray[np.int32]
+    leaf_at: IntArray
     values: NDArray[np.float32]
     cover: NDArray[np.float32]
 
@@ -117,7 +117,7 @@ class SharedTree:
 
         add_tree_scores(samples.codes, self.features, self.cuts, self.leaf_at, self.values, scores)
 
-    def table(self) -> NDArray[np.float64]:
+    def table(self) -> FloatArray:
         """Return the votes by column and leaf; see `Hypothesis`."""
         return self.values.T.astype(np.float64)
 
@@ -161,10 +161,10 @@ class ClassTrees:
     """
 
     kind: ClassVar[str] = "class_trees"
-    features: NDArray[np.int32]
+    features: IntArray
     cuts: BinArray
     signs: NDArray[np.int8]
-    values: NDArray[np.float64]
+    values: FloatArray
     cover: NDArray[np.float32]
     parents: ColumnParents | None = None
 
@@ -172,7 +172,7 @@ class ClassTrees:
         """Add votes; see `Hypothesis`."""
         add_class_trees([self], samples, scores)
 
-    def table(self) -> NDArray[np.float64]:
+    def table(self) -> FloatArray:
         """Return the votes by column and leaf; see `Hypothesis`."""
         return self.values
 
@@ -238,7 +238,7 @@ class ClassModels:
     kind: ClassVar[str] = "class_models"
     models: list[Any]
     signs: NDArray[np.int8]
-    values: NDArray[np.float64]
+    values: FloatArray
     parents: ColumnParents | None = None
 
     def add_scores(self, samples: Samples, scores: NDArray[Any]) -> None:
@@ -255,7 +255,7 @@ class ClassModels:
             mask_by_parents(places, self.signs, self.parents)
         return places
 
-    def table(self) -> NDArray[np.float64]:
+    def table(self) -> FloatArray:
         """Return the votes by column and leaf; see `Hypothesis`."""
         return self.values
 
@@ -293,7 +293,7 @@ class Coloured:
         self.binary.add_scores(samples, vote)
         scores += vote * self.code
 
-    def table(self) -> NDArray[np.float64]:
+    def table(self) -> FloatArray:
         """Return the votes by column and leaf; see `Hypothesis`."""
         return np.asarray(self.binary.table())
 
@@ -356,7 +356,7 @@ class CartVotes:
 
     kind: ClassVar[str] = "carts"
     carts: Carts
-    values: NDArray[np.float64]
+    values: FloatArray
     parents: ColumnParents | None = None
 
     @property
@@ -375,7 +375,7 @@ class CartVotes:
             mask_by_parents(places, self.signs, self.parents)
         return places
 
-    def table(self) -> NDArray[np.float64]:
+    def table(self) -> FloatArray:
         """Return the votes by column and leaf; see `Hypothesis`."""
         return self.values
 
@@ -422,7 +422,7 @@ def extent_of(hypothesis: Any) -> tuple[int, int]:
     return found
 
 
-def _check_heaps(features: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _check_heaps(features: IntArray) -> NDArray[np.bool_]:
     """Require that inner places of heaps have both children; return which places are inner."""
     require(features.shape[1] > 1, "a tree has no places")
     is_inner = features >= 0

@@ -59,7 +59,7 @@ def node_map(model: Any, nodes: IntArray) -> sparse.csc_array:
     return sparse.csc_array(sparse.vstack(maps) / len(maps))
 
 
-def column_scale(model: Any) -> NDArray[np.float64]:
+def column_scale(model: Any) -> FloatArray:
     """Return the amount that a vote of one adds to the score of each column: (n_columns,).
 
     It is one, except for models that scale their columns after the last round.
@@ -119,7 +119,7 @@ def overall_importances(model: Any) -> FloatArray:
     return _shares(_shares(sums).mean(axis=1))
 
 
-def node_importances(model: Any, nodes: NDArray[np.int32]) -> FloatArray:
+def node_importances(model: Any, nodes: IntArray) -> FloatArray:
     """Return the importances for each node.
 
     Parameters
@@ -248,7 +248,7 @@ def _add_shares(
         gains[:, nodes[own]] += np.multiply.outer(shares_of(column), sizes[own])
 
 
-def _single_columns(to_nodes: sparse.csc_array) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _single_columns(to_nodes: sparse.csc_array) -> tuple[IntArray, IntArray]:
     """Return the nodes that have a column, and the one column of each."""
     nodes = np.repeat(np.arange(to_nodes.shape[1]), np.diff(to_nodes.indptr))
     return nodes.astype(np.int32), to_nodes.indices.astype(np.int32)

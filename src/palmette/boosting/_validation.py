@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from palmette._arrays import count_rows, take_rows
+from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
 from palmette.boosting._hypotheses import Samples
 from palmette.decisions._rules import Marginal
 from palmette.exceptions import PalmetteError
@@ -20,9 +20,7 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import LabelSpace
 
 
-def split_rows(
-    targets: Any, fraction: float, seed: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def split_rows(targets: Any, fraction: float, seed: int) -> tuple[IntArray, IntArray]:
     """Split rows into training and validation rows, with every class in the training rows.
 
     Parameters
@@ -76,11 +74,7 @@ class Validation:
     """
 
     def __init__(
-        self,
-        samples: Samples,
-        loss: Callable[[NDArray[np.float64]], float],
-        patience: int,
-        tol: float,
+        self, samples: Samples, loss: Callable[[FloatArray], float], patience: int, tol: float
     ) -> None:
         self._samples = samples
         self._loss = loss
@@ -88,9 +82,7 @@ class Validation:
         self._tol = tol
         self.losses: list[float] = []
 
-    def begin(
-        self, start: NDArray[np.float32], rounds: Sequence[Any], losses: NDArray[np.float64]
-    ) -> None:
+    def begin(self, start: NDArray[np.float32], rounds: Sequence[Any], losses: FloatArray) -> None:
         """Start with the rounds of an earlier fit and the losses after each of them."""
         self._scores = np.tile(start.astype(np.float64), (len(self._samples.codes), 1))
         for hypothesis in rounds:
@@ -121,12 +113,7 @@ _TEMPERATURES = (0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 
 
 def tune_marginal(
-    rule: Marginal,
-    estimator: Any,
-    X: Any,
-    nodes: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    seed: int,
+    rule: Marginal, estimator: Any, X: Any, nodes: IntArray, weights: FloatArray, seed: int
 ) -> Marginal:
     """Tune the open parameters of a rule by the hierarchical F1 in cross-validation.
 

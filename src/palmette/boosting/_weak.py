@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from palmette._arrays import BinArray
+from palmette._arrays import BinArray, FloatArray, IntArray
 from palmette.base._fitting import Threads
 from palmette.boosting._hypotheses import (
     CartVotes,
@@ -25,8 +25,8 @@ from palmette.exceptions import PalmetteError
 from palmette.trees._binning import BinnedRows, count_features
 from palmette.trees._carts import Carts
 
-Floats = NDArray[np.float32] | NDArray[np.float64]
-Sums = NDArray[np.float64]
+Floats = NDArray[np.float32] | FloatArray
+Sums = FloatArray
 
 _CLEARLY = 1e-9
 _MANY_COLUMNS = 512  # with more columns, splits are chosen by a sample of them
@@ -47,7 +47,7 @@ class ColumnMask:
     """
 
     parents: ColumnParents
-    levels: list[NDArray[np.int32]]
+    levels: list[IntArray]
     in_search: bool
 
 
@@ -91,10 +91,10 @@ class GrownTree:
     n_leaves : int
     """
 
-    features: NDArray[np.int32]
+    features: IntArray
     cuts: BinArray
-    leaf_at: NDArray[np.int32]
-    leaf: NDArray[np.int32]
+    leaf_at: IntArray
+    leaf: IntArray
     n_leaves: int
 
     def sums(self, signed: Sums) -> tuple[Sums, Sums]:
@@ -225,7 +225,7 @@ class WeakLearner(BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def grow(
-        self, rows: TrainingRows, signed: Floats, chosen: NDArray[np.int32] | None, seed: int
+        self, rows: TrainingRows, signed: Floats, chosen: IntArray | None, seed: int
     ) -> GrownTree | GrownColumns:
         """Grow a hypothesis.
 
@@ -327,7 +327,7 @@ class SharedTreeLearner(WeakLearner):
         count_features(self.max_features, 1)
 
     def grow(
-        self, rows: TrainingRows, signed: Floats, chosen: NDArray[np.int32] | None, seed: int
+        self, rows: TrainingRows, signed: Floats, chosen: IntArray | None, seed: int
     ) -> GrownTree:
         """Grow a tree; see `WeakLearner`."""
         from palmette.boosting._heap_tree import grow_heap_tree, shared_leaf

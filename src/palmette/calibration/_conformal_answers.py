@@ -151,7 +151,7 @@ class MissedShares:
     (0.2, 0.9, -inf)
     """
 
-    def __init__(self, proba: FloatArray, lengths: NDArray[np.int32], weights: FloatArray) -> None:
+    def __init__(self, proba: FloatArray, lengths: IntArray, weights: FloatArray) -> None:
         order = np.argsort(proba, kind="stable")
         costs = np.repeat(weights / np.maximum(lengths, 1), lengths)
         self.proba = proba[order]

@@ -174,11 +174,7 @@ class BoostedRoutes(Routes):
         return self.bins.transform(X)
 
     def score(
-        self,
-        X: BinArray,
-        rows: NDArray[np.int64],
-        nodes: NDArray[np.int32],
-        starts: NDArray[np.int64],
+        self, X: BinArray, rows: NDArray[np.int64], nodes: IntArray, starts: NDArray[np.int64]
     ) -> FloatArray:
         """Return the scores of the options for pairs of a row and a node; see `Routes.score`."""
 
@@ -200,11 +196,7 @@ class BoostedRoutes(Routes):
             yield StagedRoutes(self, votes)
 
     def _scores(
-        self,
-        votes: Any,
-        rows: NDArray[np.int64],
-        nodes: NDArray[np.int32],
-        starts: NDArray[np.int64],
+        self, votes: Any, rows: NDArray[np.int64], nodes: IntArray, starts: NDArray[np.int64]
     ) -> FloatArray:
         """Return the scores, given a function for the mean votes of the models of a node."""
         scores = np.zeros(int(starts[-1]))
@@ -239,11 +231,7 @@ class StagedRoutes(Routes):
         return np.asarray(X).ravel().astype(np.int32)
 
     def score(
-        self,
-        X: IntArray,
-        rows: NDArray[np.int64],
-        nodes: NDArray[np.int32],
-        starts: NDArray[np.int64],
+        self, X: IntArray, rows: NDArray[np.int64], nodes: IntArray, starts: NDArray[np.int64]
     ) -> FloatArray:
         """Return the scores of the options for pairs of a row and a node; see `Routes.score`."""
 

@@ -400,7 +400,7 @@ class DagSpace:
         """Number of nodes that are labels or have a label below them."""
         return len(self.nodes)
 
-    def marginals(self, proba: Any) -> NDArray[np.float64]:
+    def marginals(self, proba: Any) -> FloatArray:
         """Return the probability of every active node, of shape (n_active, n_samples)."""
         total = self._below @ np.asarray(proba, dtype=np.float64).T
         return np.asarray(np.minimum(total, 1.0))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from palmette._arrays import row_chunks
+from palmette._arrays import FloatArray, row_chunks
 from palmette.base._grow import ClassProblem, IntArray
 from palmette.class_tree._eigenvectors import leading_eigenvectors
 from palmette.class_tree._groups import groups_of, near_groups
@@ -61,9 +61,7 @@ class LabelEmbeddingTree(ClassTreeLearner):
     ----------
     hierarchy_ : Hierarchy
         Its leaves are the classes.
-    classes_ : array of shape (n_classes,)
-    tree_ : GrownTree
-        The groups of classes, as positions in ``classes_``.
+    classes_, tree_ : as in `RandomTree`
 
     Notes
     -----
@@ -157,8 +155,8 @@ class _Similarity:
 
 
 def _spectral_points(
-    similarity: Any, degrees: NDArray[np.float64], added: float, k: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
+    similarity: Any, degrees: FloatArray, added: float, k: int, rng: np.random.Generator
+) -> FloatArray:
     """Return coordinates in the leading eigenvectors of the random walk, without the first."""
     total = degrees + added * len(degrees)
     scale = np.divide(1.0, np.sqrt(total), out=np.zeros_like(total), where=total > 0)
@@ -166,7 +164,7 @@ def _spectral_points(
         matrix: Any = scale[:, None] * (similarity + added) * scale
     else:
 
-        def times(v: NDArray[np.float64]) -> NDArray[np.float64]:
+        def times(v: FloatArray) -> FloatArray:
             scaled = scale * v.ravel()
             return np.asarray(scale * (similarity @ scaled + added * scaled.sum()))
 
@@ -243,7 +241,7 @@ def _confusion_of_fold(
     X: Any,
     codes: IntArray,
     n_classes: int,
-    weights: NDArray[np.float64] | None,
+    weights: FloatArray | None,
     held_out: NDArray[np.intp],
     estimator: Any,
     soft: bool,
@@ -269,9 +267,9 @@ def _soft_counts(
     X: Any,
     codes: IntArray,
     n_classes: int,
-    weight: NDArray[np.float64],
+    weight: FloatArray,
     held_out: NDArray[np.intp],
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Return the sums of the shares of the rows of every class, of shape (c, c)."""
     counts = np.zeros((n_classes, n_classes))
     for chunk in row_chunks(len(held_out), n_classes):
@@ -284,7 +282,7 @@ def _soft_counts(
     return counts
 
 
-def _shares(model: Any, X: Any) -> NDArray[np.float64]:
+def _shares(model: Any, X: Any) -> FloatArray:
     """Return the share of every class in the scores of every row."""
     if not hasattr(model, "decision_function"):
         return np.asarray(model.predict_proba(X))
@@ -295,7 +293,7 @@ def _shares(model: Any, X: Any) -> NDArray[np.float64]:
     return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
 
-def _fit(estimator: Any, X: Any, y: IntArray, weights: NDArray[np.float64] | None) -> Any:
+def _fit(estimator: Any, X: Any, y: IntArray, weights: FloatArray | None) -> Any:
     """Fit a clone, with weights if its `fit` accepts them."""
     from sklearn.pipeline import Pipeline
     from sklearn.utils.validation import has_fit_parameter

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from palmette._arrays import FloatArray, read_only
+from palmette._arrays import FloatArray, IntArray, read_only
 from palmette.class_tree._linear_routes import FlatRows, LinearRoutes
 from palmette.class_tree._routing import Router, RoutingProblem
 from palmette.exceptions import PalmetteError
@@ -92,7 +92,7 @@ class LinearRouter(Router):
         nodes = range(problem.table.n_nodes)
         return self._train(problem, [task for node in nodes for task in tasks_of(problem, node)])
 
-    def train_pairs(self, problem: RoutingProblem, pairs: NDArray[np.int32]) -> LinearRoutes:
+    def train_pairs(self, problem: RoutingProblem, pairs: IntArray) -> LinearRoutes:
         """Train a classifier of two classes at every node, on the rows of these two classes.
 
         Parameters
@@ -190,7 +190,7 @@ class _Task(NamedTuple):
     """Classifiers of a node: its classes, and their targets, of shape (n_classes, n_targets)."""
 
     node: int
-    classes: NDArray[np.int32]
+    classes: IntArray
     signs: NDArray[np.int8]
 
 
@@ -229,9 +229,7 @@ def _pairs_of(problem: RoutingProblem, node: int) -> list[_Task]:
     return tasks
 
 
-def _pruned(
-    weights: FloatArray, used: NDArray[np.int32], n_features: int, prune: float
-) -> sparse.csr_array:
+def _pruned(weights: FloatArray, used: IntArray, n_features: int, prune: float) -> sparse.csr_array:
     """Return the larger weights as a sparse array of shape (n_features, n_targets)."""
     kept = np.abs(weights) > prune
     counts = np.zeros(n_features + 1, dtype=np.int64)

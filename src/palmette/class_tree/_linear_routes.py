@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import FloatArray, read_only
+from palmette._arrays import FloatArray, IntArray, read_only
 from palmette.class_tree._routing import OptionTable, Routes
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
@@ -120,7 +120,7 @@ class LinearRoutes(Routes):
         first = np.repeat(self.first_lane[node_of_feature], np.diff(self.first_entry))
         return np.asarray(first + self.lanes)
 
-    def _entry_features(self) -> NDArray[np.int32]:
+    def _entry_features(self) -> IntArray:
         """Return the feature of every weight."""
         return np.repeat(self.features, np.diff(self.first_entry))
 
@@ -135,11 +135,7 @@ class LinearRoutes(Routes):
         return rows
 
     def score(
-        self,
-        X: FlatRows,
-        rows: NDArray[np.int64],
-        nodes: NDArray[np.int32],
-        starts: NDArray[np.int64],
+        self, X: FlatRows, rows: NDArray[np.int64], nodes: IntArray, starts: NDArray[np.int64]
     ) -> FloatArray:
         """Score the options of a node for every pair of a row and a node; see `Routes.score`."""
         from palmette.class_tree._route_kernel import option_scores
@@ -201,10 +197,10 @@ class FlatRows(NamedTuple):
     ([0, 1], [0, 0], [0, 2])
     """
 
-    values: NDArray[np.float64]
+    values: FloatArray
     value_starts: NDArray[np.int64]
     lengths: NDArray[np.int64]
-    columns: NDArray[np.int32]
+    columns: IntArray
     column_starts: NDArray[np.int64]
     n_features: int
 

@@ -58,9 +58,7 @@ class RelaxedTree(ClassTreeLearner):
     ----------
     hierarchy_ : Hierarchy
         Its leaves are the classes.
-    classes_ : array of shape (n_classes,)
-    tree_ : GrownTree
-        The groups of classes, as positions in ``classes_``.
+    classes_, tree_ : as in `RandomTree`
 
     Notes
     -----

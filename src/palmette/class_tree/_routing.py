@@ -165,7 +165,7 @@ class RoutingProblem:
     """
 
     X: Any
-    codes: NDArray[np.int32]
+    codes: IntArray
     table: OptionTable
     weights: FloatArray | None = None
     seed: int | None = None
@@ -183,7 +183,7 @@ class RoutingProblem:
         counts = np.bincount(self.codes, minlength=self.table.n_classes)
         return order, np.concatenate([[0], np.cumsum(counts)])
 
-    def rows_of(self, classes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def rows_of(self, classes: IntArray) -> tuple[NDArray[np.int64], IntArray]:
         """Return the rows of some classes, in their order, and each row's position in `classes`."""
         order, starts = self._rows_by_class
         sizes = starts[classes + 1] - starts[classes]
@@ -206,7 +206,7 @@ class Routes(ABC):
 
     @abstractmethod
     def score(
-        self, X: Any, rows: NDArray[np.int64], nodes: NDArray[np.int32], starts: NDArray[np.int64]
+        self, X: Any, rows: NDArray[np.int64], nodes: IntArray, starts: NDArray[np.int64]
     ) -> FloatArray:
         """Score the options of a node for every pair of a row and a node.
 

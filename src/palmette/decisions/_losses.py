@@ -20,7 +20,7 @@ ExpectedLoss = Callable[[LabelSpace, FloatArray], FloatArray]
 
 def hierarchical_costs(
     hierarchy: Hierarchy, normalize: bool = True, nodes: NDArray[np.int32] | None = None
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Divide the cost of each node equally among its children, from 1 at the root.
 
     These are the weights of the H-Ada.MH paper (eq. 5-6): ``c_j = c_parent / n_children(parent)``;

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import Parallel, delayed
@@ -198,7 +197,7 @@ class NodeData:
     def __init__(
         self,
         X: Any,
-        codes: NDArray[np.int32],
+        codes: IntArray,
         n_options: int,
         weights: FloatArray | None = None,
         seed: int = 0,

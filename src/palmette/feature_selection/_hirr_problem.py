@@ -290,9 +290,7 @@ def make_design(problem: ScoringProblem, task: NodeTask, width: int, standardize
     return DenseDesign(X, targets)
 
 
-def gram_designs(
-    problem: ScoringProblem, widths: NDArray[np.int32], standardize: bool
-) -> list[GramDesign]:
+def gram_designs(problem: ScoringProblem, widths: IntArray, standardize: bool) -> list[GramDesign]:
     """Return the designs of all tasks as Gram matrices, ``n_tasks * n_features**2`` numbers.
 
     Parameters

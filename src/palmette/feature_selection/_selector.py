@@ -18,7 +18,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from palmette._arrays import FloatArray, read_rows, take_rows
+from palmette._arrays import FloatArray, IntArray, read_rows, take_rows
 from palmette.base._fitting import check_weights, path_target, read_labels, used_rows
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.feature_selection._base import FeatureScore, NodeScores, ScoringProblem
@@ -225,7 +225,7 @@ class HierarchicalFeatureSelector(
         self._choose(score.score(problem), problem.nodes, counts)
         return self
 
-    def _learn_paths(self, X: Any, y: Any, weights: FloatArray | None) -> NDArray[np.int32]:
+    def _learn_paths(self, X: Any, y: Any, weights: FloatArray | None) -> IntArray:
         """Read y; return the position of every used row's class in ``space_.classes``."""
         labels, learner = read_labels(self.hierarchy, X, y, weights)
         if learner is not None:
@@ -237,7 +237,7 @@ class HierarchicalFeatureSelector(
         self.classes_, self.label_form_ = answers.classes, answers.form
         return codes
 
-    def _counts(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+    def _counts(self, nodes: IntArray) -> NDArray[np.int64]:
         return counts_by_node(
             self.n_features_to_select,
             nodes,
@@ -246,9 +246,7 @@ class HierarchicalFeatureSelector(
             is_given=isinstance(self.hierarchy, Hierarchy),
         )
 
-    def _choose(
-        self, scores: NodeScores, nodes: NDArray[np.int32], counts: NDArray[np.int64]
-    ) -> None:
+    def _choose(self, scores: NodeScores, nodes: IntArray, counts: NDArray[np.int64]) -> None:
         """Set the supports and scores of all nodes, and further results of the score."""
         keep_all = len(nodes) * self.n_features_in_ <= _MAX_SCORES
         chosen, kept = [], []
@@ -268,9 +266,7 @@ class HierarchicalFeatureSelector(
             nodes, [scored for scored, _ in kept], [values for _, values in kept], shape
         )
 
-    def _warn_of_empty(
-        self, nodes: NDArray[np.int32], chosen: list[Any], values: list[FloatArray]
-    ) -> None:
+    def _warn_of_empty(self, nodes: IntArray, chosen: list[Any], values: list[FloatArray]) -> None:
         """Warn of nodes without features, with possible reasons; raise an error if all are."""
         empty = [int(node) for node, best in zip(nodes, chosen, strict=True) if not len(best)]
         if not empty:
@@ -413,13 +409,13 @@ def _rows_for(score: FeatureScore, rows: Any) -> Any:
     return sparse.csr_array(rows)
 
 
-def _without_task(hierarchy: Hierarchy, nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+def _without_task(hierarchy: Hierarchy, nodes: IntArray) -> IntArray:
     inner = np.flatnonzero(~hierarchy.is_leaf)
     return np.setdiff1d(inner, nodes).astype(np.int32)
 
 
 def _matrix(
-    nodes: NDArray[np.int32],
+    nodes: IntArray,
     columns: list[NDArray[np.intp]],
     values: list[NDArray[Any]],
     shape: tuple[int, int],

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette._arrays import FloatArray, take_rows
+from palmette._arrays import FloatArray, IntArray, take_rows
 from palmette.base._fitting import check_weights
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -112,7 +112,7 @@ class NodeStability:
     """
 
     hierarchy: Hierarchy
-    nodes: NDArray[np.int32]
+    nodes: IntArray
     by_node: list[Stability]
     n_selections: NDArray[np.int64]
     frequencies: sparse.csr_array
@@ -204,9 +204,7 @@ def _weighted(sample_weight: Any) -> dict[str, Any]:
     return {} if sample_weight is None else {"sample_weight": sample_weight}
 
 
-def _stratified_rows(
-    terminals: NDArray[np.int32], share: float, rng: np.random.RandomState
-) -> NDArray[np.int32]:
+def _stratified_rows(terminals: IntArray, share: float, rng: np.random.RandomState) -> IntArray:
     """Return the rows of a subsample, ascending: a share per label, at least one row."""
     order = rng.permutation(len(terminals))
     order = order[np.argsort(terminals[order], kind="stable")]

@@ -49,7 +49,7 @@ class GrownTree:
     weight_values: Singles
     bias: Singles
     shares: sparse.csr_array
-    row_weight: NDArray[np.float64]
+    row_weight: FloatArray
     drawn: NDArray[np.bool_]
 
 
@@ -86,7 +86,7 @@ class ObliqueTrees:
     share_starts: LongArray
     share_labels: IntArray
     share_values: Singles
-    row_weight: NDArray[np.float64]
+    row_weight: FloatArray
     drawn: NDArray[np.bool_]
 
     # ------------------------------------------------------------------ files
@@ -217,11 +217,11 @@ class ObliqueTrees:
     def proba(
         self,
         X: Any,
-        prior: NDArray[np.float64],
+        prior: FloatArray,
         label_vote: float,
         n_jobs: int | None = None,
         mask: NDArray[np.bool_] | None = None,
-    ) -> NDArray[np.float64]:
+    ) -> FloatArray:
         """Return weighted means of the leaves' label shares and of a prior with weight 1.
 
         Parameters
@@ -352,7 +352,7 @@ def _gains_of(trees: ObliqueTrees, tree: int) -> FloatArray:
     return np.maximum(gains, 0.0)
 
 
-def _below(left: NDArray[np.int32], right: NDArray[np.int32]) -> sparse.csr_array:
+def _below(left: IntArray, right: IntArray) -> sparse.csr_array:
     """Return which leaves are below each node: sparse, (n_nodes, n_nodes)."""
     n_nodes, inner = len(left), np.flatnonzero(left >= 0)
     parent = np.full(n_nodes, -1)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import row_chunks
+from palmette._arrays import FloatArray, row_chunks
 from palmette.exceptions import PalmetteError
 
 _SPARSE_SHARE = 0.1  # up to this proportion of nonzero values, sparse rows are faster
@@ -50,7 +50,7 @@ class ColumnScale:
     def __init__(self, standardize: bool = True) -> None:
         self.standardize = standardize
 
-    def fit(self, X: Any, weights: NDArray[np.float64] | None = None) -> ColumnScale:
+    def fit(self, X: Any, weights: FloatArray | None = None) -> ColumnScale:
         """Compute means and standard deviations.
 
         Parameters
@@ -106,10 +106,10 @@ class ColumnScale:
         return scaled
 
 
-Moments = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]
+Moments = tuple[FloatArray, FloatArray, NDArray[np.bool_], FloatArray]
 
 
-def _dense_moments(X: Any, weights: NDArray[np.float64]) -> Moments:
+def _dense_moments(X: Any, weights: FloatArray) -> Moments:
     """Return means, standard deviations, which columns are nominal, and nonzero proportions."""
     n_rows, n_features = X.shape
     by_column = sparse.csc_array(X) if sparse.issparse(X) else None
@@ -127,7 +127,7 @@ def _dense_moments(X: Any, weights: NDArray[np.float64]) -> Moments:
     return mean, deviation, nominal, filled
 
 
-def _sparse_moments(X: Any, weights: NDArray[np.float64]) -> Moments:
+def _sparse_moments(X: Any, weights: FloatArray) -> Moments:
     """Return the same for sparse rows that stay sparse."""
     n_features, mean = X.shape[1], weights @ X
     of_row = np.repeat(weights, np.diff(X.indptr)) * (X.data != 0)
@@ -145,10 +145,10 @@ class DistinctRows(NamedTuple):
     first: NDArray[np.intp]  # (n_distinct,) index of one row per distinct row
     kind: NDArray[np.intp]  # (n_samples,) position in `first` of the row equal to each row
     copies: NDArray[np.int64]  # (n_distinct,)
-    unit: NDArray[np.float64]  # (n_distinct,) weight of one copy
+    unit: FloatArray  # (n_distinct,) weight of one copy
 
 
-def distinct_rows(X: Any, Y: sparse.csr_array, weights: NDArray[np.float64] | None) -> DistinctRows:
+def distinct_rows(X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> DistinctRows:
     """Merge rows that are equal in features and labels.
 
     The order of the distinct rows depends on their values only. Samples drawn by this order hence

@@ -397,7 +397,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         return self.scale_.transform(self._read_features(X, reset=False))
 
     @property
-    def feature_importances_(self) -> NDArray[np.float64]:
+    def feature_importances_(self) -> FloatArray:
         """Importances of the features, of shape (n_features,), summing to one.
 
         The gain of a split is the decrease of the labels' variance, summed over labels and training

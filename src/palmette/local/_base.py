@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette._arrays import FloatArray, count_rows, seed_each, take_cells, take_rows
+from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells, take_rows
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import check_weights, used_rows, weight_keyword
 from palmette.decisions._decode import Route, normalize_rows, path_product
@@ -114,11 +114,7 @@ class BaseLocalClassifier(HierarchicalClassifier):
         return self
 
     def _fit_tasks(
-        self,
-        X: Any,
-        codes: NDArray[np.int32],
-        weights: FloatArray | None,
-        choose: Callable[[TaskKey], Any],
+        self, X: Any, codes: IntArray, weights: FloatArray | None, choose: Callable[[TaskKey], Any]
     ) -> None:
         table = self._make_tasks(self.space_)
         self._fit_selector(X, codes, weights)
@@ -135,7 +131,7 @@ class BaseLocalClassifier(HierarchicalClassifier):
         )
         self._keep(table, fitted)
 
-    def _fit_selector(self, X: Any, codes: NDArray[np.int32], weights: FloatArray | None) -> None:
+    def _fit_selector(self, X: Any, codes: IntArray, weights: FloatArray | None) -> None:
         """Set ``feature_selector_``, fitted on the rows and weights of this fit."""
         self.feature_selector_ = None
         if self.feature_selector is None or self.space_.n_classes == 1:
@@ -329,11 +325,11 @@ def _describe_key(key: Any, hierarchy: Hierarchy, by_node: bool) -> str:
 def fit_tasks(
     table: TaskTable,
     X: Any,
-    codes: NDArray[np.int32],
+    codes: IntArray,
     estimator_for: EstimatorFor,
     *,
     columns_for: ColumnsFor | None = None,
-    sample_weight: NDArray[np.float64] | None = None,
+    sample_weight: FloatArray | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -370,7 +366,7 @@ def fit_tasks(
     if random_state is not None:
         seed_each(estimators, random_state)
 
-    def jobs() -> Iterator[tuple[Any, Any, NDArray[np.int32], dict[str, Any]]]:
+    def jobs() -> Iterator[tuple[Any, Any, IntArray, dict[str, Any]]]:
         # rows are selected lazily: a worker process gets only the rows of its task
         for t, task in enumerate(table.tasks):
             seen, options = rows.select(task)
@@ -386,9 +382,7 @@ def fit_tasks(
     return fitted
 
 
-def _fit_one(
-    estimator: Any, X: Any, options: NDArray[np.int32], weights: dict[str, NDArray[np.float64]]
-) -> Any:
+def _fit_one(estimator: Any, X: Any, options: IntArray, weights: dict[str, FloatArray]) -> Any:
     return estimator.fit(X, options, **weights)
 
 
@@ -426,7 +420,7 @@ def gives_proba(estimator: Any) -> bool:
     return hasattr(estimator, "predict_proba")
 
 
-def option_scores(estimator: Any, X: Any, options: NDArray[np.int32]) -> Scores:
+def option_scores(estimator: Any, X: Any, options: IntArray) -> Scores:
     """Return scores of every option: probabilities, else margins, else predictions as 0 and 1.
 
     Parameters

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from palmette._arrays import count_rows, take_cells
+from palmette._arrays import FloatArray, IntArray, count_rows, take_cells
 from palmette.decisions._decode import Route, RouteByMarginals
 from palmette.decisions._rules import BestPath
 from palmette.labels._space import LabelSpace, Task, TaskTable
@@ -56,7 +55,7 @@ class FlatClassifier(BaseLocalClassifier):
     def _feature_nodes(self, key: int, ends: bool) -> None:
         return None
 
-    def _class_proba_of(self, X: Any) -> NDArray[np.float64]:
+    def _class_proba_of(self, X: Any) -> FloatArray:
         if not self.estimators_:
             return np.ones((count_rows(X), 1))
         X = take_cells(X, columns=self._columns_of(0))
@@ -138,9 +137,7 @@ class _ParentRoute:
         self._space, self._estimators, self._X = space, estimators, X
         self._columns_of = columns_of
 
-    def __call__(
-        self, parent: int, options: NDArray[np.int32], rows: NDArray[np.int32] | None
-    ) -> NDArray[np.float64]:
+    def __call__(self, parent: int, options: IntArray, rows: IntArray | None) -> FloatArray:
         node = int(self._space.nodes[parent])
         X = take_cells(self._X, rows, self._columns_of(node))
         return option_scores(self._estimators[node], X, self._space.nodes[options]).shares()
@@ -208,9 +205,7 @@ class _LevelRoute:
         self._columns_of = columns_of
         self._scores: dict[int, Scores] = {}
 
-    def __call__(
-        self, parent: int, options: NDArray[np.int32], rows: NDArray[np.int32] | None
-    ) -> NDArray[np.float64]:
+    def __call__(self, parent: int, options: IntArray, rows: IntArray | None) -> FloatArray:
         depth = int(self._space.depth[parent]) + 1
         nodes = self._level(depth)
         if depth not in self._scores:
@@ -220,9 +215,9 @@ class _LevelRoute:
         scores = self._scores[depth]
         return scores.among((slice(None), columns) if rows is None else np.ix_(rows, columns))
 
-    def _level(self, depth: int) -> NDArray[np.int32]:
+    def _level(self, depth: int) -> IntArray:
         """Return the options of a level: its nodes, and labels above them where a path may end."""
         space = self._space
         may_end = space.is_class & space.has_children & (space.depth == depth - 1)
-        options: NDArray[np.int32] = space.nodes[may_end | (space.depth == depth)]
+        options: IntArray = space.nodes[may_end | (space.depth == depth)]
         return options

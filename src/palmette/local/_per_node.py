@@ -7,13 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from palmette._arrays import FloatArray, count_rows, seed_each, take_cells, take_rows
+from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells, take_rows
 from palmette.base._fitting import weight_keyword
 from palmette.decisions._coherence import NodeColumns
 from palmette.decisions._rules import Decoding, RoutedDecoding
@@ -125,7 +124,7 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
             verbose=self.verbose,
         )
 
-    def _node_proba_of(self, X: Any) -> NDArray[np.float64]:
+    def _node_proba_of(self, X: Any) -> FloatArray:
         return proba_of_columns(
             X,
             self._answers.columns,
@@ -165,9 +164,7 @@ class _NodeRoute:
         self._space, self._estimators, self._ends, self._X = space, estimators, ends, X
         self._columns_of = columns_of
 
-    def __call__(
-        self, parent: int, options: NDArray[np.int32], rows: NDArray[np.int32] | None
-    ) -> NDArray[np.float64]:
+    def __call__(self, parent: int, options: IntArray, rows: IntArray | None) -> FloatArray:
         first = int(options[0])  # siblings share their features
         node, ends = int(self._space.nodes[first]), first == parent
         X = take_cells(self._X, rows, self._columns_of(node, ends))
@@ -235,7 +232,7 @@ def fit_columns(
     if random_state is not None:
         seed_each(estimators, random_state)
 
-    def jobs() -> Iterator[tuple[Any, Any, NDArray[np.int32], dict[str, Any]]]:
+    def jobs() -> Iterator[tuple[Any, Any, IntArray, dict[str, Any]]]:
         for t, j in enumerate(wanted):
             flags = np.zeros(Y.shape[0], dtype=np.int32)
             flags[by_column.indices[by_column.indptr[j] : by_column.indptr[j + 1]]] = 1
@@ -254,11 +251,11 @@ def fit_columns(
     return {int(columns.nodes[j]): estimator for j, estimator in zip(wanted, fitted, strict=True)}
 
 
-def _fit_one(estimator: Any, X: Any, flags: NDArray[np.int32], given: dict[str, FloatArray]) -> Any:
+def _fit_one(estimator: Any, X: Any, flags: IntArray, given: dict[str, FloatArray]) -> Any:
     return estimator.fit(X, flags, **given)
 
 
-def _parents_of(columns: NodeColumns) -> list[NDArray[np.int32]]:
+def _parents_of(columns: NodeColumns) -> list[IntArray]:
     """Return the columns of the parents of every column; none for the root."""
     parents: list[list[int]] = [[] for _ in range(columns.n_columns)]
     for parent, child in columns.edges.tolist():
@@ -266,9 +263,7 @@ def _parents_of(columns: NodeColumns) -> list[NDArray[np.int32]]:
     return [np.asarray(each, dtype=np.int32) for each in parents]
 
 
-def _rows_below(
-    by_column: sparse.csc_array, parents: NDArray[np.int32], dag_rule: str
-) -> NDArray[np.int32] | None:
+def _rows_below(by_column: sparse.csc_array, parents: IntArray, dag_rule: str) -> IntArray | None:
     """Return the rows that have all parents, or at least one; None for all rows."""
     if not len(parents):
         return None

@@ -227,7 +227,7 @@ def hierarchical_hamming_loss(
 
 
 def _spread_in_dag(
-    pair: LabelPair, rows: NDArray[np.int64], nodes: NDArray[np.int32], cost: FloatArray
+    pair: LabelPair, rows: NDArray[np.int64], nodes: IntArray, cost: FloatArray
 ) -> float:
     """Sum the costs below first errors, each node at most once per row."""
     down = sparse.csr_array(pair.hierarchy.closure.T)

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.utils.validation import check_is_fitted
@@ -201,7 +200,7 @@ def is_forest(model: Any) -> bool:
     return isinstance(model, RandomForestClassifier | ExtraTreesClassifier)
 
 
-def forest_proba(forest: Any, X: Any) -> NDArray[np.float64]:
+def forest_proba(forest: Any, X: Any) -> FloatArray:
     """Return the mean over the trees of the probability of label 1, as `predict_proba` does.
 
     The method of the forest adds the trees in the order in which threads finish, so that rounding

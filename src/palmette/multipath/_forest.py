@@ -283,11 +283,8 @@ class NodeExplanation:
 
 
 def leading_directions(
-    Y: sparse.csr_array,
-    n_directions: int,
-    weights: NDArray[np.float64] | None = None,
-    seed: int = 0,
-) -> NDArray[np.float64]:
+    Y: sparse.csr_array, n_directions: int, weights: FloatArray | None = None, seed: int = 0
+) -> FloatArray:
     """Project the centred rows of a label matrix on its leading right singular vectors.
 
     Parameters

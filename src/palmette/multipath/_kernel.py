@@ -18,7 +18,7 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics._counts import average_precision_of_cells
 from palmette.multipath._base import CoherentClassifier
 
-Matrix = NDArray[np.float32] | NDArray[np.float64]
+Matrix = NDArray[np.float32] | FloatArray
 
 _RIDGES = (0.01, 0.03, 0.1, 0.3, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 _GAMMAS = (1.0, 2.0, 4.0)

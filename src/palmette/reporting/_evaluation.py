@@ -119,7 +119,7 @@ def _clean(value: Any, length: int) -> str:
     return cut(" ".join(str(value).split()), length)
 
 
-def rows_with_truth(model: Any, X: Any) -> tuple[Any, Any, NDArray[np.int32] | None]:
+def rows_with_truth(model: Any, X: Any) -> tuple[Any, Any, IntArray | None]:
     """Return the labelled rows of a table and their labels.
 
     Labels that are not in the hierarchy are kept where possible, so that the errors on them count.

@@ -140,7 +140,7 @@ def training_facts(model: Any) -> dict[str, Any] | None:
     return None
 
 
-def _curves(source: Any) -> list[tuple[str, NDArray[np.float64]]]:
+def _curves(source: Any) -> list[tuple[str, FloatArray]]:
     found = []
     for attribute, name in _SERIES:
         values = getattr(source, attribute, None)
@@ -152,7 +152,7 @@ def _curves(source: Any) -> list[tuple[str, NDArray[np.float64]]]:
     return found
 
 
-def _series(name: str, values: NDArray[np.float64]) -> dict[str, Any]:
+def _series(name: str, values: FloatArray) -> dict[str, Any]:
     kept = np.unique(np.linspace(0, len(values) - 1, _MOST_POINTS).round().astype(int))
     return {"name": name, "rounds": (kept + 1).tolist(), "values": values[kept].tolist()}
 
@@ -328,7 +328,7 @@ class _Answers:
         shape = (found.shape[0], self._evaluation.hierarchy.n_nodes)
         return sparse.csr_array((found.data, self._place[found.indices], found.indptr), shape=shape)
 
-    def _covered_share(self, sets: sparse.csr_array) -> NDArray[np.float64]:
+    def _covered_share(self, sets: sparse.csr_array) -> FloatArray:
         """Return the share of true nodes in the set per row; 0 or 1 unless ``control="label"``."""
         pair = self._evaluation.pair
         if not self._evaluation.several:
@@ -337,12 +337,10 @@ class _Answers:
         true = sparse.csr_array(pair.true.closed[:, 1:])
         n_true = np.diff(true.indptr)
         n_covered = np.asarray(true.multiply(sets[:, 1:]).sum(axis=1)).ravel()
-        share: NDArray[np.float64] = np.divide(
-            n_covered, n_true, out=np.ones(len(n_true)), where=n_true > 0
-        )
+        share: FloatArray = np.divide(n_covered, n_true, out=np.ones(len(n_true)), where=n_true > 0)
         return share if getattr(self._part, "control", "row") == "label" else np.floor(share)
 
-    def _contains_truth(self, nodes: NDArray[Any]) -> NDArray[np.float64]:
+    def _contains_truth(self, nodes: NDArray[Any]) -> FloatArray:
         """Return per row whether the true node is the given node or a descendant of it."""
         pair = self._evaluation.pair
         answers = NodeLabels.from_terminals(nodes, self._evaluation.hierarchy, pair.true.form)
@@ -352,7 +350,7 @@ class _Answers:
     def _answer(
         self,
         title: str,
-        covered: NDArray[np.float64],
+        covered: FloatArray,
         mean_size: float | None = None,
         mean_depth: float | None = None,
     ) -> dict[str, Any]:
@@ -367,7 +365,7 @@ class _Answers:
             "mean_depth": mean_depth,
         }
 
-    def _interval(self, covered: NDArray[np.float64]) -> Interval:
+    def _interval(self, covered: FloatArray) -> Interval:
         values, sizes = np.unique(covered, return_counts=True)
         [found] = bootstrap(
             lambda drawn: (drawn @ values / drawn.sum(axis=1))[:, None], sizes, **self._draws
