@@ -199,7 +199,7 @@ def take_rows(X: Any, rows: NDArray[np.integer[Any]] | slice) -> Any:
 def take_cells(
     X: Any, rows: NDArray[np.int32] | None = None, columns: NDArray[np.intp] | None = None
 ) -> Any:
-    """Return some rows and columns of X, all if None, without copying others.
+    """Return some rows and columns of X, all if None, without copying others: (n_rows, n_columns).
 
     Parameters
     ----------
@@ -207,10 +207,6 @@ def take_cells(
         Without `columns`, anything that `take_rows` accepts.
     rows : int array of shape (n_rows,), optional
     columns : int array of shape (n_columns,), optional
-
-    Returns
-    -------
-    X of shape (n_rows, n_columns)
 
     Examples
     --------

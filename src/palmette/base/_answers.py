@@ -153,7 +153,7 @@ class OnePath:
     # ------------------------------------------------------------------ deciding
 
     def table_from_nodes(self, proba: Any, dag_rule: str = "all") -> FloatArray:
-        """Return probabilities of the classes from raw ones of nodes.
+        """Return probabilities of the classes from raw ones of nodes: (n_samples, n_classes).
 
         The options of a family share the probability of their parent; a label that has children
         gets the rest.
@@ -164,10 +164,6 @@ class OnePath:
             Columns as in `nodes`; changed in place.
         dag_rule : str
             Without effect in a tree.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
         """
         coherent = make_coherent(proba, self.columns)
         return path_product(self.space, NodeRoute(coherent), len(proba))
@@ -525,7 +521,7 @@ def lists_as_matrix(y: Any, hierarchy: Hierarchy | None) -> Any:
 
 
 def true_nodes(hierarchy: Hierarchy, form: LabelForm, y: Any, is_given: bool) -> IntArray:
-    """Return the most specific node of every row of y, for one path per row.
+    """Return the most specific node of every row of y, for one path per row: int (n_samples,).
 
     Parameters
     ----------
@@ -536,10 +532,6 @@ def true_nodes(hierarchy: Hierarchy, form: LabelForm, y: Any, is_given: bool) ->
     is_given : bool
         Whether the user set the hierarchy. A label that it lacks is then an error; otherwise its
         rows get -1.
-
-    Returns
-    -------
-    int array of shape (n_samples,)
     """
     if form.kind == "indicator":
         y = lists_as_matrix(y, hierarchy)

@@ -205,12 +205,7 @@ class LabelScorer:
         return self._all_columns(varying, count_rows(X))
 
     def out_of_bag(self, X: Any) -> FloatArray:
-        """Return the out-of-bag scores of the rows X that it was fitted on.
-
-        Returns
-        -------
-        array of shape (n_samples, n_columns)
-        """
+        """Return the out-of-bag scores of the rows X of the fit: (n_samples, n_columns)."""
         if self._is_ours:
             return np.array(self.estimator._out_of_bag_proba(), dtype=np.float64)
         if self.estimator is None:

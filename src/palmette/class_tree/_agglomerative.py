@@ -6,19 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import pdist, squareform
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import normalize
 
+from palmette._arrays import FloatArray
 from palmette.base._class_moments import dense
 from palmette.base._grow import ClassProblem, IntArray, least_side
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.exceptions import PalmetteError
-
-Floats = NDArray[np.float64]
 
 _METHODS = ("single", "complete", "average", "weighted", "centroid", "median", "ward")
 _MOST_CLASSES = 46_000  # 8 GiB of distances
@@ -40,7 +38,7 @@ class Dendrogram:
     merge: IntArray
 
     @classmethod
-    def from_linkage(cls, links: Floats) -> Dendrogram:
+    def from_linkage(cls, links: FloatArray) -> Dendrogram:
         """Read the table of merges that scipy's `linkage` returns."""
         n_classes = len(links) + 1
         order = leaves_list(links)
@@ -173,7 +171,7 @@ class AgglomerativeTree(ClassTreeLearner):
             )
 
 
-def _distances(means: Any, metric: str) -> Floats:
+def _distances(means: Any, metric: str) -> FloatArray:
     """Return the distances of all pairs of means; "euclidean" and "cosine" keep means sparse."""
     if metric == "cosine":
         means = normalize(means)

@@ -94,10 +94,7 @@ class DAGSVMClassifier(HierarchicalClassifier):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : labels of n_samples rows
-            In any form that `NodeLabels.encode` reads, one path per row.
-        sample_weight : array-like of shape (n_samples,), optional
-            Only their ratios count; rows of weight 0 are left out.
+        y, sample_weight : as in `ClassTreeClassifier.fit`
 
         Returns
         -------

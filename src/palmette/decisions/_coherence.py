@@ -79,7 +79,7 @@ class NodeColumns:
     def pick(
         self, table: FloatArray, nodes: IntArray, *, root: float = 1.0, absent: float = 0.0
     ) -> NDArray[np.float64]:
-        """Return the values of any nodes, in their order.
+        """Return the values of any nodes, in their order: (n_samples, n_wanted).
 
         Parameters
         ----------
@@ -88,10 +88,6 @@ class NodeColumns:
         nodes : int array of shape (n_wanted,)
         root, absent : float
             Values of the root, and of nodes without a column.
-
-        Returns
-        -------
-        array of shape (n_samples, n_wanted)
         """
         place = self.place(nodes)
         there = np.flatnonzero(place >= 0)

@@ -293,13 +293,7 @@ def make_design(problem: ScoringProblem, task: NodeTask, width: int, standardize
 def gram_designs(problem: ScoringProblem, widths: IntArray, standardize: bool) -> list[GramDesign]:
     """Return the designs of all tasks as Gram matrices, ``n_tasks * n_features**2`` numbers.
 
-    Parameters
-    ----------
-    problem : ScoringProblem
-    widths : int array of shape (n_tasks,)
-        Number of targets of each.
-    standardize : bool
-        See `make_design`.
+    Parameters are those of `RowDesigns`.
     """
     X = problem.X
     if standardize and not sparse.issparse(X):

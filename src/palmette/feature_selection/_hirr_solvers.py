@@ -130,16 +130,10 @@ def solve_irls(
 
     Parameters
     ----------
-    problem : HirrProblem
-    tol : float
-        Maximum duality gap at convergence, relative to the objective of zero weights; with 0 all
-        `max_iter` sweeps are made.
-    max_iter : int
-        Maximum number of sweeps.
+    problem, tol, max_iter, callback
+        As in `solve_bcd`; with a tolerance of 0 all `max_iter` sweeps are made.
     start : sequence of Weights, optional
         `ridge_start` by default.
-    callback : callable, optional
-        Function that is called with the number of each sweep and the objective after it.
 
     Examples
     --------

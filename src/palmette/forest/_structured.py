@@ -184,11 +184,8 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         self.oob_score = oob_score
         self.standardize = standardize
         self.multioutput = multioutput
-        self.hierarchy = hierarchy
-        self.decoding = decoding
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
         self.verbose = verbose
 
     # ------------------------------------------------------------------ fitting

@@ -122,7 +122,7 @@ class LabelSpace:
         return int(np.searchsorted(self.nodes, node))
 
     def sum_up(self, at_classes: Any) -> FloatArray:
-        """Add values of classes up the tree.
+        """Add values of classes up the tree: (n_active, n_samples).
 
         A parent is the sum of its children and of its own value as a class. A floating-point sum
         of non-negative numbers is never below one of them, so no child exceeds its parent.
@@ -130,10 +130,6 @@ class LabelSpace:
         Parameters
         ----------
         at_classes : array of shape (n_samples, n_classes)
-
-        Returns
-        -------
-        array of shape (n_active, n_samples)
         """
         values = np.asarray(at_classes, dtype=np.float64)
         totals = np.zeros((self.n_active, len(values)))

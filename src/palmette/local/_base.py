@@ -58,11 +58,8 @@ class BaseLocalClassifier(HierarchicalClassifier):
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
-        self.hierarchy = hierarchy
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.feature_selector = feature_selector
-        self.decoding = decoding
-        self.n_jobs = n_jobs
-        self.random_state = random_state
         self.verbose = verbose
 
     def _make_tasks(self, space: LabelSpace) -> TaskTable:

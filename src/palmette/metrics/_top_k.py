@@ -112,10 +112,7 @@ def level_top_k_accuracy_score(
         With None the classes are ranked. With a depth the nodes of that depth are ranked, over the
         rows whose true path reaches it; probabilities of classes are added up to these nodes.
         "each" does so for every depth and returns an array of shape (max_depth,).
-    classes : array-like of shape (n_columns,), optional
-        Labels of the columns (`classes_`), in any 1-D form or paths. By default the columns are
-        all nodes, all but the root, or the leaves, whichever their number fits.
-    sample_weight : array-like of shape (n_samples,), optional
+    classes, sample_weight : as in `hierarchical_top_k_accuracy_score`
 
     Returns
     -------

@@ -110,8 +110,7 @@ def triplet_accuracy(
 
     Parameters
     ----------
-    tree, reference : Hierarchy
-        Trees with the same leaves, matched by name (or by path string where names differ).
+    tree, reference : as in `tree_mse`
     n_triplets : int, "auto" or None, default="auto"
         Number of random triplets. None uses all triplets; "auto" uses all up to 5,000 classes, and
         2 million random ones beyond.
@@ -120,8 +119,7 @@ def triplet_accuracy(
     by : {"hops", "lca"}, default="hops"
         Nearer by number of edges, or by the depth of the common ancestor (which does not depend on
         how deep a class itself lies).
-    classes : array-like of names or paths, optional
-        Compare these nodes, to be found in both, instead of all leaves.
+    classes : as in `tree_mse`
 
     Returns
     -------
@@ -167,12 +165,10 @@ def clade_purity(
 
     Parameters
     ----------
-    tree, reference : Hierarchy
-        Trees with the same leaves, matched by name (or by path string where names differ).
+    tree, reference : as in `tree_mse`
     level : int, default=1
         Depth of the reference's nodes that are the groups; a shallower class is a group of its own.
-    classes : array-like of names or paths, optional
-        Compare these nodes, to be found in both, instead of all leaves.
+    classes : as in `tree_mse`
 
     Returns
     -------
@@ -275,10 +271,7 @@ def clade_precision_recall_fscore(
 
     Parameters
     ----------
-    tree, reference : Hierarchy
-        Trees with the same leaves, matched by name (or by path string where names differ).
-    classes : array-like of names or paths, optional
-        Compare these nodes, to be found in both, instead of all leaves.
+    tree, reference, classes : as in `tree_mse`
 
     Returns
     -------

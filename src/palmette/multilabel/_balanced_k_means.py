@@ -121,7 +121,7 @@ class BalancedKMeans(Partition):
 
 
 def assign_with_capacity(distances: FloatArray, size: int) -> NDArray[np.int64]:
-    """Assign labels to near clusters of at most `size` labels each.
+    """Assign labels to near clusters of at most `size` labels each: int array of shape (n_labels,).
 
     Every label is assigned to its nearest cluster; a cluster that is too large refuses its farthest
     labels, which are assigned to their next nearest cluster. The result does not depend on the
@@ -132,10 +132,6 @@ def assign_with_capacity(distances: FloatArray, size: int) -> NDArray[np.int64]:
     distances : array of shape (n_labels, k)
         Ties are decided in favour of the first cluster and of the first label.
     size : int
-
-    Returns
-    -------
-    int array of shape (n_labels,)
 
     Examples
     --------

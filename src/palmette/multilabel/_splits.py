@@ -140,11 +140,7 @@ class IterativeStratifiedShuffleSplit(BaseShuffleSplit):  # type: ignore[misc]
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
         """Yield indices of training and test rows, in random order.
 
-        Parameters
-        ----------
-        X : array-like of n_samples rows
-        y : labels of n_samples rows, in any form that `NodeLabels.encode` reads
-        groups : ignored
+        Parameters are those of `IterativeStratifiedKFold.split`.
 
         Yields
         ------

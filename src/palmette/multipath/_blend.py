@@ -96,11 +96,8 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         self.weights = weights
         self.validation_fraction = validation_fraction
         self.missing = missing
-        self.hierarchy = hierarchy
-        self.decoding = decoding
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.dag_rule = dag_rule
-        self.n_jobs = n_jobs
-        self.random_state = random_state
         self.verbose = verbose
 
     # ------------------------------------------------------------------ parameters

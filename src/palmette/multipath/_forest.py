@@ -89,11 +89,8 @@ class CoherentForestClassifier(CoherentClassifier):
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.missing = missing
-        self.hierarchy = hierarchy
-        self.decoding = decoding
+        self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.dag_rule = dag_rule
-        self.n_jobs = n_jobs
-        self.random_state = random_state
         self.verbose = verbose
 
     # ------------------------------------------------------------------ fitting

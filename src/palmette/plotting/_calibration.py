@@ -203,10 +203,7 @@ class HierarchicalReliabilityDisplay:
 
         Parameters
         ----------
-        y_true : labels of n_samples rows
-        node_proba : array of shape (n_samples, n_nodes)
-            As from `predict_node_proba`.
-        hierarchy : Hierarchy
+        y_true, node_proba, hierarchy : as in `CoverageDisplay.from_predictions`
         levels : list of int, optional
             Levels to plot; all by default.
         n_bins : int
