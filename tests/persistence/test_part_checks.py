@@ -9,6 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.metrics import DistanceMetric
 from sklearn.metrics.pairwise import linear_kernel
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import BallTree, KDTree, KNeighborsClassifier
@@ -92,6 +93,25 @@ def test_search_trees_name_their_own_rows(part, place, value):
     made.__setstate__(tuple(state))
     with pytest.raises(ValueError, match="search tree"):
         check_parts({"tree": made})
+
+
+@pytest.mark.parametrize(
+    ("metric", "given", "wrong"),
+    [
+        ("minkowski", {"p": 3.0, "w": np.ones(3)}, {"p": 3.0, "w": np.ones(2)}),
+        ("seuclidean", {"V": np.ones(3)}, {"V": np.ones(1)}),
+        ("mahalanobis", {"V": np.eye(3)}, {"V": np.eye(2)}),
+    ],
+)
+def test_distances_have_the_features_of_their_tree(metric, given, wrong):
+    tree = BallTree(np.random.default_rng(0).normal(size=(20, 3)), metric=metric, **given)
+    check_parts([tree])
+    state = list(tree.__getstate__())
+    state[11] = DistanceMetric.get_metric(metric, **wrong)
+    made = BallTree.__new__(BallTree)
+    made.__setstate__(tuple(state))
+    with pytest.raises(ValueError, match="other features"):
+        check_parts([made])
 
 
 def test_sparse_matrices_point_inside():

@@ -114,6 +114,8 @@ def _check_boosted_trees(estimator: Any) -> None:
 
 def _check_histogram_trees(estimator: Any) -> None:
     for stage in getattr(estimator, "_predictors", ()):
+        is_stage = isinstance(stage, list) and len(stage) == estimator.n_trees_per_iteration_
+        require(is_stage, "a stage has another number of trees")
         for each in stage:
             inner = each.nodes["is_leaf"] == 0
             used = each.nodes["feature_idx"][inner]
@@ -169,7 +171,15 @@ def _check_neighbours(tree: Any) -> None:
     require(inside, "a search tree names rows that it lacks")
     n_bounds = 2 if type(tree).__name__ == "KDTree" else 1
     fits = len(index) == len(data) and bounds.shape == (n_bounds, len(nodes), data.shape[1])
-    require(fits and len(nodes) > 0, "the parts of a search tree do not fit together")
+    fits = fits and tree.__getstate__()[6] == len(nodes) > 0  # the stored number of nodes
+    require(fits, "the parts of a search tree do not fit together")
+    metric = tree.__getstate__()[11]
+    _, scales, matrix = metric.__getstate__()
+    name, n_columns = type(metric).__name__.rstrip("3264"), data.shape[1]
+    has_scales = name == "SEuclideanDistance" or (name == "MinkowskiDistance" and len(scales))
+    require(not has_scales or len(scales) == n_columns, "a distance has other features")
+    is_wide = name != "MahalanobisDistance" or matrix.shape == (n_columns, n_columns)
+    require(is_wide, "a distance has other features")
     inner = np.flatnonzero(nodes["is_leaf"] == 0)  # the children of i are 2 i + 1 and 2 i + 2
     require(2 * inner + 2 < len(nodes), "a search tree leads to a node that it lacks")
 
@@ -349,7 +359,8 @@ _CHECKED_PARTS = (
 _SKLEARN = (
     _in(
         "sklearn.metrics._dist_metrics",
-        "EuclideanDistance64 ManhattanDistance64 ChebyshevDistance64",
+        "EuclideanDistance64 ManhattanDistance64 ChebyshevDistance64 MinkowskiDistance64 "
+        "SEuclideanDistance64 MahalanobisDistance64",
     )
     | _in(
         "sklearn.model_selection._split",

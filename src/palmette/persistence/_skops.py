@@ -164,7 +164,7 @@ _TREE = "sklearn.tree._tree.Tree"
 _ARRAYS = {
     "sklearn.neighbors._kd_tree.KDTree": {0: 2, 1: 1, 2: 1, 3: 3},
     "sklearn.neighbors._ball_tree.BallTree": {0: 2, 1: 1, 2: 1, 3: 3},
-    _DISTANCES: {1: 1},  # all classes of the module
+    _DISTANCES: {1: 1, 2: 2},  # all classes of the module
 }
 _METRIC_AT = 11  # index in the state of a search tree
 
@@ -257,9 +257,15 @@ class _Parts:
         if any(self.shape(parts[place], ndim) is None for place, ndim in places.items()):
             return False
         if node["__module__"] == _DISTANCES:
-            return True
-        metric = self.found(parts[_METRIC_AT]) if len(parts) > _METRIC_AT else {}
-        return metric.get("__module__") == _DISTANCES
+            return len(parts) == 3
+        if len(parts) != _METRIC_AT + 2:  # the last part are weights
+            return False
+        counts = [self.found(part) for part in parts[max(places) + 1 : _METRIC_AT]]
+        are_integers = all(
+            each.get("__loader__") == "JsonNode" and re.fullmatch(r"\d{1,18}", str(each["content"]))
+            for each in counts
+        )
+        return are_integers and self.found(parts[_METRIC_AT]).get("__module__") == _DISTANCES
 
     def is_tree(self, node: dict[str, Any]) -> bool:
         """Return whether a tree has its nodes and values, and one number of classes per output."""
