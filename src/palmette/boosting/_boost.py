@@ -179,15 +179,15 @@ def boost(
         for hypothesis in done:
             objective.replay(hypothesis, samples)
     except (AttributeError, IndexError, TypeError, ValueError) as error:
-        raise PalmetteError(
-            f"the rounds of an earlier fit cannot be continued ({error}). If they are from a "
-            "checkpoint, it was changed: delete it to start over."
-        ) from error
+        raise _cannot_continue(error) from error
     choose = choose_rows or RowChoice()
     turn = len(done)
     while True:
         turn_seed = seed_of(seed, turn)
-        signed = objective.gradients(turn_seed)
+        try:
+            signed = objective.gradients(turn_seed)
+        except ArithmeticError as error:  # scores that are not finite
+            raise _cannot_continue(error) if done else error from None
         loss = objective.loss
         grown = learner.grow(rows, signed, choose(signed, turn_seed), turn_seed)
         found = objective.take(grown)
@@ -195,6 +195,13 @@ def boost(
             return
         yield Round(found, loss, objective.edge)
         turn += 1
+
+
+def _cannot_continue(error: Exception) -> PalmetteError:
+    return PalmetteError(
+        f"the rounds of an earlier fit cannot be continued ({error}). If they are from a "
+        "checkpoint, it was changed: delete it to start over."
+    )
 
 
 def seed_of(seed: int, turn: int) -> int:
