@@ -13,11 +13,17 @@ from palmette import exceptions
 from palmette.exceptions import PalmetteError, ReadError
 
 
-@pytest.mark.parametrize("name", exceptions.__all__)
+@pytest.mark.parametrize("name", [n for n in exceptions.__all__ if not n.endswith("Warning")])
 def test_every_error_is_ours_and_a_value_error(name):
     error = getattr(exceptions, name)
     assert issubclass(error, PalmetteError)
     assert issubclass(error, ValueError)
+
+
+def test_warnings_are_of_users():
+    names = [name for name in exceptions.__all__ if name.endswith("Warning")]
+    assert names
+    assert all(issubclass(getattr(exceptions, name), UserWarning) for name in names)
 
 
 def test_a_read_error_shows_file_line_and_caret():

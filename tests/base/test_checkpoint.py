@@ -163,7 +163,7 @@ def fit(path, n_rounds):
 
 def stand_still(*args):
     calls.append(args)
-    if len(calls) == 3:
+    if len(calls) == 2:  # the first checkpoint is linked, the others replace it
         print(os.getpid(), flush=True)
         time.sleep(60)
     return real(*args)
@@ -251,8 +251,8 @@ def rounds_written(monkeypatch, given, seconds_a_round=1.0, seconds_a_write=0.0)
         real_round(self, *args)
         clock.now += seconds_a_round
 
-    def write(path, fingerprint, arrays):
-        write_checkpoint(path, fingerprint, arrays)
+    def write(path, fingerprint, arrays, **options):
+        write_checkpoint(path, fingerprint, arrays, **options)
         written.append(int(arrays["n_rounds"]))
         clock.now += seconds_a_write
 
@@ -425,9 +425,10 @@ def test_a_file_that_appears_while_a_fit_is_under_way_is_not_overwritten(path, m
 def test_a_file_that_appears_while_the_first_is_written_is_refused_unless_of_this_fit(
     path, monkeypatch, rival
 ):
-    def write_slowly(temporary, fingerprint, arrays):
-        write_checkpoint(temporary, fingerprint, arrays)
-        write_checkpoint(path, fingerprint if rival is None else rival, {"n_rounds": np.array(7)})
+    def write_slowly(path, fingerprint, arrays, **options):
+        found = fingerprint if rival is None else rival
+        write_checkpoint(path, found, {"n_rounds": np.array(7)})
+        write_checkpoint(path, fingerprint, arrays, **options)
 
     monkeypatch.setattr(checkpoint, "write_checkpoint", write_slowly)
     if rival is None:

@@ -110,7 +110,7 @@ def test_stages_of_several_paths(name):
 @pytest.mark.parametrize("kind", ALL_FIVE)
 def test_stages_of_a_frame_keep_its_index(kind):
     frame = pd.DataFrame(X, columns=list("wxyz"), index=np.arange(len(X)) * 10)
-    labels = pd.Series(["/".join(path) for path in Y], index=frame.index, name="kind")
+    labels = pd.Series(["_".join(path) for path in Y], index=frame.index, name="kind")
     clf = kind(n_estimators=3, random_state=0).fit(frame, labels)
     stages = list(clf.staged_predict(frame.iloc[5:9]))
     assert len(stages) == 3
@@ -129,7 +129,7 @@ def test_stages_of_a_path_by_signs():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_scores_are_monitored_and_progress_is_shown(name, capsys):
-    names = np.array(["/".join(path) for path in Y])
+    names = np.array(["_".join(path) for path in Y])
     monitor = ScoringMonitor(scoring="accuracy")
     clf = make(name, n_estimators=3).set_callbacks(ProgressBar(), monitor).fit(X, names)
     logs = [row for row in monitor.get_logs().data if row["task_name"] == "round"]
@@ -157,7 +157,7 @@ def test_rounds_look_at_some_of_the_rows(kind, option):
     """So they find other splits than from all of them, and still learn."""
     if not option.keys() <= kind().get_params().keys():
         return
-    names = np.array(["/".join(path) for path in Y])
+    names = np.array(["_".join(path) for path in Y])
     whole, some = (kind(n_estimators=20, random_state=0, **given) for given in ({}, option))
     assert bits(whole.fit(X, names)) != bits(some.fit(X, names))
     assert some.score(X, names) > 0.5

@@ -11,7 +11,7 @@ from palmette.metrics import hierarchical_f1_score
 from palmette.weak import StumpPerClass, TreePerClass
 
 X, Y = tree_problem(n_samples=160)
-NAMES = np.array(["/".join(path) for path in Y])
+NAMES = np.array(["_".join(path) for path in Y])
 
 
 def ecc(**parameters):
@@ -36,7 +36,7 @@ def test_paths_are_labels_and_answers_are_paths():
     assert set(clf.predict(X)) <= set(PATHS)
     assert hierarchical_f1_score(Y, clf.predict(X), hierarchy=clf.hierarchy_) > 0.7
     as_names = ecc().fit(X, NAMES)
-    assert clf.predict(X) == [tuple(name.split("/")) for name in as_names.predict(X)]
+    assert clf.predict(X) == [tuple(name.split("_")) for name in as_names.predict(X)]
 
 
 def test_a_label_scores_the_votes_for_its_colours():

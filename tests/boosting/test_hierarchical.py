@@ -42,7 +42,7 @@ def test_it_learns(problem):
 def test_the_first_loss_is_that_of_the_shares_of_labels(problem):
     X, y = problem
     clf = boosting(n_estimators=1).fit(X, y)
-    _, counts = np.unique(["/".join(path) for path in y], return_counts=True)
+    _, counts = np.unique(["_".join(path) for path in y], return_counts=True)
     shares = counts / counts.sum()
     assert clf.train_loss_[0] == pytest.approx(-(shares * np.log(shares)).sum(), rel=1e-5)
 

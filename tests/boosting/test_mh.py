@@ -9,7 +9,7 @@ import palmette as pm
 from palmette.weak import StumpPerClass
 
 X, PATHS = tree_problem(n_samples=120)
-NAMES = np.array(["/".join(path) for path in PATHS])
+NAMES = np.array(["_".join(path) for path in PATHS])
 
 
 def mh(**parameters):

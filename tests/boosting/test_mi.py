@@ -9,7 +9,7 @@ from palmette.boosting._boost import scores_of
 from palmette.weak import SharedTree, TreePerClass
 
 X, PATHS = tree_problem(n_samples=120)
-NAMES = np.array(["/".join(path) for path in PATHS])
+NAMES = np.array(["_".join(path) for path in PATHS])
 
 
 def mi(**parameters):

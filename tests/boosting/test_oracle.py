@@ -203,7 +203,7 @@ def test_initial_weights_count_only_nodes_that_have_a_training_row():
 
 def test_adaboost_mi_is_one_binary_adaboost_a_label():
     X, y = tree_problem(seed=5)
-    names = ["/".join(path) for path in y]
+    names = ["_".join(path) for path in y]
     clf = pm.AdaBoostMIClassifier(n_estimators=ROUNDS).fit(X, names)
     codes, Y = clf.bins_.transform(X), signs_of(clf, names)
     scores = raw_scores(clf, X)

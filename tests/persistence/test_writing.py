@@ -43,7 +43,7 @@ def test_the_place_of_what_cannot_be_saved_is_named():
 def test_any_name_of_a_file_will_do(tmp_path):
     save(Hierarchy.star("ab"), tmp_path / "tree.zip")
     assert load(str(tmp_path / "tree.zip")) == Hierarchy.star("ab")
-    with pytest.raises(OSError, match="is a directory"):
+    with pytest.raises(OSError, match="it is a folder"):
         save(Hierarchy.star("ab"), tmp_path)
 
 

@@ -68,10 +68,10 @@ class CoherentNetworkClassifier(CoherentClassifier):
     --------
     >>> from palmette import CoherentNetworkClassifier
     >>> X = [[0.0, 1], [0.1, 1], [1, 0.1], [1, 0.0]]
-    >>> y = [{"a/b"}, {"a/b"}, {"a/c", "d"}, {"a/c", "d"}]
-    >>> network = CoherentNetworkClassifier((8,), n_epochs=200, dropout=0.0, random_state=0)
+    >>> y = [{("a", "b")}, {("a", "b")}, {("a", "c"), ("d",)}, {("a", "c"), ("d",)}]
+    >>> network = CoherentNetworkClassifier((8,), n_epochs=400, dropout=0.0, random_state=0)
     >>> sorted(network.fit(X, y).predict([[1, 0.05]])[0])
-    ['a/c', 'd']
+    [('a', 'c'), ('d',)]
     """
 
     def __init__(

@@ -67,7 +67,7 @@ class TargetForm:
         self.separator = separator
         self.labels_separator = labels_separator
         self.several = several
-        self.joiner = None
+        self.joiner: str | None = None
         self.labels_mark = labels_separator or _LABEL_MARKS[0]
         self.spellings: dict[str, str] = {}
 
