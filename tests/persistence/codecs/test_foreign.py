@@ -101,8 +101,8 @@ def test_what_belongs_to_the_process_is_refused(value, tmp_path):
 
 def test_a_distance_that_was_not_reviewed_is_named():
     X, y = rows()
-    model = pm.FlatClassifier(KNeighborsClassifier(p=3, algorithm="kd_tree")).fit(X, y)
-    name = "sklearn.metrics._dist_metrics.MinkowskiDistance64"
+    model = pm.FlatClassifier(KNeighborsClassifier(metric="canberra", algorithm="ball_tree")).fit(X, y)
+    name = "sklearn.metrics._dist_metrics.CanberraDistance64"
     with pytest.raises(ReadError, match=rf"known to be safe: {name}\. "):
         again(model)
     assert again(model, trusted=[name]).predict(X).tolist() == model.predict(X).tolist()
