@@ -101,7 +101,8 @@ def test_what_belongs_to_the_process_is_refused(value, tmp_path):
 
 def test_a_distance_that_was_not_reviewed_is_named():
     X, y = rows()
-    model = pm.FlatClassifier(KNeighborsClassifier(metric="canberra", algorithm="ball_tree")).fit(X, y)
+    neighbours = KNeighborsClassifier(metric="canberra", algorithm="ball_tree")
+    model = pm.FlatClassifier(neighbours).fit(X, y)
     name = "sklearn.metrics._dist_metrics.CanberraDistance64"
     with pytest.raises(ReadError, match=rf"known to be safe: {name}\. "):
         again(model)
