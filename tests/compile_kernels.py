@@ -60,5 +60,24 @@ def main(part: str) -> None:
                     continue
 
 
+def texts() -> None:
+    """Fit the model of a table of texts, whose features are more than its rows."""
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcdefgh"), 7)) for _ in range(200)]
+    names = [" ".join(rng.choice(words, 6)) for _ in range(60)]
+    for loss in ("squared_hinge", "logistic"):
+        model = pm.fit_table(
+            {"name": names, "kind": ["a > x", "a > y", "b > z"] * 20},
+            target="kind",
+            model="class-tree",
+            settings={"router": pm.routing.LinearRouter(loss)},
+            columns={"name": "text"},
+            folds=0,
+        )
+        model.predict({"name": names[:5]})
+
+
 if __name__ == "__main__":
     main(sys.argv[1])
+    if sys.argv[1] == "others":
+        texts()

@@ -303,7 +303,7 @@ def test_the_best_feature_gains_most(form, seed, min_rows, ties):
                 ]
                 left_over = sum(w * e for w, e in parts) / weights.sum()
                 best = max(best, entropy(second, weights) - left_over)
-    assert gain == pytest.approx(best, abs=1e-6)
+    assert gain == pytest.approx(best, abs=5e-6)  # the kernel adds in single precision
     if column >= 0:
         right = X[:, column] >= cut
         assert min_rows <= right.sum() <= 14 - min_rows
