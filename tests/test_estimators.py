@@ -18,7 +18,6 @@ from tests.laws.probabilities import ON_PROBABILITIES
 
 import palmette
 
-
 # one test per estimator, not one per check: thousands of tests cost more than what they run
 
 
