@@ -148,3 +148,10 @@ def test_wrong_parameters_are_named(wrong):
 def test_indices_are_those_that_scikit_learn_takes():
     X = TextVectorizer().fit(TEXTS).transform(TEXTS)
     assert X.indices.dtype == X.indptr.dtype == np.int32
+
+
+def test_weights_that_are_not_finite_are_an_error(goods):
+    vectorizer, schema, _ = features_of(goods[["title"]])
+    vectorizer.texts_["title"].idf_[:] = np.nan
+    with pytest.raises(PalmetteError, match="the features of a row are not finite"):
+        vectorizer.transform(schema.cast(goods[["title"]]))

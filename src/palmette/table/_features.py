@@ -112,7 +112,13 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             others = [name for name in self.schema.names() if name not in self.texts_]
             found = np.asarray(self.table_.transform(X[others]), dtype=np.float64)
             blocks.append(self.scaler_.transform(found))
-        return _join(blocks)
+        features = _join(blocks)
+        if not np.isfinite(features.data if sparse.issparse(features) else features).all():
+            raise PalmetteError(
+                "the features of a row are not finite: the weights of words or the scales of "
+                "columns in the model are not. Save the model again, or use another copy of its file."
+            )
+        return features
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the features; words with their column if there are several columns."""
