@@ -116,7 +116,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not np.isfinite(features.data if sparse.issparse(features) else features).all():
             raise PalmetteError(
                 "the features of a row are not finite: the weights of words or the scales of "
-                "columns in the model are not. Save the model again, or use another copy of its file."
+                "columns in the model are not. Use another copy of its file, or save it again."
             )
         return features
 
