@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-import palmette.table._features as text_module
+import palmette.table._texts as text_module
 from palmette.exceptions import PalmetteError
 from palmette.table import TextVectorizer
 from palmette.table._features import TableFeatures
@@ -31,11 +33,36 @@ def test_texts_keep_the_matrix_sparse(goods):
     assert "texts by tfidf" in vectorizer.describe()
 
 
-def test_numbers_alone_are_dense_and_scaled(goods):
-    _, _, X = features_of(goods[["price", "colour", "since"]])
+def test_numbers_alone_are_dense_bounded_and_around_zero(goods):
+    vectorizer, _, X = features_of(goods[["price", "colour", "since"]])
     assert isinstance(X, np.ndarray)
-    assert np.allclose(X.mean(axis=0), 0, atol=1e-9)
     assert np.isfinite(X).all()
+    assert np.abs(X).max() <= 3
+    price = X[:, vectorizer.get_feature_names_out() == "price"]
+    assert abs(np.median(price)) < 1e-9
+
+
+def test_categories_and_gaps_are_flags():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"price": rng.lognormal(sigma=4.0, size=500), "kind": list("ab") * 250})
+    frame.loc[0, "price"] = None  # standardized, its flag would be 22
+    vectorizer, _, X = features_of(frame)
+    columns = dict(zip(vectorizer.get_feature_names_out(), X.T, strict=True))
+    assert set(columns) == {"kind_b", "price", "missingindicator_price"}
+    assert set(columns["kind_b"]) == set(columns["missingindicator_price"]) == {0.0, 1.0}
+    assert columns["price"][0] == 0.0
+    assert np.abs(columns["price"]).max() <= 3.0
+
+
+def test_other_columns_weigh_no_more_than_a_text():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"x{i}": rng.normal(size=60) for i in range(30)})
+    frame["title"] = [f"a red line number {i}, of words that are all known" for i in range(60)]
+    vectorizer, _, X = features_of(frame)
+    n_words = len(vectorizer.texts_["title"].idf_)
+    squares = np.asarray(X.multiply(X).toarray())
+    assert squares[:, :n_words].sum(axis=1) == pytest.approx(1.0)
+    assert squares[:, n_words:].sum(axis=1).mean() == pytest.approx(1.0)
 
 
 def test_rows_alone_have_the_features_that_they_have_together(goods):
@@ -113,6 +140,33 @@ def test_texts_in_pieces_give_the_same(method, monkeypatch):
     parts = TextVectorizer(method, max_columns=2**12).fit(TEXTS)
     assert np.array_equal(parts.transform(TEXTS).toarray(), expected)
     assert np.array_equal(parts.get_feature_names_out(), whole.get_feature_names_out())
+
+
+def test_long_texts_have_fewer_pieces():
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcdefgh"), 6)) for _ in range(300)]
+    texts = [" ".join(["commonword", *rng.choice(words, 12)]) for _ in range(120)]
+    made = TextVectorizer().fit(texts)
+    assert (made.pieces_, made.min_rows_, made.max_share_) == ((4, 4), 3, 0.2)
+    pieces = made.names_[made.n_words_ :].tolist()
+    assert "commonword" in made.names_[: made.n_words_]
+    assert not {"*ommo*", "*onwo*"} & set(pieces)
+    every = TextVectorizer(max_share=1.0).fit(texts).names_.tolist()
+    assert "*ommo*" in every
+    short = TextVectorizer().fit(words)
+    assert (short.pieces_, short.min_rows_, short.max_share_) == ((3, 4), 2, 1.0)
+
+
+@pytest.mark.parametrize("many", [3, 2000])
+def test_rows_of_grams_are_counted_as_by_sets(many):
+    rng = np.random.default_rng(0)
+    texts = [" ".join(map(str, rng.integers(0, many, 40))) for _ in range(many)]
+    made = TextVectorizer(pieces=None, min_rows=1, max_columns=2**20).fit(texts)
+    expected = Counter(word for text in texts for word in set(text.split()))
+    idf = dict(zip(made.names_, made.idf_, strict=True))
+    for word, count in expected.items():
+        assert idf[word] == np.log((1 + many) / (1 + count)) + 1
+    assert (np.diff(made.idf_) >= 0).all()  # frequent grams first
 
 
 def test_names_read_as_the_grams_do():

@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from palmette.table._features import _hash_texts
 from palmette.table._ngrams import find_columns, make_slots
+from palmette.table._texts import _hash_texts
 
 TEXTS = [
     "a red apple, a red car",

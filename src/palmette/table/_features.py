@@ -1,9 +1,8 @@
-"""TableFeatures and TextVectorizer: the columns of a table as numbers, texts as tf-idf weights."""
+"""TableFeatures: the columns of a table as a matrix of numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,24 +11,22 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from palmette.exceptions import PalmetteError
-from palmette.persistence.checks import numbers, require
 from palmette.table._schema import Schema
+from palmette.table._texts import TextVectorizer
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_TOP = np.uint64(1) << np.uint64(63)
-# Thai, Lao, Tibetan and Burmese; Khmer; Chinese and Japanese
-_UNSPACED = (("\u0e00", "\u109f"), ("\u1780", "\u17ff"), ("\u2e80", "\u9fff"))
-_CHARACTERS_AT_ONCE = 2**21  # of texts that are hashed at a time, about 200 MiB of grams
 
 
 class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Convert the columns of a table to a matrix of features.
 
     Texts become tf-idf weights of words and character n-grams; categories, dates and numbers become
-    columns of numbers by skrub's TableVectorizer, with missing values imputed, of mean 0 and
-    variance 1. With a column of texts the matrix is sparse.
+    columns of numbers by skrub's TableVectorizer. Those of categories are 0 or 1. Numbers are
+    centred by their median and divided by their interquartile range, values far from the median are
+    compressed to the range from -3 to 3, missing values become 0, and columns of 0 and 1 tell
+    where they were missing. With a column of texts the matrix is sparse, and the columns other than
+    texts are divided by one number so that they weigh no more than one text.
 
     Parameters
     ----------
@@ -44,7 +41,11 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     table_ : skrub.TableVectorizer or None
         Vectorizer of all other columns.
     scaler_ : Pipeline or None
-        Imputes missing values and scales the features of `table_`.
+        Scales those features of `table_` that are not indicators, and imputes missing values.
+    is_indicator_ : bool array of shape (n_table_features,)
+        Which features of `table_` are 0 or 1, and are not scaled.
+    weight_ : float
+        Factor of all features other than texts.
     n_features_ : int
 
     Examples
@@ -52,7 +53,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"price": [2.5, None, 4.5]})
     >>> TableFeatures(Schema({"price": "number"})).fit_transform(frame)[:, 0].round(3).tolist()
-    [-1.225, 0.0, 1.225]
+    [-1.0, 0.0, 1.0]
     """
 
     def __init__(self, schema: Schema, text: str = "tfidf") -> None:
@@ -86,8 +87,15 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if others:
             self.table_ = _table_vectorizer()
             found = np.asarray(self.table_.fit_transform(X[others]), dtype=np.float64)
-            self.scaler_ = _scaler()
-            blocks.append(self.scaler_.fit_transform(found))
+            self.is_indicator_ = _are_indicators(self.table_, found.shape[1])
+            if not self.is_indicator_.all():
+                self.scaler_ = _scaler().fit(found[:, ~self.is_indicator_])
+            self.weight_ = 1.0
+            scaled = self._scale(found)
+            if texts:
+                mean_square = float(np.einsum("ij,ij->", scaled, scaled)) / max(len(scaled), 1)
+                self.weight_ = 1.0 / np.sqrt(max(mean_square, 1.0))
+            blocks.append(self.weight_ * scaled)
         features = _join(blocks)
         self.n_features_ = int(features.shape[1])
         if not self.n_features_:
@@ -111,7 +119,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.table_ is not None:
             others = [name for name in self.schema.names() if name not in self.texts_]
             found = np.asarray(self.table_.transform(X[others]), dtype=np.float64)
-            blocks.append(self.scaler_.transform(found))
+            blocks.append(self.weight_ * self._scale(found))
         features = _join(blocks)
         if not np.isfinite(features.data if sparse.issparse(features) else features).all():
             raise PalmetteError(
@@ -119,6 +127,19 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "columns in the model are not. Use another copy of its file, or save it again."
             )
         return features
+
+    def _scale(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the indicators as they are, and the other features scaled."""
+        numbers = found[:, ~self.is_indicator_]
+        if not numbers.shape[1]:
+            return found
+        return np.hstack([found[:, self.is_indicator_], self.scaler_.transform(numbers)])
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if state.get("table_") is not None and "is_indicator_" not in state:
+            n_found = state["scaler_"].n_features_in_  # a file in which all features are scaled
+            state = {**state, "is_indicator_": np.zeros(n_found, dtype=bool), "weight_": 1.0}
+        super().__setstate__(state)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the features; words with their column if there are several columns."""
@@ -129,8 +150,11 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             grams = vectorizer.get_feature_names_out().tolist()
             names += [gram if alone else f"{column}: {gram}" for gram in grams]
         if self.table_ is not None:
-            found = self.table_.get_feature_names_out()
-            names += map(str, self.scaler_.get_feature_names_out(np.asarray(found, dtype=object)))
+            found = np.asarray(self.table_.get_feature_names_out(), dtype=object)
+            names += found[self.is_indicator_].tolist()
+            if not self.is_indicator_.all():
+                scaled = self.scaler_.get_feature_names_out(found[~self.is_indicator_])
+                names += map(str, scaled)
         return np.array(names, dtype=object)
 
     def describe(self) -> str:
@@ -150,13 +174,29 @@ def _table_vectorizer() -> Any:
     return TableVectorizer()
 
 
+def _are_indicators(table: Any, n_features: int) -> NDArray[np.bool_]:
+    """Return which features of a TableVectorizer are one-hot columns of categories."""
+    names = list(table.get_feature_names_out())
+    kinds = table.column_to_kind_
+    indicators = {
+        output
+        for column, outputs in table.input_to_outputs_.items()
+        if kinds.get(column) == "low_cardinality"
+        for output in outputs
+    }
+    return np.array([name in indicators for name in names], dtype=bool).reshape(n_features)
+
+
 def _scaler() -> Any:
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    from skrub import SquashingScaler
 
     return make_pipeline(
-        SimpleImputer(add_indicator=True, keep_empty_features=True), StandardScaler()
+        SquashingScaler(),
+        SimpleImputer(
+            strategy="constant", fill_value=0.0, add_indicator=True, keep_empty_features=True
+        ),
     )
 
 
@@ -168,317 +208,3 @@ def _join(blocks: list[Any]) -> Any:
         joined.indices = joined.indices.astype(np.int32, copy=False)
         joined.indptr = joined.indptr.astype(np.int32, copy=False)
     return joined
-
-
-# ---------------------------------------------------------------------- texts
-
-
-class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Convert texts to sparse rows of unit norm: tf-idf weights of words, word pairs and pieces.
-
-    A piece is a character n-gram of a word and the spaces around it, so that endings, parts of
-    compounds and misspelled words are found. Upper and lower case are equal.
-
-    Parameters
-    ----------
-    method : {"tfidf", "hashing"}
-        "tfidf" has one named column per gram that occurs in at least `min_rows` rows. With
-        "hashing" grams share a fixed number of columns, so memory does not grow with the texts.
-    pieces : "auto", tuple of two ints, or None
-        Minimum and maximum number of characters of a piece; None for words and pairs only. "auto"
-        is (3, 4), and (1, 3) for scripts without spaces between words.
-    min_rows : int
-        Minimum number of rows of a gram, with "tfidf".
-    max_columns : int
-        Maximum number of columns with "tfidf", of which the most frequent are kept; the number of
-        columns, a power of two, with "hashing".
-
-    Attributes
-    ----------
-    pieces_ : tuple of two ints, or None
-        The numbers of characters that are used.
-    idf_ : float array of shape (n_columns,)
-    n_words_ : int
-        Number of columns of words and pairs, which come before those of pieces.
-    hashes_ : uint64 array of shape (n_columns,)
-        With "tfidf", the grams of the columns, ascending.
-    names_ : object array of shape (n_columns,)
-        With "tfidf", the grams as they first occurred; a star marks the rest of a word.
-
-    Examples
-    --------
-    >>> texts = ["a red apple", "a red car", "an apple"]
-    >>> vectorizer = TextVectorizer(pieces=None).fit(texts)
-    >>> sorted(vectorizer.names_)
-    ['a', 'a red', 'apple', 'red']
-    >>> vectorizer.transform(["apple pie"]).toarray().max()
-    np.float64(1.0)
-    """
-
-    def __init__(
-        self,
-        method: str = "tfidf",
-        *,
-        pieces: str | tuple[int, int] | None = "auto",
-        min_rows: int = 2,
-        max_columns: int = 2**17,
-    ) -> None:
-        self.method = method
-        self.pieces = pieces
-        self.min_rows = min_rows
-        self.max_columns = max_columns
-
-    def fit(self, X: Iterable[Any], y: Any = None) -> TextVectorizer:
-        """Learn the columns and their weights.
-
-        Parameters
-        ----------
-        X : texts of n_samples rows
-            Anything but a string is an empty text.
-        y : ignored
-
-        Returns
-        -------
-        self
-        """
-        self._check()
-        texts = _as_texts(X)
-        self.pieces_: Any = _likely_pieces(texts) if self.pieces == "auto" else self.pieces
-        if self.method == "hashing":
-            self.n_words_ = self.max_columns // 2 if self.pieces_ else self.max_columns
-            counts = np.zeros(self.max_columns)
-            for grams in self._grams(texts):
-                rows, columns = grams.rows(), self._buckets(grams.hashes)
-                counts += np.bincount(_once_per_row(rows, columns), minlength=self.max_columns)
-        else:
-            counts = self._learn_grams(texts)
-        self.idf_ = np.log((1.0 + len(texts)) / (1.0 + counts)) + 1.0
-        return self
-
-    def transform(self, X: Iterable[Any]) -> sparse.csr_array:
-        """Convert texts to rows.
-
-        Parameters
-        ----------
-        X : texts of n_samples rows
-
-        Returns
-        -------
-        sparse array of shape (n_samples, n_columns)
-        """
-        from palmette.table._ngrams import weigh_rows
-
-        check_is_fitted(self, "idf_")
-        blocks = []
-        for grams in self._grams(_as_texts(X)):
-            columns = self._columns_of(grams.hashes)
-            indptr = np.empty(len(grams.first), dtype=np.int64)
-            indices, values = np.empty_like(columns), np.empty(len(columns))
-            used = weigh_rows(
-                columns, grams.first, self.idf_, self.n_words_, indptr, indices, values
-            )
-            if used < 2**31:  # liblinear and trees of scikit-learn need 32-bit indices
-                indptr = indptr.astype(np.int32)
-            shape = (len(indptr) - 1, len(self.idf_))
-            blocks.append(sparse.csr_array((values[:used], indices[:used], indptr), shape=shape))
-        if not blocks:
-            return sparse.csr_array((0, len(self.idf_)))
-        return blocks[0] if len(blocks) == 1 else sparse.vstack(blocks, format="csr")
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return the grams of the columns; with "hashing" their numbers."""
-        check_is_fitted(self, "idf_")
-        if self.method == "hashing":
-            return np.array([f"#{i}" for i in range(len(self.idf_))], dtype=object)
-        return self.names_
-
-    # ------------------------------------------------------------------ parts
-
-    def check_arrays(self) -> None:
-        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
-        if not hasattr(self, "idf_"):
-            return
-        n_columns = len(numbers(self.idf_, np.float64, 1, "idf_"))
-        n_words = self.n_words_
-        is_number = type(n_words) is int and 0 <= n_words <= n_columns
-        require(is_number, "n_words_ is not a number of columns")
-        low, high = self.pieces_ or (1, 1)
-        is_range = type(low) is int and type(high) is int and 1 <= low <= high < 2**31
-        require(is_range, "pieces_ are not numbers of characters")
-        if self.method == "hashing":
-            n_used = 2 * n_words if self.pieces_ else n_words
-            require(0 < n_used <= n_columns, "the columns of a text do not fit their weights")
-        else:
-            n_known = len(numbers(self.hashes_, np.uint64, 1, "hashes_"))
-            require(n_known == n_columns, "the columns of a text do not fit their weights")
-
-    def _check(self) -> None:
-        if self.method not in ("tfidf", "hashing"):
-            raise PalmetteError(f"method={self.method!r}: expected 'tfidf' or 'hashing'.")
-        pieces = self.pieces
-        if pieces not in ("auto", None) and (
-            isinstance(pieces, str) or not 1 <= pieces[0] <= pieces[1]
-        ):
-            raise PalmetteError(
-                f"pieces={pieces!r}: expected the minimum and maximum number of characters, such "
-                "as (2, 4), or 'auto', or None."
-            )
-        if self.max_columns < 2 or (self.method == "hashing" and self.max_columns.bit_count() != 1):
-            raise PalmetteError(
-                f"max_columns={self.max_columns!r}: expected at least 2, and a power of two with "
-                "method='hashing'."
-            )
-
-    def _grams(self, texts: list[str], spans: bool = False) -> Iterator[_Grams]:
-        """Yield the grams of some texts at a time."""
-        low, high = self._piece_range()
-        start, size = 0, 0
-        for stop, text in enumerate(texts, start=1):
-            size += len(text)
-            if size >= _CHARACTERS_AT_ONCE or stop == len(texts):
-                yield _hash_texts(texts[start:stop], low, high, spans)
-                start, size = stop, 0
-
-    def _piece_range(self) -> tuple[int, int]:
-        low, high = self.pieces_ or (1, 0)
-        return int(low), int(high)
-
-    def _learn_grams(self, texts: list[str]) -> NDArray[np.float64]:
-        """Choose the grams that become columns; return their numbers of rows."""
-        known, counts = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64)
-        for grams in self._grams(texts):
-            once = _once_per_row(grams.rows(), grams.hashes)
-            found, times = np.unique(once, return_counts=True)
-            known, place = np.unique(np.concatenate([known, found]), return_inverse=True)
-            counts = np.bincount(place, weights=np.concatenate([counts, times]))
-        kept = np.flatnonzero(counts >= self.min_rows)
-        if not len(kept):  # with very few texts all grams are kept
-            kept = np.arange(len(known))
-        if len(kept) > self.max_columns:
-            order = np.argsort(-counts[kept], kind="stable")
-            kept = np.sort(kept[order[: self.max_columns]])
-        self.hashes_ = known[kept]
-        self.n_words_ = int(np.searchsorted(self.hashes_, _TOP))
-        self.names_ = self._name_columns(texts)
-        return counts[kept].astype(np.float64)
-
-    def _name_columns(self, texts: list[str]) -> NDArray[np.object_]:
-        """Return the gram of every column as it first occurs."""
-        names = np.full(len(self.hashes_), None, dtype=object)
-        missing = len(names)
-        for grams in self._grams(texts, spans=True):
-            if not missing:
-                break
-            columns = self._columns_of(grams.hashes)
-            found, where = np.unique(columns, return_index=True)
-            new = (found >= 0) & (names[found] == None)  # noqa: E711 (elementwise)
-            for column, place in zip(found[new].tolist(), where[new].tolist(), strict=True):
-                names[column] = grams.read(place)
-            missing -= int(new.sum())
-        return names
-
-    def _columns_of(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        from palmette.table._ngrams import find_columns, make_slots
-
-        if self.method == "hashing":
-            return self._buckets(hashes)
-        slots = np.empty(1 << max(2 * len(self.hashes_), 2).bit_length(), dtype=np.int32)
-        make_slots(self.hashes_, slots)
-        columns = np.empty(len(hashes), dtype=np.int32)
-        find_columns(hashes, self.hashes_, slots, columns)
-        return columns
-
-    def _buckets(self, hashes: NDArray[np.uint64]) -> NDArray[np.int32]:
-        """Columns by hash: words in the first half, pieces in the second."""
-        columns = (hashes & np.uint64(self.n_words_ - 1)).astype(np.int32)
-        columns[hashes >= _TOP] += self.n_words_
-        return columns
-
-
-class _Grams(NamedTuple):
-    """Hashes of the grams of some texts, row by row.
-
-    Parameters
-    ----------
-    hashes : uint64 array of shape (n_grams,)
-    first : int64 array of shape (n_rows + 1,)
-    spans : int64 array of shape (n_grams, 2), or (0, 2)
-    joined : str
-        All texts; `spans` are positions in it.
-    """
-
-    hashes: NDArray[np.uint64]
-    first: NDArray[np.int64]
-    spans: NDArray[np.int64]
-    joined: str
-
-    def rows(self) -> NDArray[np.int64]:
-        """Row of every gram."""
-        return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
-
-    def read(self, place: int) -> str:
-        """Return a gram as text; a star marks the rest of the word of a piece."""
-        begin, end = self.spans[place].tolist()
-        if self.hashes[place] < _TOP:
-            return self.joined[begin:end]
-        # the character before a word may be a comma, or the end of another text
-        row = int(np.searchsorted(self.first, place, side="right")) - 1
-        word_begin, word_end = self._word_around(place, row)
-        head, tail = "*" * (begin >= word_begin), "*" * (end <= word_end)
-        return str(head + self.joined[max(begin, word_begin) : min(end, word_end)] + tail)
-
-    def _word_around(self, place: int, row: int) -> tuple[int, int]:
-        """Span of the word of a piece: the last word before it in the order of hashing."""
-        at = place
-        while self.hashes[at] >= _TOP:
-            at -= 1
-        begin, end = self.spans[at].tolist()
-        if at > self.first[row] and self.spans[at - 1][1] == end and self.hashes[at - 1] < _TOP:
-            begin = int(self.spans[at - 1][0])  # a pair directly follows its second word
-        return begin, end
-
-
-def _likely_pieces(texts: list[str]) -> tuple[int, int]:
-    """Lengths of pieces; short ones for scripts without spaces between words."""
-    sample = "".join(texts[:1000])[:100_000]
-    unspaced = sum(any(low <= c <= high for low, high in _UNSPACED) for c in sample)
-    return (1, 3) if unspaced > 0.3 * max(len(sample), 1) else (3, 4)
-
-
-def _as_texts(values: Iterable[Any]) -> list[str]:
-    return [value.lower() if isinstance(value, str) else "" for value in values]
-
-
-def _hash_texts(texts: list[str], low: int, high: int, spans: bool) -> _Grams:
-    from palmette.table._ngrams import count_grams, hash_grams
-
-    joined = "".join(texts)
-    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    starts = np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
-    is_word = _word_characters(codes)
-    counts = np.empty(len(texts), dtype=np.int64)
-    count_grams(codes, is_word, starts, low, high, counts)
-    first = np.concatenate([[0], np.cumsum(counts)])
-    hashes = np.empty(first[-1], dtype=np.uint64)
-    places = np.empty((len(hashes) if spans else 0, 2), dtype=np.int64)
-    hash_grams(codes, is_word, starts, low, high, first, hashes, places)
-    return _Grams(hashes, first, places, joined)
-
-
-def _word_characters(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """Whether each code is a letter, a digit or an underscore."""
-    table = np.zeros(int(codes.max(initial=0)) + 1, dtype=np.uint8)
-    table[codes] = 1
-    for code in np.flatnonzero(table).tolist():
-        character = chr(code)
-        table[code] = character.isalnum() or character == "_"
-    return table
-
-
-def _once_per_row(rows: NDArray[np.int64], values: NDArray[Any]) -> NDArray[Any]:
-    """Remove repeated values within a row."""
-    order = np.lexsort([values, rows])
-    rows, values = rows[order], values[order]
-    new = np.ones(len(values), dtype=bool)
-    new[1:] = (rows[1:] != rows[:-1]) | (values[1:] != values[:-1])
-    return values[new]

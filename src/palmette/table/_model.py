@@ -124,6 +124,7 @@ def fit_table(
     if tournament is not None and tournament.interrupted:
         say(f"interrupted: {name} is the best so far, and is fitted now on all rows")
     final = finish(problem, name, race, wrapping, tournament, watch, say, clock)
+    name = final.name
     summary = summarize(problem, name, board, final.seconds, clock, text, seed, wrapping)
     summary["settings"] = dict(settings or {})
     return TableModel.assemble(

@@ -132,6 +132,103 @@ def hash_grams(
 
 
 @njit(cache=True, nogil=True)
+def count_rows(
+    hashes: NDArray[np.uint64],
+    first: NDArray[np.int64],
+    row: int,
+    n_before: int,
+    n_found: int,
+    keys: NDArray[np.uint64],
+    last: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> tuple[int, int]:
+    """Count the rows of every hash, in a table with open addressing.
+
+    Parameters
+    ----------
+    hashes : uint64 array of shape (n_grams,), IN
+    first : int64 array of shape (n_rows + 1,), IN
+        Where the hashes of a row begin.
+    row : int
+        First row to count.
+    n_before : int
+        Number of rows of earlier calls.
+    n_found : int
+        Number of distinct hashes in the table.
+    keys, last, counts : arrays of shape (2 ** k,), IN and OUT
+        Hash, last row and number of rows of each entry; entries of no rows are free.
+
+    Returns
+    -------
+    row : int
+        The first row that was not counted, since the table may have become more than half full.
+    n_found : int
+    """
+    mask = np.uint64(len(keys) - 1)
+    for at in range(row, len(first) - 1):
+        if 2 * (n_found + first[at + 1] - first[at]) > len(keys):
+            return at, n_found
+        number = n_before + at
+        for i in range(first[at], first[at + 1]):
+            slot = hashes[i] & mask
+            while counts[slot] > 0 and keys[slot] != hashes[i]:
+                slot = (slot + np.uint64(1)) & mask
+            if counts[slot] == 0:
+                keys[slot], counts[slot], last[slot] = hashes[i], 1, number
+                n_found += 1
+            elif last[slot] != number:
+                counts[slot] += 1
+                last[slot] = number
+    return len(first) - 1, n_found
+
+
+@njit(cache=True, nogil=True)
+def copy_counts(
+    keys: NDArray[np.uint64],
+    last: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    new_keys: NDArray[np.uint64],
+    new_last: NDArray[np.int64],
+    new_counts: NDArray[np.int64],
+) -> None:
+    """Copy the entries of a table of `count_rows` to a larger one, which is empty."""
+    mask = np.uint64(len(new_keys) - 1)
+    for i in range(len(keys)):
+        if counts[i] > 0:
+            slot = keys[i] & mask
+            while new_counts[slot] > 0:
+                slot = (slot + np.uint64(1)) & mask
+            new_keys[slot], new_last[slot], new_counts[slot] = keys[i], last[i], counts[i]
+
+
+@njit(cache=True, nogil=True)
+def first_places(columns: NDArray[np.int32], known: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Find the columns that occur for the first time, and their places.
+
+    Parameters
+    ----------
+    columns : int32 array of shape (n_grams,), IN
+        Columns below 0 do not count.
+    known : uint8 array of shape (n_columns,), IN and OUT
+        Whether each column has occurred.
+
+    Returns
+    -------
+    int64 array of shape (n_new, 2)
+        Columns and places of their first gram.
+    """
+    n_new = 0
+    found = np.empty((len(known), 2), dtype=np.int64)
+    for i in range(len(columns)):
+        column = columns[i]
+        if column >= 0 and not known[column]:
+            known[column] = 1
+            found[n_new, 0], found[n_new, 1] = column, i
+            n_new += 1
+    return found[:n_new]
+
+
+@njit(cache=True, nogil=True)
 def make_slots(known: NDArray[np.uint64], slots: NDArray[np.int32]) -> None:
     """Lay hashes out so that they are found in a step or two.
 
