@@ -48,8 +48,14 @@ def test_trees_are_for_tables_of_numbers():
 
 
 def test_one_level_needs_no_local_classifiers():
-    assert "local-per-parent" in tried(TEXT)
-    assert "local-per-parent" not in tried(replace(TEXT, one_level=True))
+    few = replace(TEXT, n_features=1000)
+    assert "local-per-parent" in tried(few)
+    assert "local-per-parent" not in tried(replace(few, one_level=True))
+
+
+def test_many_features_need_sparse_weights():
+    assert TEXT.n_features > 4000
+    assert not {"flat", "local-per-parent", "local-per-node"} & set(tried(TEXT))
 
 
 def test_several_paths_need_models_that_take_them():

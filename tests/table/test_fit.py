@@ -19,7 +19,7 @@ QUICK = {"model": "class-tree", "folds": 0}
 def test_a_tournament_is_repeatable_and_tells_all(goods, monkeypatch):
     from palmette.table import _fit as module
 
-    names = ("class-tree", "flat-svm", "flat-naive-bayes")
+    names = ("class-tree", "flat-linear", "flat-naive-bayes")
     monkeypatch.setattr(module, "choose", lambda situation: [Candidate(name) for name in names])
     told = []
     options = {"time": None, "folds": 2, "tell": told.append}
@@ -30,7 +30,9 @@ def test_a_tournament_is_repeatable_and_tells_all(goods, monkeypatch):
     assert [e["hierarchical_f1"] for e in board] == [
         e["hierarchical_f1"] for e in again.summary_["leaderboard"]
     ]
-    assert {first.summary_["model"], "flat-svm"} <= {e["model"] for e in board if e["folds"] == 2}
+    assert {first.summary_["model"], "flat-linear"} <= {
+        e["model"] for e in board if e["folds"] == 2
+    }
     assert board[0]["hierarchical_f1"] > 0.9
     assert np.array_equal(first.predict_proba(goods), again.predict_proba(goods))
     assert told[0] == "80 rows"
@@ -132,7 +134,7 @@ def test_an_interrupt_keeps_the_best_so_far(goods, monkeypatch):
     real = module.make
 
     def make(name, *args):
-        if name == "flat-svm":
+        if name == "flat-linear":
             raise KeyboardInterrupt
         return real(name, *args)
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
 from palmette.exceptions import PalmetteError
 from palmette.table import _tournament as module
 from palmette.table._candidates import Candidate
-from palmette.table._tournament import Clock, Fold, Score, Tournament, make_folds
+from palmette.table._tournament import (
+    Clock,
+    Fold,
+    OutOfTime,
+    Score,
+    Tournament,
+    call_within,
+    make_folds,
+)
 
 
 class Model:
@@ -75,24 +85,74 @@ def test_the_baseline_goes_on_however_it_fares(watch):
 
 def test_without_probabilities_a_model_is_shown_but_not_kept(watch):
     game = run(watch, {"svm": (0.95, 1, False), "good": (0.9, 1)})
-    assert game.leaderboard()[0].name == "svm"
+    assert game.entries["svm"].mean > game.entries["good"].mean
     assert game.winner().name == "good"
     assert len(game.entries["good"].scores) == 3
     assert run(watch, {"svm": (0.95, 1, False)}).winner().name == "svm"
 
 
 def test_what_would_take_too_long_is_not_tried(watch):
-    game = run(watch, {"quick": (0.5, 1), "slow": (0.9, 150)}, seconds=150)
+    game = run(watch, {"quick": (0.5, 1), "slow": (0.55, 150)}, seconds=150)
     assert game.winner().name == "quick"
-    assert "would take about 19" in game.entries["slow"].note
-    assert not game.entries["slow"].scores
-    assert watch.now == 3 * 1 + 2 * 0.2 * 150  # three folds, and two looks at the costs
+    note = game.entries["slow"].note
+    assert "would take about" in note
+    assert "per fold" in note
+    assert game.entries["slow"].rows == 250  # one of two samples
+    assert watch.now < 150
 
 
 def test_the_first_model_is_fitted_whatever_it_costs(watch):
     game = run(watch, {"slow": (0.9, 500), "quick": (0.5, 1)}, seconds=60)
     assert game.winner().name == "slow"
     assert game.entries["quick"].note == "no time left"
+
+
+def test_models_that_are_behind_are_left_out_as_samples_grow(watch, monkeypatch):
+    monkeypatch.setattr(module, "_FIRST", 100)
+    game = run(watch, {"good": (0.9, 1), "poor": (0.5, 1), "near": (0.895, 1)}, seconds=1000)
+    assert {e.name: e.rows for e in game.leaderboard()} == {"good": 1000, "near": 1000, "poor": 100}
+    assert game.entries["poor"].note == "0.400 behind the best on 100 rows"
+    assert sorted(game.entries["good"].costs) == [100, 300, 1000]
+
+
+def test_finalists_have_scores_on_the_same_folds(watch):
+    models = {"good": (0.9, 10), "near": (0.895, 10)}
+    for seconds in range(40, 160, 10):
+        first, second = run(watch, models, seconds=seconds).leaderboard()
+        assert len(first.scores) == len(second.scores) or first.rows > second.rows
+
+
+def test_a_call_that_takes_too_long_is_given_up():
+    with pytest.raises(OutOfTime, match=r"stopped after 0\.1 s"):
+        call_within(0.1, lambda: time.sleep(1.0))
+    with pytest.raises(ZeroDivisionError):
+        call_within(1.0, lambda: 1 / 0)
+
+
+def test_time_of_compilation_does_not_count():
+    first = [True]
+
+    class Compiled:
+        predict_proba = None
+
+        def fit(self, X, y):
+            if first:
+                time.sleep(1.1)
+                first.clear()
+            return self
+
+    fold = Fold(np.zeros((50, 1)), ["a"] * 50, np.zeros((10, 1)), np.arange(10))
+    clock = Clock(10.0)
+    game = Tournament(
+        [Candidate("a")],
+        lambda name: Compiled(),
+        [lambda: fold],
+        lambda m, f: Score(1.0, 1.0),
+        clock,
+    )
+    game.run()
+    assert 1.0 < clock.compiling < 1.2 + clock.spent() - 1.1
+    assert game.winner().name == "a"
 
 
 def test_a_failure_is_a_note(watch):
@@ -108,14 +168,15 @@ def test_an_interrupt_keeps_the_best_so_far(watch):
     game = run(watch, models)
     assert game.interrupted
     assert game.winner().name == "good"
-    assert game.fallback[0] == "good"
+    assert game.fallback.name == "good"
     assert game.entries["late"].note == "stopped before its turn"
 
 
 def test_facts_are_plain_values(watch):
     facts = run(watch, {"good": (0.5, 1)}, n_folds=2).entries["good"].facts()
     assert facts == {
-        "model": "good", "folds": 2, "hierarchical_f1": 0.5, "hierarchical_f1_std": 0.0,
+        "model": "good", "folds": 2, "rows": 1000,
+        "hierarchical_f1": 0.5, "hierarchical_f1_std": 0.0,
         "hierarchical_f1_by_fold": [0.5, 0.5], "accuracy": 0.5, "fit_seconds": 1.0,
         "probabilities": True, "note": "",
     }  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.models._registry import Make, ModelContext, ModelSpec, find_model, register_model
 
 Needs = Mapping[str, bool]  # options of ModelSpec
@@ -191,10 +192,23 @@ def _over_labels(make_plain: Make) -> Make:
 
 def _class_tree(context: ModelContext) -> Any:
     from palmette.class_tree import ClassTreeClassifier
+    from palmette.routing import LinearRouter
 
-    return ClassTreeClassifier(
+    model = ClassTreeClassifier(
         context.hierarchy, n_jobs=context.n_jobs, random_state=context.random_state
     )
+    if context.text:  # more passes and a stricter tolerance cost time and gain nothing
+        model.set_params(router=LinearRouter(C=1.0, tol=0.1, max_iter=8))
+        if isinstance(context.hierarchy, Hierarchy):
+            model.set_params(decoding="top_down")
+    return model
+
+
+def _flat_linear(context: ModelContext) -> Any:
+    from palmette.class_tree import RandomTree
+
+    star = RandomTree(leaf_size=2**31 - 1)  # all classes below the root
+    return _class_tree(replace(context, hierarchy=star))
 
 
 def _along(base: str, learner: str) -> Make:
@@ -218,6 +232,12 @@ def _learnt(class_name: str, preset: str | None = None) -> Make:
 _CODES = {"takes_codes": True}
 _LEARNT: tuple[tuple[str, Make, str, Needs], ...] = (
     ("class-tree", _class_tree, "linear classifiers at the parents, and a beam", _SCALED),
+    (
+        "flat-linear",
+        _over_labels(_flat_linear),
+        "linear SVMs of all labels, calibrated",
+        _SCALED,
+    ),
     ("mf-tree", _learnt("MFTreeClassifier"), "MF-Tree, learnt; linear, by a beam", _SCALED),
     ("dag-svm", _learnt("DAGSVMClassifier"), "linear SVMs of all pairs of labels", _SCALED),
     (

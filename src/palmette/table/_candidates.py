@@ -12,7 +12,7 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.models import ModelContext, find_model, list_models
 from palmette.table._schema import near_names
 
-BASELINE = "flat-svm"  # a linear SVM over the leaves
+BASELINE = "flat-linear"  # a linear SVM over the labels, with probabilities
 
 # from cheap to expensive, measured on texts and on tables of numbers
 _TEXT = ("class-tree", BASELINE, "flat-naive-bayes", "mf-tree", "local-per-parent", "flat",
@@ -24,6 +24,7 @@ _SEVERAL = ("local-per-node", "binary-relevance", "coherent-forest", "structured
             "hierarchical-boosting", "h-ada-mh", "adaboost-mh")  # fmt: skip
 _DENSE_ONLY = ("forest", "extra-trees", "boosting", "ada", "structured", "kernel", "blend")
 _ONE_LEVEL = ("local-per-parent", "local-per-node", "local-per-level")
+_LOGISTIC = ("flat", *_ONE_LEVEL)
 _WIDE = 4000  # number of sparse features above which trees are left out
 
 
@@ -97,6 +98,11 @@ def choose(situation: Situation) -> list[Candidate]:
 
 def _reason_against(name: str, situation: Situation) -> str | None:
     wide = situation.is_sparse and situation.n_features > _WIDE
+    if wide and name in _LOGISTIC:
+        return (
+            f"for fewer features: its weights are dense, and there are {situation.n_features:,} "
+            "sparse features"
+        )
     if wide and any(word in name for word in _DENSE_ONLY):
         return f"only for tables of numbers: there are {situation.n_features:,} sparse features"
     if name == "flat-naive-bayes" and not situation.only_text:
@@ -127,22 +133,29 @@ def make(name: str, situation: Situation, settings: Mapping[str, Any] | None = N
     hierarchy = situation.hierarchy if situation.learner is None else situation.learner
     if name == BASELINE and situation.learner is not None:
         hierarchy = None  # it does not use the hierarchy, so none is learnt
-    context = ModelContext(hierarchy, situation.random_state, situation.n_jobs, situation.only_text)
+    context = ModelContext(hierarchy, situation.random_state, situation.n_jobs, situation.is_sparse)
     estimator = find_model(name).make(context)
     given = dict(settings or {})
-    parameters = estimator.get_params(deep=False)
-    if "tree" in parameters and parameters.get("decoding") == "beam":
-        # all probabilities are computed anyway, which include the best label
-        estimator.set_params(decoding="best_path")
     apply_settings(estimator, given, name)
     return estimator
 
 
-def sharpen(estimator: Any, settings: Mapping[str, Any] | None) -> Any:
-    """Calibrate the probabilities of the final model if it can do so itself."""
+def sharpen(
+    estimator: Any, settings: Mapping[str, Any] | None, exponent: float | None = None
+) -> Any:
+    """Calibrate the probabilities of the final model if it can do so itself.
+
+    Parameters
+    ----------
+    estimator : estimator
+    settings : dict, optional
+        Parameters that the user has set.
+    exponent : float, optional
+        The calibration, if it is known; else it costs another fit.
+    """
     can_calibrate = estimator.get_params(deep=False).get("calibration", 0) is None
     if can_calibrate and "calibration" not in (settings or {}):
-        estimator.set_params(calibration="out_of_fold")
+        estimator.set_params(calibration="out_of_fold" if exponent is None else exponent)
     return estimator
 
 

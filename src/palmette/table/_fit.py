@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from palmette._arrays import take_rows
+from palmette.base._temperature import fit_inverse_temperature
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.table._candidates import (
@@ -26,11 +27,22 @@ from palmette.table._candidates import (
 )
 from palmette.table._features import TableFeatures
 from palmette.table._problem import TableProblem
-from palmette.table._tournament import Clock, Fold, Score, Tournament, make_folds
+from palmette.table._tournament import (
+    Clock,
+    Fallback,
+    Fold,
+    OutOfTime,
+    Score,
+    Tournament,
+    call_within,
+    make_folds,
+)
 from palmette.table.answers import gives_node_proba, node_sets, nodes_of, write_nodes, write_sets
 
 _ROWS_PER_SECOND = 1500  # of a tournament, per second of the limit; the final fit uses all rows
 _CALIBRATION_FOLDS = 3
+_FEW_ROWS = 50  # rows whose features are computed first, for kernels to be compiled
+_HELD_OUT = 3_000  # maximum number of rows that calibrate a model of the tournament
 
 
 def check_options(
@@ -101,6 +113,8 @@ class Race:
         self.seed, self.n_jobs, self.clock, self.watch = seed, n_jobs, clock, watch
         self.n_folds = n_folds
         self.vectorizer: TableFeatures | None = None  # that of the first fold
+        self.row_seconds = 0.0  # of the features of a row
+        self.first: Fold | None = None
         self._n_features = 0
 
     def situation(self) -> Situation:
@@ -148,6 +162,7 @@ class Race:
             candidates, self.make, loads, self._score, self.clock,
             always=BASELINE if self.model == "auto" and BASELINE in names else None,
             reserve=wrapping.fits * self.problem.n_rows / len(chosen), watch=self.watch,
+            seed=self.seed,
         )  # fmt: skip
         board = [entry.facts() for entry in tournament.run()]
         if tournament.interrupted and not any(e.scores for e in tournament.entries.values()):
@@ -168,11 +183,20 @@ class Race:
         """Features of a fold, learnt from its training rows only."""
         problem = self.problem
         vectorizer = TableFeatures(problem.schema, self.text)
+        if first:  # kernels are compiled, which does not count
+            start = time.monotonic()
+            few = take_rows(problem.frame, train[: min(len(train), _FEW_ROWS)])
+            TableFeatures(problem.schema, self.text).fit_transform(few)
+            self.clock.compiling += max(time.monotonic() - start - 0.5, 0.0)
+        start = time.monotonic()
         X_train = vectorizer.fit_transform(take_rows(problem.frame, train))
+        self.row_seconds = (time.monotonic() - start) / len(train)
         X_test = vectorizer.transform(take_rows(problem.frame, test))
+        fold = Fold(X_train, [problem.y[i] for i in train.tolist()], X_test, test)
         if first:
             self.vectorizer, self._n_features = vectorizer, vectorizer.n_features_
-        return Fold(X_train, [problem.y[i] for i in train.tolist()], X_test, test)
+            self.first = fold
+        return fold
 
     def _score(self, estimator: Any, fold: Fold) -> Score:
         from palmette.metrics import hierarchical_f1_score
@@ -279,6 +303,8 @@ class Finished:
 
     Parameters
     ----------
+    name : str
+        The model that was fitted.
     estimator : fitted classifier
     vectorizer : TableFeatures
     hierarchy : Hierarchy
@@ -286,6 +312,7 @@ class Finished:
         Seconds of the final fit.
     """
 
+    name: str
     estimator: Any
     vectorizer: TableFeatures
     hierarchy: Hierarchy
@@ -311,45 +338,60 @@ def _fit(estimator: Any, X: Any, y: list[Any], name: str) -> Any:
 def finish(
     problem: TableProblem,
     name: str,
-    race: Any,
+    race: Race,
     wrapping: Wrapping,
-    tournament: Any,
+    tournament: Tournament | None,
     watch: Callable[[str, float], None] | None,
     say: Callable[[str], None],
-    clock: Any,
+    clock: Clock,
 ) -> Finished:
-    """Fit the winner on all rows; after Ctrl-C the fit on the first fold is kept, if there is one.
+    """Fit the winner on all rows, or on as many as the time allows.
+
+    If not even the rows of the tournament can be exceeded, or after Ctrl-C, the model of the
+    tournament is kept.
 
     Parameters
     ----------
     problem : TableProblem
     name : str
         The winner.
-    race : object
-        With ``make(name)``, ``text``, ``seed``, ``settings`` and the first fold's ``vectorizer``.
+    race : Race
     wrapping : Wrapping
     tournament : Tournament or None
     watch, say : callable
         As in `fit_table`.
     clock : Clock
     """
-    if watch is not None:
-        watch(f"{name}, all {problem.n_rows:,} rows", clock.spent())
     start = time.monotonic()
-    try:
-        vectorizer = TableFeatures(problem.schema, race.text)
-        X = vectorizer.fit_transform(problem.frame)
-        estimator = race.make(name)
-        if wrapping.calibrate is None:
-            estimator = sharpen(estimator, race.settings if name == race.model else None)
-        estimator = _fit(wrapping.around(estimator, race.seed), X, problem.y, name)
-    except KeyboardInterrupt:
-        kept = None if tournament is None else tournament.fallback
-        if kept is None:
-            raise
-        name, estimator = kept
+    kept = None if tournament is None else tournament.fallback
+    rows = _final_rows(problem, name, race, wrapping, tournament, clock)
+    estimator: Any = None
+    ending = "there is no time for a final fit: "
+    if rows is not None:
+        n_rows = len(rows)
+        part = f"all {n_rows:,}" if n_rows == problem.n_rows else f"{n_rows:,}"
+        if watch is not None:
+            watch(f"{name}, {part} rows", clock.spent())
+        if n_rows < problem.n_rows:
+            rest = f"of {problem.n_rows:,} rows: allow more time to use all"
+            say(f"{name} is fitted on {n_rows:,} {rest}")
+        try:
+            limit = np.inf if kept is None else clock.left()
+            fit = partial(_final_fit, problem, name, race, wrapping, tournament, rows)
+            estimator, vectorizer = call_within(limit, fit)
+        except OutOfTime:
+            ending = "the final fit did not end in time: "
+        except KeyboardInterrupt:
+            if kept is None:
+                raise
+            ending = "interrupted again: "
+    if estimator is None and kept is not None:
+        name, estimator, n_rows = kept
+        say(f"{ending}kept {name} as fitted on {n_rows:,} rows of the first fold")
+        exponent = _held_out_exponent(race, kept)
+        if exponent is not None:
+            estimator.exponent_ = exponent
         vectorizer = race.vectorizer
-        say(f"interrupted again: kept {name} as fitted on the training rows of the first fold")
     if wrapping.calibrate is None and not gives_node_proba(estimator):
         say(f"{name} has no probabilities: predictions are without them")
     hierarchy = getattr(estimator, "hierarchy_", problem.hierarchy)
@@ -357,4 +399,72 @@ def finish(
         raise PalmetteError(
             f"{name} has no hierarchy_ after fit: expected a hierarchical classifier."
         )
-    return Finished(estimator, vectorizer, hierarchy, time.monotonic() - start)
+    return Finished(name, estimator, vectorizer, hierarchy, time.monotonic() - start)
+
+
+def _final_fit(
+    problem: TableProblem,
+    name: str,
+    race: Race,
+    wrapping: Wrapping,
+    tournament: Tournament | None,
+    rows: Any,
+) -> tuple[Any, TableFeatures]:
+    vectorizer = TableFeatures(problem.schema, race.text)
+    whole = len(rows) == problem.n_rows
+    X = vectorizer.fit_transform(problem.frame if whole else take_rows(problem.frame, rows))
+    y = problem.y if whole else [problem.y[i] for i in rows.tolist()]
+    estimator = race.make(name)
+    if wrapping.calibrate is None:
+        kept = None if tournament is None else tournament.fallback
+        exponent = None
+        if kept is not None and kept.name == name:
+            exponent = _held_out_exponent(race, kept)
+        estimator = sharpen(estimator, race.settings if name == race.model else None, exponent)
+    return _fit(wrapping.around(estimator, race.seed), X, y, name), vectorizer
+
+
+def _final_rows(
+    problem: TableProblem,
+    name: str,
+    race: Race,
+    wrapping: Wrapping,
+    tournament: Tournament | None,
+    clock: Clock,
+) -> Any:
+    """Return the rows of the final fit; None if the model of the tournament is kept."""
+    n_all = problem.n_rows
+    kept = None if tournament is None else tournament.fallback
+    if tournament is None or kept is None or clock.seconds is None:
+        return np.arange(n_all)
+    entry = tournament.entries[name]
+
+    def cost(n_rows: int) -> float:
+        fits = 1.0 if wrapping.calibrate is None and wrapping.coverage is None else wrapping.fits
+        return 1.25 * (race.row_seconds * n_rows + fits * entry.foresee(n_rows)) + 0.5
+
+    if cost(n_all) <= clock.left():
+        return np.arange(n_all)
+    low, high = 0, n_all
+    while high - low > max(n_all // 1000, 1):
+        middle = (low + high) // 2
+        low, high = (middle, high) if cost(middle) <= clock.left() else (low, middle)
+    if low <= kept.n_rows:
+        return None
+    return np.sort(np.random.default_rng(race.seed).choice(n_all, low, replace=False))
+
+
+def _held_out_exponent(race: Race, kept: Fallback) -> float | None:
+    """Return the calibration of a class tree from test rows of the first fold, if it has one."""
+    estimator, fold = kept.estimator, race.first
+    if fold is None or getattr(estimator, "calibration", 0) is not None:
+        return None
+    column = {tuple(label): i for i, label in enumerate(estimator.classes_)}
+    truth = [race.problem.truth[i] for i in fold.test.tolist()]
+    known = np.flatnonzero([path in column for path in truth])
+    if not len(known):
+        return None
+    known = known[np.linspace(0, len(known) - 1, min(len(known), _HELD_OUT)).astype(np.int32)]
+    proba = estimator.predict_proba(take_rows(fold.X_test, known))
+    codes = np.array([column[truth[i]] for i in known.tolist()], dtype=np.int32)
+    return fit_inverse_temperature(proba, codes, np.ones(len(known)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -19,10 +20,19 @@ from palmette.table.answers import gives_node_proba
 IntArray = NDArray[np.int64]
 Watch = Callable[[str, float], None]
 
-_BEHIND = 0.01  # maximum distance to the best hierarchical F1 to continue
+_NEAR = 0.01  # maximum distance to the best hierarchical F1 to continue on further folds
+# maximum distance to the best to continue on more rows, by the size of the sample
+_BEHIND = ((500, 0.1), (1_500, 0.05), (5_000, 0.03), (np.inf, 0.015))
 _FINALISTS = 3
-_PROBE = 1500  # maximum number of rows to estimate the fit time
-_GROWTH = 1.15  # exponent of the number of rows in the fit time
+_FIRST = 1_000  # rows of the first sample; each further one has three times as many
+_FEW = 400  # with less rows there is only one sample
+_WARM = 60  # rows of the first fit, in which kernels are compiled
+_COMPILE = 60.0  # seconds that the compilation of a model's kernels may take
+_NOT_COMPILED = ("flat-naive", "flat-svm", "flat-forest", "flat-extra", "local-")
+_TEST = 3_000  # maximum number of test rows for a sample
+_GROWTH = 1.15  # exponent of the number of rows in the fit time, at least
+_MEASURABLE = 0.05  # seconds
+_TICK = 0.02  # seconds between looks at the clock
 
 
 class Score(NamedTuple):
@@ -53,6 +63,7 @@ class Clock:
     def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
         self.start = time.monotonic()
+        self.compiling = 0.0  # seconds of compilation, which do not count
 
     def spent(self) -> float:
         """Seconds since the start."""
@@ -60,7 +71,55 @@ class Clock:
 
     def left(self) -> float:
         """Seconds that are left; infinite without a limit."""
-        return np.inf if self.seconds is None else self.seconds - self.spent()
+        return np.inf if self.seconds is None else self.seconds + self.compiling - self.spent()
+
+
+class OutOfTime(Exception):
+    """A call did not end in time."""
+
+
+def call_within(seconds: float, function: Callable[[], Any]) -> Any:
+    """Call a function in a thread of its own, and wait for its result for a limited time.
+
+    The caller stays responsive: Ctrl-C is noticed at once, also while compiled code runs. A call
+    that is given up cannot be stopped; its thread ends with its current fit, or with the process.
+
+    Parameters
+    ----------
+    seconds : float
+        May be infinite.
+    function : callable
+
+    Raises
+    ------
+    OutOfTime
+
+    Examples
+    --------
+    >>> call_within(10.0, lambda: 1 + 1)
+    2
+    """
+    results: list[Any] = []
+    errors: list[BaseException] = []
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            results.append(function())
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    end = None if np.isinf(seconds) else time.monotonic() + seconds
+    while not done.wait(_TICK):
+        if end is not None and time.monotonic() > end:
+            raise OutOfTime(f"stopped after {seconds:.1f} s")
+    if errors:
+        raise errors[0]
+    return results[0]
 
 
 @dataclass
@@ -71,18 +130,24 @@ class Entry:
     ----------
     name : str
     scores : list of Score
-        One per fold.
+        One per fold; of the first fold, those of the largest sample.
     seconds : list of float
         Fit times, one per fold.
+    costs : dict of int to float
+        Fit times on the first fold, by the number of rows.
+    scoring : float
+        Seconds of the last score.
     proba : bool
         Whether the model has probabilities.
     note : str
-        Reason why it was not tried, or not on all folds.
+        Reason why it was not tried, or not on all rows and folds.
     """
 
     name: str
     scores: list[Score] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    costs: dict[int, float] = field(default_factory=dict)
+    scoring: float = 0.0
     proba: bool = True
     note: str = ""
 
@@ -91,12 +156,35 @@ class Entry:
         """Mean hierarchical F1; minus infinity if there is none."""
         return float(np.mean([s.hierarchical_f1 for s in self.scores])) if self.scores else -np.inf
 
+    @property
+    def rows(self) -> int:
+        """Number of rows of the largest sample of the first fold."""
+        return max(self.costs, default=0)
+
+    @property
+    def rank(self) -> tuple[int, int, float]:
+        """The larger, the better: folds, rows, mean score."""
+        return len(self.scores), self.rows, self.mean
+
+    def foresee(self, n_rows: int) -> float:
+        """Extrapolate the seconds of a fit on more rows, without those of the scores."""
+        if not self.costs:
+            return np.inf
+        last = self.rows
+        slope = _GROWTH
+        before = max((n for n in self.costs if n < last), default=0)
+        if before and self.costs[before] > _MEASURABLE:
+            measured = np.log(self.costs[last] / self.costs[before]) / np.log(last / before)
+            slope = min(max(slope, float(measured)), 3.0)
+        return float(self.costs[last] * max(n_rows / last, 1.0) ** slope)
+
     def facts(self) -> dict[str, Any]:
         """Return plain values for a summary."""
         f1 = [score.hierarchical_f1 for score in self.scores]
         return {
             "model": self.name,
             "folds": len(f1),
+            "rows": self.rows,
             "hierarchical_f1": round(float(np.mean(f1)), 6) if f1 else None,
             "hierarchical_f1_std": round(float(np.std(f1)), 6) if len(f1) > 1 else None,
             "hierarchical_f1_by_fold": [round(value, 6) for value in f1],
@@ -107,8 +195,20 @@ class Entry:
         }
 
 
+class Fallback(NamedTuple):
+    """The best model so far, fitted on a sample of the training rows of the first fold."""
+
+    name: str
+    estimator: Any
+    n_rows: int
+
+
 class Tournament:
-    """Fit candidates on the first fold, and the best of them on all folds.
+    """Fit candidates on growing samples of the first fold, and the best of them on all folds.
+
+    Without a time limit there is one sample: all training rows of the fold. With a limit, models
+    that are behind are left out as the samples grow, and a fit is started only if its foreseen
+    time is at most half of what is left after the final fit; it is given up if it takes longer.
 
     Parameters
     ----------
@@ -122,11 +222,13 @@ class Tournament:
         Returns the `Score` of a fitted estimator and a Fold.
     clock : Clock
     always : str or None
-        A model that is fitted on all folds whatever its scores: the baseline.
+        A model that stays whatever its scores, if time allows: the baseline.
     reserve : float
         Time of the final fit, in fits on a fold.
     watch : callable, optional
         Called with the current step and the seconds spent.
+    seed : int
+        Of the samples.
     """
 
     def __init__(
@@ -140,13 +242,14 @@ class Tournament:
         always: str | None = None,
         reserve: float = 2.0,
         watch: Watch | None = None,
+        seed: int = 0,
     ) -> None:
         self.entries = {c.name: Entry(c.name, note=c.reason or "") for c in candidates}
         self.interrupted = False
-        self.fallback: tuple[str, Any] | None = None  # best fit on the first fold
+        self.fallback: Fallback | None = None
         self._order = [c.name for c in candidates if c.reason is None]
         self._make, self._load, self._score, self._clock = make, folds, score, clock
-        self._always, self._reserve, self._watch = always, reserve, watch
+        self._always, self._reserve, self._watch, self._seed = always, reserve, watch, seed
         self._folds: dict[int, Fold] = {}
 
     def run(self) -> list[Entry]:
@@ -155,10 +258,11 @@ class Tournament:
         Ctrl-C ends it, and the finished fits count.
         """
         try:
-            for name in self._order:
-                self._try_first(name)
-            for fold in range(1, len(self._load)):
-                self._continue(fold)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about convergence, which shows in the scores
+                self._first_fold()
+                for fold in range(1, len(self._load)):
+                    self._continue(fold)
         except KeyboardInterrupt:
             self.interrupted = True
         for name in self._order:
@@ -168,11 +272,11 @@ class Tournament:
         return self.leaderboard()
 
     def leaderboard(self) -> list[Entry]:
-        """Return the entries, best first; models that were not tried come last."""
-        return sorted(self.entries.values(), key=lambda entry: -entry.mean)
+        """Return the entries, best first, those on the same folds and rows together."""
+        return sorted(self.entries.values(), key=lambda entry: entry.rank, reverse=True)
 
     def winner(self) -> Entry:
-        """Return the best model with probabilities, among those with the most folds."""
+        """Return the best model with probabilities, among those with the most folds and rows."""
         tried = [entry for entry in self.entries.values() if entry.scores]
         able = [entry for entry in tried if entry.proba] or tried
         if not able:
@@ -180,96 +284,152 @@ class Tournament:
             raise PalmetteError(
                 f"no model could be fitted ({notes}). Allow more time, or add rows."
             )
-        most = max(len(entry.scores) for entry in able)
-        return max((e for e in able if len(e.scores) == most), key=lambda entry: entry.mean)
+        return max(able, key=lambda entry: entry.rank)
 
     # ------------------------------------------------------------------ rounds
 
-    def _try_first(self, name: str) -> None:
-        fold = self._fold(0)
-        if self._clock.seconds is not None and self.fallback is not None:
-            cost = self._estimate_seconds(name, fold) if self._free() > 0 else np.inf
-            if cost > self._free():
-                self.entries[name].note = _too_long(cost, self._free())
+    def _first_fold(self) -> None:
+        """Fit models on growing samples of the training rows of the first fold."""
+        n_all = len(self._fold(0).y_train)
+        sizes = [n_all]
+        if self._clock.seconds is not None:
+            sizes = _samples(n_all)
+        going = list(self._order)
+        for size in sizes:
+            fold = self._sample(size)
+            for name in going:
+                self._try_sample(name, fold, size)
+            tried = [self.entries[name] for name in going if self.entries[name].rows == size]
+            if not tried:
                 return
-        self._try(name, 0)
+            best = max(entry.mean for entry in tried)
+            near = next(gap for most, gap in _BEHIND if size <= most)
+            going = [
+                e.name for e in sorted(tried, key=lambda e: -e.mean)
+                if e.mean >= best - near or e.name == self._always
+            ]  # fmt: skip
+            for entry in tried:
+                if size < n_all and entry.name not in going:
+                    entry.note = f"{best - entry.mean:.3f} behind the best on {size:,} rows"
+
+    def _sample(self, size: int) -> Fold:
+        """Return the first fold with a sample of its training rows; samples are nested."""
+        fold = self._fold(0)
+        n_all = len(fold.y_train)
+        if size >= n_all:
+            return fold
+        rows = np.sort(np.random.default_rng(self._seed).permutation(n_all)[:size]).astype(np.int32)
+        y = [fold.y_train[i] for i in rows.tolist()]
+        n_test = min(len(fold.test), _TEST)
+        test = np.linspace(0, len(fold.test) - 1, n_test).astype(np.int32)
+        return Fold(take_rows(fold.X_train, rows), y, take_rows(fold.X_test, test), fold.test[test])
+
+    def _try_sample(self, name: str, fold: Fold, size: int) -> None:
+        entry = self.entries[name]
+        limit = np.inf
+        if self._clock.seconds is not None:
+            if not entry.costs and not name.startswith(_NOT_COMPILED):
+                self._warm_up(name, fold)
+            if entry.note:  # the first rows took too long
+                return
+            free = self._free()
+            cost = 1.25 * entry.foresee(size) + entry.scoring if entry.costs else 0.0
+            if self.fallback is not None and (free <= 0 or cost > 0.5 * free):
+                entry.note = entry.note or _too_long(cost, free, size, len(self._fold(0).y_train))
+                return
+            limit = self._clock.left() if self.fallback is None else max(0.5 * free, 2 * cost)
+        self._try(name, 0, fold, limit)
+
+    def _warm_up(self, name: str, fold: Fold) -> None:
+        """Fit a model on few rows; the time in which kernels are compiled does not count."""
+        few = np.linspace(0, len(fold.y_train) - 1, min(_WARM, len(fold.y_train))).astype(np.int32)
+        X, y = take_rows(fold.X_train, few), [fold.y_train[i] for i in few.tolist()]
+        seconds: list[float] = []
+        self._report(f"{name}, first rows (kernels are compiled once)")
+        while not seconds or (len(seconds) < 2 and seconds[0] > 1.0):
+            start = time.monotonic()
+            try:
+                limit = np.inf if self.fallback is None else max(self._clock.left(), _COMPILE)
+                call_within(limit, lambda: self._make(name).fit(X, y))
+            except OutOfTime as error:
+                self.entries[name].note = f"{error} on {len(y):,} rows"
+                return
+            except _FAILURES:
+                return  # the fit on more rows will report the error
+            seconds.append(time.monotonic() - start)
+        if len(seconds) > 1:
+            self._clock.compiling += max(seconds[0] - seconds[1], 0.0)
 
     def _continue(self, fold: int) -> None:
         """Fit the best models on one more fold, as far as time allows."""
-        tried = [e for e in self.leaderboard() if len(e.scores) == fold]
+        n_all = len(self._fold(0).y_train)
+        tried = [e for e in self.leaderboard() if len(e.scores) == fold and e.rows == n_all]
         best = max((e.mean for e in tried), default=-np.inf)
-        able = [e for e in tried if e.proba and e.mean >= best - _BEHIND] or tried[:1]
+        able = [e for e in tried if e.proba and e.mean >= best - _NEAR] or tried[:1]
         going = [e.name for e in able[:_FINALISTS]]
         best_able = max((e for e in tried if e.proba), key=lambda e: e.mean, default=None)
         if best_able is not None and best_able.name not in going:
             going.insert(0, best_able.name)
-        if self._always is not None and len(self.entries[self._always].scores) == fold:
+        if self._always is not None and self.entries[self._always] in tried:
             going = [name for name in going if name != self._always]
             going.insert(1, self._always)
-        for name in going:
+        for place, name in enumerate(going):
             cost = self.entries[name].seconds[0] * 1.3
-            if cost > self._clock.left() - self._final_seconds():
-                self.entries[name].note = f"{fold} of {len(self._load)} folds: no time for more"
-                continue
-            self._try(name, fold)
+            left = self._clock.left() - self._final_seconds()
+            # all of them, or none: scores are compared on the same folds
+            if place == 0:
+                cost = 1.3 * sum(self.entries[each].seconds[0] for each in going)
+                if cost > left:
+                    for each in going:
+                        self.entries[
+                            each
+                        ].note = f"{fold} of {len(self._load)} folds: no time for more"
+                    return
+            self._try(name, fold, self._fold(fold), left if np.isfinite(left) else np.inf)
 
-    def _try(self, name: str, number: int) -> None:
+    def _try(self, name: str, number: int, fold: Fold, limit: float) -> None:
         """Fit a model on a fold and score it; an error becomes a note."""
         entry = self.entries[name]
-        self._report(f"{name}, fold {number + 1} of {len(self._load)}")
-        fold = self._fold(number)
+        n_rows, n_all = len(fold.y_train), len(self._fold(number).y_train)
+        part = "" if n_rows == n_all else f", {n_rows:,} of {n_all:,} rows"
+        self._report(f"{name}, fold {number + 1} of {len(self._load)}{part}")
         start = time.monotonic()
         try:
-            estimator = _fit(self._make(name), fold.X_train, fold.y_train)
+            estimator = call_within(limit, lambda: self._make(name).fit(fold.X_train, fold.y_train))
             seconds = time.monotonic() - start
-            score = self._score(estimator, fold)
-        except (ValueError, MemoryError, ArithmeticError, TypeError, IndexError) as error:
+            score = call_within(limit, lambda: self._score(estimator, fold))
+        except OutOfTime as error:
+            entry.note = f"{error} on {n_rows:,} rows"
+            return
+        except _FAILURES as error:
             entry.note = f"failed: {' '.join(str(error).split())[:160]}"
             return
-        entry.scores.append(score)
-        entry.seconds.append(seconds)
         entry.proba = gives_node_proba(estimator)
-        if number == 0 and entry.proba and self.winner().name == name:
-            self.fallback = (name, estimator)
+        if number > 0:
+            entry.scores.append(score)
+            entry.seconds.append(seconds)
+            return
+        entry.scores, entry.seconds = [score], [seconds]
+        entry.costs[n_rows] = max(seconds, 1e-4)
+        entry.scoring = time.monotonic() - start - seconds
+        if entry.proba and self.winner().name == name:
+            self.fallback = Fallback(name, estimator, n_rows)
 
     # ------------------------------------------------------------------ time
 
-    def _estimate_seconds(self, name: str, fold: Fold) -> float:
-        """Estimate the seconds of a fit from one on few rows."""
-        n_rows = len(fold.y_train)
-        few = min(max(n_rows // 10, 200), _PROBE)
-        if few >= n_rows:
-            return 0.0
-        self._report(f"{name}, estimating the fit time")
-        rows = np.linspace(0, n_rows - 1, few).astype(np.int32)
-        X, y = take_rows(fold.X_train, rows), [fold.y_train[i] for i in rows.tolist()]
-        cost = 0.0
-        for _ in range(2):  # the first fit may include the compilation of kernels
-            start = time.monotonic()
-            try:
-                _fit(self._make(name), X, y)
-            except (ValueError, MemoryError, ArithmeticError, TypeError, IndexError):
-                return 0.0  # the fit on the fold will report the error
-            cost = (time.monotonic() - start) * (n_rows / few) ** _GROWTH
-            if cost <= self._free():
-                break
-        return cost
-
     def _final_seconds(self) -> float:
-        """Return the seconds that the final fit of the best model so far needs."""
+        """Return the seconds to keep for the final fit of the best model so far."""
         tried = [entry for entry in self.entries.values() if entry.scores and entry.proba]
-        if not tried:
+        if not tried or self._clock.seconds is None:
             return 0.0
-        best = max(tried, key=lambda entry: entry.mean)
+        best = max(tried, key=lambda entry: entry.rank)
         share = len(self._load) / max(len(self._load) - 1, 1)
-        return self._reserve * share * best.seconds[0] + 1.0
+        wanted = self._reserve * share * best.foresee(len(self._fold(0).y_train)) + 1.0
+        return min(wanted, 0.5 * max(self._clock.left(), 0.0) + 1.0)
 
     def _free(self) -> float:
-        """Return the seconds left for models that were not yet tried."""
-        tried = [entry for entry in self.entries.values() if entry.scores]
-        names = {max(tried, key=lambda entry: entry.mean).name, self._always} if tried else set()
-        later = sum(entry.seconds[0] for entry in tried if entry.name in names)
-        return self._clock.left() - self._final_seconds() - (len(self._load) - 1) * later
+        """Return the seconds that are left beside the final fit."""
+        return self._clock.left() - self._final_seconds()
 
     def _fold(self, number: int) -> Fold:
         if number not in self._folds:
@@ -282,16 +442,30 @@ class Tournament:
             self._watch(words, self._clock.spent())
 
 
-def _fit(estimator: Any, X: Any, y: list[Any]) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about convergence, which shows in the scores
-        return estimator.fit(X, y)
+_FAILURES = (ValueError, MemoryError, ArithmeticError, TypeError, IndexError)
 
 
-def _too_long(cost: float, free: float) -> str:
+def _samples(n_rows: int) -> list[int]:
+    """Return growing numbers of rows up to all.
+
+    Examples
+    --------
+    >>> _samples(300), _samples(800), _samples(24_000)
+    ([300], [200, 800], [1000, 3000, 9000, 24000])
+    """
+    if n_rows < 2 * _FIRST:
+        return [n_rows // 4, n_rows] if n_rows >= _FEW else [n_rows]
+    sizes = [_FIRST]
+    while 3 * sizes[-1] <= n_rows // 2:
+        sizes.append(3 * sizes[-1])
+    return [*sizes, n_rows]
+
+
+def _too_long(cost: float, free: float, size: int, n_all: int) -> str:
     if free <= 0:
         return "no time left"
-    return f"would take about {cost:.1f} s per fold, {free:.1f} s were left"
+    rows = "per fold" if size == n_all else f"on {size:,} rows"
+    return f"would take about {cost:.1f} s {rows}, {free:.1f} s were left"
 
 
 def make_folds(
