@@ -243,7 +243,7 @@ def summarize(
         "columns": dict(problem.schema.kinds),
         "text": text if problem.schema.names("text") else None,
         "target": problem.target.describe(),
-        "hierarchy": {"nodes": h.n_nodes, "leaves": h.n_leaves, "depth": h.max_depth},
+        "hierarchy": {"nodes": h.n_nodes - 1, "leaves": h.n_leaves, "depth": h.max_depth},
         "learnt_hierarchy": None if problem.learner is None else repr(problem.learner),
         "leaderboard": board,
         "calibrate": wrapping.calibrate,

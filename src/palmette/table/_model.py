@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -127,7 +128,7 @@ def fit_table(
     name = final.name
     summary = summarize(problem, name, board, final.seconds, clock, text, seed, wrapping)
     summary["settings"] = dict(settings or {})
-    return TableModel.assemble(
+    fitted = TableModel.assemble(
         name,
         estimator=final.estimator,
         vectorizer=final.vectorizer,
@@ -138,6 +139,16 @@ def fit_table(
         several_paths=problem.several_paths,
         summary=summary,
     )
+    labels = problem.y if problem.learner is not None else problem.truth
+    summary["class_rows"] = _class_rows(labels, fitted)
+    return fitted
+
+
+def _class_rows(labels: list[Any], fitted: TableModel) -> list[int]:
+    """Return the number of training rows of each label, in the order of ``classes_``."""
+    several = fitted.several_paths_
+    rows = Counter(label for row in labels for label in (row if several else [row]))
+    return [rows[path[-1] if fitted.learnt_ else path] for path in fitted.classes_]
 
 
 def _has_proba(self: TableModel) -> bool:
@@ -180,7 +191,8 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     several_paths_ : bool
         Whether a row may have several paths.
     summary_ : dict
-        Plain facts about the fit: rows, columns, leaderboard, seconds, seed, versions.
+        Plain facts about the fit: rows, columns, leaderboard, seconds, seed, versions, and
+        ``class_rows``, the number of training rows of each label of ``classes_``.
 
     Examples
     --------
