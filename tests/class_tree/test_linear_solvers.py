@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.optimize import minimize
 
 from palmette._arrays import read_only
+from palmette._stopping import stop_flag
 from palmette.class_tree._dual_descent import (
     TargetRows,
     compact_columns,
@@ -41,7 +42,7 @@ def solve(descend, rows, *arguments):
     lines = np.zeros((len(used) + 1, 2))
     # read-only, as fits pass them: others would be compiled for this test alone
     entries = map(read_only, (flat.data, starts[:-1], lengths, local))
-    data = TargetRows(*entries, local_starts, chosen, member, SIGNS, costs)
+    data = TargetRows(*entries, local_starts, chosen, member, SIGNS, costs, stop_flag())
     taken = descend(data, *arguments, lines)
     whole = np.zeros((10, 2))
     whole[np.append(used, 9)] = lines

@@ -9,10 +9,12 @@ one, and is regularized like the others.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from palmette.trees._random import next_below
@@ -38,6 +40,8 @@ class TargetRows(NamedTuple):
     signs : int8 array of shape (n_groups, n_targets)
         Sign of every group for every target, 1 or -1.
     costs : float64 array of shape (n_rows,)
+    stop : uint8 array of shape (1,)
+        The kernels return early once it is 1; see `palmette._stopping.stop_flag`.
     """
 
     values: NDArray[np.float64]
@@ -49,6 +53,22 @@ class TargetRows(NamedTuple):
     member: NDArray[np.int32]
     signs: NDArray[np.int8]
     costs: NDArray[np.float64]
+    stop: NDArray[np.uint8]
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def is_set(typing_context: Any, flag: Any) -> Any:
+    """Return whether a flag, a uint8 array, is set; another thread may set it at any time.
+
+    The flag is read atomically: a plain read may be moved out of the loop by the compiler.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        found = builder.load_atomic(array.data, "acquire", 1)
+        return builder.icmp_unsigned("!=", found, ir.Constant(found.type, 0))
+
+    return types.boolean(flag), generate
 
 
 @njit(cache=True, nogil=True)
@@ -81,7 +101,7 @@ def squared_hinge_descent(
     int
         Number of passes; ``max_iter`` if the descent did not converge.
     """
-    values, value_starts, lengths, columns, column_starts, rows, member, signs, costs = data
+    values, value_starts, lengths, columns, column_starts, rows, member, signs, costs, stop = data
     n_rows, n_targets = len(rows), signs.shape[1]
     duals = np.zeros((n_rows, n_targets))
     softness = 0.5 / costs
@@ -96,6 +116,8 @@ def squared_hinge_descent(
         _shuffle(order, n_active, state)
         s = 0
         while s < n_active:
+            if is_set(stop):
+                return passes
             r = order[s]
             i = rows[r]
             _margins(
@@ -157,7 +179,7 @@ def logistic_descent(
     Parameters and the value returned are those of `squared_hinge_descent`; `tol` is the maximum
     gradient at convergence.
     """
-    values, value_starts, lengths, columns, column_starts, rows, member, signs, costs = data
+    values, value_starts, lengths, columns, column_starts, rows, member, signs, costs, stop = data
     n_rows, n_targets = len(rows), signs.shape[1]
     curvature = _squared_norms(values, value_starts, lengths, rows)
     distances = np.empty((n_rows, n_targets))
@@ -173,6 +195,8 @@ def logistic_descent(
         _shuffle(order, n_rows, state)
         worst = 0.0
         for s in range(n_rows):
+            if is_set(stop):
+                return passes
             r = order[s]
             i = rows[r]
             _margins(

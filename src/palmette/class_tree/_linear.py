@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from palmette._arrays import FloatArray, IntArray, read_only
+from palmette._stopping import raise_if_stopped, stop_flag
 from palmette.class_tree._linear_routes import FlatRows, LinearRoutes
 from palmette.class_tree._routing import Router, RoutingProblem
 from palmette.exceptions import PalmetteError
@@ -109,8 +110,10 @@ class LinearRouter(Router):
         self._check()
         rows = FlatRows.of(problem.X)
         C = _scaled_cost(rows, problem.weights) if self.C == "scale" else float(self.C)
+        stop = stop_flag()
         with threadpool_limits(1, user_api="blas"):  # threads slow small matrices down
-            trained = problem.run(lambda task: self._solve(problem, rows, task, C), tasks)
+            trained = problem.run(lambda task: self._solve(problem, rows, task, C, stop), tasks)
+        raise_if_stopped(stop)
         n_failed = sum(passes >= self.max_iter for _, _, passes in trained)
         if n_failed:
             warnings.warn(
@@ -148,7 +151,7 @@ class LinearRouter(Router):
             raise PalmetteError(f"prune={self.prune!r}: expected a number of at least 0.")
 
     def _solve(
-        self, problem: RoutingProblem, X: FlatRows, task: _Task, C: float
+        self, problem: RoutingProblem, X: FlatRows, task: _Task, C: float, stop: NDArray[np.uint8]
     ) -> tuple[sparse.csr_array, FloatArray, int]:
         """Train classifiers of a node; return weights (n_features, n_targets), biases, passes."""
         from palmette.class_tree._dual_descent import (
@@ -172,7 +175,16 @@ class LinearRouter(Router):
             costs *= problem.weights[rows]
         weights = np.zeros((len(used) + 1, task.signs.shape[1]))
         data = TargetRows(
-            X.values, X.value_starts, X.lengths, local, starts, rows, member, task.signs, costs
+            X.values,
+            X.value_starts,
+            X.lengths,
+            local,
+            starts,
+            rows,
+            member,
+            task.signs,
+            costs,
+            stop,
         )
         hinge = self.loss == "squared_hinge"
         if len(used) <= max(_FEW_FEATURES, min(_NEWTON_FEATURES[self.loss], len(rows) - 1)):

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from palmette.class_tree._dual_descent import TargetRows
+from palmette.class_tree._dual_descent import TargetRows, is_set
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -56,6 +56,8 @@ def squared_hinge_newton(data: TargetRows, max_iter: int, weights: Floats) -> in
         w, margins[:], active[:] = np.zeros(size), 0.0, True
         value = _hinge_objective(w, margins, costs)
         for step in range(max_iter):
+            if is_set(data.stop):
+                return most
             most = max(most, step + 1)
             minimizer[:] = np.linalg.solve(products, right_side)
             _margins(data, minimizer, full_margins)
@@ -108,6 +110,8 @@ def logistic_newton(data: TargetRows, max_iter: int, weights: Floats) -> int:
         w[:], margins[:] = 0.0, 0.0
         value = _logistic_objective(w, margins, costs)
         for step in range(max_iter):
+            if is_set(data.stop):
+                return most
             most = max(most, step + 1)
             slope[:] = -w
             for r in range(n_rows):

@@ -1,0 +1,110 @@
+"""Calls with a time limit, which compiled kernels notice too."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["OutOfTime", "call_within", "raise_if_stopped", "stop_flag"]
+
+_WAIT = 0.02  # seconds between looks at the clock
+_SECOND = 1.0  # seconds between calls of `tick`
+
+_thread = threading.local()
+_never = np.zeros(1, dtype=np.uint8)  # writeable like all flags: kernels are compiled by type
+
+
+class OutOfTime(Exception):
+    """A call did not end in time."""
+
+
+class _GivenUp(BaseException):
+    """Raised in the thread of a call that is given up."""
+
+
+def stop_flag() -> NDArray[np.uint8]:
+    """Return the flag that tells a kernel to stop: 1 once the call of this thread is given up.
+
+    Returns
+    -------
+    uint8 array of shape (1,)
+        Kernels read it by `palmette.class_tree._dual_descent.is_set`. A caller whose kernel was
+        stopped has no valid result; see `raise_if_stopped`.
+    """
+    flag: NDArray[np.uint8] = getattr(_thread, "flag", _never)
+    return flag
+
+
+def raise_if_stopped(flag: NDArray[np.uint8]) -> None:
+    """End a call that was given up, since the results of its kernels are not valid."""
+    if flag[0]:
+        raise _GivenUp
+
+
+def call_within(
+    seconds: float, function: Callable[[], Any], tick: Callable[[], None] | None = None
+) -> Any:
+    """Call a function in a thread of its own, and wait for its result for a limited time.
+
+    The caller stays responsive: Ctrl-C is noticed at once, also while compiled code runs. A call
+    that is given up ends at its next line of Python, or when its kernel looks at `stop_flag`;
+    compiled code of other libraries goes on until it returns, or the process ends.
+
+    Parameters
+    ----------
+    seconds : float
+        May be infinite.
+    function : callable
+    tick : callable, optional
+        Called every second while waiting.
+
+    Raises
+    ------
+    OutOfTime
+
+    Examples
+    --------
+    >>> call_within(10.0, lambda: 1 + 1)
+    2
+    """
+    results: list[Any] = []
+    errors: list[BaseException] = []
+    done = threading.Event()
+    flag = np.zeros(1, dtype=np.uint8)
+
+    def run() -> None:
+        _thread.flag = flag
+        try:
+            results.append(function())
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    start = told = time.monotonic()
+    try:
+        while not done.wait(_WAIT):
+            now = time.monotonic()
+            if now - start > seconds:
+                raise OutOfTime(f"stopped after {seconds:.1f} s")
+            if tick is not None and now - told > _SECOND:
+                told = now
+                tick()
+    except BaseException:  # out of time, Ctrl-C, SIGTERM
+        flag[0] = 1
+        if not done.is_set() and thread.ident is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(thread.ident), ctypes.py_object(_GivenUp)
+            )
+        raise
+    if errors:
+        raise errors[0]
+    return results[0]

@@ -1,0 +1,72 @@
+"""Calls that are given up: in Python, in kernels, and after an interrupt."""
+
+import _thread
+import threading
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from palmette._stopping import OutOfTime, call_within, stop_flag
+from palmette.class_tree import ClassTreeClassifier
+from palmette.routing import LinearRouter
+
+
+def running(before):
+    return [t for t in threading.enumerate() if t not in before and t.is_alive()]
+
+
+def ends_soon(before, seconds=2.0):
+    end = time.monotonic() + seconds
+    while running(before) and time.monotonic() < end:
+        time.sleep(0.02)
+    return not running(before)
+
+
+def test_results_and_errors_are_those_of_the_function():
+    assert call_within(5.0, lambda: "done") == "done"
+    with pytest.raises(ZeroDivisionError):
+        call_within(np.inf, lambda: 1 // 0)
+    assert stop_flag()[0] == 0
+
+
+def test_a_call_that_is_given_up_ends_at_its_next_line():
+    before, steps = threading.enumerate(), []
+
+    def count():
+        while True:
+            steps.append(time.sleep(0.01))
+
+    with pytest.raises(OutOfTime, match=r"stopped after 0\.1 s"):
+        call_within(0.1, count)
+    assert ends_soon(before)
+    assert len(steps) < 100
+
+
+def test_an_interrupt_arrives_while_waiting():
+    before = threading.enumerate()
+    threading.Timer(0.1, _thread.interrupt_main).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        call_within(np.inf, lambda: [time.sleep(0.01) for _ in range(10_000)])
+    assert time.monotonic() - start < 2.0
+    assert ends_soon(before)
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
+def test_a_kernel_is_stopped(loss):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((3000, 2000), density=0.02, rng=rng, format="csr")
+    y = rng.integers(0, 12, len(range(3000)))
+    router = LinearRouter(loss, C=1e5, tol=1e-300, max_iter=2**31 - 1)  # does not end by itself
+    before = threading.enumerate()
+    with pytest.raises(OutOfTime):
+        call_within(0.5, lambda: ClassTreeClassifier(router=router).fit(X, y))
+    assert ends_soon(before, 5.0)
+
+
+def test_ticks_while_waiting():
+    ticks = []
+    call_within(10.0, lambda: time.sleep(1.3), lambda: ticks.append(time.monotonic()))
+    assert len(ticks) == 1
