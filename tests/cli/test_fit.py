@@ -32,7 +32,7 @@ def test_every_option_is_a_parameter(parse):
         *["--hierarchy", "t.txt", "--model", "flat", "--time", "5", "--set", "C=2"],
         *["--separator", ">", "--labels-separator", ";", "--column", "a=text", "--drop", "b"],
         *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
-        *["--seed", "3", "--jobs", "2", "--format", "tsv", "--encoding", "latin-1"],
+        *["--search", "--seed", "3", "--jobs", "2", "--format", "tsv", "--encoding", "latin-1"],
         *["--delimiter", ";", "--sheet", "one"],
     )  # fmt: skip
     assert parameters == {
@@ -51,6 +51,7 @@ def test_every_option_is_a_parameter(parse):
         "folds": 4,
         "calibrate": "sigmoid",
         "coverage": 0.9,
+        "search": True,
         "seed": 3,
         "n_jobs": 2,
         "format": "tsv",
@@ -68,7 +69,7 @@ def test_one_call_of_the_library(palmette, called, goods):
         *["--hierarchy", "t.txt", "--model", "flat", "--time", "0", "--set", "C=2"],
         *["--separator", ">", "--labels-separator", ";", "--column", "a=b=text", "--drop", "b"],
         *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
-        *["--seed", "3", "--jobs", "2", "--format", "csv", "--encoding", "latin-1"],
+        *["--search", "--seed", "3", "--jobs", "2", "--format", "csv", "--encoding", "latin-1"],
         *["--delimiter", ";"],
     )  # fmt: skip
     assert result.exit_code == 0, result.output
@@ -89,6 +90,7 @@ def test_one_call_of_the_library(palmette, called, goods):
         "folds": 4,
         "calibrate": "sigmoid",
         "coverage": 0.9,
+        "search": True,
         "seed": 3,
         "n_jobs": 2,
     }

@@ -142,20 +142,53 @@ def test_an_interrupt_keeps_the_best_so_far(goods, monkeypatch):
     goods = goods[["title", "kind"]]
     model = fit_table(goods, "kind", folds=2, tell=told.append)
     assert model.summary_["model"] == "class-tree"
-    assert told[-1] == "interrupted: class-tree is the best so far, and is fitted now on all rows"
+    assert told[-1] == "interrupted: class-tree is the best so far, and is finished now"
+    assert model.summary_["interrupted"] == "Ctrl-C"
+
+
+def test_after_sigterm_the_model_of_the_tournament_is_kept(goods, monkeypatch):
+    from palmette.table import _fit as module
+
+    real, told = module.make, []
+
+    def make(name, *args):
+        if name == "flat-linear":
+            raise SystemExit(143)
+        return real(name, *args)
+
+    monkeypatch.setattr(module, "make", make)
+    model = fit_table(goods[["title", "kind"]], "kind", folds=2, tell=told.append)
+    assert model.summary_["interrupted"] == "SIGTERM"
+    assert "kept class-tree as fitted on 40 rows" in told[-1]
+    assert model.summary_["rows_fitted"] == 40
+
+
+def test_a_search_varies_the_best_models(goods):
+    goods = goods[["title", "kind"]]
+    model = fit_table(goods, "kind", folds=2, model="class-tree", search=True)
+    names = [entry["model"] for entry in model.summary_["leaderboard"]]
+    assert {"class-tree", "class-tree C=0.25", "class-tree C=4.0"} <= set(names)
+    winner = model.summary_["winner"]
+    assert model.summary_["model"] == model.model == "class-tree"
+    assert model.summary_["leaderboard"][0]["model"] == winner
+    assert model.summary_["settings"].get("router__C", 1.0) == model.estimator_.router.C
+    fixed = fit_table(goods, "kind", folds=2, model="class-tree", search=True,
+                      settings={"router__C": 2.0})  # fmt: skip
+    names = {entry["model"] for entry in fixed.summary_["leaderboard"]}
+    assert names == {"class-tree", "class-tree loss=logistic"}
 
 
 def test_a_second_interrupt_keeps_what_is_fitted(goods, monkeypatch):
-    from palmette.table import _fit
+    from palmette.table import _final
 
     def interrupt(*args):
         raise KeyboardInterrupt
 
     told = []
-    monkeypatch.setattr(_fit, "sharpen", interrupt)
+    monkeypatch.setattr(_final, "sharpen", interrupt)
     goods = goods[["title", "kind"]]
     model = fit_table(goods, "kind", model="class-tree", folds=2, tell=told.append)
-    assert told[-1].startswith("interrupted again: kept class-tree")
+    assert told[-1].startswith("interrupted: kept class-tree")
     assert model.predict(goods.iloc[:2]) == [("Food", "Fruit"), ("Food", "Fish")]
     with pytest.raises(KeyboardInterrupt):
         fit_table(goods, "kind", **QUICK)

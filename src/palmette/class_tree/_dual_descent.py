@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
@@ -56,8 +55,7 @@ class TargetRows(NamedTuple):
     stop: NDArray[np.uint8]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def is_set(typing_context: Any, flag: Any) -> Any:
+def _read_flag(typing_context: Any, flag: Any) -> Any:
     """Return whether a flag, a uint8 array, is set; another thread may set it at any time.
 
     The flag is read atomically: a plain read may be moved out of the loop by the compiler.
@@ -66,9 +64,12 @@ def is_set(typing_context: Any, flag: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         found = builder.load_atomic(array.data, "acquire", 1)
-        return builder.icmp_unsigned("!=", found, ir.Constant(found.type, 0))
+        return builder.icmp_unsigned("!=", found, found.type(0))
 
     return types.boolean(flag), generate
+
+
+is_set: Any = intrinsic(_read_flag)
 
 
 @njit(cache=True, nogil=True)

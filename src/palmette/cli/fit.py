@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["fit"]
 
 _SUFFIX = ".palmette"
+_TERMINATED = 143  # exit code after SIGTERM
+_EVERY = 5.0  # seconds between lines of progress without a terminal
 
 
 def fit(
@@ -53,7 +55,7 @@ def fit(
         str, typer.Option(help="A name (palmette models), or auto: the best of a tournament.")
     ] = "auto",
     time: Annotated[
-        float, typer.Option(help="Approximate limit in seconds for everything; 0 for no limit.")
+        float, typer.Option(help="Limit in seconds for everything; 0 for no limit.")
     ] = 60.0,
     settings: Settings = None,
     separator: Separator = None,
@@ -77,6 +79,10 @@ def fit(
         float | None,
         typer.Option(help="Also predict sets that contain the truth with this probability."),
     ] = None,
+    search: Annotated[
+        bool,
+        typer.Option("--search", help="Also search the parameters of the best two models."),
+    ] = False,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     format: Format = None,
@@ -85,6 +91,8 @@ def fit(
     sheet: Sheet = None,
 ) -> None:
     """Fit a model to the rows of a table, and write it for predict and report.
+
+    Ctrl-C ends the comparison of models: the best so far is finished and written.
 
     Example: palmette fit products.csv --target category --out model.palmette
     """
@@ -116,6 +124,7 @@ def fit(
             folds=folds,
             calibrate=calibrate,
             coverage=coverage,
+            search=search,
             seed=seed,
             n_jobs=n_jobs,
             watch=watch,
@@ -128,6 +137,8 @@ def fit(
         tree = out.with_suffix(".tree.json")
         fitted.hierarchy_.write(tree)
         say(f"wrote {tree}, the learnt hierarchy")
+    if fitted.summary_["interrupted"] == "SIGTERM":
+        raise typer.Exit(_TERMINATED)
 
 
 def _kinds(words: list[str]) -> dict[str, str]:
@@ -157,7 +168,7 @@ def _progress(budget: float | None) -> Iterator[tuple[Watch, Callable[[str], Non
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda words, spent: None, lambda words: say(words, err=True)
+        yield _lines(budget), lambda words: say(words, err=True)
         return
     left = TextColumn("{task.fields[left]}")
     bar = Progress(
@@ -179,6 +190,20 @@ def _progress(budget: float | None) -> Iterator[tuple[Watch, Callable[[str], Non
         yield watch, tell
 
 
+def _lines(budget: float | None) -> Watch:
+    """Return a watch that prints a line every few seconds, for logs."""
+    told = 0.0
+
+    def watch(words: str, spent: float) -> None:
+        nonlocal told
+        if spent - told >= _EVERY:
+            told = spent
+            left = "" if budget is None else f", {max(budget - spent, 0):.0f} s left"
+            say(f"[{spent:.0f} s{left}] {words}", err=True)
+
+    return watch
+
+
 def _print_result(model: TableModel, out: Path) -> None:
     from palmette.cli._terminal import Console
 
@@ -186,18 +211,27 @@ def _print_result(model: TableModel, out: Path) -> None:
     facts = model.summary_
     board = facts["leaderboard"]
     if board:
-        console.print(_leaderboard(board, facts["model"]))
-        for note in [*_not_tried(board), *_verdict(board, facts["model"])]:
+        winner = facts["winner"]
+        console.print(_leaderboard(board, winner))
+        for note in [*_left_out(board), *_verdict(board, winner)]:
             console.print(note, highlight=False, markup=False, soft_wrap=True)
     console.print(
-        f"{facts['model']}, fitted on {facts['rows']:,} rows in {facts['fit_seconds']:.1f} s "
+        f"{facts['winner']}, fitted on {facts['rows_fitted']:,} rows "
+        f"in {facts['fit_seconds']:.1f} s "
         f"({facts['seconds']:.1f} s in total, seed {facts['seed']})",
         highlight=False, soft_wrap=True,
     )  # fmt: skip
     console.print(f"wrote {out}", highlight=False, markup=False, soft_wrap=True)
 
 
+def _finalists(board: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the entries with the most folds and rows: scores on the same rows, best first."""
+    most = max((entry["folds"], entry["rows"]) for entry in board)
+    return [entry for entry in board if (entry["folds"], entry["rows"]) == most]
+
+
 def _leaderboard(board: list[dict[str, Any]], winner: str) -> Table:
+    """Return the table of those models whose scores rest on the same folds."""
     from palmette.cli._terminal import plain_table
 
     shown = plain_table()
@@ -205,9 +239,7 @@ def _leaderboard(board: list[dict[str, Any]], winner: str) -> Table:
     for title in ("hier. F1", "accuracy", "fit s", "folds"):
         shown.add_column(title, justify="right", no_wrap=True)
     shown.add_column("", overflow="fold", style="dim")
-    for entry in board:
-        if not entry["folds"]:
-            continue
+    for entry in _finalists(board):
         deviation = entry["hierarchical_f1_std"]
         f1 = f"{entry['hierarchical_f1']:.4f}"
         shown.add_row(
@@ -222,13 +254,19 @@ def _leaderboard(board: list[dict[str, Any]], winner: str) -> Table:
     return shown
 
 
-def _not_tried(board: list[dict[str, Any]]) -> list[str]:
-    """Sentences about models that were not tried, by reason."""
+def _left_out(board: list[dict[str, Any]]) -> list[str]:
+    """Sentences about models that were not tried, by reason, or not on all rows and folds."""
+    finalists, lines = _finalists(board), []
     reasons: dict[str, list[str]] = {}
     for entry in board:
         if not entry["folds"]:
             reasons.setdefault(entry["note"], []).append(entry["model"])
-    return [f"not tried: {', '.join(names)} ({why})" for why, names in reasons.items()]
+        elif entry not in finalists:
+            folds = f"{entry['folds']} fold{'s' if entry['folds'] > 1 else ''}"
+            rows = f"hier. F1 {entry['hierarchical_f1']:.4f} on {entry['rows']:,} rows, {folds}"
+            note = f"; {entry['note']}" if entry["note"] else ""
+            lines.append(f"left out: {entry['model']} ({rows}{note})")
+    return lines + [f"not tried: {', '.join(names)} ({why})" for why, names in reasons.items()]
 
 
 def _remark(entry: dict[str, Any]) -> str:

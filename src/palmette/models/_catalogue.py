@@ -195,7 +195,10 @@ def _class_tree(context: ModelContext) -> Any:
     from palmette.routing import LinearRouter
 
     model = ClassTreeClassifier(
-        context.hierarchy, n_jobs=context.n_jobs, random_state=context.random_state
+        context.hierarchy,
+        router=LinearRouter(),
+        n_jobs=context.n_jobs,
+        random_state=context.random_state,
     )
     if context.text:  # more passes and a stricter tolerance cost time and gain nothing
         model.set_params(router=LinearRouter(C=1.0, tol=0.1, max_iter=8))

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scipy import sparse
+
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.models import ModelContext, find_model, list_models
@@ -24,6 +26,22 @@ _SEVERAL = ("local-per-node", "binary-relevance", "coherent-forest", "structured
             "hierarchical-boosting", "h-ada-mh", "adaboost-mh")  # fmt: skip
 _DENSE_ONLY = ("forest", "extra-trees", "boosting", "ada", "structured", "kernel", "blend")
 _ONE_LEVEL = ("local-per-parent", "local-per-node", "local-per-level")
+# CPU seconds to compile the kernels of models, for sparse and for dense features
+_COMPILE = (
+    ("class-tree", (8, 8)),
+    ("flat-linear", (8, 8)),
+    ("flat", (0, 0)),
+    ("local", (0, 0)),
+    ("", (10, 10)),
+)
+# The two main parameters of models, the first that a model has: values, or None to divide and
+# multiply its own by 4
+_MAIN: tuple[tuple[tuple[str, tuple[Any, ...] | None], ...], ...] = (
+    (("learning_rate", (0.1, 0.3, 1.0)), ("min_samples_leaf", (2, 5)), ("C", None), ("alpha", None),
+     ("var_smoothing", (1e-6, 1e-3))),
+    (("max_leaves", (8, 32)), ("max_features", (0.1, 0.4)), ("loss", ("squared_hinge", "logistic")),
+     ("class_weight", ("balanced",))),
+)  # fmt: skip
 _LOGISTIC = ("flat", *_ONE_LEVEL)
 _WIDE = 4000  # number of sparse features above which trees are left out
 
@@ -116,6 +134,12 @@ def _reason_against(name: str, situation: Situation) -> str | None:
     return None
 
 
+def compile_seconds(name: str, X: Any) -> float:
+    """Return about how long the kernels of a model take to compile; 0 if it has none."""
+    dense = not sparse.issparse(X)
+    return float(next(s[dense] for word, s in _COMPILE if name.startswith(word)))
+
+
 def make(name: str, situation: Situation, settings: Mapping[str, Any] | None = None) -> Any:
     """Return the unfitted estimator of a name.
 
@@ -138,6 +162,40 @@ def make(name: str, situation: Situation, settings: Mapping[str, Any] | None = N
     given = dict(settings or {})
     apply_settings(estimator, given, name)
     return estimator
+
+
+def variants(name: str, estimator: Any, axis: int) -> list[dict[str, Any]]:
+    """Return other values of the first or second main parameter of a model.
+
+    Parameters
+    ----------
+    name : str
+        A name of the registry.
+    estimator : estimator
+        As `make` returns it.
+    axis : {0, 1}
+
+    Returns
+    -------
+    list of dict of str to object
+        One parameter each; empty if the model has no such parameter.
+
+    Examples
+    --------
+    >>> from palmette.models import make_model
+    >>> variants("flat-forest", make_model("flat-forest"), 1)
+    [{'estimator__max_features': 0.1}, {'estimator__max_features': 0.4}]
+    """
+    known = estimator.get_params()
+    for end, values in _MAIN[axis]:
+        place = next((key for key in known if key == end or key.endswith(f"__{end}")), None)
+        if place is not None:
+            now = known[place]
+            if values is None:  # a positive number, varied around its value
+                now = now if isinstance(now, int | float) else 1.0
+                values = (now / 4, now * 4)
+            return [{place: value} for value in values if value != now]
+    return []
 
 
 def sharpen(

@@ -1,9 +1,8 @@
-"""The steps of `fit_table`: checks, cross-validation, and the final fit on all rows."""
+"""The steps of `fit_table` before the final fit: checks and cross-validation."""
 
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,9 +12,7 @@ from typing import Any
 import numpy as np
 
 from palmette._arrays import take_rows
-from palmette.base._temperature import fit_inverse_temperature
 from palmette.exceptions import PalmetteError
-from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.table._candidates import (
     BASELINE,
     Candidate,
@@ -23,26 +20,18 @@ from palmette.table._candidates import (
     apply_settings,
     choose,
     make,
-    sharpen,
+    variants,
 )
+from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
 from palmette.table._problem import TableProblem
-from palmette.table._tournament import (
-    Clock,
-    Fallback,
-    Fold,
-    OutOfTime,
-    Score,
-    Tournament,
-    call_within,
-    make_folds,
-)
-from palmette.table.answers import gives_node_proba, node_sets, nodes_of, write_nodes, write_sets
+from palmette.table._tournament import Fold, Score, Tournament, make_folds
+from palmette.table.answers import node_sets, nodes_of, write_nodes, write_sets
 
 _ROWS_PER_SECOND = 1500  # of a tournament, per second of the limit; the final fit uses all rows
 _CALIBRATION_FOLDS = 3
 _FEW_ROWS = 50  # rows whose features are computed first, for kernels to be compiled
-_HELD_OUT = 3_000  # maximum number of rows that calibrate a model of the tournament
+_GRACE = 10.0  # seconds for the final fit after Ctrl-C; after SIGTERM there is none
 
 
 def check_options(
@@ -107,11 +96,13 @@ class Race:
         seed: int,
         n_jobs: int | None,
         clock: Clock,
-        watch: Any,
+        search: bool = False,
     ) -> None:
         self.problem, self.model, self.settings, self.text = problem, model, settings, text
-        self.seed, self.n_jobs, self.clock, self.watch = seed, n_jobs, clock, watch
+        self.seed, self.n_jobs, self.clock = seed, n_jobs, clock
         self.n_folds = n_folds
+        self._search = search
+        self.found: dict[str, dict[str, Any]] = {}  # settings of the entries of a search
         self.vectorizer: TableFeatures | None = None  # that of the first fold
         self.row_seconds = 0.0  # of the features of a row
         self.first: Fold | None = None
@@ -134,8 +125,29 @@ class Race:
         )
 
     def make(self, name: str) -> Any:
-        """Return an unfitted model."""
-        return make(name, self.situation(), self.settings if name == self.model else None)
+        """Return an unfitted model, or a variant of one from the search."""
+        return make(self.base(name), self.situation(), self.settings_of(name))
+
+    def base(self, name: str) -> str:
+        """Return the model of an entry of the leaderboard."""
+        return name.split(" ", 1)[0]
+
+    def settings_of(self, name: str) -> dict[str, Any]:
+        """Return the parameters of an entry that are given or were found by the search."""
+        given = self.settings if self.base(name) == self.model else None
+        return {**(given or {}), **self.found.get(name, {})}
+
+    def _variants(self, name: str, axis: int) -> list[str]:
+        """Return entries that differ in one parameter, which is not set by the user."""
+        base, names = self.base(name), []
+        for changed in variants(base, self.make(base), axis):
+            if changed.keys() & (self.settings or {}).keys():
+                continue
+            found = {**self.found.get(name, {}), **changed}
+            words = " ".join(f"{key.split('__')[-1]}={value}" for key, value in found.items())
+            names.append(f"{base} {words}")
+            self.found[names[-1]] = found
+        return names
 
     def run(self, wrapping: Wrapping) -> tuple[str, list[dict[str, Any]], Tournament | None]:
         """Cross-validate; return the name of the winner, the leaderboard and the tournament."""
@@ -148,7 +160,9 @@ class Race:
             None if codes is None else np.unique(codes[chosen], return_inverse=True)[1],
             len(chosen), self.n_folds, self.seed,
         )  # fmt: skip
-        first = self._load(chosen[pairs[0][0]], chosen[pairs[0][1]], first=True)
+        self.clock.step("features of fold 1")
+        load = partial(self._load, chosen[pairs[0][0]], chosen[pairs[0][1]], first=True)
+        first = self.clock.within(np.inf, load)
         if self.model == "auto":
             candidates = choose(self.situation())
         else:
@@ -161,12 +175,15 @@ class Race:
         tournament = Tournament(
             candidates, self.make, loads, self._score, self.clock,
             always=BASELINE if self.model == "auto" and BASELINE in names else None,
-            reserve=wrapping.fits * self.problem.n_rows / len(chosen), watch=self.watch,
-            seed=self.seed,
+            reserve=wrapping.fits * self.problem.n_rows / len(chosen), seed=self.seed,
+            variants=self._variants if self._search else None,
         )  # fmt: skip
         board = [entry.facts() for entry in tournament.run()]
-        if tournament.interrupted and not any(e.scores for e in tournament.entries.values()):
-            raise KeyboardInterrupt
+        stop = tournament.interrupted
+        if stop is not None:
+            if not any(entry.scores for entry in tournament.entries.values()):
+                raise stop
+            self.clock.hurry(_GRACE if isinstance(stop, KeyboardInterrupt) else 0.0)
         return tournament.winner().name, board, tournament
 
     def _rows(self) -> Any:
@@ -256,9 +273,6 @@ def summarize(
     }
 
 
-# ---------------------------------------------------------------------- the final fit
-
-
 @dataclass(frozen=True)
 class Wrapping:
     """Calibration of the winner.
@@ -295,176 +309,3 @@ class Wrapping:
                 estimator, coverage=self.coverage, random_state=seed
             )
         return estimator
-
-
-@dataclass(frozen=True)
-class Finished:
-    """The parts of the final model.
-
-    Parameters
-    ----------
-    name : str
-        The model that was fitted.
-    estimator : fitted classifier
-    vectorizer : TableFeatures
-    hierarchy : Hierarchy
-    seconds : float
-        Seconds of the final fit.
-    """
-
-    name: str
-    estimator: Any
-    vectorizer: TableFeatures
-    hierarchy: Hierarchy
-    seconds: float
-
-
-def _fit(estimator: Any, X: Any, y: list[Any], name: str) -> Any:
-    """Fit an estimator of any library; its errors become a PalmetteError."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return estimator.fit(X, y)
-    except PalmetteError:
-        raise
-    except (ValueError, TypeError, ArithmeticError) as error:
-        words = " ".join(str(error).split())[:300]
-        raise PalmetteError(
-            f"{name} cannot be fitted on this table ({words}). Choose another model: "
-            "`palmette models` lists them."
-        ) from error
-
-
-def finish(
-    problem: TableProblem,
-    name: str,
-    race: Race,
-    wrapping: Wrapping,
-    tournament: Tournament | None,
-    watch: Callable[[str, float], None] | None,
-    say: Callable[[str], None],
-    clock: Clock,
-) -> Finished:
-    """Fit the winner on all rows, or on as many as the time allows.
-
-    If not even the rows of the tournament can be exceeded, or after Ctrl-C, the model of the
-    tournament is kept.
-
-    Parameters
-    ----------
-    problem : TableProblem
-    name : str
-        The winner.
-    race : Race
-    wrapping : Wrapping
-    tournament : Tournament or None
-    watch, say : callable
-        As in `fit_table`.
-    clock : Clock
-    """
-    start = time.monotonic()
-    kept = None if tournament is None else tournament.fallback
-    rows = _final_rows(problem, name, race, wrapping, tournament, clock)
-    estimator: Any = None
-    ending = "there is no time for a final fit: "
-    if rows is not None:
-        n_rows = len(rows)
-        part = f"all {n_rows:,}" if n_rows == problem.n_rows else f"{n_rows:,}"
-        if watch is not None:
-            watch(f"{name}, {part} rows", clock.spent())
-        if n_rows < problem.n_rows:
-            rest = f"of {problem.n_rows:,} rows: allow more time to use all"
-            say(f"{name} is fitted on {n_rows:,} {rest}")
-        try:
-            limit = np.inf if kept is None else clock.left()
-            fit = partial(_final_fit, problem, name, race, wrapping, tournament, rows)
-            estimator, vectorizer = call_within(limit, fit)
-        except OutOfTime:
-            ending = "the final fit did not end in time: "
-        except KeyboardInterrupt:
-            if kept is None:
-                raise
-            ending = "interrupted again: "
-    if estimator is None and kept is not None:
-        name, estimator, n_rows = kept
-        say(f"{ending}kept {name} as fitted on {n_rows:,} rows of the first fold")
-        exponent = _held_out_exponent(race, kept)
-        if exponent is not None:
-            estimator.exponent_ = exponent
-        vectorizer = race.vectorizer
-    if wrapping.calibrate is None and not gives_node_proba(estimator):
-        say(f"{name} has no probabilities: predictions are without them")
-    hierarchy = getattr(estimator, "hierarchy_", problem.hierarchy)
-    if not isinstance(hierarchy, Hierarchy):
-        raise PalmetteError(
-            f"{name} has no hierarchy_ after fit: expected a hierarchical classifier."
-        )
-    return Finished(name, estimator, vectorizer, hierarchy, time.monotonic() - start)
-
-
-def _final_fit(
-    problem: TableProblem,
-    name: str,
-    race: Race,
-    wrapping: Wrapping,
-    tournament: Tournament | None,
-    rows: Any,
-) -> tuple[Any, TableFeatures]:
-    vectorizer = TableFeatures(problem.schema, race.text)
-    whole = len(rows) == problem.n_rows
-    X = vectorizer.fit_transform(problem.frame if whole else take_rows(problem.frame, rows))
-    y = problem.y if whole else [problem.y[i] for i in rows.tolist()]
-    estimator = race.make(name)
-    if wrapping.calibrate is None:
-        kept = None if tournament is None else tournament.fallback
-        exponent = None
-        if kept is not None and kept.name == name:
-            exponent = _held_out_exponent(race, kept)
-        estimator = sharpen(estimator, race.settings if name == race.model else None, exponent)
-    return _fit(wrapping.around(estimator, race.seed), X, y, name), vectorizer
-
-
-def _final_rows(
-    problem: TableProblem,
-    name: str,
-    race: Race,
-    wrapping: Wrapping,
-    tournament: Tournament | None,
-    clock: Clock,
-) -> Any:
-    """Return the rows of the final fit; None if the model of the tournament is kept."""
-    n_all = problem.n_rows
-    kept = None if tournament is None else tournament.fallback
-    if tournament is None or kept is None or clock.seconds is None:
-        return np.arange(n_all)
-    entry = tournament.entries[name]
-
-    def cost(n_rows: int) -> float:
-        fits = 1.0 if wrapping.calibrate is None and wrapping.coverage is None else wrapping.fits
-        return 1.25 * (race.row_seconds * n_rows + fits * entry.foresee(n_rows)) + 0.5
-
-    if cost(n_all) <= clock.left():
-        return np.arange(n_all)
-    low, high = 0, n_all
-    while high - low > max(n_all // 1000, 1):
-        middle = (low + high) // 2
-        low, high = (middle, high) if cost(middle) <= clock.left() else (low, middle)
-    if low <= kept.n_rows:
-        return None
-    return np.sort(np.random.default_rng(race.seed).choice(n_all, low, replace=False))
-
-
-def _held_out_exponent(race: Race, kept: Fallback) -> float | None:
-    """Return the calibration of a class tree from test rows of the first fold, if it has one."""
-    estimator, fold = kept.estimator, race.first
-    if fold is None or getattr(estimator, "calibration", 0) is not None:
-        return None
-    column = {tuple(label): i for i, label in enumerate(estimator.classes_)}
-    truth = [race.problem.truth[i] for i in fold.test.tolist()]
-    known = np.flatnonzero([path in column for path in truth])
-    if not len(known):
-        return None
-    known = known[np.linspace(0, len(known) - 1, min(len(known), _HELD_OUT)).astype(np.int32)]
-    proba = estimator.predict_proba(take_rows(fold.X_test, known))
-    codes = np.array([column[truth[i]] for i in known.tolist()], dtype=np.int32)
-    return fit_inverse_temperature(proba, codes, np.ones(len(known)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,13 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
-from palmette.table._fit import Race, Wrapping, check_options, describe, finish, summarize
+from palmette.table._final import finish
+from palmette.table._fit import Race, Wrapping, check_options, describe, summarize
 from palmette.table._problem import read_problem
 from palmette.table._reading import as_frame
 from palmette.table._schema import Schema
 from palmette.table._target import TargetForm, canonical_labels, find_node
-from palmette.table._tournament import Clock
 from palmette.table.answers import (
     PathAnswers,
     gives_node_proba,
@@ -50,6 +52,7 @@ def fit_table(
     folds: int = 3,
     calibrate: str | None = None,
     coverage: float | None = None,
+    search: bool = False,
     seed: int = 0,
     n_jobs: int | None = None,
     watch: Callable[[str, float], None] | None = None,
@@ -71,8 +74,10 @@ def fit_table(
         A name of the registry (`palmette models`), or "auto": the best model with probabilities of
         a tournament by cross-validation.
     time : float or None
-        Approximate limit in seconds for everything; None for no limit. The final fit on all rows is
-        always completed.
+        Limit in seconds for everything but the compilation of kernels, which happens once per
+        installation; None for no limit. If there is no time to fit all rows, the final model is
+        fitted on a part of them. With a named model and ``folds=0`` the fit is always completed.
+        Ctrl-C ends the comparison of models, and the best so far is returned.
     settings : dict, optional
         Parameters of a named model.
     separator : str, optional
@@ -92,10 +97,12 @@ def fit_table(
         Calibrate the probabilities of the final model.
     coverage : float, optional
         Also predict sets of nodes that contain the truth with this probability.
+    search : bool
+        Whether the two main parameters of the best two models are searched too, as time allows.
     seed : int
     n_jobs : int, optional
     watch : callable, optional
-        Called with the current step and the seconds spent.
+        Called with the current step and the seconds spent, at every step and every second.
     tell : callable, optional
         Called with messages for the user, one sentence at a time.
 
@@ -111,23 +118,27 @@ def fit_table(
     >>> model.summary_["leaderboard"][0]["hierarchical_f1"]
     1.0
     """
-    clock = Clock(time)
+    clock = Clock(time, watch, tell)
     check_options(model, settings, folds, time, coverage, calibrate)
     say = tell or (lambda words: None)
-    problem = read_problem(
-        table, target, hierarchy=hierarchy, separator=separator, labels_separator=labels_separator,
-        columns=columns, drop=drop, seed=seed, n_jobs=n_jobs,
+    clock.step("reading the table")
+    read = partial(
+        read_problem, table, target, hierarchy=hierarchy, separator=separator,
+        labels_separator=labels_separator, columns=columns, drop=drop, seed=seed, n_jobs=n_jobs,
     )  # fmt: skip
+    problem = clock.within(np.inf, read)
     describe(problem, text, say)
-    race = Race(problem, model, settings, text, folds, seed, n_jobs, clock, watch)
+    race = Race(problem, model, settings, text, folds, seed, n_jobs, clock, search)
     wrapping = Wrapping(calibrate, coverage)
     name, board, tournament = race.run(wrapping)
-    if tournament is not None and tournament.interrupted:
-        say(f"interrupted: {name} is the best so far, and is fitted now on all rows")
-    final = finish(problem, name, race, wrapping, tournament, watch, say, clock)
-    name = final.name
+    if tournament is not None and tournament.interrupted is not None:
+        say(f"interrupted: {name} is the best so far, and is finished now")
+    final = finish(problem, name, race, wrapping, tournament, say, clock)
+    name = race.base(final.name)
     summary = summarize(problem, name, board, final.seconds, clock, text, seed, wrapping)
-    summary["settings"] = dict(settings or {})
+    summary["settings"] = race.settings_of(final.name)
+    summary["winner"], summary["interrupted"] = final.name, final.interrupted
+    summary["rows_fitted"] = final.n_rows
     fitted = TableModel.assemble(
         name,
         estimator=final.estimator,

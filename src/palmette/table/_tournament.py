@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from palmette._arrays import take_rows
+from palmette._stopping import OutOfTime
 from palmette.exceptions import PalmetteError
-from palmette.table._candidates import Candidate
+from palmette.table._candidates import Candidate, compile_seconds
+from palmette.table._clock import Clock
 from palmette.table.answers import gives_node_proba
 
 IntArray = NDArray[np.int64]
-Watch = Callable[[str, float], None]
 
 _NEAR = 0.01  # maximum distance to the best hierarchical F1 to continue on further folds
 # maximum distance to the best to continue on more rows, by the size of the sample
 _BEHIND = ((500, 0.1), (1_500, 0.05), (5_000, 0.03), (np.inf, 0.015))
 _FINALISTS = 3
+_SEARCHED = 2  # number of models whose parameters are searched
 _FIRST = 1_000  # rows of the first sample; each further one has three times as many
 _FEW = 400  # with less rows there is only one sample
 _WARM = 60  # rows of the first fit, in which kernels are compiled
 _COMPILE = 60.0  # seconds that the compilation of a model's kernels may take
-_NOT_COMPILED = ("flat-naive", "flat-svm", "flat-forest", "flat-extra", "local-")
 _TEST = 3_000  # maximum number of test rows for a sample
 _GROWTH = 1.15  # exponent of the number of rows in the fit time, at least
 _MEASURABLE = 0.05  # seconds
-_TICK = 0.02  # seconds between looks at the clock
 
 
 class Score(NamedTuple):
@@ -49,77 +49,6 @@ class Fold(NamedTuple):
     y_train: list[Any]
     X_test: Any
     test: IntArray
-
-
-class Clock:
-    """The time that is left.
-
-    Parameters
-    ----------
-    seconds : float or None
-        None for no limit.
-    """
-
-    def __init__(self, seconds: float | None) -> None:
-        self.seconds = seconds
-        self.start = time.monotonic()
-        self.compiling = 0.0  # seconds of compilation, which do not count
-
-    def spent(self) -> float:
-        """Seconds since the start."""
-        return time.monotonic() - self.start
-
-    def left(self) -> float:
-        """Seconds that are left; infinite without a limit."""
-        return np.inf if self.seconds is None else self.seconds + self.compiling - self.spent()
-
-
-class OutOfTime(Exception):
-    """A call did not end in time."""
-
-
-def call_within(seconds: float, function: Callable[[], Any]) -> Any:
-    """Call a function in a thread of its own, and wait for its result for a limited time.
-
-    The caller stays responsive: Ctrl-C is noticed at once, also while compiled code runs. A call
-    that is given up cannot be stopped; its thread ends with its current fit, or with the process.
-
-    Parameters
-    ----------
-    seconds : float
-        May be infinite.
-    function : callable
-
-    Raises
-    ------
-    OutOfTime
-
-    Examples
-    --------
-    >>> call_within(10.0, lambda: 1 + 1)
-    2
-    """
-    results: list[Any] = []
-    errors: list[BaseException] = []
-    done = threading.Event()
-
-    def run() -> None:
-        try:
-            results.append(function())
-        except BaseException as error:
-            errors.append(error)
-        finally:
-            done.set()
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    end = None if np.isinf(seconds) else time.monotonic() + seconds
-    while not done.wait(_TICK):
-        if end is not None and time.monotonic() > end:
-            raise OutOfTime(f"stopped after {seconds:.1f} s")
-    if errors:
-        raise errors[0]
-    return results[0]
 
 
 @dataclass
@@ -225,10 +154,11 @@ class Tournament:
         A model that stays whatever its scores, if time allows: the baseline.
     reserve : float
         Time of the final fit, in fits on a fold.
-    watch : callable, optional
-        Called with the current step and the seconds spent.
     seed : int
         Of the samples.
+    variants : callable, optional
+        For a search: returns the names of variants of an entry that differ in the value of its
+        first (0) or second (1) main parameter.
     """
 
     def __init__(
@@ -241,30 +171,32 @@ class Tournament:
         *,
         always: str | None = None,
         reserve: float = 2.0,
-        watch: Watch | None = None,
         seed: int = 0,
+        variants: Callable[[str, int], list[str]] | None = None,
     ) -> None:
         self.entries = {c.name: Entry(c.name, note=c.reason or "") for c in candidates}
-        self.interrupted = False
+        self.interrupted: BaseException | None = None
         self.fallback: Fallback | None = None
         self._order = [c.name for c in candidates if c.reason is None]
         self._make, self._load, self._score, self._clock = make, folds, score, clock
-        self._always, self._reserve, self._watch, self._seed = always, reserve, watch, seed
+        self._always, self._reserve, self._seed = always, reserve, seed
+        self._variants = variants
         self._folds: dict[int, Fold] = {}
 
     def run(self) -> list[Entry]:
         """Run the tournament and return the leaderboard, best first.
 
-        Ctrl-C ends it, and the finished fits count.
+        Ctrl-C and SIGTERM end it, and the finished fits count.
         """
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # about convergence, which shows in the scores
                 self._first_fold()
+                self._search()
                 for fold in range(1, len(self._load)):
                     self._continue(fold)
-        except KeyboardInterrupt:
-            self.interrupted = True
+        except (KeyboardInterrupt, SystemExit) as stop:
+            self.interrupted = stop
         for name in self._order:
             entry = self.entries[name]
             if not entry.scores and not entry.note:
@@ -312,6 +244,25 @@ class Tournament:
                 if size < n_all and entry.name not in going:
                     entry.note = f"{best - entry.mean:.3f} behind the best on {size:,} rows"
 
+    def _search(self) -> None:
+        """Vary the parameters of the best two models, one after the other, on the first fold."""
+        if self._variants is None or not self._order:
+            return
+        tried = [entry for entry in self.leaderboard() if entry.scores and entry.proba]
+        size = tried[0].rows if tried else 0
+        for base in [entry for entry in tried if entry.rows == size][:_SEARCHED]:
+            best = base
+            for axis in (0, 1):
+                for name in self._variants(best.name, axis):
+                    cost = 1.25 * base.costs[size] + base.scoring
+                    if cost > 0.5 * self._free():
+                        return
+                    entry = self.entries[name] = Entry(name)
+                    self._order.append(name)
+                    self._try(name, 0, self._sample(size), max(0.5 * self._free(), 2 * cost))
+                    if entry.mean > best.mean:
+                        best = entry
+
     def _sample(self, size: int) -> Fold:
         """Return the first fold with a sample of its training rows; samples are nested."""
         fold = self._fold(0)
@@ -328,7 +279,7 @@ class Tournament:
         entry = self.entries[name]
         limit = np.inf
         if self._clock.seconds is not None:
-            if not entry.costs and not name.startswith(_NOT_COMPILED):
+            if not entry.costs and compile_seconds(name, fold.X_train):
                 self._warm_up(name, fold)
             if entry.note:  # the first rows took too long
                 return
@@ -344,21 +295,24 @@ class Tournament:
         """Fit a model on few rows; the time in which kernels are compiled does not count."""
         few = np.linspace(0, len(fold.y_train) - 1, min(_WARM, len(fold.y_train))).astype(np.int32)
         X, y = take_rows(fold.X_train, few), [fold.y_train[i] for i in few.tolist()]
+        self._clock.step(f"{name}, first rows")
+        estimate = sum(compile_seconds(each, X) for each in self._order)
         seconds: list[float] = []
-        self._report(f"{name}, first rows (kernels are compiled once)")
         while not seconds or (len(seconds) < 2 and seconds[0] > 1.0):
-            start = time.monotonic()
             try:
                 limit = np.inf if self.fallback is None else max(self._clock.left(), _COMPILE)
-                call_within(limit, lambda: self._make(name).fit(X, y))
+                fit = partial(self._fit, name, X, y)
+                seconds.append(self._clock.compile(limit, fit, estimate))
             except OutOfTime as error:
                 self.entries[name].note = f"{error} on {len(y):,} rows"
                 return
             except _FAILURES:
                 return  # the fit on more rows will report the error
-            seconds.append(time.monotonic() - start)
         if len(seconds) > 1:
             self._clock.compiling += max(seconds[0] - seconds[1], 0.0)
+
+    def _fit(self, name: str, X: Any, y: list[Any]) -> Any:
+        return self._make(name).fit(X, y)
 
     def _continue(self, fold: int) -> None:
         """Fit the best models on one more fold, as far as time allows."""
@@ -392,12 +346,13 @@ class Tournament:
         entry = self.entries[name]
         n_rows, n_all = len(fold.y_train), len(self._fold(number).y_train)
         part = "" if n_rows == n_all else f", {n_rows:,} of {n_all:,} rows"
-        self._report(f"{name}, fold {number + 1} of {len(self._load)}{part}")
+        self._clock.step(f"{name}, fold {number + 1} of {len(self._load)}{part}")
         start = time.monotonic()
         try:
-            estimator = call_within(limit, lambda: self._make(name).fit(fold.X_train, fold.y_train))
+            fit = partial(self._fit, name, fold.X_train, fold.y_train)
+            estimator = self._clock.within(limit, fit)
             seconds = time.monotonic() - start
-            score = call_within(limit, lambda: self._score(estimator, fold))
+            score = self._clock.within(limit, partial(self._score, estimator, fold))
         except OutOfTime as error:
             entry.note = f"{error} on {n_rows:,} rows"
             return
@@ -408,12 +363,18 @@ class Tournament:
         if number > 0:
             entry.scores.append(score)
             entry.seconds.append(seconds)
+            self._show_best()
             return
         entry.scores, entry.seconds = [score], [seconds]
         entry.costs[n_rows] = max(seconds, 1e-4)
         entry.scoring = time.monotonic() - start - seconds
         if entry.proba and self.winner().name == name:
             self.fallback = Fallback(name, estimator, n_rows)
+        self._show_best()
+
+    def _show_best(self) -> None:
+        best = self.winner()
+        self._clock.best = f"{best.name}, hierarchical F1 {best.mean:.3f}"
 
     # ------------------------------------------------------------------ time
 
@@ -433,13 +394,9 @@ class Tournament:
 
     def _fold(self, number: int) -> Fold:
         if number not in self._folds:
-            self._report(f"features of fold {number + 1}")
-            self._folds[number] = self._load[number]()
+            self._clock.step(f"features of fold {number + 1}")
+            self._folds[number] = self._clock.within(np.inf, self._load[number])
         return self._folds[number]
-
-    def _report(self, words: str) -> None:
-        if self._watch is not None:
-            self._watch(words, self._clock.spent())
 
 
 _FAILURES = (ValueError, MemoryError, ArithmeticError, TypeError, IndexError)

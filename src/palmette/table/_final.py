@@ -1,0 +1,206 @@
+"""The final fit of `fit_table`: on all rows, or on as many as the time allows."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from palmette._arrays import take_rows
+from palmette._stopping import OutOfTime
+from palmette.base._temperature import fit_inverse_temperature
+from palmette.exceptions import PalmetteError
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.table._candidates import sharpen
+from palmette.table._clock import Clock
+from palmette.table._features import TableFeatures
+from palmette.table._fit import Race, Wrapping
+from palmette.table._problem import TableProblem
+from palmette.table._tournament import Fallback, Tournament
+from palmette.table.answers import gives_node_proba
+
+_HELD_OUT = 3_000  # maximum number of rows that calibrate a model of the tournament
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The parts of the final model.
+
+    Parameters
+    ----------
+    name : str
+        The model that was fitted.
+    estimator : fitted classifier
+    vectorizer : TableFeatures
+    hierarchy : Hierarchy
+    n_rows : int
+        Number of rows that it was fitted on.
+    seconds : float
+        Seconds of the final fit.
+    interrupted : {None, "Ctrl-C", "SIGTERM"}
+        What ended the tournament or the final fit early.
+    """
+
+    name: str
+    estimator: Any
+    vectorizer: TableFeatures
+    hierarchy: Hierarchy
+    n_rows: int
+    seconds: float
+    interrupted: str | None
+
+
+def _fit(estimator: Any, X: Any, y: list[Any], name: str) -> Any:
+    """Fit an estimator of any library; its errors become a PalmetteError."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return estimator.fit(X, y)
+    except PalmetteError:
+        raise
+    except (ValueError, TypeError, ArithmeticError) as error:
+        words = " ".join(str(error).split())[:300]
+        raise PalmetteError(
+            f"{name} cannot be fitted on this table ({words}). Choose another model: "
+            "`palmette models` lists them."
+        ) from error
+
+
+def finish(
+    problem: TableProblem,
+    name: str,
+    race: Race,
+    wrapping: Wrapping,
+    tournament: Tournament | None,
+    say: Callable[[str], None],
+    clock: Clock,
+) -> Finished:
+    """Fit the winner on all rows, or on as many as the time allows.
+
+    If not even the rows of the tournament can be exceeded, or after Ctrl-C or SIGTERM, the model of
+    the tournament is kept.
+
+    Parameters
+    ----------
+    problem : TableProblem
+    name : str
+        The winner.
+    race : Race
+    wrapping : Wrapping
+    tournament : Tournament or None
+    say : callable
+        Called with messages for the user.
+    clock : Clock
+    """
+    start = time.monotonic()
+    kept = None if tournament is None else tournament.fallback
+    rows = _final_rows(problem, name, race, wrapping, tournament, clock)
+    stop = None if tournament is None else tournament.interrupted
+    estimator: Any = None
+    ending = "there is no time for a final fit: "
+    if rows is not None:
+        n_rows = len(rows)
+        part = f"all {n_rows:,}" if n_rows == problem.n_rows else f"{n_rows:,}"
+        clock.step(f"{name}, {part} rows")
+        if n_rows < problem.n_rows:
+            rest = f"of {problem.n_rows:,} rows: allow more time to use all"
+            say(f"{name} is fitted on {n_rows:,} {rest}")
+        try:
+            limit = np.inf if kept is None else clock.left()
+            fit = partial(_final_fit, problem, name, race, wrapping, tournament, rows)
+            estimator, vectorizer = clock.within(limit, fit)
+        except OutOfTime:
+            ending = "the final fit did not end in time: "
+        except (KeyboardInterrupt, SystemExit) as error:
+            if kept is None:
+                raise
+            stop, ending = error, "interrupted: "
+    if estimator is None and kept is not None:
+        name, estimator, n_rows = kept
+        say(f"{ending}kept {name} as fitted on {n_rows:,} rows of the first fold")
+        exponent = _held_out_exponent(race, kept)
+        if exponent is not None:
+            estimator.exponent_ = exponent
+        vectorizer = race.vectorizer
+    if wrapping.calibrate is None and not gives_node_proba(estimator):
+        say(f"{name} has no probabilities: predictions are without them")
+    hierarchy = getattr(estimator, "hierarchy_", problem.hierarchy)
+    if not isinstance(hierarchy, Hierarchy):
+        raise PalmetteError(
+            f"{name} has no hierarchy_ after fit: expected a hierarchical classifier."
+        )
+    ended = None if stop is None else "Ctrl-C" if isinstance(stop, KeyboardInterrupt) else "SIGTERM"
+    return Finished(name, estimator, vectorizer, hierarchy, n_rows, time.monotonic() - start, ended)
+
+
+def _final_fit(
+    problem: TableProblem,
+    name: str,
+    race: Race,
+    wrapping: Wrapping,
+    tournament: Tournament | None,
+    rows: Any,
+) -> tuple[Any, TableFeatures]:
+    vectorizer = TableFeatures(problem.schema, race.text)
+    whole = len(rows) == problem.n_rows
+    X = vectorizer.fit_transform(problem.frame if whole else take_rows(problem.frame, rows))
+    y = problem.y if whole else [problem.y[i] for i in rows.tolist()]
+    estimator = race.make(name)
+    if wrapping.calibrate is None:
+        kept = None if tournament is None else tournament.fallback
+        exponent = None
+        if kept is not None and kept.name == name:
+            exponent = _held_out_exponent(race, kept)
+        estimator = sharpen(estimator, race.settings_of(name), exponent)
+    return _fit(wrapping.around(estimator, race.seed), X, y, name), vectorizer
+
+
+def _final_rows(
+    problem: TableProblem,
+    name: str,
+    race: Race,
+    wrapping: Wrapping,
+    tournament: Tournament | None,
+    clock: Clock,
+) -> Any:
+    """Return the rows of the final fit; None if the model of the tournament is kept."""
+    n_all = problem.n_rows
+    kept = None if tournament is None else tournament.fallback
+    if tournament is None or kept is None or clock.seconds is None:
+        return np.arange(n_all)
+    entry = tournament.entries[name]
+
+    def cost(n_rows: int) -> float:
+        fits = 1.0 if wrapping.calibrate is None and wrapping.coverage is None else wrapping.fits
+        return 1.25 * (race.row_seconds * n_rows + fits * entry.foresee(n_rows)) + 0.5
+
+    if cost(n_all) <= clock.left():
+        return np.arange(n_all)
+    low, high = 0, n_all
+    while high - low > max(n_all // 1000, 1):
+        middle = (low + high) // 2
+        low, high = (middle, high) if cost(middle) <= clock.left() else (low, middle)
+    if low <= kept.n_rows:
+        return None
+    return np.sort(np.random.default_rng(race.seed).choice(n_all, low, replace=False))
+
+
+def _held_out_exponent(race: Race, kept: Fallback) -> float | None:
+    """Return the calibration of a class tree from test rows of the first fold, if it has one."""
+    estimator, fold = kept.estimator, race.first
+    if fold is None or getattr(estimator, "calibration", 0) is not None:
+        return None
+    column = {tuple(label): i for i, label in enumerate(estimator.classes_)}
+    truth = [race.problem.truth[i] for i in fold.test.tolist()]
+    known = np.flatnonzero([path in column for path in truth])
+    if not len(known):
+        return None
+    known = known[np.linspace(0, len(known) - 1, min(len(known), _HELD_OUT)).astype(np.int32)]
+    proba = estimator.predict_proba(take_rows(fold.X_test, known))
+    codes = np.array([column[truth[i]] for i in known.tolist()], dtype=np.int32)
+    return fit_inverse_temperature(proba, codes, np.ones(len(known)))
