@@ -85,17 +85,15 @@ def paths_of(data: Any, y: Any) -> np.ndarray:
     return np.array([cells[str(label)] for label in y], dtype=object)
 
 
-SYNONYMS = dict(
-    pair.split(":")
-    for pair in (
-        "accessories:extras bag:sack bags:sacks bike:bicycle cabinets:cupboards car:automobile "
-        "case:cover cases:covers chairs:seats clothing:garments cups:mugs decor:ornaments "
-        "dishes:plates equipment:gear games:playsets gloves:mittens jackets:coats kits:sets "
-        "lamps:lights machines:devices mats:rugs pants:trousers parts:components racks:stands "
-        "set:kit sets:kits shoes:footwear sofas:couches storage:organisers supplies:goods "
-        "tools:implements toys:playthings vehicle:automobile women's:ladies'"
-    ).split()
-)
+PAIRS = """
+accessories:extras bag:sack bags:sacks bike:bicycle cabinets:cupboards car:automobile case:cover
+cases:covers chairs:seats clothing:garments cups:mugs decor:ornaments dishes:plates equipment:gear
+games:playsets gloves:mittens jackets:coats kits:sets lamps:lights machines:devices mats:rugs
+pants:trousers parts:components racks:stands set:kit sets:kits shoes:footwear sofas:couches
+storage:organisers supplies:goods tools:implements toys:playthings vehicle:automobile
+women's:ladies'
+"""
+SYNONYMS = dict(pair.split(":") for pair in PAIRS.split())
 SHOPIFY_TOPS = ("Apparel & Accessories", "Electronics", "Furniture", "Animals & Pet Supplies")
 
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scipy import sparse
-
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.models import ModelContext, find_model, list_models
@@ -26,14 +24,11 @@ _SEVERAL = ("local-per-node", "binary-relevance", "coherent-forest", "structured
             "hierarchical-boosting", "h-ada-mh", "adaboost-mh")  # fmt: skip
 _DENSE_ONLY = ("forest", "extra-trees", "boosting", "ada", "structured", "kernel", "blend")
 _ONE_LEVEL = ("local-per-parent", "local-per-node", "local-per-level")
-# CPU seconds to compile the kernels of models, for sparse and for dense features
-_COMPILE = (
-    ("class-tree", (8, 8)),
-    ("flat-linear", (8, 8)),
-    ("flat", (0, 0)),
-    ("local", (0, 0)),
-    ("", (10, 10)),
-)
+# which kernels models share, by the beginning of their names, and the seconds to compile them
+_KERNELS = (("class-tree", "linear"), ("flat-linear", "linear"), ("mf-tree", "linear"),
+            ("dag-svm", "linear"), ("flat", ""), ("local", ""), ("adaboost-bhc", "nodes"),
+            ("", "others"))  # fmt: skip
+_COMPILE = {"": 0.0, "text": 9.0, "linear": 7.0, "nodes": 13.0, "others": 9.0}
 # The two main parameters of models, the first that a model has: values, or None to divide and
 # multiply its own by 4
 _MAIN: tuple[tuple[tuple[str, tuple[Any, ...] | None], ...], ...] = (
@@ -134,10 +129,16 @@ def _reason_against(name: str, situation: Situation) -> str | None:
     return None
 
 
-def compile_seconds(name: str, X: Any) -> float:
-    """Return about how long the kernels of a model take to compile; 0 if it has none."""
-    dense = not sparse.issparse(X)
-    return float(next(s[dense] for word, s in _COMPILE if name.startswith(word)))
+def compile_seconds(names: Sequence[str], text: bool) -> float:
+    """Return about how long it takes to compile the kernels of models, and of texts.
+
+    Examples
+    --------
+    >>> compile_seconds(["class-tree", "flat-linear", "flat-forest"], text=True)
+    16.0
+    """
+    kernels = {next(k for word, k in _KERNELS if name.startswith(word)) for name in names}
+    return sum(_COMPILE[each] for each in kernels | ({"text"} if text else set()))
 
 
 def make(name: str, situation: Situation, settings: Mapping[str, Any] | None = None) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -19,6 +19,7 @@ from palmette.table._candidates import (
     Situation,
     apply_settings,
     choose,
+    compile_seconds,
     make,
     variants,
 )
@@ -30,6 +31,7 @@ from palmette.table.answers import node_sets, nodes_of, write_nodes, write_sets
 
 _ROWS_PER_SECOND = 1500  # of a tournament, per second of the limit; the final fit uses all rows
 _CALIBRATION_FOLDS = 3
+_MANY = 10_000  # number of features to expect of texts
 _FEW_ROWS = 50  # rows whose features are computed first, for kernels to be compiled
 _GRACE = 10.0  # seconds for the final fit after Ctrl-C; after SIGTERM there is none
 
@@ -160,6 +162,7 @@ class Race:
             None if codes is None else np.unique(codes[chosen], return_inverse=True)[1],
             len(chosen), self.n_folds, self.seed,
         )  # fmt: skip
+        self._warm_up(chosen[pairs[0][0]])
         self.clock.step("features of fold 1")
         load = partial(self._load, chosen[pairs[0][0]], chosen[pairs[0][1]], first=True)
         first = self.clock.within(np.inf, load)
@@ -196,15 +199,22 @@ class Race:
             return np.arange(n_rows)
         return np.sort(np.random.default_rng(self.seed).choice(n_rows, most, replace=False))
 
+    def _warm_up(self, train: Any) -> None:
+        """Make the features of few rows; the time in which kernels are compiled does not count."""
+        few = take_rows(self.problem.frame, train[: min(len(train), _FEW_ROWS)])
+        vectorizer = TableFeatures(self.problem.schema, self.text)
+        self.clock.step("features of the first rows")
+        wide = replace(self.situation(), n_features=_MANY)
+        tried = [c.name for c in choose(wide) if c.reason is None]
+        names = tried if self.model == "auto" else [self.model]
+        estimate = compile_seconds(names, wide.is_sparse)
+        seconds = self.clock.compile(np.inf, lambda: vectorizer.fit_transform(few), estimate)
+        self.clock.compiling += max(seconds - 0.5, 0.0)
+
     def _load(self, train: Any, test: Any, first: bool = False) -> Fold:
         """Features of a fold, learnt from its training rows only."""
         problem = self.problem
         vectorizer = TableFeatures(problem.schema, self.text)
-        if first:  # kernels are compiled, which does not count
-            start = time.monotonic()
-            few = take_rows(problem.frame, train[: min(len(train), _FEW_ROWS)])
-            TableFeatures(problem.schema, self.text).fit_transform(few)
-            self.clock.compiling += max(time.monotonic() - start - 0.5, 0.0)
         start = time.monotonic()
         X_train = vectorizer.fit_transform(take_rows(problem.frame, train))
         self.row_seconds = (time.monotonic() - start) / len(train)

@@ -279,7 +279,7 @@ class Tournament:
         entry = self.entries[name]
         limit = np.inf
         if self._clock.seconds is not None:
-            if not entry.costs and compile_seconds(name, fold.X_train):
+            if not entry.costs and compile_seconds([name], text=False):
                 self._warm_up(name, fold)
             if entry.note:  # the first rows took too long
                 return
@@ -296,7 +296,7 @@ class Tournament:
         few = np.linspace(0, len(fold.y_train) - 1, min(_WARM, len(fold.y_train))).astype(np.int32)
         X, y = take_rows(fold.X_train, few), [fold.y_train[i] for i in few.tolist()]
         self._clock.step(f"{name}, first rows")
-        estimate = sum(compile_seconds(each, X) for each in self._order)
+        estimate = compile_seconds(self._order, text=False)
         seconds: list[float] = []
         while not seconds or (len(seconds) < 2 and seconds[0] > 1.0):
             try:
