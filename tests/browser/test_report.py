@@ -68,9 +68,12 @@ def test_all_sections_are_there(opened, small, shots):
         titles = page.locator("main h2").all_inner_texts()
         assert titles == [
             "Scores",
+            "Automatic acceptance",
             "Scores by level",
+            "Labels and their rows",
             "Class tree",
             "Errors",
+            "Rows to review first",
             "Confidence",
             "Model and data",
         ]

@@ -45,13 +45,15 @@ def test_every_option_is_a_parameter(parse):
     words = ["--html", "a.html", "--json", "a.json", "--md", "a.md", "--title", "t"]
     words += ["--map", "a=b", "--bootstrap", 9, "--seed", 3, "--format", "csv"]
     words += ["--encoding", "latin-1", "--delimiter", ";", "--sheet", "s", "--trust", "x.Y"]
+    words += ["--precision", 0.9, "--train", "a.csv"]
     given = {
-        "model": Path("m.palmette"),
-        "data": "t.csv",
+        "files": ["m.palmette", "t.csv"],
         "html": Path("a.html"),
         "json": Path("a.json"),
         "md": Path("a.md"),
         "title": "t",
+        "precision": 0.9,
+        "train": "a.csv",
         "renamed": ["a=b"],
         "n_bootstrap": 9,
         "seed": 3,
@@ -64,17 +66,19 @@ def test_every_option_is_a_parameter(parse):
     assert parse(report, "m.palmette", "t.csv", *words) == given
     defaults = parse(report, "m.palmette", "t.csv")
     assert (defaults.pop("n_bootstrap"), defaults.pop("seed")) == (500, 0)
-    assert not any(list(defaults.values())[2:])
+    assert defaults.pop("precision") == 0.95
+    assert not any(list(defaults.values())[1:])
 
 
 def test_one_call_of_the_library(palmette, called, model, table):
     calls = called("palmette.reporting.report")
-    words = ["--title", "t", "--bootstrap", 9, "--seed", 3]
+    words = ["--title", "t", "--bootstrap", 9, "--seed", 3, "--precision", 0.9]
     assert palmette("report", model, table, *words).exit_code == 0
     (((_, frame), options),) = calls
     assert list(frame.columns) == ["title", "kind"]
     names = range(1, len(frame) + 1)
-    assert options == {"sample_names": names, "n_bootstrap": 9, "random_state": 3, "title": "t"}
+    given = {"n_bootstrap": 9, "random_state": 3, "title": "t", "precision": 0.9}
+    assert options == {"sample_names": names, **given}
 
 
 def test_a_report_in_three_formats(palmette, model, table, tmp_path):

@@ -14,7 +14,8 @@ from tests.reporting.known_answers import KnownAnswers, animals, numbered
 from palmette._text import CONTROL
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.reporting import report
-from palmette.reporting._html import data_script, to_html, to_markdown, to_notebook
+from palmette.reporting._html import data_script, to_html, to_notebook
+from palmette.reporting._markdown import to_markdown
 
 HOSTILE = [
     "</script><script>alert(1)</script>",

@@ -8,7 +8,7 @@ from tests.reporting.known_answers import KnownAnswers, animals, numbered, rando
 
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.reporting import report
-from palmette.reporting._html import to_markdown
+from palmette.reporting._markdown import to_markdown
 
 
 def tables(text):

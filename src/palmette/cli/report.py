@@ -12,10 +12,8 @@ from palmette.cli._options import (
     Delimiter,
     Encoding,
     Format,
-    ModelFile,
     Seed,
     Sheet,
-    TableFile,
     Trusted,
     load_table_model,
     read_column_names,
@@ -31,14 +29,30 @@ if TYPE_CHECKING:
 
 __all__ = ["report"]
 
+_FLAT = "flat-linear"
+
 
 def report(
-    model: ModelFile,
-    data: TableFile,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL [MODEL] TABLE",
+            help="One model file, or two to compare, and the table: CSV, TSV, JSON lines, Parquet "
+            "or Excel, compressed or not; - for standard input.",
+        ),
+    ],
     html: Annotated[Path | None, typer.Option(help="Write one self-contained page: .html.")] = None,
     json: Annotated[Path | None, typer.Option(help="Write all figures: .json.")] = None,
     md: Annotated[Path | None, typer.Option(help="Write a short text: .md.")] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
+    precision: Annotated[
+        float,
+        typer.Option(help="Wanted share of correct answers among those accepted automatically."),
+    ] = 0.95,
+    train: Annotated[
+        str | None,
+        typer.Option(help="The training table: a flat linear model is fitted on it, to compare."),
+    ] = None,
     renamed: ColumnNames = None,
     n_bootstrap: Annotated[
         int, typer.Option("--bootstrap", min=0, help="Resamples for the intervals; 0 for none.")
@@ -50,24 +64,38 @@ def report(
     sheet: Sheet = None,
     trusted: Trusted = None,
 ) -> None:
-    """Evaluate a model on rows with true labels: scores, class tree, errors, confidence.
+    """Evaluate a model on rows with true labels: verdict, scores, errors, rows to review.
+
+    With two models, the report compares them on the same rows; its details are of the first one.
 
     Example: palmette report model.palmette test.csv --html report.html
     """
     from palmette.cli._terminal import Console, require_writable
     from palmette.reporting import report as make_report
+    from palmette.reporting._acceptance import check_precision
     from palmette.table._sources import TableSource
 
+    models, data = _split(files)
+    check_precision(precision)
     wanted = {".html": html, ".json": json, ".md": md}
     for suffix, path in wanted.items():
         if path is not None:
             require_writable(path, [suffix])
-    names = read_column_names(renamed)
+    columns = read_column_names(renamed)
     source = TableSource.of(data, format, encoding=encoding, delimiter=delimiter, sheet=sheet)
     source.require()
-    fitted = load_table_model(model, trusted)
+    training = None if train is None else TableSource.of(train)
+    if training is not None:
+        training.require()
+    fitted, *others = (load_table_model(path, trusted) for path in models)
+    options: dict[str, Any] = {}
+    if others:
+        options = {"other": others[0], "names": _names(models)}
     with Console(stderr=True).status(f"reading {source.title} ...") as status:
-        frame = _read(source, fitted, names)
+        frame = _read(source, [fitted, *others], columns)
+        if training is not None:
+            status.update(f"fitting {_FLAT} on {training.title} ...")
+            options["baselines"] = {"flat linear model": _fit_flat(fitted, training, seed)}
         status.update(f"predicting {len(frame):,} rows ...")
         found = make_report(
             fitted,
@@ -75,7 +103,9 @@ def report(
             sample_names=range(1, len(frame) + 1),
             n_bootstrap=n_bootstrap,
             random_state=seed,
-            title=title or f"{model.stem} on {Path(source.title).name}",
+            title=title or f"{' and '.join(m.stem for m in models)} on {Path(source.title).name}",
+            precision=precision,
+            **options,
         )
     _print(found, Console())
     for path in filter(None, wanted.values()):
@@ -83,8 +113,49 @@ def report(
         say(f"wrote {path}")
 
 
-def _read(source: TableSource, fitted: TableModel, names: dict[str, str]) -> Any:
-    """Read the table, and give its columns the names that the model knows."""
+def _split(files: list[str]) -> tuple[list[Path], str]:
+    """Return the one or two models and the table of the command."""
+    if not 2 <= len(files) <= 3:
+        raise PalmetteError(
+            f"got {len(files)} {'file' if len(files) == 1 else 'files'}: expected a model and a "
+            "table, or two models and a table, as in palmette report model.palmette test.csv."
+        )
+    return [Path(name) for name in files[:-1]], files[-1]
+
+
+def _names(models: list[Path]) -> tuple[str, str]:
+    """Return the names of two models: those of their files, or their paths if these are equal."""
+    first, second = models
+    if first.stem != second.stem:
+        return first.stem, second.stem
+    if first != second:
+        return str(first), str(second)
+    return f"{first.stem} (1)", f"{second.stem} (2)"
+
+
+def _fit_flat(fitted: TableModel, training: TableSource, seed: int) -> TableModel:
+    """Fit the flat linear model on the training table, with the columns of a model."""
+    from palmette.table import fit_table
+    from palmette.table._reading import read_whole
+
+    frame = read_whole(training)
+    unused = fitted.check_columns(frame.columns, training.title)
+    return fit_table(
+        frame,
+        fitted.target_.columns,
+        hierarchy=None if fitted.learnt_ else fitted.hierarchy_,
+        model=_FLAT,
+        separator=fitted.target_.separator or ("" if len(fitted.target_.columns) == 1 else None),
+        labels_separator=fitted.target_.labels_separator,
+        columns=fitted.schema_.kinds,
+        drop=unused,
+        folds=0,
+        seed=seed,
+    )
+
+
+def _read(source: TableSource, models: list[TableModel], names: dict[str, str]) -> Any:
+    """Read the table, and give its columns the names that the models know."""
     from palmette.table._reading import read_whole
 
     frame = read_whole(source)
@@ -95,7 +166,8 @@ def _read(source: TableSource, fitted: TableModel, names: dict[str, str]) -> Any
                 f"(it has: {', '.join(map(str, frame.columns[:20]))})."
             )
     frame = frame.rename(columns={name: column for column, name in names.items()})
-    fitted.check_columns(frame.columns, source.title)
+    for fitted in models:
+        fitted.check_columns(frame.columns, source.title)
     return frame
 
 
@@ -103,16 +175,45 @@ def _print(found: Report, console: Console) -> None:
     from palmette.cli._terminal import plain_table
 
     facts = found.facts
-    console.print(facts["title"], style="bold", markup=False, highlight=False)
+    versus = facts["versus"]
+    plain: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
+    console.print(facts["title"], style="bold", **plain)
+    console.print(facts["verdict"] if versus is None else versus["verdict"], **plain)
     table = plain_table()
     table.add_column("score", no_wrap=True)
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column(f"{facts['bootstrap']['confidence']:.0%} interval", no_wrap=True)
-    for each in facts["figures"]:
+    interval = f"{facts['bootstrap']['confidence']:.0%} interval"
+    titles = (
+        ["value", interval, *(_base_title(base) for base in facts["baselines"])]
+        if versus is None
+        else [*versus["names"], "difference", interval]
+    )
+    for title in titles[:2] if versus is None else titles:
+        table.add_column(title, justify="right", no_wrap=True)
+    for title in titles[2:] if versus is None else []:
+        table.add_column(title, justify="right", width=9)
+    for each in facts["figures"] if versus is None else versus["figures"]:
         bounds = "" if each["low"] is None else f"{each['low']:.4f} – {each['high']:.4f}"
-        table.add_row(each["title"], f"{each['value']:.4f}", bounds)
+        if versus is None:
+            scores = [base["scores"].get(each["name"]) for base in facts["baselines"]]
+            cells = [f"{each['value']:.4f}", bounds, *map(_score, scores)]
+        else:
+            pair = (each["first"], each["second"])
+            cells = [*map(_score, pair), f"{each['difference']:+.4f}", bounds]
+        table.add_row(each["title"], *cells)
     console.print(table)
     errors, data = facts["errors"], facts["setting"]["data"]
     console.print(f"{errors['wrong']:,} of {errors['rows']:,} rows are wrong", highlight=False)
     if data["rows_left_out"]:
         console.print(f"{data['rows_left_out']:,} rows without a label", highlight=False)
+    for base in facts["baselines"] if versus is None else []:
+        if base["measured"] != "report":
+            console.print(f"{_base_title(base)}: {base['words']}", **plain)
+
+
+def _base_title(base: dict[str, Any]) -> str:
+    crossed = base["measured"] == "cross-validation"
+    return f"{base['title']}{'*' if crossed else ''}"
+
+
+def _score(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"

@@ -13,6 +13,7 @@ from palmette.metrics import ReliabilityCurve, reliability_curve
 from palmette.metrics._calibration import LIKELY
 from palmette.metrics._counts import row_overlap
 from palmette.metrics._pairs import LabelPair
+from palmette.reporting._classes import rows_at_or_below
 from palmette.reporting._confidence import CellConfidence, PathConfidence, ancestors_by_level
 from palmette.reporting._evaluation import Evaluation
 from palmette.reporting._plain import cut, plain_facts, rounded
@@ -166,7 +167,9 @@ def _mean(flags: Any) -> float:
 
 
 def node_facts(
-    evaluation: Evaluation, confidence: PathConfidence | CellConfidence | None
+    evaluation: Evaluation,
+    confidence: PathConfidence | CellConfidence | None,
+    training: NDArray[np.int64] | None = None,
 ) -> dict[str, list[Any]]:
     """Return one column per property of the nodes, the root first, parents before children.
 
@@ -181,8 +184,9 @@ def node_facts(
         ``name``, ``parent`` (the one it is displayed under), ``support`` (number of rows whose
         true labels include the node), ``predicted`` (number of rows it is predicted for),
         ``correct`` (both), ``precision``, ``recall``, ``f1``, ``confidence`` (mean probability
-        where it is predicted). A DAG also has ``more_parents``, a list per node; ``unseen`` are
-        the nodes that the model's hierarchy does not have.
+        where it is predicted), ``train`` (training rows at or below it, if known). A DAG also has
+        ``more_parents``, a list per node; ``unseen`` are the nodes that the model's hierarchy does
+        not have.
     """
     hierarchy, counts = evaluation.hierarchy, evaluation.counts
     support, predicted = counts.support, counts.tp + counts.fp
@@ -198,6 +202,8 @@ def node_facts(
         "confidence": rounded(_quotient(_confidence_sums(evaluation, confidence), predicted)),
         "unseen": np.flatnonzero(~evaluation.is_known).tolist(),
     }
+    if training is not None:
+        facts["train"] = rows_at_or_below(training, evaluation).tolist()
     if not hierarchy.is_tree:
         facts["more_parents"] = [
             np.setdiff1d(hierarchy.parents_of(node), shown).tolist()

@@ -39,12 +39,19 @@ class PathConfidence:
         Highest probability of any node at each level.
     best_node : int array of shape (n_samples, max_depth)
         The node with that probability.
+    given : array of shape (n_samples,)
+        Probability of the true node.
+    doubt, excess : arrays of shape (n_samples,)
+        See `expected_distances`.
     """
 
     on_path: FloatArray
     answer: FloatArray
     best: FloatArray
     best_node: IntArray
+    given: FloatArray
+    doubt: FloatArray
+    excess: FloatArray
 
     def deepest_confident(self, threshold: float) -> IntArray:
         """Return the deepest node per row with a probability of at least `threshold`.
@@ -75,15 +82,18 @@ def read_path_confidence(
         Evaluation of the same rows, with one path per row.
     """
     hierarchy = evaluation.hierarchy
-    predicted = evaluation.pair.nodes[1]
+    true, predicted = evaluation.pair.nodes
     ancestors = ancestors_by_level(hierarchy)
     shape = (evaluation.n_rows, hierarchy.max_depth)
     on_path, best = np.full(shape, np.nan), np.zeros(shape)
     best_node, answer = np.zeros(shape, dtype=np.int32), np.empty(shape[0])
+    given, distances = np.empty(shape[0]), np.empty((2, shape[0]))
     levels = [np.flatnonzero(hierarchy.depth == d) for d in range(1, shape[1] + 1)]
     for chunk, table in node_tables(node_proba, X, evaluation):
         rows = np.arange(len(table))
         answer[chunk] = np.where(predicted[chunk] > 0, table[rows, predicted[chunk]], np.nan)
+        given[chunk] = table[rows, true[chunk]]
+        distances[:, chunk] = expected_distances(table, evaluation, chunk)
         for level, nodes in enumerate(levels):
             column = ancestors[predicted[chunk], level]
             reached = np.flatnonzero(column >= 0)
@@ -91,7 +101,46 @@ def read_path_confidence(
             among = table[:, nodes]
             place = among.argmax(axis=1)
             best[chunk, level], best_node[chunk, level] = among[rows, place], nodes[place]
-    return PathConfidence(on_path, answer, best, best_node)
+    return PathConfidence(on_path, answer, best, best_node, given, *distances)
+
+
+def expected_distances(table: FloatArray, evaluation: Evaluation, chunk: slice) -> FloatArray:
+    """Compare the given and the predicted labels of rows with where the model expects the truth.
+
+    The expected number of nodes in which a set of nodes S, closed under ancestors, differs from the
+    true one is the sum of 1 - p over S plus the sum of p outside it. For one path per row in a tree
+    this is the expected number of edges between S and the truth.
+
+    Parameters
+    ----------
+    table : array of shape (n_rows_of_chunk, n_nodes)
+        Node probabilities.
+    evaluation : Evaluation
+    chunk : slice
+
+    Returns
+    -------
+    array of shape (2, n_rows_of_chunk)
+        The expected distance of the prediction ("doubt"), and that of the given label minus it
+        ("excess"): large where the given label is far from a confident answer.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from palmette.reporting._evaluation import evaluate
+    >>> model = DummyClassifier(strategy="constant", constant="b").fit([[0]] * 2, ["a", "b"])
+    >>> found = evaluate(model, [[0]], ["a"])
+    >>> expected_distances(np.array([[1.0, 0.25, 0.75]]), found, slice(0, 1)).tolist()
+    [[0.5], [1.0]]
+    """
+    pair = evaluation.pair
+    gain = 1 - 2 * table
+    gain[:, 0] = 0.0  # the root is always true
+    true, pred = (
+        np.asarray(sparse.csr_array(side.closed[chunk]).multiply(gain).sum(axis=1)).ravel()
+        for side in (pair.true, pair.pred)
+    )
+    return np.stack([table[:, 1:].sum(axis=1) + pred, true - pred])
 
 
 def node_tables(
@@ -159,6 +208,10 @@ class CellConfidence:
         The same per row; None where there are too many rows.
     exact_area : float or None
         Area under the precision-recall curve; None where there are too many cells.
+    labels : arrays of shape (n_predicted_labels,)
+        Row, node, probability and correctness of every predicted label, ancestors left out.
+    doubt, excess : arrays of shape (n_samples,)
+        See `expected_distances`.
     """
 
     levels: FloatArray
@@ -166,6 +219,9 @@ class CellConfidence:
     counts: NDArray[np.int64]
     row_counts: NDArray[Any] | None
     exact_area: float | None
+    labels: tuple[IntArray, IntArray, FloatArray, NDArray[np.bool_]]
+    doubt: FloatArray
+    excess: FloatArray
 
     def curves(self) -> list[ReliabilityCurve]:
         """Return the reliability curve of the likely cells of each level."""
@@ -209,10 +265,16 @@ def read_cell_confidence(
     counts = np.zeros((2, len(_EDGES)), dtype=np.int64)
     kept: list[FloatArray] = []
     keeps = n_rows * n_nodes <= _KEPT_CELLS
+    distances = np.empty((2, n_rows))
+    labels: list[tuple[NDArray[Any], ...]] = []
     for chunk, table in node_tables(node_proba, X, evaluation):
         truth = pair.true.closed[chunk].toarray()
         predicted = sparse.csr_array(pair.pred.closed[chunk])
         node_sums += (predicted.multiply(table)).sum(axis=0)
+        distances[:, chunk] = expected_distances(table, evaluation, chunk)
+        rows, nodes = pair.pred.specific[chunk].nonzero()
+        rows, nodes = rows[nodes > 0], nodes[nodes > 0]  # an empty prediction is the root
+        labels.append((rows + chunk.start, nodes, table[rows, nodes], truth[rows, nodes]))
         for depth in range(1, hierarchy.max_depth + 1):
             nodes = np.flatnonzero(hierarchy.depth == depth)
             likely = likely_labels(table[:, nodes], predicted[:, nodes].toarray())
@@ -228,7 +290,9 @@ def read_cell_confidence(
     if keeps:
         closed = sparse.csr_array(pair.true.closed[:, 1:])
         exact = average_precision_of_cells(closed, np.concatenate(kept), None)
-    return CellConfidence(levels, node_sums, counts, by_row, exact)
+    rows, nodes, scores, right = (np.concatenate(part) for part in zip(*labels, strict=True))
+    answers = rows.astype(np.int32), nodes.astype(np.int32), scores, right.astype(bool)
+    return CellConfidence(levels, node_sums, counts, by_row, exact, answers, *distances)
 
 
 def _in_bins(table: FloatArray, truth: NDArray[np.bool_], n_bins: int) -> FloatArray:

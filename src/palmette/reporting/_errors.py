@@ -1,4 +1,4 @@
-"""Errors of a model: where paths diverge, the most confused pairs of labels, example rows."""
+"""Errors of a model: where paths diverge, confused pairs of labels, wrong rows, suspect labels."""
 
 from __future__ import annotations
 
@@ -10,20 +10,29 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.metrics._losses import first_errors
+from palmette.reporting._confidence import CellConfidence, PathConfidence
 from palmette.reporting._evaluation import Evaluation, RowTexts
 from palmette.reporting._plain import plain, plain_facts
 
 N_PAIRS = 50
 _EXAMPLES_PER_PAIR = 3
 _EXAMPLES_PER_LABEL = 2
-_MOST_EXAMPLES = 1500
+_MOST_EXAMPLES = 5000  # wrong rows in the report, of which its page makes a table of errors
 _MOST_CONFUSIONS = 10_000  # between siblings, stored in the report
+_N_SUSPECTS = 50
+_N_UNSURE = 25
+_LEAST_EXCESS = (
+    0.5  # expected nodes by which the prediction of a suspect row is nearer to the truth
+)
 
 IntArray = NDArray[np.int64]
 
 
 def confusion_facts(
-    evaluation: Evaluation, confidence: NDArray[np.float64] | None, texts: RowTexts
+    evaluation: Evaluation,
+    confidence: NDArray[np.float64] | None,
+    texts: RowTexts,
+    suspects: IntArray | None = None,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Find the most frequent pairs of a true label and a wrong predicted label.
 
@@ -35,13 +44,17 @@ def confusion_facts(
     confidence : array of shape (n_samples,), optional
         Confidence of the predictions: errors with the highest confidence are listed first.
     texts : RowTexts
+    suspects : int array, optional
+        Wrong rows of which the first are listed in any case.
 
     Returns
     -------
     pairs : list of dict
         ``true``, ``predicted``, ``rows`` (their number), ``examples`` (indices in the other list).
     examples : list of dict
-        ``row``, ``name``, ``text``, ``true`` and ``predicted`` (nodes), ``confidence``.
+        Wrong rows, up to `_MOST_EXAMPLES`: those of the pairs and two per label first, then those
+        with the highest confidence. ``row``, ``name``, ``text``, ``true`` and ``predicted``
+        (nodes), ``confidence``.
     """
     missed, false = _missed_and_false(evaluation)
     n_rows = evaluation.n_rows
@@ -54,7 +67,10 @@ def confusion_facts(
         _first_rows(_rows_of(missed, pair["true"], false, pair["predicted"]), rank)
         for pair in pairs
     ]
-    shown = _with_labels(np.concatenate([np.empty(0, np.int64), *chosen]), missed, false, rank)
+    sure = np.zeros(0, np.int64) if suspects is None else suspects[:_N_SUSPECTS].astype(np.int64)
+    shown = _with_labels(np.concatenate([*chosen, sure]), missed, false, rank)
+    rest = order[~evaluation.is_right[order]]
+    shown = _distinct(np.concatenate([shown, rest]))[:_MOST_EXAMPLES]
     place = {row: at for at, row in enumerate(shown.tolist())}
     for pair, rows in zip(pairs, chosen, strict=True):
         pair["examples"] = [place[row] for row in rows.tolist()]
@@ -96,14 +112,18 @@ def _first_rows(rows: IntArray, rank: IntArray, n: int = _EXAMPLES_PER_PAIR) -> 
 def _with_labels(
     shown: IntArray, missed: sparse.csc_array, false: sparse.csc_array, rank: IntArray
 ) -> IntArray:
-    """Add rows so that every label with errors has examples, up to `_MOST_EXAMPLES` rows."""
+    """Add rows so that every label with errors has examples."""
     parts = [shown]
     for matrix in (missed, false):
         for node in np.flatnonzero(np.diff(matrix.indptr)).tolist():
             parts.append(_first_rows(_column(matrix, node), rank, _EXAMPLES_PER_LABEL))
-    rows = np.concatenate(parts)
+    return _distinct(np.concatenate(parts))
+
+
+def _distinct(rows: IntArray) -> IntArray:
+    """Return rows in their order, each once."""
     _, first = np.unique(rows, return_index=True)
-    return rows[np.sort(first)][:_MOST_EXAMPLES]
+    return rows[np.sort(first)]
 
 
 def _example(
@@ -118,6 +138,95 @@ def _example(
         "predicted": pred.indices[pred.indptr[row] : pred.indptr[row + 1]],
         "confidence": None if confidence is None else round(float(confidence[row]), 4),
     }
+
+
+# ---------------------------------------------------------------------- rows to review
+
+
+def find_suspects(
+    evaluation: Evaluation, confidence: PathConfidence | CellConfidence | None
+) -> IntArray:
+    """Return the rows whose labels look wrong, the most suspect first.
+
+    The measure is ``excess``: by how many nodes the prediction is expected to be nearer to the
+    truth than the given label. It grows with the probability of the prediction against that of the
+    given label and with the distance between them, so a label in another branch ranks above a
+    sibling. Rows with labels that the model has never seen are left out.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    confidence : PathConfidence or CellConfidence, optional
+
+    Returns
+    -------
+    int array
+        Positions of rows; empty without probabilities.
+    """
+    if confidence is None:
+        return np.zeros(0, dtype=np.int64)
+    excess = confidence.excess
+    rows = np.flatnonzero((excess >= _LEAST_EXCESS) & ~evaluation.is_right & ~evaluation.is_unseen)
+    return rows[np.argsort(-excess[rows], kind="stable")]
+
+
+def review_facts(
+    evaluation: Evaluation,
+    confidence: PathConfidence | CellConfidence | None,
+    suspects: IntArray,
+    examples: list[dict[str, Any]],
+    texts: RowTexts,
+) -> dict[str, Any] | None:
+    """List the rows to review first.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    confidence : PathConfidence or CellConfidence, optional
+    suspects : int array
+        As from `find_suspects`.
+    examples : list of dict
+        Wrong rows of the report, which include the first suspects.
+    texts : RowTexts
+
+    Returns
+    -------
+    dict or None
+        ``n_suspects`` and ``suspects``: ``example`` (index), ``excess``, ``given`` (probability of
+        the given label) and ``distance`` (edges between given and predicted label), both only for
+        one path per row; ``unsure``: rows as in ``examples``, with ``doubt``, the expected number
+        of wrong and missed nodes. None without probabilities.
+    """
+    if confidence is None:
+        return None
+    place = {example["row"]: at for at, example in enumerate(examples)}
+    given = confidence.given if isinstance(confidence, PathConfidence) else None
+    distance = evaluation.overlap.apart
+    listed = [
+        {
+            "example": place[row],
+            "excess": round(float(confidence.excess[row]), 4),
+            "given": None if given is None else round(float(given[row]), 4),
+            "distance": None if given is None else int(distance[row]),
+        }
+        for row in suspects[:_N_SUSPECTS].tolist()
+        if row in place
+    ]
+    doubt = confidence.doubt
+    unsure = np.argsort(-doubt, kind="stable")[:_N_UNSURE]
+    answer = confidence.answer if isinstance(confidence, PathConfidence) else None
+    rows = [
+        {
+            **_example(row, evaluation, answer, texts),
+            "doubt": round(float(doubt[row]), 4),
+            "right": bool(evaluation.is_right[row]),
+        }
+        for row in unsure.tolist()
+    ]
+    return plain_facts({"n_suspects": len(suspects), "suspects": listed, "unsure": rows})
+
+
+# ---------------------------------------------------------------------- where paths diverge
 
 
 @dataclass(frozen=True)

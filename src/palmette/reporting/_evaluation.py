@@ -79,23 +79,29 @@ class RowTexts:
         """Return the text of a row, truncated."""
         if self._texts is not None:
             return _clean(self._texts[row], _LENGTH)
+        if self._cells is not None:
+            return cut(self._table_text(row, self._cells), _LENGTH)
         one = take_rows(self._X, np.array([row], dtype=np.int32))
         if is_text(one):
             return _clean(next(iter(one)), _LENGTH)
-        columns = column_names(one)
-        if columns is not None:
-            return cut(self._table_text(one, columns), _LENGTH)
         return cut(self._numeric_text(one), _LENGTH)
 
-    def _table_text(self, one: Any, columns: list[Any]) -> str:
-        shown = [name for name in columns if self._columns is None or name in self._columns]
+    @cached_property
+    def _cells(self) -> dict[Any, Any] | None:
+        """Columns of a table that are shown; None for other rows."""
+        names = column_names(self._X)
+        if names is None:
+            return None
+        shown = [name for name in names if self._columns is None or name in self._columns]
+        return {name: self._X[name] for name in shown}
+
+    def _table_text(self, row: int, cells: dict[Any, Any]) -> str:
         parts = []
-        for name in shown:
-            column = one[name]
-            value = column[0].as_py() if hasattr(column, "to_pylist") else next(iter(column))
+        for name, column in cells.items():
+            value = _cell(column, row)
             if not is_padding(value):
                 text = _clean(value, _VALUE)
-                parts.append(text if len(shown) == 1 else f"{name}: {text}")
+                parts.append(text if len(cells) == 1 else f"{name}: {text}")
         return " · ".join(parts)
 
     def _numeric_text(self, one: Any) -> str:
@@ -108,6 +114,14 @@ class RowTexts:
 
     def _feature(self, column: int) -> str:
         return f"x{column}" if self._features is None else str(self._features[column])
+
+
+def _cell(column: Any, row: int) -> Any:
+    """Return a value of a column of pandas, polars or pyarrow."""
+    if hasattr(column, "iloc"):
+        return column.iloc[row]
+    value = column[row]
+    return value.as_py() if hasattr(value, "as_py") else value
 
 
 def _number(value: Any) -> str:
@@ -221,13 +235,25 @@ class Evaluation:
         return known
 
     @cached_property
+    def is_unseen(self) -> NDArray[np.bool_]:
+        """Whether each row has a true label that is not in the model's hierarchy."""
+        unknown = (~self.is_known).astype(np.int64)
+        return np.asarray(self.pair.true.closed @ unknown > 0)
+
+    @property
     def n_unseen(self) -> int:
         """Number of rows with a true label that is not in the model's hierarchy."""
-        unknown = (~self.is_known).astype(np.int64)
-        return int(np.count_nonzero(self.pair.true.closed @ unknown))
+        return int(np.count_nonzero(self.is_unseen))
+
+    def answering(self, predicted: NodeLabels) -> Evaluation:
+        """Return the evaluation of other predictions for the same rows."""
+        pair = LabelPair(self.pair.true, predicted, self.pair.weight)
+        return Evaluation(pair, self.several, self.node_place)
 
 
-def evaluate(model: Any, X: Any, y: Any) -> Evaluation:
+def evaluate(
+    model: Any, X: Any, y: Any, *, predicted: Any = None, others: Sequence[Any] = ()
+) -> Evaluation:
     """Predict the rows and encode true and predicted labels on one hierarchy.
 
     Parameters
@@ -235,6 +261,10 @@ def evaluate(model: Any, X: Any, y: Any) -> Evaluation:
     model : fitted classifier
     X : rows, in the form that the model accepts
     y : labels of n_samples rows
+    predicted : labels of n_samples rows, optional
+        Predictions of the model, if they are already known.
+    others : sequence of labels of n_samples rows
+        Predictions of other models, whose nodes the hierarchy then has as well.
 
     Examples
     --------
@@ -246,7 +276,9 @@ def evaluate(model: Any, X: Any, y: Any) -> Evaluation:
     """
     known = hierarchy_of(model)
     hierarchy = extend_hierarchy(known, y)
-    pair = pair_labels(y, model.predict(X), hierarchy)
+    for labels in others:
+        hierarchy = extend_hierarchy(hierarchy, labels)
+    pair = pair_labels(y, model.predict(X) if predicted is None else predicted, hierarchy)
     several = bool(find_in_parts(model, "several_paths_")) or not (
         hierarchy.is_tree and pair.true.is_single_path and pair.pred.is_single_path
     )

@@ -255,6 +255,39 @@ def headline_facts(
     )
 
 
+def plain_scores(evaluation: Evaluation) -> tuple[dict[str, float], list[float]]:
+    """Return the headline scores by name, and the accuracy of each level, without intervals."""
+    groups = group_rows(evaluation)
+    whole = groups.sizes[None, :]
+    values = _label_scores(groups, whole)[0].tolist()
+    levels: list[float] = _levels(groups, whole)[0].tolist()
+    return {score.name: value for score, value in zip(_ALWAYS, values, strict=True)}, levels
+
+
+def score_differences(
+    first: Evaluation, second: Evaluation, *, n_bootstrap: int, seed: int
+) -> list[tuple[Score, Interval]]:
+    """Return the scores of the second model minus those of the first, on the same rows.
+
+    Every resample draws the same rows for both models, so the intervals are those of the paired
+    difference.
+    """
+    if first.several:
+        rows = np.arange(first.n_rows)
+        sizes = np.ones(len(rows), dtype=np.int64)
+    else:
+        keys = np.column_stack([*first.pair.nodes, second.pair.nodes[1]])
+        _, rows, sizes = np.unique(keys, axis=0, return_index=True, return_counts=True)
+    groups = [RowGroups(each, rows, sizes) for each in (first, second)]
+
+    def scores(drawn: NDArray[np.int64]) -> FloatArray:
+        return _label_scores(groups[1], drawn) - _label_scores(groups[0], drawn)
+
+    width = 3 * max(each.node_sides[0].shape[1] for each in groups)
+    found = bootstrap(scores, sizes, n_resamples=n_bootstrap, seed=seed, width=width)
+    return list(zip(_ALWAYS, found, strict=True))
+
+
 def _fact(score: Score, found: Interval, evaluation: Evaluation) -> dict[str, Any]:
     words = score.words
     if evaluation.several:
@@ -302,7 +335,8 @@ def _levels(groups: RowGroups, drawn: NDArray[np.int64]) -> FloatArray:
 def _level_facts(
     evaluation: Evaluation, groups: RowGroups, found: list[Interval]
 ) -> list[dict[str, Any]]:
-    sizes, counts = evaluation.hierarchy.level_sizes, evaluation.counts
+    depth, counts = evaluation.hierarchy.depth, evaluation.counts
+    sizes = np.bincount(depth[evaluation.is_known], minlength=evaluation.hierarchy.max_depth + 1)
     reached = np.split(groups.sizes @ groups.level_flags, 2)[1]
     facts = []
     for level in range(1, len(sizes)):

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
-from palmette._arrays import count_rows
+from palmette._arrays import FloatArray, count_rows
 from palmette._files import atomic_write
 from palmette.base._adapters import find_in_parts, hierarchy_of, node_proba_of
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._names import shown
+from palmette.labels._labels import NodeLabels
+from palmette.reporting._acceptance import acceptance_facts, check_precision
+from palmette.reporting._baselines import baseline_facts, verdict
 from palmette.reporting._calibration import (
     calibration_of_cells,
     calibration_of_paths,
@@ -22,16 +25,24 @@ from palmette.reporting._calibration import (
     coverage_of_paths,
     node_facts,
 )
+from palmette.reporting._classes import class_facts, training_rows
 from palmette.reporting._confidence import (
     CellConfidence,
     PathConfidence,
     read_cell_confidence,
     read_path_confidence,
 )
-from palmette.reporting._errors import confusion_facts, error_facts, find_divergences
+from palmette.reporting._errors import (
+    confusion_facts,
+    error_facts,
+    find_divergences,
+    find_suspects,
+    review_facts,
+)
 from palmette.reporting._evaluation import Evaluation, RowTexts, evaluate, rows_with_truth
 from palmette.reporting._headline import headline_facts
-from palmette.reporting._html import to_html, to_markdown, to_notebook
+from palmette.reporting._html import to_html, to_notebook
+from palmette.reporting._markdown import to_markdown
 from palmette.reporting._plain import to_json
 from palmette.reporting._training import (
     conformal_facts,
@@ -40,6 +51,7 @@ from palmette.reporting._training import (
     setting_facts,
     training_facts,
 )
+from palmette.reporting._versus import Side, require_comparable, versus_facts
 
 FORMAT_VERSION = 1
 FORMATS: dict[str, Callable[[dict[str, Any]], str]] = {
@@ -59,6 +71,10 @@ def summarize(
     n_bootstrap: int = 500,
     random_state: int = 0,
     title: str | None = None,
+    precision: float = 0.95,
+    baselines: Mapping[str, Any] | None = None,
+    other: Any = None,
+    names: tuple[str, str] = ("first model", "second model"),
 ) -> dict[str, Any]:
     """Compute the facts of a report; parameters as for `palmette.report`.
 
@@ -68,37 +84,97 @@ def summarize(
         One entry per section; sections that do not apply to the model are None.
     """
     _require_rows(X)
+    check_precision(precision)
     n_given, kept = count_rows(X), None
     if y is None:
         X, y, kept = rows_with_truth(model, X)
+    other_labels = None
+    if other is not None:
+        require_comparable((model, other))
+        other_labels = other.predict(X)
+    columns = feature_names(model)
     names_and_texts = (_kept(each, kept) for each in (sample_names, sample_texts))
-    names = feature_names(model)
-    texts = RowTexts(X, *names_and_texts, columns=_shown_columns(model), features=names)
-    evaluation = evaluate(model, X, y)
+    texts = RowTexts(X, *names_and_texts, columns=_shown_columns(model), features=columns)
+    evaluation = evaluate(model, X, y, others=() if other is None else (other_labels,))
     confidence = _read_confidence(model, X, evaluation)
     cells = confidence if isinstance(confidence, CellConfidence) else None
-    answers = confidence.answer if isinstance(confidence, PathConfidence) else None
-    headline = headline_facts(evaluation, cells, n_bootstrap=n_bootstrap, seed=random_state)
-    pairs, examples = confusion_facts(evaluation, answers, texts)
+    suspects = find_suspects(evaluation, confidence)
+    pairs, examples = confusion_facts(evaluation, _answers(confidence), texts, suspects)
     setting = setting_facts(model, X, evaluation, n_given - evaluation.n_rows)
-    return {
+    training = training_rows(model, evaluation)
+    draws = {"n_bootstrap": n_bootstrap, "seed": random_state}
+    facts = {
         "format": "palmette report",
         "version": FORMAT_VERSION,
         "title": title or f"{setting['model']} on {evaluation.n_rows:,} rows",
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "verdict": "",
         "setting": setting,
-        **headline,
-        "nodes": node_facts(evaluation, confidence),
+        **headline_facts(evaluation, cells, **draws),
+        "baselines": baseline_facts(
+            model, evaluation, training, _measured(baselines or {}, X, y, evaluation)
+        ),
+        "acceptance": acceptance_facts(
+            evaluation, confidence, precision=precision, seed=random_state
+        ),
+        "classes": class_facts(evaluation, training),
+        "nodes": node_facts(evaluation, confidence, training),
         "errors": error_facts(evaluation, find_divergences(evaluation)),
         "confusions": pairs,
         "examples": examples,
+        "review": review_facts(evaluation, confidence, suspects, examples, texts),
         **_confidence_facts(evaluation, confidence),
-        "conformal": conformal_facts(
-            model, X, evaluation, n_bootstrap=n_bootstrap, seed=random_state
-        ),
-        "features": feature_facts(model, evaluation, names),
+        "conformal": conformal_facts(model, X, evaluation, **draws),
+        "features": feature_facts(model, evaluation, columns),
         "training": training_facts(model),
+        "versus": None,
     }
+    facts["verdict"] = verdict(facts)
+    if other is not None:
+        first = Side(names[0], evaluation, _answers(confidence), facts["acceptance"])
+        second = _second_side(
+            names[1], evaluation, other, other_labels, X, y, precision=precision, seed=random_state
+        )
+        facts["versus"] = versus_facts(first, second, texts, **draws)
+    return facts
+
+
+def _measured(
+    models: Mapping[str, Any], X: Any, y: Any, evaluation: Evaluation
+) -> dict[str, tuple[Evaluation, CellConfidence | None]]:
+    """Evaluate further models on the same rows."""
+    found = {}
+    for title, model in models.items():
+        other = evaluate(model, X, y)
+        cells = _read_confidence(model, X, other) if evaluation.several else None
+        found[title] = (other, cells if isinstance(cells, CellConfidence) else None)
+    return found
+
+
+def _second_side(
+    name: str,
+    first: Evaluation,
+    model: Any,
+    labels: Any,
+    X: Any,
+    y: Any,
+    *,
+    precision: float,
+    seed: int,
+) -> Side:
+    """Evaluate the predictions of a second model, on the hierarchy of the first evaluation."""
+    evaluation = evaluate(model, X, y, predicted=labels)
+    confidence = _read_confidence(model, X, evaluation)
+    found = acceptance_facts(evaluation, confidence, precision=precision, seed=seed)
+    predicted = NodeLabels.encode(labels, first.hierarchy)
+    if not first.several:
+        predicted = NodeLabels.from_terminals(predicted.terminals, first.hierarchy, predicted.form)
+    return Side(name, first.answering(predicted), _answers(confidence), found)
+
+
+def _answers(confidence: PathConfidence | CellConfidence | None) -> FloatArray | None:
+    """Return the probability of each prediction, where rows have one path."""
+    return confidence.answer if isinstance(confidence, PathConfidence) else None
 
 
 def _require_rows(X: Any) -> None:
@@ -204,6 +280,10 @@ def report(
     n_bootstrap: int = 500,
     random_state: int = 0,
     title: str | None = None,
+    precision: float = 0.95,
+    baselines: Mapping[str, Any] | None = None,
+    other: Any = None,
+    names: tuple[str, str] = ("first model", "second model"),
 ) -> Report:
     """Evaluate a fitted model on rows that it was not trained on.
 
@@ -227,6 +307,14 @@ def report(
         Seed of the resamples.
     title : str, optional
         Title of the report; by default the class of the model and the number of rows.
+    precision : float
+        Wanted share of correct answers among those that are accepted automatically.
+    baselines : dict of str to fitted classifiers, optional
+        Simpler models that are measured on the same rows, by title.
+    other : fitted classifier, optional
+        A second model for the same rows: the report then compares it with the first one.
+    names : pair of str
+        Names of the two models.
 
     Returns
     -------
@@ -256,5 +344,9 @@ def report(
         n_bootstrap=n_bootstrap,
         random_state=random_state,
         title=title,
+        precision=precision,
+        baselines=baselines,
+        other=other,
+        names=names,
     )
     return Report(facts)

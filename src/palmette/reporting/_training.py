@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import FloatArray, is_text
-from palmette.base._adapters import find_in_parts, model_parts, parts_with_rows
+from palmette.base._adapters import find_in_parts, hierarchy_of, model_parts, parts_with_rows
 from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import row_overlap
 from palmette.metrics._pairs import LabelPair
@@ -60,7 +60,7 @@ def setting_facts(
     """
     parts = [type(part).__name__ for part in model_parts(model)]
     innermost = list(model_parts(model))[-1]
-    hierarchy = evaluation.hierarchy
+    hierarchy = hierarchy_of(model)  # without labels that only the rows of the report have
     return plain_facts(
         {
             "model": parts[0],
@@ -81,10 +81,18 @@ def setting_facts(
                 "depth": hierarchy.max_depth,
                 "by_level": hierarchy.level_sizes[1:],
             },
-            "fitted": find_in_parts(model, "summary_"),
+            "fitted": _fitted(model),
             "versions": _versions(),
         }
     )
+
+
+def _fitted(model: Any) -> Any:
+    """Return the summary of a fit, without the numbers of rows, which other sections show."""
+    found = find_in_parts(model, "summary_")
+    if not isinstance(found, dict):
+        return found
+    return {name: value for name, value in found.items() if name != "class_rows"}
 
 
 def _parameters(model: Any) -> dict[str, str]:

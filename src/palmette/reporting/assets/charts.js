@@ -2,7 +2,11 @@
 
 const BOX = { width: 380, height: 260, left: 46, right: 12, top: 12, bottom: 40 };
 
-function scale(from, to, low, high) {
+function scale(from, to, low, high, log = false) {
+  if (log) {
+    const inner = scale(Math.log10(from), Math.log10(to), low, high);
+    return (value) => inner(Math.log10(value));
+  }
   const span = to - from || 1;
   return (value) => low + ((value - from) / span) * (high - low);
 }
@@ -71,10 +75,11 @@ function axes(chart, x, y) {
   return parts;
 }
 
-// chart: title, words, x and y ({min, max, title, ticks}), series ({name, points, dots}), diagonal
+// chart: title, words, x and y ({min, max, title, ticks, log}), series, diagonal
+// series: name, points ([x, y, size, what describe gets]), dots and line (false for none)
 function lineChart(chart) {
   const { width, height, left, right, top, bottom } = BOX;
-  const x = scale(chart.x.min, chart.x.max, left, width - right);
+  const x = scale(chart.x.min, chart.x.max, left, width - right, chart.x.log);
   const y = scale(chart.y.min, chart.y.max, height - bottom, top);
   chartCount += 1;
   const ids = [`chart-${chartCount}-title`, `chart-${chartCount}-words`];
@@ -83,17 +88,17 @@ function lineChart(chart) {
     const path = points.map(
       ([a, b], at) => `${at ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`,
     );
-    const dots = points.map(([a, b, size]) =>
+    const dots = points.map(([a, b, size, node]) =>
       s(
         "circle",
         { cx: x(a), cy: y(b), r: size ?? 2.6 },
-        s("title", {}, series.describe?.(a, b) ?? `${tickText(a)}, ${tickText(b)}`),
+        s("title", {}, series.describe?.(a, b, node) ?? `${tickText(a)}, ${tickText(b)}`),
       ),
     );
     return s(
       "g",
-      { class: `line line-${place}` },
-      s("path", { d: path.join("") }),
+      { class: series.line === false ? `line line-${place} scatter` : `line line-${place}` },
+      series.line === false ? null : s("path", { d: path.join("") }),
       series.dots === false ? null : dots,
     );
   });

@@ -52,7 +52,9 @@ function coverageFigure() {
     ["deepest", "deepest node above the threshold"],
     ["whole", "complete predictions"],
   ];
-  const all = kinds.flatMap(([key]) => points.map((point) => point[key].accuracy)).filter(isNumber);
+  // without a threshold the deepest node is any leaf, however unlikely
+  const shown = (key) => points.filter((point) => key === "whole" || point.threshold > 0);
+  const all = kinds.flatMap(([key]) => shown(key).map((point) => point[key].accuracy)).filter(isNumber);
   const low = Math.floor(10 * Math.min(0.9, ...all)) / 10;
   const chart = {
     title: "Accuracy and coverage",
@@ -62,7 +64,7 @@ function coverageFigure() {
     y: { min: low, max: 1, title: "accuracy of the predictions" },
     series: kinds.map(([key, name]) => ({
       name,
-      points: points.map((point) => [point[key].coverage, point[key].accuracy]),
+      points: shown(key).map((point) => [point[key].coverage, point[key].accuracy]),
       describe: (a, b) => `coverage ${percent(a)}, accuracy ${percent(b)}`,
     })),
   };

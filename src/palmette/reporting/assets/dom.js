@@ -34,14 +34,48 @@ const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : (many ?? one + "
 const interval = (each, digits = 3) =>
   isNumber(each.low) ? `${number(each.low, digits)} – ${number(each.high, digits)}` : null;
 
-// A table in its own scrolling frame, so that the page itself never scrolls horizontally.
+// A frame that scrolls sideways, so that the page itself never does; it says so where it is cut.
+const watcher =
+  typeof ResizeObserver === "function"
+    ? new ResizeObserver((entries) => entries.forEach(({ target }) => markScroll(target)))
+    : null;
+
+function markScroll(frame) {
+  const hidden = frame.scrollWidth - frame.clientWidth;
+  const box = frame.parentElement;
+  box.classList.toggle("cut", hidden > 1);
+  box.classList.toggle("more-left", frame.scrollLeft > 1);
+  box.classList.toggle("more-right", frame.scrollLeft < hidden - 1);
+}
+
+function scrollFrame(label, content) {
+  const frame = h(
+    "div",
+    {
+      class: "table-frame",
+      tabindex: "0",
+      role: "region",
+      "aria-label": label,
+      onscroll: () => markScroll(frame),
+    },
+    content,
+  );
+  watcher?.observe(frame);
+  return h(
+    "div",
+    { class: "table-box" },
+    h("p", { class: "scroll-hint", "aria-hidden": "true" }, "scroll sideways for all columns ⇄"),
+    frame,
+  );
+}
+
+// A table in its own scrolling frame.
 function table(titles, rows, options = {}) {
   const numeric = new Set(options.numeric ?? []);
   const cell = (tag, value, place) =>
     h(tag, { class: numeric.has(place) ? "n" : null, scope: tag === "th" ? "col" : null }, value);
-  return h(
-    "div",
-    { class: "table-frame", tabindex: "0", role: "region", "aria-label": options.label },
+  return scrollFrame(
+    options.label,
     h(
       "table",
       { class: options.class },

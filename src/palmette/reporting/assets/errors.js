@@ -128,6 +128,7 @@ function errorSection(choose) {
       `${plural(wrong, "row")} of ${count(rows)} ${wrong === 1 ? "is" : "are"} predicted wrongly.`,
     ),
     kindBar(),
+    errorDownload(),
     wrong
       ? h(
           "div",

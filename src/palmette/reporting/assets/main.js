@@ -1,5 +1,7 @@
 // Assembles the page.
 
+const HEADER = 64; // pixels that the links on top may cover, as in report.css
+
 function treeSection() {
   const panel = h(
     "aside",
@@ -36,6 +38,7 @@ function treeSection() {
     oninput: () => {
       tree.search(input.value);
       showMatches(input.value);
+      showHit();
     },
     onkeydown: (event) => {
       if (event.key !== "Enter") return;
@@ -46,6 +49,18 @@ function treeSection() {
   const step = (by) => {
     tree.next(by);
     showMatches(input.value);
+    showHit();
+  };
+  // The tree has scrolled to its hit; the page follows if the hit is not in the window.
+  const showHit = () => {
+    const hit = tree.place().of ? tree.view.querySelector(".row.active") : null;
+    if (!hit) return;
+    const isInView = () => {
+      const { top, bottom } = hit.getBoundingClientRect();
+      return top >= HEADER && bottom <= innerHeight;
+    };
+    if (!isInView()) tools.scrollIntoView({ block: "start", behavior: "instant" });
+    if (!isInView()) hit.scrollIntoView({ block: "nearest", behavior: "instant" });
   };
   const key = h("div", { class: "scale" });
   const valueTitle = h("span", { class: "row-value" });
@@ -130,9 +145,17 @@ function themeButton() {
   return button;
 }
 
+const SHORT_TITLES = {
+  acceptance: "Acceptance",
+  levels: "Levels",
+  classes: "Labels",
+  review: "Review",
+  model: "Model",
+};
+
 function header(sections) {
   const links = sections.map((each) =>
-    h("a", { href: `#${each.id}` }, each.querySelector("h2").textContent),
+    h("a", { href: `#${each.id}` }, SHORT_TITLES[each.id] ?? each.querySelector("h2").textContent),
   );
   return [
     h(
@@ -153,10 +176,14 @@ const jump = (node) => {
   tree.choose(node);
 };
 const sections = [
+  versusSection(jump),
   headlineSection(),
+  acceptanceSection(jump),
   levelSection(),
+  classSection(jump),
   tree.element,
   errorSection(jump),
+  reviewSection(jump),
   confidenceSection(),
   modelSection(),
 ].filter(Boolean);

@@ -44,9 +44,43 @@ function curveFigure() {
   return figure(chart, ["round", ...series.map((each) => each.name)], rows);
 }
 
+// Values of any form as words: lists with commas, pairs of a name and a value with dots.
 function valueText(value) {
-  if (value === null) return NONE;
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (value === null || value === undefined || value === "") return NONE;
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (Array.isArray(value)) return value.length ? value.map(valueText).join(", ") : "none";
+  if (typeof value === "object") {
+    const parts = Object.entries(value).map(([name, each]) => `${name}: ${valueText(each)}`);
+    return parts.length ? parts.join(" · ") : "none";
+  }
+  return Number.isInteger(value) ? count(value) : String(value);
+}
+
+const FIT_TITLES = {
+  rows: "training rows",
+  rows_without_target: "rows without a target, left out",
+  text: "features of texts",
+  learnt_hierarchy: "learner of the hierarchy",
+  calibrate: "calibration",
+  coverage: "conformal coverage",
+  fit_seconds: "seconds of the final fit",
+  seconds: "seconds in all",
+  seed: "random seed",
+  when: "fitted at",
+};
+// shown elsewhere on the page
+const NOT_IN_DETAILS = new Set(["leaderboard", "class_rows", "hierarchy"]);
+const wordsOf = (name) => FIT_TITLES[name] ?? name.replaceAll("_", " ");
+
+function fitDetails(fitted) {
+  return Object.entries(fitted)
+    .filter(([name]) => !NOT_IN_DETAILS.has(name))
+    .map(([name, value]) => [
+      wordsOf(name),
+      name === "when" && typeof value === "string"
+        ? value.replace("T", " ").replace("+00:00", " UTC")
+        : value,
+    ]);
 }
 
 function listOf(pairs) {
@@ -58,40 +92,67 @@ function listOf(pairs) {
 }
 
 // Shows columns of numbers and texts, without lists, flags and empty columns.
-function leaderboard(rows) {
+function leaderboard(entries) {
+  const rows = entries.filter((row) => row.folds !== 0);
+  const reasons = new Map();
+  for (const row of entries)
+    if (row.folds === 0)
+      reasons.set(String(row.note), [...(reasons.get(String(row.note)) ?? []), String(row.model)]);
+  return [
+    rows.length ? leaderboardTable(rows) : null,
+    h(
+      "ul",
+      { class: "plain small muted" },
+      [...reasons].map(([why, names]) => h("li", {}, `Not tried: ${names.join(", ")} (${why}).`)),
+    ),
+  ];
+}
+
+function leaderboardTable(rows) {
   const isShown = (value) => isNumber(value) || (typeof value === "string" && value !== "");
   const titles = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((title) =>
     rows.some((row) => isShown(row[title])),
   );
-  const cell = (value) =>
-    !isShown(value)
-      ? NONE
-      : isNumber(value) && !Number.isInteger(value)
-        ? number(value, 4)
-        : String(value);
+  const cell = (value, title) => {
+    if (!isShown(value)) return NONE;
+    if (!isNumber(value)) return value;
+    return title.endsWith("seconds")
+      ? number(value, 1)
+      : Number.isInteger(value) && title !== "accuracy" && !title.endsWith("f1")
+        ? count(value)
+        : number(value, 4);
+  };
+  const isNumeric = (title) => rows.some((row) => isNumber(row[title]));
   return table(
-    titles.map((title) => title.replaceAll("_", " ")),
-    rows.map((row) => titles.map((title) => cell(row[title]))),
-    { label: "Leaderboard", class: "wide" },
+    titles.map((title) => title.replaceAll("_", " ").replace("f1", "F1")),
+    rows.map((row) => titles.map((title) => cell(row[title], title))),
+    {
+      label: "Leaderboard",
+      class: "wide",
+      numeric: titles.map((_, place) => place).filter((place) => isNumeric(titles[place])),
+    },
   );
 }
 
 function fittedBlock() {
   const { fitted } = facts.setting;
   if (!fitted) return null;
-  const { leaderboard: board, ...rest } = fitted;
+  const { leaderboard: board } = fitted;
   const isBoard =
     Array.isArray(board) && board.length && board.every((row) => row && typeof row === "object");
   return h(
     "div",
     { class: "block" },
     h("h3", {}, "Fit"),
+    isBoard
+      ? h("p", { class: "muted small" }, "Models that competed in the fit, with their cross-validated scores.")
+      : null,
     isBoard ? leaderboard(board) : null,
     h(
       "details",
       { open: !isBoard },
       h("summary", {}, "Details of the fit"),
-      listOf(Object.entries(isBoard ? rest : fitted)),
+      listOf(fitDetails(fitted)),
     ),
   );
 }

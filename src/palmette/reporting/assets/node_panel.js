@@ -25,6 +25,7 @@ function breadcrumb(node, choose) {
 
 function figuresOf(node) {
   const rows = [
+    ...(nodes.train ? [["Training rows", count(nodes.train[node])]] : []),
     ["Rows", count(nodes.support[node])],
     ["Predicted", count(nodes.predicted[node])],
     ["Correct", count(nodes.correct[node])],

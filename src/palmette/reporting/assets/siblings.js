@@ -64,14 +64,8 @@ function heat(family, choose) {
     ),
   );
   return [
-    h(
-      "div",
-      {
-        class: "table-frame",
-        tabindex: "0",
-        role: "region",
-        "aria-label": `Confusion below ${nameOf(family)}`,
-      },
+    scrollFrame(
+      `Confusion below ${nameOf(family)}`,
       h("table", { class: "heat" }, h("thead", {}, head), h("tbody", {}, body)),
     ),
     left > 0
