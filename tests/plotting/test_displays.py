@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -207,6 +208,49 @@ def test_models_without_probabilities_or_labels_are_refused(fitted):
     assert HierarchyDisplay.from_estimator(flat).hierarchy.n_nodes == 5
     with pytest.raises(PalmetteError, match="Call `fit` first"):
         HierarchyDisplay.from_estimator(GaussianNB())
+
+
+# ---------------------------------------------------------------------- nothing covers anything
+
+
+def boxes(texts):
+    return [text.get_window_extent() for text in texts]
+
+
+@pytest.mark.parametrize("name", ["reliability", "coverage", "training"])
+def test_legends_stand_outside_and_name_curves_only(fitted, name):
+    display = MAKERS[name](*fitted)
+    if name == "training":
+        display = TrainingCurveDisplay.from_estimator(Remembering(), [[0.0]], [1])
+    display.figure_.canvas.draw()
+    legend = display.ax_.get_legend()
+    assert legend.get_window_extent().y0 >= display.ax_.get_window_extent().y1 - 1
+    words = [text.get_text() for text in legend.get_texts()]
+    assert len(words) >= 2
+    assert not [word for word in words if word.startswith("_")]
+
+
+def test_notes_of_equal_curves_do_not_cover_each_other():
+    tree = Hierarchy.from_paths([("a", "x"), ("b", "y")])
+    sure = np.linspace(0.4, 0.99, 60)
+    proba = np.column_stack([np.ones(60), sure, sure, 1 - sure, 1 - sure])
+    truth = ["a/x" if row % 5 else "b/y" for row in range(60)]
+    display = CoverageDisplay.from_predictions(truth, proba, tree)
+    display.figure_.canvas.draw()
+    found = boxes(display.ax_.texts)
+    assert len(found) == 6  # three thresholds of each of two levels
+    for place, box in enumerate(found):
+        assert not any(box.overlaps(other) for other in found[place + 1 :])
+
+
+def test_long_numbers_stay_in_their_cells():
+    matrix = np.zeros((12, 12))
+    matrix[0] = 1234567.0
+    names = [str(k) for k in range(12)]
+    display = HierarchicalConfusionDisplay(matrix, names, names).plot()
+    display.figure_.canvas.draw()
+    row = boxes(display.text_[0])
+    assert not any(a.overlaps(b) for a, b in pairwise(row))
 
 
 # ---------------------------------------------------------------------- ranks

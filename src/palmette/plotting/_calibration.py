@@ -17,7 +17,15 @@ from palmette.metrics._calibration import (
     level_confidences,
     reliability_curve,
 )
-from palmette.plotting._axes import COLOURS, DARK, PALE, clean, take_axes
+from palmette.plotting._axes import (
+    COLOURS,
+    DARK,
+    PALE,
+    annotate_apart,
+    clean,
+    legend_above,
+    take_axes,
+)
 
 
 def _truth_and_proba(estimator: Any, X: Any, y: Any) -> tuple[Any, Any, Hierarchy]:
@@ -112,6 +120,7 @@ class CoverageDisplay:
         self.ax_ = take_axes(ax, 5.2, 3.8)
         self.figure_ = self.ax_.figure
         lowest = 1.0
+        notes: list[tuple[str, tuple[float, float], str]] = []
         for place, (level, curve) in enumerate(self.curves.items()):
             colour = COLOURS[place % len(COLOURS)]
             # accuracy is noisy on few rows: curves start at a coverage of 1 %
@@ -121,24 +130,28 @@ class CoverageDisplay:
                 curve.coverage[shown], curve.accuracy[shown], color=colour, linewidth=1.4,
                 label=f"level {level}, area {curve.area:.3f}",
             )  # fmt: skip
-            self._mark_stops(curve, stops, colour)
+            notes += self._mark_stops(curve, stops, colour)
         self.ax_.set(xlim=(0, 1.01), ylim=(max(0.0, lowest - 0.05), 1.04))
         self.ax_.set_xlabel("coverage: share of rows with a prediction", color=DARK)
         self.ax_.set_ylabel("accuracy of the predictions", color=DARK)
-        self.ax_.legend(fontsize=8, frameon=False, loc="lower left")
+        legend_above(self.ax_)
         clean(self.ax_)
+        annotate_apart(self.ax_, notes)
         return self
 
-    def _mark_stops(self, curve: CoverageCurve, stops: tuple[float, ...], colour: str) -> None:
+    def _mark_stops(
+        self, curve: CoverageCurve, stops: tuple[float, ...], colour: str
+    ) -> list[tuple[str, tuple[float, float], str]]:
+        """Draw a dot at each threshold; return the texts beside them."""
+        notes = []
         for stop in stops:
             kept = np.flatnonzero(curve.threshold >= stop)
             if not len(kept):
                 continue
-            at = (curve.coverage[kept[-1]], curve.accuracy[kept[-1]])
+            at = (float(curve.coverage[kept[-1]]), float(curve.accuracy[kept[-1]]))
             self.ax_.plot(*at, marker="o", markersize=4, color=colour)
-            self.ax_.annotate(
-                f"{stop:g}", at, xytext=(3, 4), textcoords="offset points", fontsize=7, color=colour
-            )
+            notes.append((f"{stop:g}", at, colour))
+        return notes
 
 
 class HierarchicalReliabilityDisplay:
@@ -239,7 +252,7 @@ class HierarchicalReliabilityDisplay:
         -------
         self
         """
-        self.ax_ = take_axes(ax, 4.6, 4.2)
+        self.ax_ = take_axes(ax, 4.6, 4.6)
         self.figure_ = self.ax_.figure
         self.ax_.plot([0, 1], [0, 1], color=PALE, linewidth=1, linestyle="--", zorder=1)
         for place, (level, curve) in enumerate(self.curves.items()):
@@ -249,10 +262,12 @@ class HierarchicalReliabilityDisplay:
                 curve.confidence, curve.accuracy, color=colour, linewidth=1.4, label=label
             )
             sizes = 8 + 90 * curve.weight / curve.weight.sum()
-            self.ax_.scatter(curve.confidence, curve.accuracy, s=sizes, color=colour, zorder=3)
+            self.ax_.scatter(
+                curve.confidence, curve.accuracy, s=sizes, color=colour, zorder=3, clip_on=False
+            )
         self.ax_.set(xlim=(0, 1.02), ylim=(0, 1.02), aspect="equal")
         self.ax_.set_xlabel("confidence", color=DARK)
         self.ax_.set_ylabel("share of correct predictions", color=DARK)
-        self.ax_.legend(fontsize=8, frameon=False, loc="upper left")
+        legend_above(self.ax_)
         clean(self.ax_)
         return self

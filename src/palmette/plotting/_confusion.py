@@ -179,11 +179,18 @@ class HierarchicalConfusionDisplay:
         dark = self.matrix.max() / 2
         whole = np.array_equal(self.matrix, np.round(self.matrix))
         texts = np.full(self.matrix.shape, None, dtype=object)
-        for row, column in zip(*np.nonzero(self.matrix), strict=True):
-            value = self.matrix[row, column]
+        cells = [
+            (row, column, f"{value:.0f}" if whole else f"{value:.2f}".removeprefix("0"))
+            for row, column in zip(*np.nonzero(self.matrix), strict=True)
+            for value in [self.matrix[row, column]]
+        ]
+        longest = max((len(text) for *_, text in cells), default=0)
+        cell = 72 * max(2.2, 0.32 * self.matrix.shape[1]) / self.matrix.shape[1]
+        size = min(7.0, 1.35 * cell / max(longest, 1))  # points: a digit is .65 of it wide
+        for row, column, text in cells:
             texts[row, column] = self.ax_.text(
-                column, row, f"{value:.0f}" if whole else f"{value:.2f}".removeprefix("0"),
-                ha="center", va="center", fontsize=7, color="white" if value > dark else DARK,
+                column, row, text, ha="center", va="center", fontsize=size,
+                color="white" if self.matrix[row, column] > dark else DARK,
             )  # fmt: skip
         return texts
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from palmette.base._adapters import find_in_parts
 from palmette.exceptions import PalmetteError
 from palmette.metrics._comparison import DatasetComparison, compare_over_datasets
-from palmette.plotting._axes import COLOURS, DARK, PALE, clean, take_axes
+from palmette.plotting._axes import COLOURS, DARK, PALE, clean, legend_above, take_axes
 
 _LINE = 0.24  # inches between two names
 _LETTER = 0.075  # approximate width of a letter in inches
@@ -123,11 +123,9 @@ class TrainingCurveDisplay:
             self._draw(right, scores, len(losses))
             lines += list(right.lines)
             clean(right)
+            right.spines["right"].set(visible=True, color=PALE)
         self.ax_.set_xlabel(self.step, color=DARK)
-        self.ax_.legend(
-            lines, [line.get_label() for line in lines], fontsize=8, frameon=False,
-            loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(lines),
-        )  # fmt: skip
+        legend_above(self.ax_, lines)
         return self
 
     def _draw(self, ax: Any, names: list[str], first_colour: int) -> None:
