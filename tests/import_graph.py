@@ -30,6 +30,7 @@ METHODS = (
     "multilabel",
     "multipath",
     "calibration",
+    "migration",
 )
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli",),

@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from palmette.persistence import load, save
     from palmette.reporting import report
     from palmette.scoring import HirrScore
-    from palmette.table import fit_table
+    from palmette.table import fit_table, migrate
 
 __version__ = "0.1.0"
 
@@ -146,6 +146,7 @@ __all__ = [
     "fit_table",
     "load",
     "metrics",
+    "migrate",
     "multilabel",
     "partition",
     "plotting",
@@ -186,7 +187,7 @@ _NAMES = {
     "persistence": "load save",
     "reporting": "report",
     "scoring": "HirrScore",
-    "table": "fit_table",
+    "table": "fit_table migrate",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 

@@ -67,6 +67,8 @@ def files(tmp_path_factory) -> Path:
         weight=np.arange(40) % 7
     ).to_csv(folder / "data.csv", index=False)
     (folder / "taxonomy.txt").write_text("\n".join(KINDS))
+    (folder / "new_taxonomy.txt").write_text("\n".join([*KINDS, "Tools > Drills"]))
+    (folder / "renames.csv").write_text("old,new\nFood > Fruit,Garden > Fruit\n")
     (folder / "taxonomy.obo").write_text(
         "format-version: 1.2\n\n[Term]\nid: A\nname: a\n\n[Term]\nid: B\nname: b\nis_a: A ! a\n"
     )

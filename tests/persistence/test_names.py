@@ -37,6 +37,7 @@ FOLDERS = {
     "labels",
     "local",
     "metrics",
+    "migration",
     "multilabel",
     "multipath",
     "table",

@@ -1,4 +1,4 @@
-"""`palmette hierarchy`: draw a hierarchy file, convert it, or check it."""
+"""`palmette hierarchy`: draw a hierarchy file, convert it, check it, or compare two."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 from palmette.cli._options import DrawnLines, ExcelSafe, say
 
-__all__ = ["app", "check", "show"]
+__all__ = ["app", "check", "diff", "show"]
 
 
 class _ShowByDefault(TyperGroup):
@@ -26,7 +26,8 @@ class _ShowByDefault(TyperGroup):
 app = typer.Typer(
     cls=_ShowByDefault,
     no_args_is_help=True,
-    help="Draw a hierarchy file or convert it to another format (show), or check it (check). "
+    help="Draw a hierarchy file or convert it to another format (show), check it (check), or "
+    "propose a map from one version to another (diff). "
     "Example: palmette hierarchy taxonomy.txt",
 )
 
@@ -95,3 +96,46 @@ def check(
     say(found.to_text(max_notes=notes))
     if found.faults:
         raise typer.Exit(2)
+
+
+@app.command("diff")
+def diff(
+    old: _File,
+    new: _File,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the map: .csv; by default it is printed.")
+    ] = None,
+    separator: Annotated[str, typer.Option(help="Separator of the names of a path.")] = " > ",
+    excel_safe: ExcelSafe = False,
+) -> None:
+    """Compare two versions of a taxonomy, and propose the map that `palmette migrate` takes.
+
+    Nodes are matched by path, by name, by their children and by similar names. Read the map before
+    it is used: the column reason says why each line is proposed.
+
+    Example: palmette hierarchy diff taxonomy.txt new_taxonomy.txt --out proposed.csv
+    """
+    import sys
+
+    from palmette._files import atomic_write
+    from palmette._text import csv_writer
+    from palmette._text import excel_safe as safe
+    from palmette.cli._terminal import require_csv, require_writable
+    from palmette.hierarchy._diff import propose_changes
+    from palmette.hierarchy._hierarchy import Hierarchy
+
+    if out is not None:
+        require_writable(out, [".csv"])
+    require_csv(excel_safe, [out])
+    lines = propose_changes(Hierarchy.read(old), Hierarchy.read(new))
+    rows = [("old", "new", "kind", "reason")]
+    for line in lines:
+        before, now = (separator.join(map(str, path)) for path in (line.old, line.new))
+        rows.append((before, now, line.kind, line.reason))
+    written = [map(safe, row) for row in rows] if excel_safe else rows
+    if out is None:
+        csv_writer(sys.stdout).writerows(written)
+        return
+    with atomic_write(out) as stream:
+        csv_writer(stream).writerows(written)
+    say(f"wrote {out}: {len(lines):,} lines")

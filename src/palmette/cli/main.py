@@ -21,6 +21,7 @@ from palmette.cli.fit import fit
 from palmette.cli.hierarchy import app as hierarchy
 from palmette.cli.learn import learn
 from palmette.cli.lists import datasets, models
+from palmette.cli.migrate import migrate
 from palmette.cli.predict import predict
 from palmette.cli.report import report
 from palmette.exceptions import PalmetteError
@@ -170,7 +171,15 @@ def _common(
     pass
 
 
-_COMMANDS: tuple[Callable[..., None], ...] = (demo, fit, predict, report, learn, compare)
+_COMMANDS: tuple[Callable[..., None], ...] = (
+    demo,
+    fit,
+    predict,
+    report,
+    migrate,
+    learn,
+    compare,
+)
 for _command in _COMMANDS:
     app.command(_command.__name__)(_command)
 app.command("bench")(bench)

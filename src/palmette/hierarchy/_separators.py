@@ -14,7 +14,7 @@ SEPARATORS = (
     *(" -> ", "->", " > ", ">", " » ", "»", " :: ", "::"),
     *(" | ", "|", " / ", "/", " \\ ", "\\"),
 )
-_UNAMBIGUOUS = SEPARATORS[:8]  # rarely part of a name
+UNAMBIGUOUS = SEPARATORS[:8]  # rarely part of a name
 _SHARE = 0.6  # minimum share of the distinct labels with a separator
 _EMPTY = 0.1  # maximum share of labels with an empty name: few are mistakes, many are not paths
 _RECURRING = 0.3  # maximum share of labels with a top name further down, as in "en/fr", "fr/de"
@@ -106,11 +106,11 @@ def _form_a_tree(paths: list[tuple[str, ...]], separator: str) -> bool:
     words = {name for name in tops if not name.isdecimal()}  # numbers recur at every level
     if sum(not words.isdisjoint(path[1:]) for path in deep) > _RECURRING * len(deep):
         return False
-    return separator in _UNAMBIGUOUS or len(tops) < len(deep)
+    return separator in UNAMBIGUOUS or len(tops) < len(deep)
 
 
 def _are_no_paths(labels: list[str], separator: str) -> bool:
-    if separator in _UNAMBIGUOUS:
+    if separator in UNAMBIGUOUS:
         return False
     n_files = sum(_FILES.fullmatch(label) is not None for label in labels)
     return 2 * n_files > len(labels) or all(map(_NUMBERS.fullmatch, labels))

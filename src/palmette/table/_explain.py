@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette.migration import MigratedClassifier
 from palmette.table._model import TableModel
 
 FloatArray = NDArray[np.float64]
@@ -113,9 +114,15 @@ def linear_weights(model: TableModel) -> Weights | None:
     callable or None
         Weights have the shape (n_features,), summed over the decisions along the path.
     """
+    return _weights_of(model.estimator_)
+
+
+def _weights_of(estimator: Any) -> Weights | None:
     from palmette.models import OverLabels
 
-    estimator = model.estimator_
+    if isinstance(estimator, MigratedClassifier):
+        inner = _weights_of(estimator.fitted_)
+        return None if inner is None else _moved_weights(estimator, inner)
     while estimator is not None:
         inner = estimator.estimator_ if isinstance(estimator, OverLabels) else estimator
         if hasattr(inner, "routes_") and hasattr(inner.routes_, "coef"):
@@ -124,6 +131,17 @@ def linear_weights(model: TableModel) -> Weights | None:
             return _local_weights(inner) if inner is estimator else None
         estimator = getattr(estimator, "estimator_", None)
     return None
+
+
+def _moved_weights(model: MigratedClassifier, inner: Weights) -> Weights:
+    """Weights of nodes of a changed hierarchy: the mean over those that are now this node."""
+
+    def weights(node: int) -> FloatArray | None:
+        found = [inner(old) for old in model.origins_of(node).tolist()]
+        known = [each for each in found if each is not None]
+        return np.mean(known, axis=0) if known else None
+
+    return weights
 
 
 def _route_weights(tree: Any, labels_are_nodes: bool) -> Weights | None:
@@ -200,5 +218,6 @@ def _neighbor_model(estimator: Any) -> Any:
     while estimator is not None:
         if hasattr(estimator, "neighbors"):
             return estimator
-        estimator = getattr(estimator, "estimator_", None)
+        inner = "fitted_" if isinstance(estimator, MigratedClassifier) else "estimator_"
+        estimator = getattr(estimator, inner, None)
     return None
