@@ -15,6 +15,7 @@ __all__ = [
     "PalmetteError",
     "PathLabelsWarning",
     "ReadError",
+    "TableWarning",
 ]
 
 _SHOWN = 120  # characters of an offending line that are worth printing
@@ -34,6 +35,10 @@ class LabelError(PalmetteError):
 
 class PathLabelsWarning(UserWarning):
     """Labels that are strings were read as paths, since most of them have the same separator."""
+
+
+class TableWarning(UserWarning):
+    """Something in a table is doubtful: how it was read, and what to pass to read it otherwise."""
 
 
 class DataHomeError(PalmetteError):

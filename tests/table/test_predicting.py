@@ -108,11 +108,14 @@ def test_columns_can_be_mapped(model, path, goods, tmp_path):
         predict(model, path, Wishes(rename={"title": "name"}))
 
 
-def test_a_late_wrong_value_has_its_row(model, goods, tmp_path):
-    goods.loc[50, "price"] = "cheap"
+def test_values_that_cannot_be_read_are_counted_over_all_chunks(model, goods, tmp_path):
+    goods.loc[[50, 70], "price"] = "cheap"
     goods.to_csv(tmp_path / "a.csv", index=False)
-    with pytest.raises(PalmetteError, match="'cheap' in row 51 of the column 'price'"):
-        predict(model, tmp_path / "a.csv", rows=20)
+    told = []
+    found = predict(model, tmp_path / "a.csv", rows=20, tell=told.append)
+    assert len(found) == len(goods)
+    assert "2 values of the column 'price' cannot be read as a number" in told[-1]
+    assert "'cheap' in line 52" in told[-1]
 
 
 def test_models_without_probabilities_answer_plainly(goods, path):

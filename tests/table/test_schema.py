@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from palmette.exceptions import PalmetteError
-from palmette.table._schema import Schema, find_format
+from palmette.exceptions import PalmetteError, TableWarning
+from palmette.table._schema import Schema, Unread
 
 
 @pytest.mark.parametrize(
@@ -59,15 +59,24 @@ def test_types_do_not_depend_on_the_chunk(goods):
     assert schema.cast(goods.iloc[5:7])["price"].tolist() == whole["price"].tolist()[5:7]
 
 
-def test_wrong_values_are_named_with_their_row(goods):
+def test_values_that_cannot_be_read_are_missing_counted_and_told(goods):
     schema = Schema.infer(goods, leave_out=["kind"])
     goods.loc[6, "price"] = "cheap"
-    with pytest.raises(PalmetteError, match="'cheap' in row 107 of the column 'price'"):
-        schema.cast(goods, "new.csv", first_row=101)
-    goods.loc[6, "price"] = "1"
-    goods.loc[2, "since"] = "yesterday"
-    with pytest.raises(PalmetteError, match="'yesterday' in row 3 of the column 'since'"):
-        schema.cast(goods)
+    goods.loc[[2, 3], "since"] = ["yesterday", "2024-02-31"]
+    unread = Unread()
+    cast = schema.cast(goods, "new.csv", first_row=101, unread=unread)
+    assert np.flatnonzero(cast["price"].isna()).tolist() == [6]
+    assert np.flatnonzero(cast["since"].isna()).tolist() == [2, 3]
+    assert unread.counts == {"price": 1, "since": 2}
+    price, since = unread.sentences("new.csv")
+    assert price == (
+        "new.csv: 1 value of the column 'price' cannot be read as a number, such as 'cheap' in "
+        "row 107, and count as missing"
+    )
+    assert "2 values" in since
+    assert "'yesterday' in row 103" in since
+    with pytest.warns(TableWarning, match="'cheap' in line 9"):
+        schema.cast(goods, lines=np.arange(3, len(goods) + 3))
 
 
 def test_a_missing_column_is_named_with_what_to_do():
@@ -81,8 +90,102 @@ def test_a_missing_column_is_named_with_what_to_do():
 
 
 def test_day_and_month_are_read_alike_in_all_rows():
-    assert find_format(["01/02/2024", "31/12/2024"]) == "%d/%m/%Y"
-    assert find_format(["01/02/2024", "12/31/2024"]) == "%m/%d/%Y"
     frame = pd.DataFrame({"x": ["01/02/2024", "31/12/2024"]})
     later = Schema.infer(frame).cast(pd.DataFrame({"x": ["05/06/2024"]}))
     assert later["x"][0] == pd.Timestamp("2024-06-05")
+
+
+# ---------------------------------------------------------------------- how values are written
+
+
+def infer(frame, **options):
+    """Return a schema and what it tells."""
+    told = []
+    return Schema.infer(pd.DataFrame(frame), tell=told.append, **options), told
+
+
+def test_the_form_of_numbers_is_learnt_and_kept():
+    schema, told = infer({"price": ["1.234,50 €", "EUR 2", "(3)", None], "x": ["1", "2", "3", "4"]})
+    assert (schema.kinds["price"], schema.decimals["price"], schema.units) == (
+        "number", ",", {"price": "EUR"},
+    )  # fmt: skip
+    assert told == []
+    later = pd.DataFrame({"price": ["1.000 €", "5,5", 7, "$5"], "x": [1.5, 2, None, "0,5"]})
+    with pytest.warns(TableWarning, match=r"'\$5' in row 4"):
+        cast = schema.cast(later)
+    assert cast["price"].tolist()[:3] == [1000.0, 5.5, 7.0]
+    assert cast["x"].tolist()[3] == 0.5  # as in the other column
+
+
+def test_numbers_that_could_mean_two_things_are_told():
+    frame = {"a": ["1,234", "5,678"]}
+    schema, told = infer(frame)
+    assert schema.cast(pd.DataFrame(frame))["a"].tolist() == [1234.0, 5678.0]
+    assert told == [
+        "the column 'a': '1,234' is read as 1234, with a decimal point, since no value of the "
+        "table tells. Pass --decimal a=, to read it otherwise"
+    ]
+    schema, told = infer(frame, decimal=",")
+    assert schema.cast(pd.DataFrame(frame))["a"].tolist() == [1.234, 5.678]
+    assert told == []
+    frame["b"], frame["c"] = ["0,5", "1,5"], ["2.000", "3.000"]
+    schema, told = infer(frame)
+    assert schema.cast(pd.DataFrame(frame)).iloc[0].tolist() == [1.234, 0.5, 2000.0]
+    assert len(told) == 2
+    assert "as in the column 'b'" in told[0]
+    schema, told = infer(frame, decimal={"a": "."})
+    assert schema.cast(pd.DataFrame(frame))["a"].tolist() == [1234.0, 5678.0]
+    frame["c"] = ["0.125", "3.000"]  # both marks are decimal in this table
+    schema, told = infer(frame)
+    assert schema.cast(pd.DataFrame(frame)).iloc[0].tolist() == [1234.0, 0.5, 0.125]
+
+
+def test_dates_that_could_mean_two_things_are_told():
+    frame = {"a": ["01/02/2024", "03/04/2024"]}
+    schema, told = infer(frame)
+    assert schema.date_formats == {"a": "%m/%d/%Y"}
+    assert "Pass --date-format 'a=%d/%m/%Y' to exchange day and month" in told[0]
+    schema, told = infer({**frame, "b": ["31/12/2024", "03/04/2024"]})
+    assert schema.date_formats["a"] == "%d/%m/%Y"
+    assert "as in the column 'b'" in told[0]
+    schema, told = infer(frame, date_format="%d/%m/%Y")
+    assert (schema.date_formats, told) == ({"a": "%d/%m/%Y"}, [])
+
+
+def test_given_forms_of_columns():
+    frame = {"day": [20240131, 20231201], "x": ["a 1", "2"], "e": [1700000000, 1800000000]}
+    assert infer(frame)[0].kinds == {"day": "number", "x": "category", "e": "number"}
+    schema, _ = infer(frame, date_format="%Y%m%d", given={"x": "number"})
+    assert schema.kinds == {"day": "date", "x": "number", "e": "number"}
+    with pytest.warns(TableWarning, match="'a 1' in row 1"):
+        cast = schema.cast(pd.DataFrame(frame))
+    assert cast["day"][0] == pd.Timestamp("2024-01-31")
+    assert infer(frame, given={"day": "date"})[0].date_formats == {"day": "%Y%m%d"}
+    with pytest.raises(
+        PalmetteError, match=r"none of its values can be read as a date.*--date-for"
+    ):
+        infer(frame, given={"e": "date"})
+    with pytest.raises(PalmetteError, match="decimal=';'"):
+        infer(frame, decimal=";")
+    with pytest.raises(PalmetteError, match="date_format='day'"):
+        infer(frame, date_format="day")
+    with pytest.raises(PalmetteError, match=r"there is no column 'Day'.*Did you mean 'day'"):
+        infer(frame, date_format={"Day": "%Y"})
+
+
+def test_a_table_that_is_written_otherwise():
+    schema, _ = infer({"a": ["0.5", "1.5"], "b": ["2024-01-31", "2024-02-01"]})
+    other = schema.written(decimal=",", date_format="%d.%m.%Y")
+    cast = other.cast(pd.DataFrame({"a": ["2,5"], "b": ["31.12.2024"]}))
+    assert cast.iloc[0].tolist() == [2.5, pd.Timestamp("2024-12-31")]
+    assert schema.decimals == {}
+
+
+def test_a_schema_of_an_earlier_version_and_a_changed_one():
+    schema = Schema.__new__(Schema)
+    schema.__setstate__({"kinds": {"a": "number"}, "date_formats": {}})
+    assert schema.cast(pd.DataFrame({"a": ["1"]}))["a"].tolist() == [1.0]
+    schema.check_arrays()
+    schema.decimals = {"a": "x"}
+    with pytest.raises(ValueError, match="decimal mark"):
+        schema.check_arrays()

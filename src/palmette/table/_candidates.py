@@ -10,7 +10,7 @@ from typing import Any
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.models import ModelContext, find_model, list_models
-from palmette.table._schema import near_names
+from palmette.table._written import near_names
 
 BASELINE = "flat-linear"  # a linear SVM over the labels, with probabilities
 

@@ -161,6 +161,7 @@ class Race:
         pairs = make_folds(
             None if codes is None else np.unique(codes[chosen], return_inverse=True)[1],
             len(chosen), self.n_folds, self.seed,
+            None if self.problem.groups is None else self.problem.groups[chosen],
         )  # fmt: skip
         self._warm_up(chosen[pairs[0][0]])
         self.clock.step("features of fold 1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -22,7 +23,9 @@ from palmette.table._fit import Race, Wrapping, check_options, describe, summari
 from palmette.table._problem import read_problem
 from palmette.table._reading import as_frame
 from palmette.table._schema import Schema
+from palmette.table._sources import BadRows, TableSource
 from palmette.table._target import TargetForm, canonical_labels, find_node
+from palmette.table._written import Given
 from palmette.table.answers import (
     PathAnswers,
     gives_node_proba,
@@ -48,6 +51,11 @@ def fit_table(
     labels_separator: str | None = None,
     columns: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
+    decimal: Given = None,
+    date_format: Given = None,
+    header: bool = True,
+    skip_bad_rows: bool = False,
+    bad_rows: str | os.PathLike[str] | None = None,
     text: str = "tfidf",
     folds: int = 3,
     calibrate: str | None = None,
@@ -86,9 +94,24 @@ def fit_table(
     labels_separator : str, optional
         Separator of several paths in a cell.
     columns : dict of str to str, optional
-        Kinds of columns that are not inferred: "text", "category", "number" or "date".
+        Kinds of columns that are not inferred: "text", "category", "number" or "date". Values that
+        cannot be read as such are missing, and are counted. Identifiers are left out unless their
+        kind is given.
     drop : sequence of str
         Columns that are not used.
+    decimal : {".", ","}, or dict of str to str, optional
+        Decimal mark of numbers that are texts, for all columns or by column; found by default.
+    date_format : str, or dict of str to str, optional
+        Format of dates that are texts, as of `strptime`, for all columns or by column; several
+        are separated by ``|``. Found by default.
+    header : bool
+        Whether the first line of a file has the names of the columns; else they are col1, col2,
+        ..., also in the files that the model predicts.
+    skip_bad_rows : bool
+        Skip rows of a file that cannot be read, or whose target is no path of the hierarchy, and
+        count them; by default the first one is an error.
+    bad_rows : path-like, optional
+        CSV file that gets the skipped rows: line, reason and text. Implies `skip_bad_rows`.
     text : {"tfidf", "hashing"}
         Features of texts; see `palmette.table.TextVectorizer`.
     folds : int
@@ -112,7 +135,8 @@ def fit_table(
 
     Examples
     --------
-    >>> goods = {"name": ["red apple", "green pear", "small saw", "long nail"] * 15,
+    >>> things = ["apple", "pear", "saw", "nail"] * 15
+    >>> goods = {"name": [f"{thing} {i}" for i, thing in enumerate(things)],
     ...          "kind": ["Food > Fruit", "Food > Fruit", "Tools > Saws", "Tools > Nails"] * 15}
     >>> model = fit_table(goods, target="kind", model="local-per-parent", folds=2)
     >>> model.summary_["leaderboard"][0]["hierarchical_f1"]
@@ -122,11 +146,17 @@ def fit_table(
     check_options(model, settings, folds, time, coverage, calibrate)
     say = tell or (lambda words: None)
     clock.step("reading the table")
+    bad = BadRows() if skip_bad_rows or bad_rows is not None else None
     read = partial(
         read_problem, table, target, hierarchy=hierarchy, separator=separator,
-        labels_separator=labels_separator, columns=columns, drop=drop, seed=seed, n_jobs=n_jobs,
+        labels_separator=labels_separator, columns=columns, drop=drop, decimal=decimal,
+        date_format=date_format, header=header, bad=bad, seed=seed, n_jobs=n_jobs, tell=tell,
     )  # fmt: skip
-    problem = clock.within(np.inf, read)
+    try:
+        problem = clock.within(np.inf, read)
+    finally:
+        if bad is not None and bad_rows is not None:
+            bad.write(bad_rows)
     describe(problem, text, say)
     race = Race(problem, model, settings, text, folds, seed, n_jobs, clock, search)
     wrapping = Wrapping(calibrate, coverage)
@@ -139,6 +169,9 @@ def fit_table(
     summary["settings"] = race.settings_of(final.name)
     summary["winner"], summary["interrupted"] = final.name, final.interrupted
     summary["rows_fitted"] = final.n_rows
+    summary["rows_skipped"], summary["rows_repeated"] = problem.n_bad, problem.n_duplicates
+    summary["columns_left_out"] = dict(problem.schema.left_out)
+    summary["notes"] = list(problem.notes)
     fitted = TableModel.assemble(
         name,
         estimator=final.estimator,
@@ -272,7 +305,10 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             separator=self.target_.separator or ("" if len(self.target_.columns) == 1 else None),
             labels_separator=self.target_.labels_separator,
             columns=self.schema_.kinds,
-            drop=self.check_columns(as_frame(table).columns),
+            decimal=self.schema_.decimals or None,
+            date_format=self.schema_.date_formats or None,
+            header=self.schema_.header,
+            drop=self.check_columns(self.read(table).columns),
             text=self.vectorizer_.text,
             folds=0,
             calibrate=facts["calibrate"],
@@ -304,10 +340,24 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.schema_.require(names, title, self.target_.columns)
         return [name for name in self.schema_.unknown(names) if name not in self.target_.columns]
 
-    def features(self, frame: Any, title: str = "the table", first_row: int = 1) -> Any:
-        """Return the features of a table's rows, (n_samples, n_features), sparse with texts."""
+    def read(self, table: Any) -> Any:
+        """Return a table as a DataFrame; files are read as that of `fit_table` was."""
         check_is_fitted(self, "estimator_")
-        cast = self.schema_.cast(as_frame(frame), title, first_row)
+        if self.schema_.header or not isinstance(table, str | os.PathLike):
+            return as_frame(table)
+        frame = as_frame(TableSource.of(table, header=False))
+        return self.schema_.named(frame, self.target_.columns, os.fspath(table))
+
+    def features(
+        self, frame: Any, title: str = "the table", first_row: int = 1, **told: Any
+    ) -> Any:
+        """Return the features of a table's rows, (n_samples, n_features), sparse with texts.
+
+        Numbers and dates that cannot be read are missing values; a `TableWarning` counts them, or
+        `unread`: see `Schema.cast`, which takes all further arguments.
+        """
+        rows = self.read(frame)
+        cast = self.schema_.cast(rows, title, first_row, **told)
         return self.vectorizer_.transform(cast)
 
     def read_target(self, frame: Any) -> Any:
@@ -324,7 +374,7 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             hierarchy, is an error: see `labelled_rows`.
         """
         check_is_fitted(self, "estimator_")
-        rows = self.target_.read(as_frame(frame))
+        rows = self.target_.read(self.read(frame))
         gaps = [i for i, row in enumerate(rows) if row is None]
         if gaps:
             raise PalmetteError(
@@ -344,7 +394,7 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 known[path] = find_node(label, self.hierarchy_) > 0
             return known[path]
 
-        rows = self.target_.read(as_frame(frame))
+        rows = self.target_.read(self.read(frame))
         flags = [
             row is not None and all(map(is_known, row if self.target_.several else [row]))
             for row in rows
@@ -408,7 +458,7 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         from palmette.metrics import hierarchical_f1_score
 
-        frame = as_frame(X)
+        frame = self.read(X)
         truth = self.read_target(frame) if y is None else y
         predicted = self.predict(frame)
         return float(

@@ -19,7 +19,8 @@ from palmette._files import atomic_write
 from palmette.exceptions import PalmetteError
 from palmette.table._explain import Explainer
 from palmette.table._model import TableModel
-from palmette.table._reading import CHUNK_ROWS, read_chunks
+from palmette.table._reading import CHUNK_ROWS, read_parts, seems_headerless
+from palmette.table._schema import Unread
 from palmette.table._sources import TableSource
 from palmette.table.answers import PathAnswers, gives_node_proba, node_proba, node_sets
 
@@ -72,7 +73,8 @@ def predict_chunks(
     rows : int
         Maximum number of rows of a chunk.
     tell : callable, optional
-        Called with messages for the user before the first chunk.
+        Called with messages for the user: before the first chunk about columns, and after the last
+        about rows and values that could not be read.
 
     Yields
     ------
@@ -85,13 +87,21 @@ def predict_chunks(
     wishes = wishes or Wishes()
     answer = _answerer(model, wishes)
     first_row = 1
-    for frame in read_chunks(source, rows):
+    unread = Unread()
+    for frame, lines in read_parts(source, rows):
+        if not source.header:
+            frame = model.schema_.named(frame, model.target_.columns, source.title)
         if first_row == 1:
             _check_first(model, frame, wishes, source, tell)
         renamed = _renamed(frame, wishes.rename)
-        X = model.features(renamed, source.title, first_row)
+        X = model.features(renamed, source.title, first_row=first_row, lines=lines, unread=unread)
         yield _beside(frame, _by_parts(answer, X, model.hierarchy_.n_nodes))
         first_row += len(frame)
+    if tell is not None:
+        for sentence in unread.sentences(source.title):
+            tell(sentence)
+        if source.bad:
+            tell(source.bad.sentence(source.title))
 
 
 def _by_parts(answer: Callable[[Any], dict[str, Any]], X: Any, n_nodes: int) -> dict[str, Any]:
@@ -115,7 +125,16 @@ def _check_first(
                 f"--map {ours}={theirs}: {source.title} has no column {theirs!r} (it has: "
                 f"{', '.join(map(str, frame.columns))})."
             )
-    unknown = model.check_columns(_renamed(frame, wishes.rename).columns, source.title)
+    try:
+        unknown = model.check_columns(_renamed(frame, wishes.rename).columns, source.title)
+    except PalmetteError as error:
+        why = seems_headerless(frame) if source.header else ""
+        if not why:
+            raise
+        raise PalmetteError(
+            f"{error} The first line of {source.title} looks like data ({why}): if it has no "
+            "names of columns, pass --no-header."
+        ) from error
     unknown = [name for name in unknown if name not in wishes.rename.values()]
     if unknown and tell is not None:
         tell(f"columns that the model does not use: {', '.join(unknown)}")

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.exceptions import PalmetteError
+from palmette.exceptions import PalmetteError, TableWarning
 from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.table._reading import as_frame
-from palmette.table._schema import Schema, near_names
+from palmette.table._reading import as_part, seems_headerless
+from palmette.table._schema import Schema, Unread
+from palmette.table._sources import BadRows, TableSource
 from palmette.table._target import TargetForm, canonical_labels, hierarchy_of_paths, plain_labels
+from palmette.table._written import Given, near_names
 
 LEARN = "learn"
 _DEFAULT_LEARNER = "mf-tree"
@@ -43,6 +48,12 @@ class TableProblem:
     several_paths : bool
     n_dropped : int
         Number of rows without a target.
+    n_bad : int
+        Number of rows that could not be read, and are skipped.
+    groups : int array of shape (n_samples,) or None
+        Rows with equal inputs have equal numbers; None if all inputs differ.
+    notes : tuple of str
+        What is doubtful about the table, as told to the user.
     """
 
     frame: Any
@@ -55,6 +66,14 @@ class TableProblem:
     path_of: dict[str, Any]
     several_paths: bool
     n_dropped: int
+    n_bad: int = 0
+    groups: NDArray[np.int64] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_duplicates(self) -> int:
+        """Number of rows with the inputs of an earlier row."""
+        return 0 if self.groups is None else self.n_rows - int(self.groups.max()) - 1
 
     @property
     def n_rows(self) -> int:
@@ -78,53 +97,178 @@ def read_problem(
     labels_separator: str | None = None,
     columns: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
+    decimal: Given = None,
+    date_format: Given = None,
+    header: bool = True,
+    bad: BadRows | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> TableProblem:
-    """Read the rows, the labels and the hierarchy of a table; see `fit_table`."""
-    frame = as_frame(table)
+    """Read the rows, the labels and the hierarchy of a table; see `fit_table`.
+
+    Bad rows of a file are added to `bad`, or are errors without it.
+    """
+    notes: list[str] = []
+
+    def note(sentence: str) -> None:
+        notes.append(sentence)
+        if tell is None:
+            warnings.warn(f"{sentence}.", TableWarning, stacklevel=2)
+        else:
+            tell(sentence)
+
+    source = TableSource.of(table, header=header) if _is_name(table) else table
+    if bad is not None and isinstance(source, TableSource):
+        source = replace(source, bad=bad)
+    frame, lines = as_part(source)
     given, learner = read_hierarchy(hierarchy, seed, n_jobs)
-    form = TargetForm.find(
-        frame, target, separator=separator, labels_separator=labels_separator, hierarchy=given
-    )
-    _check_drop(drop, list(frame.columns), form.columns)
-    known: dict[str, Any] = {}
-    rows = form.read(frame, known)
-    kept = np.flatnonzero([row is not None for row in rows])
-    if not len(kept):
-        raise PalmetteError(
-            f"no row has a target in {form.describe()}: expected at least one labelled row."
+    hint = _headerless(source, frame)
+    try:
+        form = TargetForm.find(
+            frame, target, separator=separator, labels_separator=labels_separator, hierarchy=given
         )
-    frame = frame.iloc[kept].reset_index(drop=True)
-    paths = [rows[i] for i in kept.tolist()]
-    schema = Schema.infer(frame, leave_out=[*form.columns, *drop], given=columns)
-    found = given or hierarchy_of_paths(paths, form.several)
+        _check_drop(drop, list(frame.columns), form.columns)
+    except PalmetteError as error:
+        if not hint:
+            raise
+        raise PalmetteError(f"{error} {hint}.") from error
+    if hint:
+        note(hint)
+    labels = _Labels(source, frame, lines)
+    labels.read(form, given)
+    frame, lines = labels.rows()
+    if source_bad := getattr(source, "bad", None):
+        note(source_bad.sentence(source.title))
+    schema = Schema.infer(
+        frame, leave_out=[*form.columns, *drop], given=columns, decimal=decimal,
+        date_format=date_format, tell=note,
+    )  # fmt: skip
+    schema.header = getattr(source, "header", True)
+    found = given or hierarchy_of_paths(labels.paths, form.several)
     several = form.several or not found.is_tree
     y: list[Any]
-    truth: list[Any]
     path_of: dict[str, Any] = {}
+    if several and learner is not None:
+        raise PalmetteError(
+            "rows have several labels, but a hierarchy is learnt from one label per row. "
+            "Pass a hierarchy instead of a learner."
+        )
+    truth = labels.truth(found, several)
     if several:
-        if learner is not None:
-            raise PalmetteError(
-                "rows have several labels, but a hierarchy is learnt from one label per row. "
-                "Pass a hierarchy instead of a learner."
-            )
-        listed = paths if form.several else [[path] for path in paths]
-        truth = [set(row) for row in canonical_labels(listed, found, several=True)]
-        form.settle((label for row in truth for label in row), known)
+        form.settle((label for row in truth for label in row), labels.known)
         y = truth
     else:
-        truth = canonical_labels(paths, found, several=False)
-        form.settle(truth, known)
+        form.settle(truth, labels.known)
         y = truth
         if learner is not None:
-            y = plain_labels(paths, form.write)
+            y = plain_labels(labels.paths, form.write)
             path_of = dict(zip(y, truth, strict=True))
     _require_classes(truth, several, form)
-    return TableProblem(
-        schema.cast(frame), schema, form, found, learner, y, truth, path_of, several,
-        len(rows) - len(kept),
+    unread = Unread()
+    cast = schema.cast(frame, lines=lines, unread=unread)
+    for sentence in unread.sentences():
+        note(sentence)
+    problem = TableProblem(
+        cast, schema, form, found, learner, y, truth, path_of, several, labels.n_gaps,
+        0 if not source_bad else len(source_bad), find_groups(cast), tuple(notes),
     )  # fmt: skip
+    if problem.n_duplicates and tell is not None:
+        tell(
+            f"{problem.n_duplicates:,} rows have the inputs of another row: rows with equal inputs "
+            "are never both in training and in test rows"
+        )
+    return problem
+
+
+def find_groups(frame: Any) -> NDArray[np.int64] | None:
+    """Number the distinct rows of a table, from 0; None if all rows differ.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> find_groups(pd.DataFrame({"a": ["x", "y", "x"], "b": [1.0, 2.0, 1.0]})).tolist()
+    [0, 1, 0]
+    """
+    import pandas as pd
+
+    keys = pd.util.hash_pandas_object(frame, index=False).to_numpy()
+    codes, distinct = pd.factorize(keys)
+    return None if len(distinct) == len(keys) else codes.astype(np.int64)
+
+
+class _Labels:
+    """The paths of the rows of a table; rows without a target, and bad ones, are left out."""
+
+    def __init__(self, source: Any, frame: Any, lines: Any) -> None:
+        self._source, self._frame, self._lines = source, frame, lines
+        self._kept = np.arange(len(frame))
+        self.known: dict[str, Any] = {}
+        self.paths: list[Any] = []
+        self.n_gaps = 0
+        self._n_refused = 0
+
+    def read(self, form: TargetForm, given: Hierarchy | None) -> None:
+        """Read the target; labels that a given hierarchy lacks are refused here."""
+        refuse = None if getattr(self._source, "bad", None) is None else self._refuse
+        rows = form.read(self._frame, self.known, self._lines, refuse)
+        self._keep(rows)
+        self.n_gaps = len(rows) - len(self.paths) - self._n_refused
+        if given is not None and refuse is not None:
+            found = canonical_labels(self.paths, given, form.several, self._lines_of(), refuse)
+            bad = [row is None or (form.several and None in row) for row in found]
+            self._keep([None if no else p for p, no in zip(self.paths, bad, strict=True)])
+        if not len(self.paths):
+            raise PalmetteError(
+                f"no row has a target in {form.describe()}: expected at least one labelled row."
+            )
+
+    def rows(self) -> tuple[Any, Any]:
+        """Return the rows that are kept, and their lines."""
+        if len(self._kept) == len(self._frame):
+            return self._frame.reset_index(drop=True), self._lines
+        return self._frame.iloc[self._kept].reset_index(drop=True), self._lines_of()
+
+    def truth(self, hierarchy: Hierarchy, several: bool) -> list[Any]:
+        """Return the labels of the hierarchy; sets if rows may have several."""
+        if not several:
+            return canonical_labels(self.paths, hierarchy, False, self._lines_of())
+        listed = [path if isinstance(path, list) else [path] for path in self.paths]
+        return [set(row) for row in canonical_labels(listed, hierarchy, True, self._lines_of())]
+
+    def _lines_of(self) -> Any:
+        return None if self._lines is None else self._lines[self._kept]
+
+    def _keep(self, rows: list[Any]) -> None:
+        kept = np.flatnonzero([row is not None for row in rows])
+        self._kept = self._kept[kept]
+        self.paths = [rows[i] for i in kept.tolist()]
+
+    def _refuse(self, row: int, reason: str) -> None:
+        place = int(self._kept[row])
+        cells = ["" if cell is None else str(cell) for cell in self._frame.iloc[place]]
+        stream = io.StringIO()
+        csv.writer(stream, lineterminator="").writerow(cells)
+        line = None if self._lines is None else int(self._lines[place])
+        self._source.bad.add(line, reason, stream.getvalue())
+        self._n_refused += 1
+
+
+def _is_name(table: Any) -> bool:
+    return isinstance(table, str | os.PathLike)
+
+
+def _headerless(source: Any, frame: Any) -> str:
+    """Return a sentence if the first line of a file looks like data."""
+    if not isinstance(source, TableSource) or not source.header:
+        return ""
+    why = "" if source.format in ("parquet", "jsonl") else seems_headerless(frame)
+    if not why:
+        return ""
+    return (
+        f"The first line of {source.title} looks like data rather than names of columns ({why}): "
+        "if it has no names, pass --no-header, and name its columns col1, col2, ..."
+    )
 
 
 def read_hierarchy(hierarchy: Any, seed: int, n_jobs: int | None) -> tuple[Hierarchy | None, Any]:

@@ -1,23 +1,33 @@
-"""Schema: the columns that a model learns from, their kinds, and the formats of dates."""
+"""Schema: the columns that a model learns from, their kinds, and how their values are written."""
 
 from __future__ import annotations
 
-import difflib
+import numbers
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from palmette.exceptions import PalmetteError
+from palmette.exceptions import PalmetteError, TableWarning
+from palmette.persistence.checks import require
+from palmette.table._dates import ISO, to_dates
+from palmette.table._kinds import EMPTY, KINDS, Distinct, Guess, guess_kind, plain
+from palmette.table._numbers import DECIMALS, POINT, NumberForm, parse_numbers
+from palmette.table._written import (
+    Given,
+    Tell,
+    Written,
+    check_given,
+    guess_given,
+    near_names,
+    settle_dates,
+    settle_numbers,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
-
-KINDS = ("text", "category", "number", "date")
-ISO = "ISO8601"
-_MAX_CATEGORIES = 40  # a column with more distinct strings is text
-_MAX_DISTINCT = 0.3  # maximum share of distinct strings in a column of categories
-_MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "-", "?"})
 
 
 class Schema:
@@ -28,19 +38,65 @@ class Schema:
     kinds : dict of str to str
         ``"text"``, ``"category"``, ``"number"`` or ``"date"``, in the order of the columns.
     date_formats : dict of str to str, optional
-        Formats of the columns of dates; ISO 8601 by default.
+        Formats of the columns of dates; ISO 8601 by default. Several are separated by ``|``.
+    decimals : dict of str to str, optional
+        Decimal marks of columns of numbers that are written as text; a point by default.
+    units : dict of str to str, optional
+        Currencies or units that may stand beside the numbers of a column.
+
+    Attributes
+    ----------
+    left_out : dict of str to str
+        Columns that `infer` did not use, with the reason.
+    table_columns : list of str
+        All columns of the table, in its order; empty if they are not known.
+    header : bool
+        Whether the first line of the file had the names of the columns.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"price": ["2.5", "30"], "colour": ["red", None]})
-    >>> Schema.infer(frame).kinds
+    >>> frame = pd.DataFrame({"price": ["2,50 €", "1.300 €"], "colour": ["red", None]})
+    >>> schema = Schema.infer(frame)
+    >>> schema.kinds
     {'price': 'number', 'colour': 'category'}
+    >>> schema.cast(frame)["price"].tolist()
+    [2.5, 1300.0]
     """
 
-    def __init__(self, kinds: dict[str, str], date_formats: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        kinds: dict[str, str],
+        date_formats: dict[str, str] | None = None,
+        decimals: dict[str, str] | None = None,
+        units: dict[str, str] | None = None,
+    ) -> None:
         self.kinds = kinds
         self.date_formats = {} if date_formats is None else date_formats
+        self.decimals = {} if decimals is None else decimals
+        self.units = {} if units is None else units
+        self.left_out: dict[str, str] = {}
+        self.table_columns: list[str] = []
+        self.header = True
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__({})  # type: ignore[misc]
+        self.__dict__.update(state)
+
+    def check_arrays(self) -> None:
+        """Raise ValueError for columns from a file that no table has."""
+        for each in (self.kinds, self.date_formats, self.decimals, self.units, self.left_out):
+            is_plain = isinstance(each, dict) and all(
+                isinstance(word, str) for pair in each.items() for word in pair
+            )
+            require(is_plain, "a part of the schema is not a dict of strings")
+        require(set(self.kinds.values()) <= set(KINDS), "a column has an unknown kind")
+        require(set(self.decimals.values()) <= set(DECIMALS), "a decimal mark is unknown")
+        require(
+            isinstance(self.table_columns, list)
+            and all(isinstance(name, str) for name in self.table_columns),
+            "the columns of the table are not a list of strings",
+        )
 
     @classmethod
     def infer(
@@ -49,8 +105,11 @@ class Schema:
         *,
         leave_out: Sequence[str] = (),
         given: Mapping[str, str] | None = None,
+        decimal: Given = None,
+        date_format: Given = None,
+        tell: Tell | None = None,
     ) -> Schema:
-        """Infer the kinds of columns; columns without a value are left out.
+        """Infer the kinds of columns; those without a value, and identifiers, are left out.
 
         Parameters
         ----------
@@ -59,27 +118,57 @@ class Schema:
             Columns that are not used, such as the target.
         given : dict of str to str, optional
             Known kinds, which are not inferred.
+        decimal : {".", ","}, or dict of str to str, optional
+            Decimal mark of all columns, or by column.
+        date_format : str, or dict of str to str, optional
+            Format of dates of all columns, or by column.
+        tell : callable, optional
+            Called with what is doubtful; by default it is a `TableWarning`.
 
         Returns
         -------
         Schema
         """
         given = dict(given or {})
-        _check_given(given, list(frame.columns), leave_out)
-        kinds = {}
-        for name in frame.columns:
-            if name in leave_out:
-                continue
-            kind = given.get(name) or _kind_of(frame[name])
-            if kind is not None:
-                kinds[name] = kind
-        if not kinds:
+        names = [name for name in frame.columns if name not in leave_out]
+        check_given(given, list(frame.columns), leave_out)
+        written = Written(decimal, date_format, names)
+        guesses: dict[str, Guess] = {}
+        for name in names:
+            kind = given.get(name) or (written.kind_of(name))
+            guesses[name] = (
+                guess_kind(
+                    frame[name], decimal=written.decimal(name), date_format=written.format(name)
+                )
+                if kind is None
+                else guess_given(frame[name], kind, written)
+            )
+        self = cls({name: guess.kind for name, guess in guesses.items() if guess.kind is not None})
+        self.left_out = {name: guess.why for name, guess in guesses.items() if guess.kind is None}
+        self.table_columns = [str(name) for name in frame.columns]
+        if not self.kinds:
+            ids = [name for name, why in self.left_out.items() if why != EMPTY]
+            hint = (
+                f" {ids[0]!r} is left out ({self.left_out[ids[0]]}): pass --column {ids[0]}=text "
+                "to use it." if ids else ""
+            )  # fmt: skip
             raise PalmetteError(
                 "the table has no columns to learn from besides the target. It has: "
-                f"{', '.join(map(str, frame.columns))}."
+                f"{', '.join(map(str, frame.columns))}.{hint}"
             )
-        dates = {name: _format_of(frame[name]) for name, kind in kinds.items() if kind == "date"}
-        return cls(kinds, dates)
+        say = tell or _warn
+        for name, why in self.left_out.items():
+            if why != EMPTY:
+                say(
+                    f"the column {name!r} is left out: it has identifiers ({why}). Pass --column "
+                    f"{name}=text, or =number, to use it"
+                )
+        self.decimals, self.units = settle_numbers(frame, guesses, written, say)
+        self.date_formats = settle_dates(guesses, written, say)
+        for guess in guesses.values():
+            if guess.hint:
+                say(guess.hint)
+        return self
 
     def names(self, kind: str | None = None) -> list[str]:
         """Names of the columns, of one kind or of all."""
@@ -117,16 +206,72 @@ class Schema:
         """Columns that the model does not know."""
         return [name for name in columns if name not in self.kinds]
 
-    def cast(self, frame: pd.DataFrame, title: str = "the table", first_row: int = 1) -> Any:
-        """Give every column the type of its kind.
+    def named(self, frame: pd.DataFrame, target: Sequence[str], title: str) -> pd.DataFrame:
+        """Name the columns of a table without a header, which may lack the target.
 
         Parameters
         ----------
         frame : DataFrame
+        target : sequence of str
+            Columns of the target.
+        title : str
+            Name of the table in messages.
+        """
+        width = frame.shape[1]
+        names = self.table_columns
+        without = [name for name in names if name not in target]
+        for each in (names, without):
+            if width == len(each):
+                return frame.set_axis(each, axis=1)
+        raise PalmetteError(
+            f"{title} has {width} columns without names: expected {len(names)}, as in the table "
+            f"that the model was fitted on, or {len(without)}, which are those without the target."
+        )
+
+    def written(self, decimal: Given = None, date_format: Given = None) -> Schema:
+        """Return a schema for a table that writes numbers and dates in another way.
+
+        Parameters
+        ----------
+        decimal, date_format : str, or dict of str to str, optional
+            As in `infer`.
+        """
+        wanted = Written(decimal, date_format, list(self.kinds))
+        made = Schema(dict(self.kinds))
+        made.__dict__.update({**self.__dict__})
+        made.decimals = {n: wanted.decimal(n) or d for n, d in self.decimals.items()}
+        made.date_formats = dict(self.date_formats)
+        for name in self.names("number"):
+            if wanted.decimal(name) is not None:
+                made.decimals[name] = wanted.decimal(name) or POINT
+        for name in self.names("date"):
+            made.date_formats[name] = wanted.format(name) or made.date_formats.get(name, ISO)
+        return made
+
+    def cast(
+        self,
+        frame: pd.DataFrame,
+        title: str = "the table",
+        first_row: int = 1,
+        *,
+        lines: NDArray[np.int64] | None = None,
+        unread: Unread | None = None,
+    ) -> Any:
+        """Give every column the type of its kind.
+
+        Numbers and dates that cannot be read are missing values.
+
+        Parameters
+        ----------
+        frame : DataFrame of n_samples rows
         title : str
             Name of the table in messages.
         first_row : int
             Number of the first row, for messages.
+        lines : int array of shape (n_samples,), optional
+            Lines of the rows in their file, for messages.
+        unread : Unread, optional
+            Counts what cannot be read; by default it is told by a `TableWarning`.
 
         Returns
         -------
@@ -136,210 +281,107 @@ class Schema:
         import pandas as pd
 
         self.require(frame.columns, title)
+        found = Unread() if unread is None else unread
         columns = {}
         for name, kind in self.kinds.items():
-            if kind == "date":
-                column, wrong = _to_date(frame[name], self.date_formats.get(name, ISO))
-            else:
-                column, wrong = _CASTS[kind](frame[name])
-            if wrong is not None:
-                raise PalmetteError(
-                    f"{title} has {wrong[1]!r} in row {first_row + wrong[0]} of the column "
-                    f"{name!r}: expected a {kind}, as in the rows that the model was fitted on."
+            if kind == "number":
+                form = NumberForm(self.decimals.get(name, POINT), self.units.get(name, ""))
+                columns[name], wrong, cells = _to_number(frame[name], form)
+            elif kind == "date":
+                columns[name], wrong, cells = _to_date(
+                    frame[name], self.date_formats.get(name, ISO)
                 )
-            columns[name] = column
+            else:
+                columns[name] = _to_text(frame[name])
+                continue
+            if len(wrong):
+                row = int(wrong[0])
+                place = f"row {first_row + row}" if lines is None else f"line {lines[row]}"
+                found.add(name, kind, len(wrong), cells[row], place)
+        if unread is None:
+            for sentence in found.sentences(title):
+                _warn(sentence)
         return pd.DataFrame(columns, index=frame.index)
 
     def __repr__(self) -> str:
         return f"Schema({self.kinds!r})"
 
 
-def near_names(name: str, known: Iterable[str]) -> list[str]:
-    """Names with a similar spelling, best first.
+class Unread:
+    """Values of columns of numbers and dates that could not be read, counted."""
 
-    Examples
-    --------
-    >>> near_names("catgory", ["price", "category"])
-    ['category']
-    """
-    names = list(known)
-    by_case = {each.casefold(): each for each in names}
-    found = difflib.get_close_matches(name.casefold(), list(by_case), n=3, cutoff=0.6)
-    return [by_case[each] for each in found]
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self._first: dict[str, str] = {}
 
+    def add(self, name: str, kind: str, count: int, value: Any, place: str) -> None:
+        """Count values of a column; the first one is kept as an example."""
+        self.counts[name] = self.counts.get(name, 0) + count
+        self._first.setdefault(name, f"as a {kind}, such as {str(value)[:60]!r} in {place}")
 
-def _check_given(given: dict[str, str], columns: list[str], leave_out: Sequence[str]) -> None:
-    for name, kind in given.items():
-        if kind not in KINDS:
-            raise PalmetteError(
-                f"the column {name!r} is given the kind {kind!r}: expected one of "
-                f"{', '.join(KINDS)}."
-            )
-        if name not in columns or name in leave_out:
-            near = near_names(name, [each for each in columns if each not in leave_out])
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise PalmetteError(f"there is no column {name!r} to learn from.{hint}")
+    def sentences(self, title: str = "") -> list[str]:
+        """Return a sentence for each column."""
+        where = f"{title}: " if title else ""
+        return [
+            f"{where}{count:,} {'value' if count == 1 else 'values'} of the column {name!r} cannot "
+            f"be read {self._first[name]}, and count as missing"
+            for name, count in self.counts.items()
+        ]
 
 
-# ---------------------------------------------------------------------- kinds
-
-
-def _kind_of(column: pd.Series[Any]) -> str | None:
-    """Kind of a column, None if it has no values."""
-    values = column[~_is_missing(column)]
-    if not len(values):
-        return None
-    if values.dtype.kind in "iuf":
-        return "number"
-    if values.dtype.kind == "M":
-        return "date"
-    texts = [value for value in values.tolist() if isinstance(value, str)]
-    if len(texts) < len(values):  # cells of other types, such as those of a workbook
-        return _kind_of_objects(values)
-    if _to_number(values)[1] is None:
-        return "number"
-    if find_format(texts) is not None:
-        return "date"
-    return _kind_of_texts(texts)
-
-
-def _format_of(column: pd.Series[Any]) -> str:
-    """Format of the dates of a column."""
-    known = column[~_is_missing(column)].tolist()
-    return find_format([cell for cell in known if isinstance(cell, str)]) or ISO
-
-
-def _kind_of_objects(values: pd.Series[Any]) -> str:
-    import datetime
-
-    cells = values.tolist()
-    if all(isinstance(cell, datetime.date) for cell in cells):
-        return "date"
-    if not any(isinstance(cell, bool) for cell in cells) and _to_number(values)[1] is None:
-        return "number"
-    return _kind_of_texts([str(cell) for cell in cells])
-
-
-def _kind_of_texts(texts: list[str]) -> str:
-    """Columns with few distinct strings are categories."""
-    most = min(_MAX_CATEGORIES, max(_MAX_DISTINCT * len(texts), 8))
-    return "text" if len(set(texts)) > most else "category"
+def _warn(sentence: str) -> None:
+    warnings.warn(f"{sentence}.", TableWarning, stacklevel=2)
 
 
 # ---------------------------------------------------------------------- types
 
-
-def _is_missing(column: pd.Series[Any]) -> Any:
-    """Whether cells are empty, or a word for a missing value."""
-    missing = column.isna().to_numpy(dtype=bool)
-    if column.dtype.kind in "iufbM":
-        return missing
-    words = [isinstance(cell, str) and cell.strip().casefold() in _MISSING for cell in column]
-    return missing | np.array(words, dtype=bool)
+_NONE = np.zeros(0, dtype=np.int64)
 
 
-def _to_number(column: pd.Series[Any]) -> tuple[Any, tuple[int, Any] | None]:
+def _to_number(column: pd.Series[Any], form: NumberForm) -> tuple[Any, Any, Any]:
+    """Return numbers, the rows that cannot be read, and their texts by row."""
     import pandas as pd
 
-    if column.dtype.kind in "iufb":
-        return column.astype(float), None
-    missing = _is_missing(column)
-    numbers = pd.to_numeric(column.where(~missing), errors="coerce").astype(float)
-    values = np.where(np.isfinite(numbers.to_numpy()), numbers.to_numpy(), np.nan)
-    wrong = np.flatnonzero(np.isnan(values) & ~missing)
-    if len(wrong):
-        return None, (int(wrong[0]), column.iloc[wrong[0]])
-    return values, None
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        wrong = np.flatnonzero(np.isinf(values))
+        return np.where(np.isinf(values), np.nan, values), wrong, values
+    if pd.api.types.infer_dtype(column, skipna=True) not in ("string", "empty"):
+        is_number = column.map(lambda cell: isinstance(cell, numbers.Real)).to_numpy(dtype=bool)
+        if is_number.any():  # as in a workbook; the decimal mark is that of strings
+            values, wrong, texts = _to_number(column.mask(is_number), form)
+            values[is_number] = column[is_number].astype(float)
+            return np.where(np.isinf(values), np.nan, values), wrong, texts
+    cells = Distinct.of(column)
+    found = parse_numbers(cells.texts, form)
+    bad = np.isnan(found)
+    wrong = np.flatnonzero(cells.spread(bad, False)) if bad.any() else _NONE
+    texts = cells.spread(cells.texts, None) if len(wrong) else ()
+    return cells.spread(found, np.nan), wrong, texts
 
 
-def _to_date(column: pd.Series[Any], date_format: str) -> tuple[Any, tuple[int, Any] | None]:
-    missing = _is_missing(column)
-    cells = [None if gone else cell for cell, gone in zip(column.tolist(), missing, strict=True)]
-    dates = to_dates(cells, date_format)
-    wrong = np.flatnonzero(np.isnat(dates) & ~missing)
-    if len(wrong):
-        return None, (int(wrong[0]), cells[wrong[0]])
-    return dates, None
-
-
-def _to_category(column: pd.Series[Any]) -> tuple[Any, None]:
+def _to_date(column: pd.Series[Any], formats: str) -> tuple[Any, Any, Any]:
     import pandas as pd
 
-    cells = column.tolist()
-    if not all(type(cell) is str for cell in cells):
-        missing = column.isna().tolist()
-        pairs = zip(cells, missing, strict=True)
-        cells = [None if gone else _plain(cell) for cell, gone in pairs]
-    # objects, because columns of other types are slow to iterate over
-    return pd.Series(cells, index=column.index, dtype=object), None
+    if pd.api.types.infer_dtype(column, skipna=True) in ("datetime", "date", "datetime64"):
+        found = pd.to_datetime(column, utc=True, errors="coerce").dt.tz_localize(None)
+        return found.to_numpy(dtype="datetime64[us]"), _NONE, ()
+    cells = Distinct.of(column)
+    dates = to_dates(cells.texts, formats)
+    bad = np.isnat(dates)
+    wrong = np.flatnonzero(cells.spread(bad, False)) if bad.any() else _NONE
+    texts = cells.spread(cells.texts, None) if len(wrong) else ()
+    return cells.spread(dates, np.datetime64("NaT")), wrong, texts
 
 
-def _plain(cell: Any) -> str:
-    """Convert a cell to text; 3.0, the form of 3 in a column with missing values, becomes 3."""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell)
-
-
-_CASTS = {"text": _to_category, "category": _to_category, "number": _to_number}
-
-
-# ---------------------------------------------------------------------- formats of dates
-
-_DAYS = ("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y")
-_TIMES = ("", " %H:%M", " %H:%M:%S")
-_FORMATS = (ISO, *(day + time for day in _DAYS for time in _TIMES), "%Y%m%dT%H%M%S")
-_LOOK = 5000  # strings that are tested before all others
-
-
-def find_format(texts: list[str]) -> str | None:
-    """Return the format of all strings, None if they have no common one.
-
-    If day and month are ambiguous, the month comes first.
-
-    Parameters
-    ----------
-    texts : list of str
-
-    Examples
-    --------
-    >>> find_format(["31/12/2024", "01/02/2024"])
-    '%d/%m/%Y'
-    >>> find_format(["one", "two"]) is None
-    True
-    """
-    if not texts or not all(_looks_like_date(text) for text in texts):
-        return None
-    for date_format in _FORMATS:
-        if all(_fits(part, date_format) for part in (texts[:1], texts[:_LOOK], texts)):
-            return date_format
-    return None
-
-
-def to_dates(cells: list[Any], date_format: str) -> Any:
-    """Convert strings, dates and None to dates; NaT for None and for everything else.
-
-    Parameters
-    ----------
-    cells : list of n_samples cells
-    date_format : str
-        Result of `find_format`; it does not matter for cells that are dates.
-
-    Returns
-    -------
-    datetime64 array of shape (n_samples,), as UTC
-    """
+def _to_text(column: pd.Series[Any]) -> Any:
+    """Return strings and None; objects, because columns of other types are slow to iterate over."""
     import pandas as pd
 
-    column = pd.Series(cells, dtype=object)
-    found = pd.to_datetime(column, format=date_format, utc=True, errors="coerce")
-    return np.asarray(found.dt.tz_localize(None).to_numpy(dtype="datetime64[us]"))
-
-
-def _looks_like_date(text: str) -> bool:
-    """Whether a string could be a date: short, with a digit first and a separator; not a number."""
-    return 6 <= len(text) <= 40 and text[0].isdigit() and any(mark in text for mark in "-/.:T")
-
-
-def _fits(texts: list[str], date_format: str) -> bool:
-    return not np.isnat(to_dates(list(texts), date_format)).any()
+    cells = column.to_numpy(dtype=object, copy=True)
+    gone = column.isna().to_numpy(dtype=bool)
+    if gone.any():
+        cells[gone] = None
+    if pd.api.types.infer_dtype(cells, skipna=True) not in ("string", "empty"):
+        cells = np.array([None if cell is None else plain(cell) for cell in cells], dtype=object)
+    return pd.Series(cells, index=column.index, dtype=object)

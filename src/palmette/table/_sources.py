@@ -7,11 +7,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from palmette._files import open_bytes, plain_suffix
+from palmette import _text as text_of
+from palmette._files import atomic_write, open_bytes, plain_suffix
 from palmette.exceptions import PalmetteError, ReadError
 
 STDIN = "-"
@@ -29,6 +30,60 @@ FORMATS = {
     ".xlsm": "excel",
 }
 _ZSTD = ".zst"
+_SHOWN = 3  # skipped rows in a message
+
+
+class BadRows:
+    """Rows that cannot be read, and are skipped.
+
+    Attributes
+    ----------
+    rows : list of (line, reason, text)
+        In the order in which they were found. The line is None if the table has no lines.
+
+    Examples
+    --------
+    >>> bad = BadRows()
+    >>> bad.add(7, "the row has 3 cells, but the first line has 2 columns", "a,b,c")
+    >>> bad.sentence("goods.csv")
+    'goods.csv: 1 row is skipped: line 7 (the row has 3 cells, but the first line has 2 columns)'
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int | None, str, str]] = []
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def add(self, line: int | None, reason: str, text: str) -> None:
+        """Add a row."""
+        self.rows.append((line, reason, text))
+
+    def sentence(self, title: str) -> str:
+        """Return the number of rows, and the first ones, in a sentence."""
+        shown = [
+            f"{'a row' if line is None else f'line {line}'} ({reason})"
+            for line, reason, _ in self.rows[:_SHOWN]
+        ]
+        more = ", ..." if len(self) > _SHOWN else ""
+        are = "row is" if len(self) == 1 else "rows are"
+        return f"{title}: {len(self):,} {are} skipped: {'; '.join(shown)}{more}"
+
+    def write(self, path: str | os.PathLike[str], excel_safe: bool = False) -> None:
+        """Write a CSV file with the columns line, reason and text.
+
+        Parameters
+        ----------
+        path : path-like
+        excel_safe : bool
+            Whether cells that look like formulas begin with an apostrophe.
+        """
+        with atomic_write(path) as stream:
+            writer = text_of.csv_writer(stream)
+            writer.writerow(("line", "reason", "text"))
+            for line, reason, text in sorted(self.rows, key=lambda row: row[0] or 0):
+                cells = ("" if line is None else line, reason, text)
+                writer.writerow(map(text_of.excel_safe, cells) if excel_safe else cells)
 
 
 @dataclass(frozen=True)
@@ -46,6 +101,11 @@ class TableSource:
         Delimiter of the cells of a CSV file; by default the most likely one of its first line.
     sheet : str, optional
         Sheet of a workbook; the first by default.
+    header : bool
+        Whether the first line of CSV, TSV and workbooks has the names of the columns; else they
+        are col1, col2, ...
+    bad : BadRows or None
+        Gets the rows that cannot be read; None if such a row is an error.
     """
 
     name: str
@@ -53,6 +113,8 @@ class TableSource:
     encoding: str | None = None
     delimiter: str | None = None
     sheet: str | None = None
+    header: bool = True
+    bad: BadRows | None = field(default=None, compare=False)
 
     @classmethod
     def of(
@@ -63,6 +125,8 @@ class TableSource:
         encoding: str | None = None,
         delimiter: str | None = None,
         sheet: str | None = None,
+        header: bool = True,
+        bad: BadRows | None = None,
     ) -> TableSource:
         """Return the source of a file; by default its suffix gives the format.
 
@@ -90,7 +154,7 @@ class TableSource:
             _check_encoding(encoding)
         if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
             raise PalmetteError(f"delimiter={delimiter!r}: expected one character, such as ';'.")
-        return cls(text, format, encoding, delimiter, sheet)
+        return cls(text, format, encoding, delimiter, sheet, header, bad)
 
     @property
     def title(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +11,14 @@ import numpy as np
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._separators import SEPARATORS, detect_separator, join_path, split_path
-from palmette.table._schema import near_names
+from palmette.table._written import near_names
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Path = tuple[str, ...]
 Rows = Sequence[Any]
+Refuse = Callable[[int, str], None]
 
 _LISTS = (list, tuple, set, frozenset, np.ndarray)
 # in this order, for names that contain the others
@@ -123,14 +124,25 @@ class TargetForm:
         form.separator = separator or None
         return form
 
-    def read(self, frame: pd.DataFrame, known: dict[str, Path] | None = None) -> list[Any]:
+    def read(
+        self,
+        frame: pd.DataFrame,
+        known: dict[str, Path] | None = None,
+        lines: Any = None,
+        refuse: Refuse | None = None,
+    ) -> list[Any]:
         """Read the paths of all rows.
 
         Parameters
         ----------
-        frame : DataFrame
+        frame : DataFrame of n_samples rows
         known : dict of str to path, optional
             Gets the path of every label of the cells.
+        lines : int array of shape (n_samples,), optional
+            Lines of the rows in their file, for messages.
+        refuse : callable, optional
+            Called with the number of a row, from 0, and what is wrong with its target, which is
+            then None; by default it is an error.
 
         Returns
         -------
@@ -144,14 +156,19 @@ class TargetForm:
                     f"{', '.join(map(str, frame.columns[:20]))})."
                 )
         if len(self.columns) > 1:
-            return _level_paths(frame, self.columns)
+            return _level_paths(frame, self.columns, lines, refuse)
         known = {} if known is None else known
         rows: list[Any] = []
         for row, cell in enumerate(frame[self.columns[0]].tolist()):
             if _is_gap(cell):
                 rows.append(None)
                 continue
-            paths = [self._path(label, row, known) for label in self._labels(cell)]
+            try:
+                paths = [self._path(label, known) for label in self._labels(cell)]
+            except _BadTarget as error:
+                _refuse(f"{place_of(row, lines)} of {error}", row, refuse)
+                rows.append(None)
+                continue
             if self.several:
                 rows.append(list(dict.fromkeys(paths)) or None)
             else:
@@ -229,15 +246,16 @@ class TargetForm:
             return [text]
         return [part.strip() for part in text.split(self.labels_separator) if part.strip()]
 
-    def _path(self, label: str, row: int, known: dict[str, Path]) -> Path:
+    def _path(self, label: str, known: dict[str, Path]) -> Path:
         path = known.get(label)
         if path is None:
-            path = known[label] = split_path(label, self.separator)
+            path = split_path(label, self.separator)
             if not path or not all(path):
-                raise PalmetteError(
-                    f"row {row + 1} of the target column {self.columns[0]!r} has the path "
-                    f"{label!r}, in which a name is empty. Correct it, or pass another separator."
+                raise _BadTarget(
+                    f"the target column {self.columns[0]!r} has the path {label!r}, in which a "
+                    "name is empty. Correct it, or pass another separator."
                 )
+            known[label] = path
         return path
 
     def __repr__(self) -> str:
@@ -272,7 +290,30 @@ def find_columns(target: str | Sequence[str], columns: list[str]) -> list[str]:
     return found
 
 
-def _level_paths(frame: pd.DataFrame, columns: list[str]) -> list[Path | None]:
+class _BadTarget(PalmetteError):
+    """A cell is no path; the message lacks the row."""
+
+
+def place_of(row: int, lines: Any = None) -> str:
+    """Return the place of a row, given from 0: its line in the file, or else its number.
+
+    Examples
+    --------
+    >>> place_of(2), place_of(2, [2, 3, 7])
+    ('row 3', 'line 7')
+    """
+    return f"row {row + 1}" if lines is None else f"line {lines[row]}"
+
+
+def _refuse(words: str, row: int, refuse: Refuse | None) -> None:
+    if refuse is None:
+        raise PalmetteError(words)
+    refuse(row, words)
+
+
+def _level_paths(
+    frame: pd.DataFrame, columns: list[str], lines: Any, refuse: Refuse | None
+) -> list[Path | None]:
     """Paths of levels in columns; after an empty cell all others must be empty."""
     paths: list[Path | None] = []
     for row, cells in enumerate(zip(*(frame[name].tolist() for name in columns), strict=True)):
@@ -280,10 +321,14 @@ def _level_paths(frame: pd.DataFrame, columns: list[str]) -> list[Path | None]:
         end = names.index(None) if None in names else len(names)
         if any(name is not None for name in names[end:]):
             shown = ", ".join("-" if name is None else name for name in names)
-            raise PalmetteError(
-                f"row {row + 1} has the path ({shown}): expected names from the top, and empty "
-                "cells only below the last."
+            _refuse(
+                f"{place_of(row, lines)} has the path ({shown}): expected names from the top, and "
+                "empty cells only below the last.",
+                row,
+                refuse,
             )
+            paths.append(None)
+            continue
         paths.append(tuple(name for name in names[:end] if name is not None) or None)
     return paths
 
@@ -354,7 +399,13 @@ def hierarchy_of_paths(rows: Rows, several: bool) -> Hierarchy:
     return Hierarchy.from_paths(sorted(paths))
 
 
-def canonical_labels(rows: Rows, hierarchy: Hierarchy, several: bool) -> list[Any]:
+def canonical_labels(
+    rows: Rows,
+    hierarchy: Hierarchy,
+    several: bool,
+    lines: Any = None,
+    refuse: Refuse | None = None,
+) -> list[Any]:
     """Convert paths to labels of a hierarchy: full paths in a tree, names in a DAG.
 
     Parameters
@@ -362,6 +413,8 @@ def canonical_labels(rows: Rows, hierarchy: Hierarchy, several: bool) -> list[An
     rows : sequence of n_samples paths, or lists of paths
     hierarchy : Hierarchy
     several : bool
+    lines, refuse : optional
+        As in `TargetForm.read`; the label of a row that is refused is None.
 
     Returns
     -------
@@ -373,7 +426,11 @@ def canonical_labels(rows: Rows, hierarchy: Hierarchy, several: bool) -> list[An
         if path not in known:
             node = find_node(path, hierarchy)
             if node <= 0:
-                raise HierarchyError(_unknown(path, row, hierarchy))
+                words = _unknown(path, place_of(row, lines), hierarchy)
+                if refuse is None:
+                    raise HierarchyError(words)
+                refuse(row, words)
+                return None
             known[path] = hierarchy.path(node) if hierarchy.is_tree else hierarchy.names[node]
         return known[path]
 
@@ -400,14 +457,14 @@ def plain_labels(rows: Rows, write: Any) -> list[str]:
     return [labels[path] for path in rows]
 
 
-def _unknown(path: Path, row: int, hierarchy: Hierarchy) -> str:
+def _unknown(path: Path, place: str, hierarchy: Hierarchy) -> str:
     names = [str(name) for name in hierarchy.names[1:5000].tolist()]
     near = near_names(str(path[-1]), names)
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
     shown = " > ".join(map(str, path))
     examples = ", ".join(repr(str(text)) for text in hierarchy.path_strings[hierarchy.leaves[:2]])
     return (
-        f"row {row + 1} of the target has {shown!r}, which is not in the hierarchy "
+        f"{place} of the target has {shown!r}, which is not in the hierarchy "
         f"({hierarchy.n_nodes:,} nodes, such as {examples}).{hint} Add the node, pass the "
         "separator of paths, or drop the row."
     )

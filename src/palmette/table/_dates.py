@@ -1,0 +1,282 @@
+"""Dates that are written as text: the formats of a column, and its cells as dates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palmette.exceptions import PalmetteError
+
+ISO = "ISO8601"
+MANY = "|"  # between the formats of a column that has several
+_SAMPLE = 300  # strings with which formats are tried before all others
+_MOST = 4  # formats of a column
+_LEAST = 0.01  # share of the rows that a further format must read
+
+_DAYS = (
+    "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d",
+    "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%y", "%m-%d-%y",
+)  # fmt: skip
+_NAMED = (
+    "%d %b %Y", "%d. %b %Y", "%d-%b-%Y", "%d/%b/%Y", "%d-%b-%y", "%d %b %y", "%b %d, %Y",
+    "%b %d %Y", "%b-%d-%Y", "%Y-%b-%d", "%Y %b %d", "%b %Y", "%b-%Y", "%b-%y",
+)  # fmt: skip
+_TIMES = (
+    "", " %H:%M", " %H:%M:%S", "T%H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p",
+    ", %H:%M", ", %H:%M:%S", " %H:%M:%S %z",
+)  # fmt: skip
+_HOURS = ("%H:%M", "%H:%M:%S", "%I:%M %p", "%I:%M:%S %p", "%H:%M:%S.%f")
+_SWAPPED = {"%d/%m": "%m/%d", "%m/%d": "%d/%m", "%d-%m": "%m-%d", "%m-%d": "%d-%m"}
+
+# first letters of the months in English, German, French, Spanish, Italian, Portuguese, Dutch
+_MONTHS = {
+    "jan janv ene gen": "Jan", "feb fev févr fév": "Feb", "mar mär mrz mars maa mrt": "Mar",
+    "apr avr abr": "Apr", "may mai mag mei": "May", "jun juin giu": "Jun",
+    "jul juil lug": "Jul", "aug août aou ago": "Aug", "sep set": "Sep", "oct okt ott out": "Oct",
+    "nov": "Nov", "dec dez déc dic": "Dec",
+}  # fmt: skip
+_FULL = (
+    "january february march april may june july august september october november december "
+    "januar februar märz april mai juni juli august september oktober november dezember "
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre "
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre "
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre "
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro "
+    "januari februari maart april mei juni juli augustus september oktober november december"
+)
+_ENGLISH = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTH_OF = {
+    **{word: month for words, month in _MONTHS.items() for word in words.split()},
+    **{word: _ENGLISH[i % 12] for i, word in enumerate(_FULL.split())},
+    "sept": "Sep",
+}
+_WORD = re.compile(r"[^\W\d_]{3,}\.?")
+_WEEKDAY = re.compile(r"^[^\W\d_]{2,10}[,.]+\s*(?=\S)")
+# short, with a digit, and a mark, a name of a month or a time; plain numbers are never dates
+_DATE = re.compile(r"(?=.{4,40}$)(?=.*\d)[^\W_][\w\s.,/:+\-]*$")
+_MARKED = re.compile(r"\d[-/.:T]|[^\W\d_]{3}")
+_SHORT_YEAR = re.compile(r"\d\d([.-])\d\d\1\d\d(?!\d)")
+_TIME = re.compile(r"\d{1,2}:\d\d")
+
+
+class FoundDates(NamedTuple):
+    """The formats of a column of dates, and how certain they are.
+
+    Parameters
+    ----------
+    formats : str
+        Formats of `strptime`, or ISO8601, separated by ``|``.
+    share : float
+        Share of the rows with values that can be read.
+    swapped : str
+        The formats with day and month exchanged, if they read as many values; else empty.
+    """
+
+    formats: str
+    share: float
+    swapped: str = ""
+
+
+def check_date_format(date_format: str) -> None:
+    """Raise an error for what is no format of dates."""
+    import datetime
+
+    for each in date_format.split(MANY):
+        example = datetime.datetime(2024, 12, 31, 13, 5)
+        try:
+            is_right = each == ISO or ("%" in each and example.strftime(each) != each)
+            if is_right and each != ISO:
+                datetime.datetime.strptime(example.strftime(each), each)
+        except ValueError:
+            is_right = False
+        if not is_right:
+            raise PalmetteError(
+                f"date_format={date_format!r}: expected a format of strptime, such as %d.%m.%Y or "
+                "'%m/%d/%Y %H:%M', or several, separated by |."
+            )
+
+
+def find_formats(
+    texts: NDArray[Any], counts: NDArray[np.int64], day_first: bool | None = None
+) -> FoundDates | None:
+    """Find the formats of the dates of a column; None if most of its strings are no dates.
+
+    Day and month have one order in a column: the one that reads more values. If both read the
+    same, the month comes first between slashes, and the day between other marks.
+
+    Parameters
+    ----------
+    texts : object array of shape (n_texts,)
+        Distinct strings.
+    counts : int array of shape (n_texts,)
+        Number of rows of each.
+    day_first : bool, optional
+        The order where both are possible.
+
+    Returns
+    -------
+    FoundDates or None
+
+    Examples
+    --------
+    >>> texts = np.array(["31/12/2024", "01/02/2024", "2024-03-01"], dtype=object)
+    >>> find_formats(texts, np.array([1, 1, 1])).formats
+    '%d/%m/%Y|ISO8601'
+    """
+    places = np.linspace(0, len(texts) - 1, min(len(texts), _SAMPLE)).astype(np.int64)
+    few = texts[places]
+    if np.mean([looks_like_date(text) for text in few.tolist()]) < 0.8:
+        return None
+    total = int(counts.sum())
+    chosen: list[str] = []
+    swapped: list[str] = []
+    left, left_counts, read, is_swappable = texts, counts, 0, False
+    while len(left) and len(chosen) < _MOST:
+        sample = left[np.linspace(0, len(left) - 1, min(len(left), _SAMPLE)).astype(np.int64)]
+        best = _best_format(sample)
+        if best is None:
+            break
+        other = _swap(best)
+        known = ~np.isnat(to_dates(left, best))
+        if other:
+            also = ~np.isnat(to_dates(left, other))
+            ours, theirs = int(left_counts[known].sum()), int(left_counts[also].sum())
+            prefers = other.startswith("%d") == day_first and day_first is not None
+            if theirs > ours or (theirs == ours and prefers):
+                best, other, known, also = other, best, also, known
+            is_tie = ours == theirs
+        else:
+            is_tie = False
+        n_rows = int(left_counts[known].sum())
+        if n_rows < _LEAST * total:
+            break
+        chosen.append(best)
+        swapped.append(other if is_tie and other else best)
+        is_swappable |= is_tie
+        read += n_rows
+        # never both orders in one column: what only the other order reads is unreadable
+        left, left_counts = left[~known], left_counts[~known]
+        if other and len(left):
+            mixed = ~np.isnat(to_dates(left, other))
+            left, left_counts = left[~mixed], left_counts[~mixed]
+    if not chosen:
+        return None
+    exchanged = MANY.join(swapped) if is_swappable else ""
+    return FoundDates(MANY.join(chosen), read / max(total, 1), exchanged)
+
+
+def _best_format(few: NDArray[Any]) -> str | None:
+    """Return the format that reads most strings of a sample, the first one of equals."""
+    best, most = None, 0
+    for date_format in _candidates(few):
+        n_read = int((~np.isnat(to_dates(few, date_format))).sum())
+        if n_read > most:
+            best, most = date_format, n_read
+        if most == len(few):
+            break
+    return best
+
+
+def _candidates(few: NDArray[Any]) -> list[str]:
+    """Formats that the characters of the strings allow."""
+    texts = few.tolist()
+    has_time = any(_TIME.search(text) for text in texts)
+    has_words = any(_WORD.search(text) for text in texts)
+    times = _TIMES if has_time else ("",)
+    found = [ISO, *(day + time for day in _DAYS for time in times)]
+    if has_words:
+        found += [day + time for day in _NAMED for time in times]
+    return [*found, *(_HOURS if has_time else ())]
+
+
+def _swap(date_format: str) -> str:
+    for order, other in _SWAPPED.items():
+        if date_format.startswith(order):
+            return other + date_format[len(order) :]
+    return ""
+
+
+def looks_like_date(text: str) -> bool:
+    """Whether a string could be a date: short, with digits and marks; not a plain number.
+
+    Examples
+    --------
+    >>> looks_like_date("31. März 2024"), looks_like_date("5 new"), looks_like_date("20240131")
+    (True, True, False)
+    """
+    text = text.strip()
+    return bool(_DATE.match(text) and _MARKED.search(text))
+
+
+# ---------------------------------------------------------------------- cells as dates
+
+
+def to_dates(cells: Sequence[Any] | NDArray[Any], formats: str) -> NDArray[np.datetime64]:
+    """Convert strings, dates and None to dates; NaT for None and for everything else.
+
+    Parameters
+    ----------
+    cells : sequence of n_samples cells
+    formats : str
+        As in `FoundDates`; of several the first that reads a string is used. It does not matter
+        for cells that are dates.
+
+    Returns
+    -------
+    datetime64 array of shape (n_samples,), as UTC
+    """
+    import pandas as pd
+
+    column = pd.Series(cells, dtype=object)
+    result = np.full(len(column), np.datetime64("NaT"), dtype="datetime64[us]")
+    left = np.arange(len(column))
+    for date_format in formats.replace("%B", "%b").split(MANY):
+        part = column.iloc[left]
+        if date_format != ISO:
+            part = _prepared(part, date_format)
+        found = _read(part, date_format)
+        result[left] = found
+        left = left[np.isnat(found)]
+        if not len(left):
+            break
+    return result
+
+
+def _read(part: Any, date_format: str) -> NDArray[np.datetime64]:
+    import pandas as pd
+
+    try:
+        found = pd.to_datetime(part, format=date_format, utc=True, errors="coerce")
+    except (ValueError, OverflowError, TypeError):  # a format from a file that pandas refuses
+        return np.full(len(part), np.datetime64("NaT"), dtype="datetime64[us]")
+    return np.asarray(found.dt.tz_localize(None).to_numpy(dtype="datetime64[us]"))
+
+
+def _prepared(part: Any, date_format: str) -> Any:
+    """Strings with English names of months, without those of weekdays; short years checked."""
+    if "%b" in date_format:
+        return part.map(_english)
+    if date_format.startswith(("%d.%m.%y", "%d-%m-%y", "%m-%d-%y")):
+        # one digit for a day or a month is a version, such as 1.10.12
+        return part.map(lambda t: t if not isinstance(t, str) or _SHORT_YEAR.match(t) else None)
+    import pandas as pd
+
+    return part.str.strip() if pd.api.types.infer_dtype(part) == "string" else part
+
+
+def _english(text: Any) -> Any:
+    if not isinstance(text, str):
+        return text
+    text = _WEEKDAY.sub("", text.strip()) if not text[:1].isdigit() else text
+    text = re.sub(r"(?<=\d)(st|nd|rd|th)\b", "", text)
+    text = re.sub(r"\bde\b\s*", "", text)
+
+    def month(found: re.Match[str]) -> str:
+        word = found.group().rstrip(".").casefold()
+        return _MONTH_OF.get(word, found.group())
+
+    return _WORD.sub(month, text)

@@ -1,0 +1,388 @@
+"""Rows of text files, with their lines: CSV, TSV and JSON lines."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import re
+import sys
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palmette.exceptions import ReadError
+from palmette.table._sources import TableSource
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_DELIMITERS = ";\t|,"  # of those that split the first lines alike, the first is taken
+_LOOK = 20  # lines that show the delimiter
+_PEEK = 2**16  # bytes that are inspected before reading
+_MAX_CELL_CHARACTERS = min(2**28, sys.maxsize)
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_UNDECODED = re.compile("[\udc80-\udcff]")
+_SKIP = "skip such rows with --skip-bad-rows"
+
+
+class Part(NamedTuple):
+    """Some rows of a table.
+
+    Parameters
+    ----------
+    frame : DataFrame of n_samples rows
+    lines : int array of shape (n_samples,) or None
+        Line of the file on which each row begins, from 1; None for formats without lines.
+    """
+
+    frame: pd.DataFrame
+    lines: NDArray[np.int64] | None = None
+
+
+def numbered_columns(width: int) -> list[str]:
+    """Return names of the columns of a table without a header: col1, col2, ..."""
+    return [f"col{i + 1}" for i in range(width)]
+
+
+def delimited_parts(source: TableSource, rows: int) -> Iterator[Part]:
+    """Read CSV or TSV in chunks; see `palmette.table._reading.read_parts`. Cells stay text."""
+    import pandas as pd
+
+    with source.open() as binary:
+        reader = _RowReader(_as_text(binary, source), source)
+        try:
+            while cells := reader.take(rows):
+                columns = enumerate(zip(*cells, strict=True))
+                frame = pd.DataFrame(
+                    {i: [cell or None for cell in column] for i, column in columns}, dtype=object
+                )
+                yield Part(frame.set_axis(reader.names, axis=1), np.array(reader.starts))
+        except UnicodeDecodeError as error:  # of encodings of several bytes
+            raise ReadError(
+                f"the text near this line is not {error.encoding}. Pass its encoding, such as "
+                "--encoding latin-1",
+                path=source.title,
+                line=reader.line + 1,
+            ) from error
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Allow long cells, and restore the limit, which the whole process shares."""
+    before = csv.field_size_limit(_MAX_CELL_CHARACTERS)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _peekable(binary: Any) -> Any:
+    return binary if hasattr(binary, "peek") else io.BufferedReader(binary)
+
+
+def _as_text(binary: Any, source: TableSource) -> io.TextIOWrapper:
+    buffered = _peekable(binary)
+    start = buffered.peek(_PEEK)[:_PEEK]
+    encoding = source.encoding or next(
+        (name for mark, name in _BYTE_ORDER_MARKS if start.startswith(mark)), "utf-8"
+    )
+    if b"\0" in start and not encoding.replace("-", "").lower().startswith(("utf16", "utf32")):
+        raise ReadError("this is a binary file: expected a table in text", path=source.title)
+    return io.TextIOWrapper(buffered, encoding=encoding, errors="surrogateescape", newline="")
+
+
+class _Lines:
+    """Lines of a text, counted, of which some can be given back to be read again."""
+
+    def __init__(self, text: Iterator[str]) -> None:
+        self._text = text
+        self._back: deque[str] = deque()
+        self.number = 0  # lines that were read
+        self.record: list[str] = []  # those of the current row
+        self.is_undecoded = False
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._back.popleft() if self._back else next(self._text)
+        self.number += 1
+        self.record.append(line)
+        if not line.isascii() and _UNDECODED.search(line):
+            self.is_undecoded = True
+        return line
+
+    def give_back(self, lines: list[str]) -> None:
+        self._back.extendleft(reversed(lines))
+        self.number -= len(lines)
+
+
+class _RowReader:
+    """The rows of a delimited text, with the line on which each begins."""
+
+    def __init__(self, text: io.TextIOWrapper, source: TableSource) -> None:
+        self._source, self._lines = source, _Lines(text)
+        self._encoding = text.encoding
+        self._reader = csv.reader(self._lines, delimiter=self._find_delimiter(), strict=True)
+        first = self._first_row()
+        self._width = len(first)
+        if source.header:
+            self.names = [cell.strip() or f"column {i + 1}" for i, cell in enumerate(first)]
+            self._header = first if len(first) > 1 else None
+        else:
+            self.names = numbered_columns(len(first))
+            self._header = None
+            self._lines.give_back(self._lines.record[:])
+
+    @property
+    def line(self) -> int:
+        """Number of lines that were read."""
+        return self._lines.number
+
+    def _find_delimiter(self) -> str:
+        """Skip empty lines, and find the delimiter of the first ones."""
+        lines = self._lines
+        look = [line for line in islice(lines, _LOOK) if line.strip()]
+        if not look:
+            raise ReadError(
+                "the file is empty: expected a line with column names", path=self._source.title
+            )
+        lines.give_back(lines.record[:])
+        if self._source.delimiter is not None:
+            return self._source.delimiter
+        return "\t" if self._source.format == "tsv" else likely_delimiter(look)
+
+    def _first_row(self) -> list[str]:
+        row: list[str] = []
+        while not row or (len(row) == 1 and not row[0].strip()):
+            self._lines.record.clear()
+            self._lines.is_undecoded = False
+            try:
+                with _long_cells():
+                    row = next(self._reader)
+            except csv.Error as error:
+                raise ReadError(
+                    f"the row cannot be read ({error})", path=self._source.title, line=self.line
+                ) from error
+        if self._lines.is_undecoded and self._source.header:
+            self._refuse_bytes(1, always=True)
+        return row
+
+    def take(self, n_rows: int) -> list[list[str]]:
+        """Return the next rows; `starts` has the lines on which they begin."""
+        lines, reader, record = self._lines, self._reader, self._lines.record
+        width, header = self._width, self._header
+        rows: list[list[str]] = []
+        self.starts: list[int] = []
+        add_row, add_start, clear = rows.append, self.starts.append, record.clear
+        with _long_cells():
+            while len(rows) < n_rows:
+                clear()
+                before = lines.number
+                start = before + 1
+                try:
+                    for row in islice(reader, n_rows - len(rows)):
+                        if len(row) != width or lines.is_undecoded or row == header:
+                            if row:
+                                self._refuse(start, row)
+                        else:
+                            add_row(row)
+                            add_start(start)
+                        clear()
+                        start = lines.number + 1
+                    if lines.number == before:
+                        break
+                except csv.Error as error:
+                    self._refuse_quotes(start, error)
+                    # a quote that is not closed ends below: the next line is a row again
+                    lines.give_back(record[1:])
+                    lines.is_undecoded = False
+        return rows
+
+    def _refuse(self, line: int, row: list[str]) -> None:
+        if self._lines.is_undecoded:
+            self._refuse_bytes(line)
+        elif len(row) != self._width:
+            first = "the first line has" if self._source.header else "the first row has"
+            refuse(
+                self._source, line,
+                f"the row has {len(row)} cells, but {first} {self._width} columns",
+                "Put cells that contain the delimiter in double quotes, correct the row",
+                "".join(self._lines.record),
+            )  # fmt: skip
+        else:
+            refuse(
+                self._source, line, "the row repeats the names of the columns", "Remove it",
+                "".join(self._lines.record),
+            )  # fmt: skip
+
+    def _refuse_bytes(self, line: int, always: bool = False) -> None:
+        text = "".join(self._lines.record)
+        self._lines.is_undecoded = False
+        found = _UNDECODED.search(text)
+        byte = 0 if found is None else ord(found.group()) - 0xDC00
+        reason = f"the text is not {self._encoding} (byte 0x{byte:02x})"
+        advice = "Pass its encoding, such as --encoding latin-1"
+        if always:
+            raise ReadError(f"{reason}. {advice}", path=self._source.title, line=line)
+        refuse(self._source, line, reason, advice, text)
+
+    def _refuse_quotes(self, line: int, error: csv.Error) -> None:
+        refuse(
+            self._source, line, f"the row cannot be read ({error})",
+            "Double the quotes inside quoted cells, and close them",
+            "".join(self._lines.record[:1]),
+        )  # fmt: skip
+
+
+def refuse(source: TableSource, line: int, reason: str, advice: str, text: str) -> None:
+    """Skip a row, if bad rows are skipped; else raise an error.
+
+    Parameters
+    ----------
+    source : TableSource
+    line : int
+        Line on which the row begins.
+    reason : str
+        What is wrong.
+    advice : str
+        What to do about it; the error also names the option that skips such rows.
+    text : str
+        The row as it is in the file.
+    """
+    if source.bad is None:
+        raise ReadError(f"{reason}. {advice}, or {_SKIP}", path=source.title, line=line)
+    plain = text.rstrip("\r\n").encode("utf-8", "surrogateescape")
+    source.bad.add(line, reason, plain.decode("utf-8", "backslashreplace"))
+
+
+def likely_delimiter(lines: list[str]) -> str:
+    """Return the most likely delimiter of some lines; a comma by default.
+
+    It is the one that splits most lines into as many cells as the first.
+
+    Examples
+    --------
+    >>> likely_delimiter(["title;price, net;kind", "a;1,5;b", "c;2;d"])
+    ';'
+    """
+    best, most = ",", (0.0, 0)
+    for mark in _DELIMITERS:
+        count = lines[0].count(mark)
+        if not count:
+            continue
+        with _long_cells():
+            try:
+                widths = [len(row) for row in csv.reader(lines, delimiter=mark)]
+            except csv.Error:
+                widths = [len(line.split(mark)) for line in lines]
+        share = float(np.mean([width == widths[0] for width in widths]))
+        if (share, count) > most:
+            best, most = mark, (share, count)
+    return best
+
+
+# ---------------------------------------------------------------------- JSON lines
+
+
+def json_parts(source: TableSource, rows: int) -> Iterator[Part]:
+    """Read JSON objects in chunks, one per line or in one list.
+
+    The columns are the keys of the first chunk. Objects may lack some of them, which are then
+    missing values; a new key in a later chunk is an error.
+    """
+    import pandas as pd
+
+    with source.open() as binary:
+        buffered = _peekable(binary)
+        is_list = buffered.peek(_PEEK)[:_PEEK].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+        errors = "strict" if is_list else "surrogateescape"
+        text = io.TextIOWrapper(buffered, encoding=source.encoding or "utf-8-sig", errors=errors)
+        objects = _listed(text, source) if is_list else _by_line(text, source)
+        names: list[str] | None = None
+        while part := list(islice(objects, rows)):
+            if names is None:
+                names = list(dict.fromkeys(key for _, record in part for key in record))
+            part = [pair for pair in part if _has_known_keys(*pair, names, source)]
+            if not part:
+                continue
+            frame = pd.DataFrame(
+                {i: [record.get(name) for _, record in part] for i, name in enumerate(names)},
+                dtype=object,
+            ).set_axis(names, axis=1)
+            lines = None if is_list else np.array([line for line, _ in part], dtype=np.int64)
+            yield Part(frame, lines)
+
+
+def _has_known_keys(
+    line: int, record: dict[str, Any], names: list[str], source: TableSource
+) -> bool:
+    new = [key for key in record if key not in names]
+    if new:
+        refuse(
+            source, line,
+            f"the key {new[0]!r} does not occur in the first rows ({', '.join(names[:10])})",
+            "Add it to the first object, as null", json.dumps(record, ensure_ascii=False),
+        )  # fmt: skip
+    return not new
+
+
+def _by_line(text: Any, source: TableSource) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(text, start=1):
+        if not line.strip():
+            continue
+        if not line.isascii() and _UNDECODED.search(line):
+            byte = ord(_UNDECODED.findall(line)[0]) - 0xDC00
+            refuse(
+                source, number, f"the text is not {text.encoding} (byte 0x{byte:02x})",
+                "Pass its encoding, such as --encoding latin-1", line,
+            )  # fmt: skip
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            reason = f"this is not a JSON object ({getattr(error, 'msg', 'too deep')})"
+            if source.bad is None:
+                raise ReadError(
+                    f"{reason}. Correct the line, or {_SKIP}",
+                    path=source.title,
+                    line=number,
+                    text=line,
+                    column=getattr(error, "colno", 1) - 1,
+                ) from error
+            refuse(source, number, reason, "", line)
+            continue
+        if not isinstance(record, dict):
+            refuse(source, number, _no_object(record), "Correct the line", line)
+            continue
+        yield number, record
+
+
+def _listed(text: Any, source: TableSource) -> Iterator[tuple[int, dict[str, Any]]]:
+    try:
+        records = json.load(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ReadError(
+            f"this is not a JSON list ({getattr(error, 'msg', 'too deep')})",
+            path=source.title,
+            line=getattr(error, "lineno", None),
+        ) from error
+    for number, record in enumerate(records, start=1):
+        if not isinstance(record, dict):
+            raise ReadError(f"{_no_object(record)} in place {number}", path=source.title)
+        yield number, record
+
+
+def _no_object(record: Any) -> str:
+    return f'expected an object, such as {{"title": "..."}}, got a {type(record).__name__}'
