@@ -23,7 +23,7 @@ class Proposal:
     old, new : tuple
         Paths; empty for new and for removed nodes.
     kind : str
-        As in `palmette.hierarchy._changes.KINDS`.
+        As in `palmette.hierarchy._change_lines.KINDS`.
     reason : str
         Why the line is proposed.
     """

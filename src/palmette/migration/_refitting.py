@@ -22,7 +22,8 @@ from palmette.hierarchy._changes import TreeChange
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._forms import LabelForm
 from palmette.labels._labels import NodeLabels
-from palmette.migration._classifier import MigratedClassifier, Pending, Step
+from palmette.migration._classifier import MigratedClassifier
+from palmette.migration._steps import Pending, Step
 
 _CACHES = ("_columns_at", "_paths", "_shrunk")
 
