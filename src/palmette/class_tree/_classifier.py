@@ -32,6 +32,7 @@ from palmette.labels._labels import NodeLabels
 from palmette.persistence.checks import numbers, require, within
 
 _HELD_OUT = 2**24  # maximum number of probabilities used for calibration: 128 MiB
+_HELD_OUT_ROWS = 3_000  # enough to fit one number
 
 
 class ClassTreeClassifier(HierarchicalClassifier):
@@ -187,7 +188,7 @@ class ClassTreeClassifier(HierarchicalClassifier):
         if not test.size:  # no class has three rows
             return 1.0
         routes = router.train(problem.restrict(train))
-        n_test = max(1, _HELD_OUT // self.space_.n_classes)
+        n_test = max(1, min(_HELD_OUT // self.space_.n_classes, _HELD_OUT_ROWS))
         if len(test) > n_test:
             test = test[np.linspace(0, len(test) - 1, n_test).astype(np.int64)]
         proba = self._uncalibrated_proba(routes, take_rows(problem.X, test))
