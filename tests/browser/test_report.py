@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.reporting.known_answers import KnownAnswers, numbered, random_case
@@ -339,3 +341,143 @@ def test_a_notebook_frame_draws_the_report(opened, browser, tmp_path):
     assert frame.locator("#panel h3").inner_text() == "a0"
     assert complaints == []
     page.close()
+
+
+# ---------------------------------------------------------------------- what a manager reads
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """Return the page of two models of label sets, which has seven scores."""
+    first, X, y = random_case(0, n_rows=200, several=True)
+    answers = first.predict(X)
+    answers = [*y[:80], *answers[80:160], *[{("a0",)}] * 40]  # better, the same, worse
+    second = KnownAnswers(first.hierarchy_, answers, first.predict_node_proba(X), several=True)
+    first.summary_ = {
+        "model": "class-tree", "rows": 30, "columns": {"a": "text"}, "settings": {},
+        "hierarchy": {"nodes": 99}, "when": "2026-01-02T03:04:05+00:00", "coverage": None,
+        "leaderboard": [
+            {"model": "class-tree", "folds": 2, "hierarchical_f1": 0.8, "accuracy": 0.7},
+            {"model": "flat-linear", "folds": 2, "hierarchical_f1": 0.75, "accuracy": 0.6},
+            {"model": "flat", "folds": 0, "hierarchical_f1": None, "note": "too slow"},
+        ],
+    }  # fmt: skip
+    path = tmp_path_factory.mktemp("two") / "report.html"
+    report(first, X, y, other=second, names=("old", "new"), n_bootstrap=20).write(path)
+    return path
+
+
+def test_every_score_has_its_baselines_and_the_verdict_is_first(opened, two):
+    with opened(two) as page:
+        assert page.locator("main .verdict").first.inner_text().startswith("new is right for ")
+        assert page.locator("#figures .verdict").inner_text().startswith("All labels are right")
+        cards = page.locator(".card")
+        assert cards.count() == page.locator(".card .against").count() == 7
+        lines = page.locator(".card .against").first.inner_text()
+        assert "most frequent class" in lines
+        assert "flat linear model*\n0.750" in lines
+        assert "this model there*\n0.800" in lines
+
+
+@pytest.mark.parametrize("width", [1280, 800, 390])
+def test_cards_fill_their_rows(opened, two, small, width):
+    edges = """cards => { const at = new Map();
+      for (const card of cards) { const box = card.getBoundingClientRect();
+        at.set(Math.round(box.top), Math.round(box.right)); }
+      return [...at.values()]; }"""
+    for path in (two, small):
+        with opened(path, width=width) as page:
+            ends = page.locator(".card").evaluate_all(edges)
+            assert len(ends) > 1
+            assert max(ends) - min(ends) <= 1  # the last card of each row ends at the same edge
+
+
+def test_details_of_the_fit_are_words(opened, two):
+    with opened(two) as page:
+        for summary in page.locator("#model summary").all():
+            summary.click()
+        words = page.locator("#model").inner_text()
+        assert not set('{}[]"') & set(words)
+        assert "Not tried: flat (too slow)." in words
+        assert "99" not in words  # nodes are counted in one place
+        assert "2026-01-02 03:04:05 UTC" in words
+
+
+def test_tables_that_are_cut_say_so(opened, small):
+    with opened(small, **PHONE) as page:
+        boxes = page.locator("#acceptance .table-box")
+        cut = [box for box in boxes.all() if "cut" in box.get_attribute("class")]
+        assert cut
+        assert cut[0].locator(".scroll-hint").is_visible()
+        assert "more-right" in cut[0].get_attribute("class")
+        cut[0].locator(".table-frame").evaluate("frame => { frame.scrollLeft = 9999; }")
+        page.wait_for_function("document.querySelector('.more-left')")
+        assert "more-right" not in cut[0].get_attribute("class")
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.wait_for_function("!document.querySelector('#acceptance .cut')")
+
+
+@pytest.mark.parametrize("height", [844, 480])
+def test_the_page_scrolls_to_the_hit_of_a_search(opened, large, height):
+    with opened(large, width=390, height=height) as page:
+        box = page.locator("#search")
+        box.evaluate("box => box.scrollIntoView({ block: 'end' })")
+        box.fill("leaf 8999")
+        hit = page.locator(".row.active").bounding_box()
+        assert page.locator(".row.active .row-name").inner_text() == "Leaf 8999"
+        assert 0 < hit["y"] < height - hit["height"]
+
+
+def test_errors_are_saved_as_a_table_without_formulas(opened, tmp_path):
+    import csv
+    import io
+
+    from palmette._text import excel_safe
+
+    names = ["=1+1", '@x"y', "-2", "a,b\nc", "＋1", "plain"]
+    path = tmp_path / "report.html"
+    model = KnownAnswers(Hierarchy.star(names), names[1:] + names[:1])
+    report(model, numbered(6), names, sample_texts=names, n_bootstrap=0).write(path)
+    with opened(path) as page:
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download the 6 errors (CSV)").click()
+        text = Path(download.value.path()).read_bytes().decode("utf-8")
+        assert download.value.suggested_filename.endswith("_errors.csv")
+    assert text.startswith("\ufeff")
+    [titles, *rows] = csv.reader(io.StringIO(text[1:], newline=""))
+    assert titles == ["row", "text", "true label", "predicted label", "confidence"]
+    assert {row[2] for row in rows} == set(map(excel_safe, names))
+    assert {row[2] for row in rows} & {"'=1+1", "-2", "'@x\"y"}
+
+
+def test_ten_pairs_are_shown_and_the_others_folded(opened, small):
+    with opened(small) as page:
+        assert page.locator(".pairs > li:visible").count() == 10
+        page.locator(".more-pairs > summary").click()
+        assert page.locator(".pairs > li:visible").count() == 50
+
+
+def test_two_models_and_the_rows_where_they_differ(opened, two, shots):
+    with opened(two, **PHONE) as page:
+        assert page.locator("main h2").first.inner_text() == "Two models"
+        before = page.locator("#versus .examples").first.inner_text()
+        page.locator("#differing").select_option("1")
+        assert page.locator("#versus .examples").first.inner_text() != before
+        page.locator("#versus td .link").first.click()
+        assert page.locator("#panel h3").inner_text()
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= PHONE["width"]
+        shots(page)
+
+
+def test_reports_of_earlier_versions_open(opened, tmp_path):
+    from palmette.reporting import Report
+
+    facts = report(*random_case(0), n_bootstrap=0).facts
+    new = ("verdict", "baselines", "acceptance", "classes", "review", "versus")
+    old = {key: value for key, value in facts.items() if key not in new}
+    path = tmp_path / "old.html"
+    Report(old).write(path)
+    Report(old).write(tmp_path / "old.md")
+    with opened(path) as page:
+        assert page.locator("main h2").count() == 6
+        assert page.locator(".card").count() == 6

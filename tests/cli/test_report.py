@@ -45,7 +45,8 @@ def test_every_option_is_a_parameter(parse):
     words = ["--html", "a.html", "--json", "a.json", "--md", "a.md", "--title", "t"]
     words += ["--map", "a=b", "--bootstrap", 9, "--seed", 3, "--format", "csv"]
     words += ["--encoding", "latin-1", "--delimiter", ";", "--sheet", "s", "--trust", "x.Y"]
-    words += ["--precision", 0.9, "--train", "a.csv"]
+    words += ["--precision", 0.9, "--train", "a.csv", "--decimal", ",", "--date-format", "%Y"]
+    words += ["--no-header", "--skip-bad-rows", "--bad-rows", "b.csv"]
     given = {
         "files": ["m.palmette", "t.csv"],
         "html": Path("a.html"),
@@ -61,6 +62,11 @@ def test_every_option_is_a_parameter(parse):
         "encoding": "latin-1",
         "delimiter": ";",
         "sheet": "s",
+        "decimal": [","],
+        "date_format": ["%Y"],
+        "header": False,
+        "skip_bad_rows": True,
+        "bad_rows": Path("b.csv"),
         "trusted": ["x.Y"],
     }
     assert parse(report, "m.palmette", "t.csv", *words) == given
@@ -125,9 +131,54 @@ def test_columns_under_another_name(palmette, fails, model, table, tmp_path):
 def test_mistakes_show_before_any_work(fails, model, table, tmp_path):
     assert "expected a suffix in .html" in fails("report", model, table, "--html", "report.pdf")
     assert "there is no folder" in fails("report", model, table, "--md", tmp_path / "no" / "a.md")
+    assert "expected a number between 0 and 1" in fails("report", model, table, "--precision", 95)
+    fails("report", model, table, "--train", tmp_path / "none.csv")
     fails("report", tmp_path / "none.palmette", table)
     fails("report", model, tmp_path / "none.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["test.csv"]
+
+
+def test_two_models_side_by_side(palmette, fails, model, table, tmp_path):
+    from palmette.persistence import load
+
+    second = tmp_path / "other.palmette"
+    save(load(model), second)
+    out = tmp_path / "two.json"
+    result = palmette("report", model, second, table, "--json", out, "--bootstrap", 9)
+    assert result.exit_code == 0, result.output
+    assert "goods and other on test.csv" in result.stdout
+    assert "other is right for" in result.stdout.replace("\n", " ")
+    found = json.loads(out.read_text(encoding="utf-8"))["versus"]
+    assert found["names"] == ["goods", "other"]
+    assert found["n_differing"] == 0
+    assert "got 1 file: expected a model and a table" in fails("report", model)
+    assert "got 4 files" in fails("report", model, model, model, table)
+
+
+def test_a_flat_linear_model_of_the_training_table(palmette, model, table, tmp_path):
+    train = tmp_path / "train.csv"
+    pd.DataFrame(GOODS * 12, columns=["title", "kind"]).to_csv(train, index=False)
+    out = tmp_path / "r.json"
+    result = palmette("report", model, table, "--json", out, "--bootstrap", 0)
+    assert "--train TABLE" in result.stdout.replace("\n", " ")
+    palmette("report", model, table, "--json", out, "--bootstrap", 0, "--train", train)
+    facts = json.loads(out.read_text(encoding="utf-8"))
+    majority, flat = facts["baselines"]
+    assert "Food > Fruit, the most frequent class of the training rows" in majority["words"]
+    assert flat["measured"] == "report"
+    assert set(flat["scores"]) == {each["name"] for each in facts["figures"]}
+    assert "the flat linear model" in facts["verdict"]
+
+
+def test_numbers_of_training_rows_are_in_the_report(palmette, model, table, tmp_path):
+    palmette("report", model, table, "--json", tmp_path / "r.json", "--bootstrap", 0)
+    facts = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    names = [facts["nodes"]["name"][node] for node in facts["classes"]["node"]]
+    assert dict(zip(names, facts["classes"]["train"], strict=True)) == {
+        "Fruit": 24, "Bread": 12, "Saws": 12, "Nails": 12,
+    }  # fmt: skip
+    assert facts["setting"]["hierarchy"]["nodes"] == 6
+    assert facts["setting"]["fitted"]["hierarchy"]["nodes"] == 6
 
 
 def test_a_table_without_its_target(fails, model, tmp_path):
