@@ -33,7 +33,8 @@ def test_every_option_is_a_parameter(parse):
         *["--separator", ">", "--labels-separator", ";", "--column", "a=text", "--drop", "b"],
         *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
         *["--search", "--seed", "3", "--jobs", "2", "--format", "tsv", "--encoding", "latin-1"],
-        *["--delimiter", ";", "--sheet", "one"],
+        *["--delimiter", ";", "--sheet", "one", "--decimal", ",", "--date-format", "d=%d.%m.%Y"],
+        *["--no-header", "--skip-bad-rows", "--bad-rows", "b.csv"],
     )  # fmt: skip
     assert parameters == {
         "table": "a.csv",
@@ -58,6 +59,11 @@ def test_every_option_is_a_parameter(parse):
         "encoding": "latin-1",
         "delimiter": ";",
         "sheet": "one",
+        "decimal": [","],
+        "date_format": ["d=%d.%m.%Y"],
+        "header": False,
+        "skip_bad_rows": True,
+        "bad_rows": Path("b.csv"),
     }
 
 
@@ -70,12 +76,13 @@ def test_one_call_of_the_library(palmette, called, goods):
         *["--separator", ">", "--labels-separator", ";", "--column", "a=b=text", "--drop", "b"],
         *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
         *["--search", "--seed", "3", "--jobs", "2", "--format", "csv", "--encoding", "latin-1"],
-        *["--delimiter", ";"],
+        *["--delimiter", ";", "--decimal", ",", "--date-format", "d=%d.%m.%Y", "--no-header"],
+        *["--bad-rows", "b.csv"],
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     (((source, target), options),) = calls
     assert (source.name, source.format, target) == ("goods.txt", "csv", ["x", "y"])
-    assert (source.encoding, source.delimiter) == ("latin-1", ";")
+    assert (source.encoding, source.delimiter, source.header) == ("latin-1", ";", False)
     del options["watch"], options["tell"]
     assert options == {
         "hierarchy": "t.txt",
@@ -86,6 +93,10 @@ def test_one_call_of_the_library(palmette, called, goods):
         "labels_separator": ";",
         "columns": {"a=b": "text"},
         "drop": ["b"],
+        "decimal": ",",
+        "date_format": {"d": "%d.%m.%Y"},
+        "skip_bad_rows": False,
+        "bad_rows": Path("b.csv"),
         "text": "hashing",
         "folds": 4,
         "calibrate": "sigmoid",

@@ -42,7 +42,8 @@ def test_every_option_is_a_parameter(parse):
         *["m.palmette", "new.csv", "--out", "o.csv", "--top", "3"],
         *["--confidence", ".8", "--explain", "--map", "title=name", "--chunk-rows", "5"],
         *["--format", "tsv", "--encoding", "latin-1", "--delimiter", ";", "--sheet", "one"],
-        *["--trust", "some.Type", "--excel-safe"],
+        *["--trust", "some.Type", "--excel-safe", "--decimal", ",", "--date-format", "%d.%m.%Y"],
+        *["--no-header", "--skip-bad-rows", "--bad-rows", "b.csv"],
     )  # fmt: skip
     assert parameters == {
         "model": Path("m.palmette"),
@@ -57,6 +58,11 @@ def test_every_option_is_a_parameter(parse):
         "encoding": "latin-1",
         "delimiter": ";",
         "sheet": "one",
+        "decimal": [","],
+        "date_format": ["%d.%m.%Y"],
+        "header": False,
+        "skip_bad_rows": True,
+        "bad_rows": Path("b.csv"),
         "trusted": ["some.Type"],
         "excel_safe": True,
     }

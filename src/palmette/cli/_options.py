@@ -17,6 +17,7 @@ from palmette.exceptions import PalmetteError
 if TYPE_CHECKING:
     from palmette.compare import Problem
     from palmette.table import TableModel
+    from palmette.table._sources import TableSource
 
 # ---------------------------------------------------------------------- tables
 
@@ -33,6 +34,44 @@ Format = Annotated[
 Encoding = Annotated[str | None, typer.Option(help="Encoding of text, such as latin-1.")]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of the cells of a CSV file.")]
 Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook; the first by default.")]
+Decimal = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Decimal mark of numbers, . or ,; NAME=, for one column, repeatable. Found if not "
+        "given."
+    ),
+]
+DateFormat = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Format of dates, such as %d.%m.%Y; NAME=FORMAT for one column, repeatable. Found if "
+        "not given."
+    ),
+]
+Header = Annotated[
+    bool,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line has the names of columns; else they are col1, col2, ...",
+    ),
+]
+HeaderAsFitted = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line has the names of columns; by default as in palmette fit.",
+    ),
+]
+SkipBadRows = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad-rows", help="Skip rows that cannot be read, and count them, without an error."
+    ),
+]
+BadRowsFile = Annotated[
+    Path | None,
+    typer.Option("--bad-rows", help="Skip such rows, and write them with line and reason: .csv."),
+]
 ColumnNames = Annotated[
     list[str] | None,
     typer.Option(
@@ -114,6 +153,39 @@ def read_column_names(words: list[str] | None) -> dict[str, str]:
     return names
 
 
+def read_written(words: list[str] | None, option: str) -> str | dict[str, str] | None:
+    """Read the words of ``--decimal`` or ``--date-format``: one for all columns, or NAME=VALUE.
+
+    Examples
+    --------
+    >>> read_written(["since=%d.%m.%Y"], "--date-format")
+    {'since': '%d.%m.%Y'}
+    >>> read_written([","], "--decimal")
+    ','
+    """
+    words = words or []
+    pairs = [word.partition("=") if "%" in word else word.rpartition("=") for word in words]
+    named = {name: value for name, equals, value in pairs if equals and name and "%" not in name}
+    if len(named) == len(words):
+        return named or None
+    if len(words) > 1:
+        raise PalmetteError(
+            f"got {option} {' '.join(map(repr, words))}: expected one for all columns, or "
+            f"NAME=... for each, such as {option} price=... {option} weight=..."
+        )
+    return words[0]
+
+
+def bad_rows_of(skip: bool, path: Path | None) -> Any:
+    """Return a `BadRows` if bad rows are skipped, else None; check the name of their file."""
+    from palmette.cli._terminal import require_writable
+    from palmette.table._sources import BadRows
+
+    if path is not None:
+        require_writable(path, [".csv"])
+    return BadRows() if skip or path is not None else None
+
+
 # ---------------------------------------------------------------------- what options refer to
 
 
@@ -129,6 +201,33 @@ def load_table_model(path: Path, trusted: list[str] | None) -> TableModel:
             "model written by palmette fit. In Python, use its predict method or palmette.report."
         )
     return model
+
+
+def as_fitted(
+    model: TableModel,
+    source: TableSource,
+    header: bool | None,
+    decimal: list[str] | None,
+    date_format: list[str] | None,
+) -> TableSource:
+    """Return a table to be read as that of the fit, unless options say how it is written.
+
+    Parameters
+    ----------
+    model : TableModel
+        Gets another schema if numbers or dates are written otherwise.
+    source : TableSource
+    header : bool or None
+    decimal, date_format : list of str or None
+        Words of the options.
+    """
+    from dataclasses import replace
+
+    marks = read_written(decimal, "--decimal")
+    formats = read_written(date_format, "--date-format")
+    if marks is not None or formats is not None:
+        model.schema_ = model.schema_.written(marks, formats)
+    return replace(source, header=model.schema_.header if header is None else header)
 
 
 def find_data(
@@ -162,8 +261,9 @@ def find_data(
     from palmette.table._sources import TableSource
 
     found = read_problem(
-        TableSource.of(name), target or [], separator=separator, labels_separator=labels_separator
-    )
+        TableSource.of(name), target or [], separator=separator, labels_separator=labels_separator,
+        tell=lambda words: say(words, err=True),
+    )  # fmt: skip
     X: Any = found.frame
     if X.shape[1] == 1 and is_text_column(X.iloc[:, 0]):
         X = fill_texts(X.iloc[:, 0])

@@ -10,18 +10,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from palmette.cli._options import (
+    BadRowsFile,
+    DateFormat,
+    Decimal,
     Delimiter,
     Encoding,
     Format,
+    Header,
     Jobs,
     LabelsSeparator,
     Seed,
     Separator,
     Settings,
     Sheet,
+    SkipBadRows,
     TableFile,
     Target,
     check_jobs,
+    read_written,
     say,
 )
 from palmette.exceptions import PalmetteError
@@ -89,6 +95,11 @@ def fit(
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     sheet: Sheet = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
+    header: Header = True,
+    skip_bad_rows: SkipBadRows = False,
+    bad_rows: BadRowsFile = None,
 ) -> None:
     """Fit a model to the rows of a table, and write it for predict and report.
 
@@ -106,7 +117,11 @@ def fit(
     check_jobs(n_jobs)
     if text not in ("tfidf", "hashing"):
         raise PalmetteError(f"got --text {text}: expected tfidf or hashing.")
-    source = TableSource.of(table, format, encoding=encoding, delimiter=delimiter, sheet=sheet)
+    if bad_rows is not None:
+        require_writable(bad_rows, [".csv"])
+    source = TableSource.of(
+        table, format, encoding=encoding, delimiter=delimiter, sheet=sheet, header=header
+    )
     source.require()
     with _progress(time or None) as (watch, tell):
         fitted = fit_table(
@@ -120,6 +135,10 @@ def fit(
             labels_separator=labels_separator,
             columns=_kinds(columns or []),
             drop=drop or [],
+            decimal=read_written(decimal, "--decimal"),
+            date_format=read_written(date_format, "--date-format"),
+            skip_bad_rows=skip_bad_rows,
+            bad_rows=bad_rows,
             text=text,
             folds=folds,
             calibrate=calibrate,

@@ -10,15 +10,22 @@ from typing import Annotated
 import typer
 
 from palmette.cli._options import (
+    BadRowsFile,
     ColumnNames,
+    DateFormat,
+    Decimal,
     Delimiter,
     Encoding,
     ExcelSafe,
     Format,
+    HeaderAsFitted,
     ModelFile,
     Sheet,
+    SkipBadRows,
     TableFile,
     Trusted,
+    as_fitted,
+    bad_rows_of,
     load_table_model,
     read_column_names,
     say,
@@ -52,13 +59,19 @@ def predict(
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     sheet: Sheet = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
+    header: HeaderAsFitted = None,
+    skip_bad_rows: SkipBadRows = False,
+    bad_rows: BadRowsFile = None,
     trusted: Trusted = None,
     excel_safe: ExcelSafe = False,
 ) -> None:
     """Write the rows of a table with the predicted path and its probability.
 
     Rows are read, predicted and written in chunks, so files may have any size; only workbooks are
-    read whole. An output file is written completely or not at all.
+    read whole. An output file is written completely or not at all. Numbers and dates that cannot
+    be read count as missing, and their number is told.
 
     Example: palmette predict model.palmette new.csv --confidence .8 --out predicted.csv
     """
@@ -72,9 +85,13 @@ def predict(
         require_writable(out, OUTPUTS)
     require_csv(excel_safe, [out])
     wishes = Wishes(top, confidence, explain, read_column_names(rename))
-    source = TableSource.of(table, format, encoding=encoding, delimiter=delimiter, sheet=sheet)
+    bad = bad_rows_of(skip_bad_rows, bad_rows)
+    source = TableSource.of(
+        table, format, encoding=encoding, delimiter=delimiter, sheet=sheet, bad=bad
+    )
     source.require()
     fitted = load_table_model(model, trusted)
+    source = as_fitted(fitted, source, header, decimal, date_format)
     chunks = predict_chunks(
         fitted, source, wishes, rows=chunk_rows, tell=lambda words: say(words, err=True)
     )
@@ -86,6 +103,9 @@ def predict(
             show(rows)
     if out is not None:
         say(f"wrote {out}: {rows:,} rows", err=True)
+    if bad_rows is not None:
+        bad.write(bad_rows, excel_safe)
+        say(f"wrote {bad_rows}: {len(bad):,} rows that were skipped", err=True)
 
 
 @contextmanager

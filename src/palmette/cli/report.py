@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from palmette.cli._options import (
+    BadRowsFile,
     ColumnNames,
+    DateFormat,
+    Decimal,
     Delimiter,
     Encoding,
     Format,
+    HeaderAsFitted,
     Seed,
     Sheet,
+    SkipBadRows,
     Trusted,
+    as_fitted,
+    bad_rows_of,
     load_table_model,
     read_column_names,
     say,
 )
-from palmette.exceptions import PalmetteError
+from palmette.exceptions import PalmetteError, TableWarning
 
 if TYPE_CHECKING:
     from palmette.cli._terminal import Console
@@ -62,6 +70,11 @@ def report(
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     sheet: Sheet = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
+    header: HeaderAsFitted = None,
+    skip_bad_rows: SkipBadRows = False,
+    bad_rows: BadRowsFile = None,
     trusted: Trusted = None,
 ) -> None:
     """Evaluate a model on rows with true labels: verdict, scores, errors, rows to review.
@@ -82,21 +95,28 @@ def report(
         if path is not None:
             require_writable(path, [suffix])
     columns = read_column_names(renamed)
-    source = TableSource.of(data, format, encoding=encoding, delimiter=delimiter, sheet=sheet)
+    bad = bad_rows_of(skip_bad_rows, bad_rows)
+    source = TableSource.of(
+        data, format, encoding=encoding, delimiter=delimiter, sheet=sheet, bad=bad
+    )
     source.require()
     training = None if train is None else TableSource.of(train)
     if training is not None:
         training.require()
     fitted, *others = (load_table_model(path, trusted) for path in models)
+    for each in (*others, fitted):
+        source = as_fitted(each, source, header, decimal, date_format)
     options: dict[str, Any] = {}
     if others:
         options = {"other": others[0], "names": _names(models)}
-    with Console(stderr=True).status(f"reading {source.title} ...") as status:
+    reading = Console(stderr=True).status(f"reading {source.title} ...")
+    with warnings.catch_warnings(), reading as status:
         frame = _read(source, [fitted, *others], columns)
         if training is not None:
             status.update(f"fitting {_FLAT} on {training.title} ...")
             options["baselines"] = {"flat linear model": _fit_flat(fitted, training, seed)}
         status.update(f"predicting {len(frame):,} rows ...")
+        warnings.simplefilter("ignore", TableWarning)  # told when the table was read
         found = make_report(
             fitted,
             frame,
@@ -108,6 +128,9 @@ def report(
             **options,
         )
     _print(found, Console())
+    if bad_rows is not None:
+        bad.write(bad_rows)
+        say(f"wrote {bad_rows}: {len(bad):,} rows that were skipped")
     for path in filter(None, wanted.values()):
         found.write(path)
         say(f"wrote {path}")
@@ -155,10 +178,13 @@ def _fit_flat(fitted: TableModel, training: TableSource, seed: int) -> TableMode
 
 
 def _read(source: TableSource, models: list[TableModel], names: dict[str, str]) -> Any:
-    """Read the table, and give its columns the names that the models know."""
-    from palmette.table._reading import read_whole
+    """Read the table, give its columns the names that the models know, and tell what is wrong."""
+    from palmette.table._reading import read_part
+    from palmette.table._schema import Unread
 
-    frame = read_whole(source)
+    frame, lines = read_part(source)
+    if not source.header:
+        frame = models[0].schema_.named(frame, models[0].target_.columns, source.title)
     for column, name in names.items():
         if name not in frame.columns:
             raise PalmetteError(
@@ -168,6 +194,12 @@ def _read(source: TableSource, models: list[TableModel], names: dict[str, str]) 
     frame = frame.rename(columns={name: column for column, name in names.items()})
     for fitted in models:
         fitted.check_columns(frame.columns, source.title)
+    unread = Unread()
+    models[0].schema_.cast(frame, lines=lines, unread=unread)
+    for sentence in unread.sentences(source.title):
+        say(sentence, err=True)
+    if source.bad:
+        say(source.bad.sentence(source.title), err=True)
     return frame
 
 
