@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import struct
+import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -175,6 +176,67 @@ def test_absurd_sizes_are_refused_before_anything_is_made(write: Write) -> None:
         assert absurd != content
         with pytest.raises(ReadError, match="expected at most"):
             read_mat(write("f.mat", absurd))
+
+
+# ---------------------------------------------------------------------- version 7.3
+
+
+def hdf5(fill: Callable[[Any], None]) -> bytes:
+    h5py = pytest.importorskip("h5py")
+    stream = io.BytesIO()
+    with h5py.File(stream, "w", userblock_size=512) as file:
+        fill(file)
+    return stream.getvalue()
+
+
+def test_hdf5_holds_the_same_matrices(write: Write) -> None:
+    data = np.array([[0.5, 0.0, 1], [0.0, 0.7, 2], [0.0, 0.0, 3]])
+
+    def fill(file: Any) -> None:
+        file["tree"] = TREE.T
+        thin = sparse.csc_array(data)
+        group = file.create_group("data_array")
+        group.attrs["MATLAB_sparse"] = np.uint64(3)
+        for key, value in (("ir", thin.indices), ("jc", thin.indptr), ("data", thin.data)):
+            group[key] = value
+        file["notes"] = np.zeros((2, 2, 2))
+
+    found = read_mat(write("f.mat", hdf5(fill)))
+    whole = read_mat(
+        write("g.mat", hdf5(lambda f: f.update({"tree": TREE.T, "data_array": data.T})))
+    )
+    for bunch in (found, whole):
+        X = bunch.X.toarray() if sparse.issparse(bunch.X) else bunch.X
+        np.testing.assert_array_equal(X, data[:, :2])
+        assert bunch.y.tolist() == [1, 2, 3]
+
+
+def test_hdf5_reads_no_other_files_and_no_other_things(write: Write) -> None:
+    h5py = pytest.importorskip("h5py")
+    outside = h5py.ExternalLink("other.mat", "/data_array")
+    cases = [
+        (lambda f: f.update({"data_array": outside}), "data_array is a link to another file"),
+        (lambda f: f.update({"data_array": h5py.SoftLink("/x")}), "is a link"),
+        (
+            lambda f: f.create_dataset("tree", (2, 2), "f8", external="o.bin"),
+            "not an array of real",
+        ),
+        (lambda f: f.create_dataset("tree", data=["text"]), "not an array of real"),
+        (lambda f: f.create_dataset("tree", (2**20, 2**20), "f8", chunks=(64, 64)), "at most"),
+        (lambda f: f.create_group("tree"), "struct"),
+        (lambda f: f.update({"tree": np.zeros((2, 2, 2))}), "3 dimensions"),
+    ]
+    for fill, message in cases:
+        with pytest.raises(ReadError, match=message):
+            read_mat(write("f.mat", hdf5(fill)))
+    with pytest.raises(ReadError, match="HDF5"):
+        read_mat(write("f.mat", hdf5(lambda f: f.update({"tree": TREE.T}))[:600]))
+
+
+def test_without_h5py_the_package_is_named(write: Write, monkeypatch: Any) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(ReadError, match=r"needs h5py: pip install 'palmette\[hdf5\]'.*'-v7'"):
+        read_mat(write("f.mat", b"\x89HDF\r\n\x1a\n"))
 
 
 def test_a_packed_bomb_is_cut_off(write: Write) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import zlib
 from collections.abc import Collection, Iterator
@@ -25,7 +26,7 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def read_mat(path: str | os.PathLike[str]) -> Bunch:
-    """Read a MATLAB file (version 5 to 7) in one of two layouts.
+    """Read a MATLAB file in one of two layouts; version 7.3 (HDF5) needs h5py.
 
     ``data_array`` and ``tree``
         Rows of features with the class, a node number from 1, in the last column; ``tree`` has
@@ -56,18 +57,23 @@ def read_mat(path: str | os.PathLike[str]) -> Bunch:
     ([1, 2], [3, 1, 2])
     """
     content = read_bytes(path)
-    if content[:8] == _HDF5 or content[512:520] == _HDF5:
-        raise ReadError(
-            "this is a MATLAB 7.3 file (HDF5), which is not read here. Save it again in MATLAB "
-            "with save(..., '-v7'), or load it with h5py (arrays are transposed there)",
-            path=path,
-        )
+    is_hdf5 = content[:8] == _HDF5 or content[512:520] == _HDF5
     try:
-        variables = read_mat5(content, _READ, MAX_CELLS)
-    except Mat5Error as error:
+        variables = (read_mat73 if is_hdf5 else read_mat5)(content, _READ, MAX_CELLS)
+    except ImportError as error:
         raise ReadError(
-            f"this is not a MATLAB file of version 5 to 7, or it is damaged: {error}", path=path
+            "this is a MATLAB 7.3 file (HDF5), which needs h5py: pip install 'palmette[hdf5]'. Or "
+            "save it again in MATLAB with save(..., '-v7')",
+            path=path,
         ) from error
+    except Mat5Error as error:
+        words = f"this is not a MATLAB file of version 5 to 7, or it is damaged: {error}"
+        if is_hdf5:
+            words = (
+                f"this MATLAB 7.3 file (HDF5) cannot be read: {error}. Save it again in MATLAB, "
+                "with save(..., '-v7') for version 7"
+            )
+        raise ReadError(words, path=path) from error
     values = {name: variable.value for name, variable in variables.items()}
     if values.keys() >= {"data_array", "tree"}:
         return _with_tree(values["data_array"], values["tree"], path)
@@ -332,14 +338,23 @@ def _value(variable: MatVariable, view: memoryview, order: str) -> Matrix:
     if row_of.dtype.kind not in "iu" or start_of.dtype.kind not in "iu":
         _fail(f"{variable.name} has indices that are not integers")
     starts, indices = (np.asarray(part, dtype=np.int64) for part in (start_of, row_of))
-    stored = int(starts[-1]) if len(starts) else 0
-    is_sound = len(starts) == columns + 1 and starts[0] == 0 and (np.diff(starts) >= 0).all()
-    if not is_sound or stored > min(len(values), len(indices)):
+    if len(starts) != columns + 1:
         _fail(f"{variable.name} is not a valid sparse matrix")
+    return _sparse(variable.name, indices, starts, values, rows)
+
+
+def _sparse(
+    name: str, indices: NDArray[np.int64], starts: NDArray[np.int64], values: Any, rows: int
+) -> sparse.csc_array:
+    """Return a sparse matrix stored by column, after a check of its indices."""
+    stored = int(starts[-1]) if len(starts) else 0
+    is_sound = len(starts) > 0 and starts[0] == 0 and (np.diff(starts) >= 0).all()
+    if not is_sound or stored > min(len(values), len(indices)):
+        _fail(f"{name} is not a valid sparse matrix")
     indices = indices[:stored]
     if stored and (indices.min() < 0 or indices.max() >= rows):
-        _fail(f"{variable.name} has an index outside of its {rows} rows")
-    return sparse.csc_array((values[:stored], indices, starts), shape=(rows, columns))
+        _fail(f"{name} has an index outside of its {rows} rows")
+    return sparse.csc_array((values[:stored], indices, starts), shape=(rows, len(starts) - 1))
 
 
 def _numbers(element: tuple[int, memoryview], order: str) -> NDArray[np.number]:
@@ -353,3 +368,71 @@ def _numbers(element: tuple[int, memoryview], order: str) -> NDArray[np.number]:
 
 def _fail(message: str) -> NoReturn:
     raise Mat5Error(message)
+
+
+# ---------------------------------------------------------------------- MATLAB 7.3
+
+
+def read_mat73(content: bytes, wanted: Collection[str], max_cells: int) -> dict[str, MatVariable]:
+    """Read some variables of a file in HDF5, and only the names of the others; see `read_mat5`.
+
+    Links to other files, and data in them, are refused.
+
+    Parameters
+    ----------
+    content : bytes
+    wanted : collection of str
+    max_cells : int
+
+    Returns
+    -------
+    dict of name to MatVariable
+    """
+    import h5py
+
+    found: dict[str, MatVariable] = {}
+    try:
+        with h5py.File(io.BytesIO(content), "r") as file:
+            for name in file:
+                value = None
+                if name in wanted:
+                    value = _hdf5_matrix(file, name, max_cells)
+                found[name] = MatVariable(name, () if value is None else value.shape, 0, value)
+    except (OSError, KeyError, RuntimeError, ValueError, TypeError, OverflowError) as error:
+        _fail(" ".join(str(error).split())[:200])
+    return found
+
+
+def _hdf5_matrix(file: Any, name: str, max_cells: int) -> Matrix:
+    import h5py
+
+    def array(place: str) -> Any:
+        if not isinstance(file.get(place, getlink=True), h5py.HardLink):
+            _fail(f"{place} is a link to another file")
+        item = file[place]
+        is_plain = isinstance(item, h5py.Dataset) and item.dtype.kind in "biuf"
+        if not is_plain or item.is_virtual or item.external:
+            _fail(f"{place} is not an array of real numbers in this file")
+        if item.size is None or item.size > max_cells:
+            _fail(f"{place} has {item.size} cells: expected at most {max_cells:,}")
+        return item[()]
+
+    if not isinstance(file.get(name, getlink=True), h5py.HardLink):
+        _fail(f"{name} is a link to another file")
+    if isinstance(file[name], h5py.Group):
+        rows = int(file[name].attrs.get("MATLAB_sparse", -1))
+        if rows < 0:
+            _fail(f"{name} is a struct or an object, expected a real matrix")
+        starts = np.asarray(array(f"{name}/jc"), dtype=np.int64)
+        parts = [array(f"{name}/{key}") if key in file[name] else np.zeros(0)
+                 for key in ("ir", "data")]  # fmt: skip
+        if max(rows, 1) * max(len(starts) - 1, 0) > max_cells:
+            _fail(f"{name} has more than {max_cells:,} cells")
+        return _sparse(name, np.asarray(parts[0], dtype=np.int64), starts, parts[1], rows)
+    if file[name].attrs.get("MATLAB_empty", 0):
+        return np.zeros((0, 0))
+    values = array(name)
+    if values.ndim != 2:
+        _fail(f"{name} has {values.ndim} dimensions, expected a real matrix")
+    matrix: Matrix = values.T  # HDF5 stores rows, MATLAB columns
+    return matrix
