@@ -2,10 +2,12 @@
 
     python benchmarks/bench_report.py                      # Shopify's taxonomy, 14,606 nodes
     python benchmarks/bench_report.py --taxonomy google_product_taxonomy --rows 5000
+    python benchmarks/bench_report.py --model model.palmette --table test.csv [--other b.palmette]
 
 Rows are texts made of the words on the path to a class, some of them left out and some taken from
-elsewhere; the model looks for the class with most of these words. Needs the data home
-(PALMETTE_DATA), playwright and Chromium.
+elsewhere; the model looks for the class with most of these words. With --model, it is a model of
+`palmette fit` and the rows are those of a table. Needs playwright and Chromium, and without --model
+the data home (PALMETTE_DATA).
 """
 
 from __future__ import annotations
@@ -17,8 +19,10 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -108,6 +112,24 @@ def time_in_browser(page: Path, repeats: int) -> list[float]:
     return seconds
 
 
+def make_case(options: argparse.Namespace) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """Return a model, rows with their labels, and options of the report."""
+    hierarchy = fetch(options.taxonomy).hierarchy
+    texts, paths = make_rows(hierarchy, options.rows, options.seed)
+    title = f"{options.taxonomy}, {options.rows:,} rows"
+    return NearestWords().fit(hierarchy), (texts, paths), {"title": title}
+
+
+def load_case(options: argparse.Namespace) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """Return a model of a file, its table, and options of the report."""
+    frame = pd.read_csv(options.table, dtype=str, keep_default_na=False)
+    more = {"title": f"{options.model.stem} on {options.table.name}"}
+    if options.other:
+        names = (options.model.stem, options.other.stem)
+        more |= {"other": pm.load(options.other), "names": names}
+    return pm.load(options.model), (frame,), more
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--taxonomy", default="shopify_product_taxonomy")
@@ -115,14 +137,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", type=Path, help="keep the page here")
+    parser.add_argument("--model", type=Path, help="a model of palmette fit, instead of a taxonomy")
+    parser.add_argument("--table", type=Path, help="a table with true labels, for --model")
+    parser.add_argument("--other", type=Path, help="a second model, to compare")
     options = parser.parse_args()
 
-    hierarchy = fetch(options.taxonomy).hierarchy
-    texts, paths = make_rows(hierarchy, options.rows, options.seed)
-    model = NearestWords().fit(hierarchy)
-    begin = time.perf_counter()
-    found = report(model, texts, paths, title=f"{options.taxonomy}, {options.rows:,} rows")
-    made = time.perf_counter() - begin
+    model, rows, more = load_case(options) if options.model else make_case(options)
+    begin = time.process_time()
+    found = report(model, *rows, **more)
+    made = time.process_time() - begin
     with tempfile.TemporaryDirectory() as folder:
         page = (options.out or Path(folder) / "report.html").resolve()
         begin = time.perf_counter()
@@ -130,8 +153,10 @@ def main() -> None:
         written = time.perf_counter() - begin
         seconds = time_in_browser(page, options.repeats)
         size = page.stat().st_size
-    print(f"{options.taxonomy}: {hierarchy.n_nodes - 1:,} nodes, {options.rows:,} rows; {found!r}")
-    print(f"facts {made:.1f} s, page written in {written:.2f} s, {size / 1e6:.2f} MB")
+    facts = found.facts["setting"]
+    print(f"{facts['hierarchy']['nodes']:,} nodes, {facts['data']['rows']:,} rows; {found!r}")
+    print(found.facts["verdict"])
+    print(f"facts {made:.1f} CPU s, page written in {written:.2f} s, {size / 1e6:.2f} MB")
     print(
         f"opens in {statistics.median(seconds):.2f} s (median of {len(seconds)}; first "
         f"{seconds[0]:.2f} s, slowest {max(seconds):.2f} s)"

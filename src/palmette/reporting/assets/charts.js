@@ -1,6 +1,6 @@
 // Charts as inline SVG, each with a title, a description and a table of the same values.
 
-const BOX = { width: 380, height: 260, left: 46, right: 12, top: 12, bottom: 40 };
+const BOX = { width: 380, height: 260, left: 56, right: 12, top: 12, bottom: 40 };
 
 function scale(from, to, low, high, log = false) {
   if (log) {

@@ -2,9 +2,12 @@
 
 const BASELINES = facts.baselines ?? [];
 
+// A sentence whose numbers stay on the line of their percent sign.
+const unbroken = (text) => text.replaceAll(" %", "\u00a0%");
+
 function verdictBlock() {
   if (!facts.verdict) return null;
-  return h("p", { class: "verdict", id: "verdict" }, facts.verdict);
+  return h("p", { class: "verdict", id: "verdict" }, unbroken(facts.verdict));
 }
 
 // "flat linear .696" for one score; cross-validated ones come with this model's own.

@@ -184,7 +184,7 @@ function versusSection(choose) {
   return section(
     "versus",
     "Two models",
-    h("p", { class: "verdict" }, found.verdict),
+    h("p", { class: "verdict" }, unbroken(found.verdict)),
     versusFigures(found),
     h(
       "p",
