@@ -81,6 +81,24 @@ def _on_a_dag(model: Any) -> Victim:
     return _model(bytes_of(model.set_params(hierarchy=DAG).fit(X, y)), X[::4])
 
 
+def _migrated() -> Victim:
+    """Return a model over a changed tree: a label split, one moved, one removed, a new one."""
+    X, y = problem(4)
+    model = pm.LocalPerParentClassifier(GaussianNB()).fit(X, y)
+    changes = [("c", "c1"), ("c", "c2"), ("d > only", "a > only"), ("d", ""), ("", "b > new")]
+    now = {("d", "only"): ("a", "only"), ("c",): ("c1",), ("b", "z"): ("b", "new")}
+    labels = [now.get(path, path) for path in y]
+    labels[labels.index(("c1",))] = ("c2",)
+    return _model(bytes_of(pm.migrate(model, changes, X, labels)), X[::4])
+
+
+def _migrated_sets() -> Victim:
+    X, y = several(PATH_SETS, 4)
+    model = pm.BinaryRelevance(GaussianNB()).fit(X, y)
+    changes = [("b > x", "a > bx"), ("c", "d", "merge"), ("", "b > new")]
+    return _model(bytes_of(pm.migrate(model, changes)), X[::4])
+
+
 def _few_rounds() -> Any:
     return pm.HierarchicalBoostingClassifier(n_estimators=3, random_state=0)
 
@@ -293,6 +311,8 @@ VICTIMS: dict[str, Callable[[], Victim]] = {
     "Sets-HierarchicalBoosting": lambda: _on_sets(
         pm.HierarchicalBoostingClassifier(n_estimators=3)
     ),
+    "Migrated": _migrated,
+    "Migrated-sets": _migrated_sets,
     "Dag-LocalPerNode": lambda: _on_a_dag(pm.LocalPerNodeClassifier(GaussianNB())),
     "Dag-HierarchicalBoosting": lambda: _on_a_dag(
         pm.HierarchicalBoostingClassifier(n_estimators=3)
