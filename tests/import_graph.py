@@ -35,6 +35,7 @@ METHODS = (
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli",),
     ("compare",),
+    ("reviewing",),
     ("table",),
     ("models",),
     ("reporting",),

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     )
     from palmette.persistence import load, save
     from palmette.reporting import report
+    from palmette.reviewing import review
     from palmette.scoring import HirrScore
     from palmette.table import fit_table, migrate
 
@@ -151,6 +152,7 @@ __all__ = [
     "partition",
     "plotting",
     "report",
+    "review",
     "routing",
     "save",
     "scoring",
@@ -186,6 +188,7 @@ _NAMES = {
     ),
     "persistence": "load save",
     "reporting": "report",
+    "reviewing": "review",
     "scoring": "HirrScore",
     "table": "fit_table migrate",
 }

@@ -24,6 +24,7 @@ from palmette.cli.lists import datasets, models
 from palmette.cli.migrate import migrate
 from palmette.cli.predict import predict
 from palmette.cli.report import report
+from palmette.cli.review import review
 from palmette.exceptions import PalmetteError
 
 __all__ = ["ExitCode", "app", "exit_on_error", "main"]
@@ -176,6 +177,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     fit,
     predict,
     report,
+    review,
     migrate,
     learn,
     compare,
