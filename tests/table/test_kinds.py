@@ -147,6 +147,7 @@ def names(n):
     [
         (names(300), "text"),
         (names(30), "text"),
+        ([f"{('TOOL', 'FOOD')[i % 2]}-{i:05d}" for i in range(60)], "text"),
         (["5 new", "3 used", "5 used"] * 9, "category"),
         ([f"{i} new" for i in range(60)], "text"),
         (["5 kg", "500 g"] * 20, "category"),

@@ -71,7 +71,7 @@ def test_values_that_cannot_be_read_are_missing_counted_and_told(goods):
     price, since = unread.sentences("new.csv")
     assert price == (
         "new.csv: 1 value of the column 'price' cannot be read as a number, such as 'cheap' in "
-        "row 107, and count as missing"
+        "row 107: treated as missing"
     )
     assert "2 values" in since
     assert "'yesterday' in row 103" in since

@@ -303,6 +303,7 @@ _ID_NAME = re.compile(
 )
 _CAMEL_ID = re.compile(r"[a-z](?:Id|ID)$")
 _UUID = re.compile(r"\{?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}\}?$", re.IGNORECASE)
+_WORDS = re.compile(r"[^\W\d_]{3,}")
 _HASH = re.compile(r"(?:0x)?(?=[^\W_]*\d)[0-9a-f]{12,}$", re.IGNORECASE)
 
 
@@ -324,7 +325,8 @@ def running_numbers(numbers: NDArray[np.float64], name: str = "") -> str:
         return ""
     steps = np.diff(numbers)
     n_range = float(numbers.max() - numbers.min()) + 1
-    if n_range <= _DENSE * len(numbers) and ((steps > 0).all() or (steps < 0).all()):
+    in_order = max(np.mean(steps > 0), np.mean(steps < 0)) >= _NEARLY_DISTINCT
+    if in_order and n_range <= _DENSE * len(numbers):
         return "running numbers"
     is_named = _ID_NAME.search(name) or _CAMEL_ID.search(name)
     if not is_named or numbers.min() < 0:
@@ -337,10 +339,11 @@ def identifier_of_texts(cells: Distinct) -> str:
     """Return why strings are identifiers, or an empty string.
 
     Identifiers are nearly all distinct and have no spaces, and are one of: UUIDs; hashes, of
-    hexadecimal digits; codes of which at least half of the characters are digits; codes that
-    differ in their numbers only, such as item_17; or characters at random, of which fewer groups
-    of three occur in several rows than in words of any language. Names such as libfoo-dev share
-    pieces with each other, and are texts.
+    hexadecimal digits; codes of which at least half of the characters are digits, or that differ
+    in their numbers only, such as item_17; or characters at random, of which fewer groups of three
+    occur in several rows than in words of any language. Names such as libfoo-dev, which share
+    pieces with each other, are texts, and so are codes with several words, such as TOOL-17 and
+    FOOD-23.
     """
     n_values = cells.n_values
     if n_values < _LEAST_ROWS or len(cells.texts) < _NEARLY_DISTINCT * n_values:
@@ -359,14 +362,22 @@ def identifier_of_texts(cells: Distinct) -> str:
         return "hashes"
     joined = "".join(few)
     n_digits = sum(map(str.isdigit, joined))
-    if share(lambda text: any(map(str.isdigit, text))) >= _NEARLY_DISTINCT:
+    if share(lambda text: any(map(str.isdigit, text))) >= _NEARLY_DISTINCT and not _vary(few):
         if n_digits >= 0.5 * max(sum(map(str.isalnum, joined)), 1):
             return "codes of digits"
-        if len({re.sub(r"\d+", "0", text) for text in few}) <= 0.05 * len(few):
+        forms = Counter(re.sub(r"\d+", "0", text) for text in few)
+        if forms.most_common(1)[0][1] >= _NEARLY_DISTINCT * len(few):
             return "codes that differ in their numbers only"
     if len(few) >= 100 and _recurrence(few) < 0.001 * len(few):
         return "codes without common parts"
     return ""
+
+
+def _vary(texts: list[str]) -> bool:
+    """Whether strings have different words that recur, as TOOL-17 and FOOD-23 have."""
+    words = Counter(" ".join(_WORDS.findall(text)) for text in texts)
+    common = [n for n in words.values() if n >= max(2, 0.02 * len(texts))]
+    return len(common) > 1
 
 
 def _recurrence(texts: list[str]) -> float:

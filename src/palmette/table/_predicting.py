@@ -128,12 +128,12 @@ def _check_first(
     try:
         unknown = model.check_columns(_renamed(frame, wishes.rename).columns, source.title)
     except PalmetteError as error:
-        why = seems_headerless(frame) if source.header else ""
-        if not why:
+        name = seems_headerless(frame) if source.header else ""
+        if not name:
             raise
         raise PalmetteError(
-            f"{error} The first line of {source.title} looks like data ({why}): if it has no "
-            "names of columns, pass --no-header."
+            f"{error} The first line looks like data rather than names of columns, such as "
+            f"{name!r}: if it has no names, pass --no-header."
         ) from error
     unknown = [name for name in unknown if name not in wishes.rename.values()]
     if unknown and tell is not None:

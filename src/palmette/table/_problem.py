@@ -18,7 +18,13 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.table._reading import as_part, seems_headerless
 from palmette.table._schema import Schema, Unread
 from palmette.table._sources import BadRows, TableSource
-from palmette.table._target import TargetForm, canonical_labels, hierarchy_of_paths, plain_labels
+from palmette.table._target import (
+    TargetForm,
+    canonical_labels,
+    hierarchy_of_paths,
+    place_of,
+    plain_labels,
+)
 from palmette.table._written import Given, near_names
 
 LEARN = "learn"
@@ -174,9 +180,10 @@ def read_problem(
         0 if not source_bad else len(source_bad), find_groups(cast), tuple(notes),
     )  # fmt: skip
     if problem.n_duplicates and tell is not None:
+        have = "row has" if problem.n_duplicates == 1 else "rows have"
         tell(
-            f"{problem.n_duplicates:,} rows have the inputs of another row: rows with equal inputs "
-            "are never both in training and in test rows"
+            f"{problem.n_duplicates:,} {have} the inputs of an earlier row: rows with equal inputs "
+            "are never on both sides of a split"
         )
     return problem
 
@@ -250,6 +257,8 @@ class _Labels:
         stream = io.StringIO()
         csv.writer(stream, lineterminator="").writerow(cells)
         line = None if self._lines is None else int(self._lines[place])
+        # the place has a column of its own, and what to do is to skip the row
+        reason = reason.partition(". ")[0].removeprefix(f"{place_of(place, self._lines)} of ")
         self._source.bad.add(line, reason, stream.getvalue())
         self._n_refused += 1
 
@@ -262,12 +271,12 @@ def _headerless(source: Any, frame: Any) -> str:
     """Return a sentence if the first line of a file looks like data."""
     if not isinstance(source, TableSource) or not source.header:
         return ""
-    why = "" if source.format in ("parquet", "jsonl") else seems_headerless(frame)
-    if not why:
+    name = "" if source.format in ("parquet", "jsonl") else seems_headerless(frame)
+    if not name:
         return ""
     return (
-        f"The first line of {source.title} looks like data rather than names of columns ({why}): "
-        "if it has no names, pass --no-header, and name its columns col1, col2, ..."
+        f"The first line of {source.title} looks like data rather than names of columns, such as "
+        f"{name!r}: if it has no names, pass --no-header; its columns are then col1, col2 and so on"
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.table._delimited import Part, delimited_parts, json_parts, numbered_columns
 from palmette.table._kinds import has_value, reads_as_value
-from palmette.table._sources import BadRows, TableSource, reading
+from palmette.table._sources import TableSource, reading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -131,30 +130,6 @@ def read_parts(source: TableSource, rows: int = CHUNK_ROWS) -> Iterator[Part]:
         raise ReadError(f"the table has no rows{more}", path=source.title)
 
 
-def line_numbers(source: TableSource) -> list[int] | None:
-    """Return the line of a text file on which every row begins.
-
-    Parameters
-    ----------
-    source : TableSource
-        The file is read once more.
-
-    Returns
-    -------
-    list of n_samples ints, or None
-        None for formats without lines, and for the standard input.
-    """
-    if source.name == "-":
-        return None
-    lines: list[int] = []
-    again = source if source.bad is None else replace(source, bad=BadRows())
-    for part in read_parts(again, rows=50_000):
-        if part.lines is None:
-            return None
-        lines += part.lines.tolist()
-    return lines
-
-
 def require_distinct(names: list[str], title: str) -> None:
     """Raise an error for two columns of the same name, or no columns."""
     seen: set[str] = set()
@@ -167,7 +142,7 @@ def require_distinct(names: list[str], title: str) -> None:
 
 
 def seems_headerless(frame: pd.DataFrame) -> str:
-    """Return why the names of columns look like values, or an empty string.
+    """Return the first name of a column that looks like a value, or an empty string.
 
     They do if a name is a number or a date, or a value of its own column, and no name is a word
     above a column of numbers or dates. Numbers that count, such as 0, 1, 2 or years, are names.
@@ -181,7 +156,7 @@ def seems_headerless(frame: pd.DataFrame) -> str:
     --------
     >>> import pandas as pd
     >>> seems_headerless(pd.DataFrame({"5.1": ["4.9", "4.7"], "setosa": ["setosa", "other"]}))
-    "'5.1' is the first name of a column"
+    '5.1'
     """
     names = [str(name) for name in frame.columns]
     numbers = [float(name) for name in names if name.lstrip("+-").isdigit()]
@@ -198,7 +173,7 @@ def seems_headerless(frame: pd.DataFrame) -> str:
             return ""
         elif cells.astype(object).eq(name).any() and not name.startswith("column "):
             first = first or name
-    return f"{first!r} is the first name of a column" if first else ""
+    return first
 
 
 def _parquet(source: TableSource, rows: int) -> Iterator[Part]:

@@ -324,7 +324,7 @@ class Unread:
         where = f"{title}: " if title else ""
         return [
             f"{where}{count:,} {'value' if count == 1 else 'values'} of the column {name!r} cannot "
-            f"be read {self._first[name]}, and count as missing"
+            f"be read {self._first[name]}: treated as missing"
             for name, count in self.counts.items()
         ]
 
