@@ -157,21 +157,30 @@ def _names(models: list[Path]) -> tuple[str, str]:
 
 
 def _fit_flat(fitted: TableModel, training: TableSource, seed: int) -> TableModel:
-    """Fit the flat linear model on the training table, with the columns of a model."""
+    """Fit the flat linear model on the training table, read as that of the model."""
+    from dataclasses import replace
+
     from palmette.table import fit_table
     from palmette.table._reading import read_whole
 
-    frame = read_whole(training)
+    if fitted.learnt_:
+        raise PalmetteError(
+            "got --train, but the hierarchy of the model was learnt, so the answers of a flat "
+            "model cannot be placed on it. Leave out --train."
+        )
+    frame = read_whole(replace(training, header=fitted.schema_.header))
     unused = fitted.check_columns(frame.columns, training.title)
     return fit_table(
         frame,
         fitted.target_.columns,
-        hierarchy=None if fitted.learnt_ else fitted.hierarchy_,
+        hierarchy=fitted.hierarchy_,
         model=_FLAT,
         separator=fitted.target_.separator or ("" if len(fitted.target_.columns) == 1 else None),
         labels_separator=fitted.target_.labels_separator,
         columns=fitted.schema_.kinds,
         drop=unused,
+        decimal=fitted.schema_.decimals or None,
+        date_format=fitted.schema_.date_formats or None,
         folds=0,
         seed=seed,
     )
