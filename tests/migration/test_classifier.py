@@ -208,6 +208,10 @@ def test_a_model_without_probabilities_is_carried_over():
     assert not hasattr(new, "predict_proba")
     same = np.mean([a[-1] == b[-1] for a, b in zip(model.predict(X), new.predict(X), strict=True)])
     assert same > 0.8  # the greedy rule starts at other groups
+    pairs = OverLabels(pm.DAGSVMClassifier()).fit(X, Y)
+    merged = migrate(pairs, [("tools > saws", "tools > all"), ("tools > nails", "tools > all")])
+    expected = [("tools", "all") if path[0] == "tools" else path for path in pairs.predict(X)]
+    assert merged.predict(X) == expected
 
 
 def test_fit_fits_everything_again_along_the_new_tree():

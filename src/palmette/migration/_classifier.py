@@ -247,11 +247,15 @@ class MigratedClassifier(HierarchicalClassifier):
         return normalize_rows(proba) if (self.targets_ < 0).any() else proba
 
     def _fitted_proba(self, X: Any) -> FloatArray:
-        """Return probabilities of the labels of the fitted classifier, in the order of nodes."""
+        """Return probabilities of the labels of the fitted classifier, in the order of nodes.
+
+        Without probabilities they are shares of its margins, or 1 for what it predicts.
+        """
         if gives_node_proba(self.fitted_):
             return self._paths.class_proba(X)
         old = hierarchy_of(self.fitted_)
-        if isinstance(final_step(self.fitted_), HierarchicalClassifier):
+        kind, base = type(final_step(self.fitted_)), HierarchicalClassifier
+        if issubclass(kind, base) and kind._class_proba_of is not base._class_proba_of:
             X, model = to_last_step(self.fitted_, X)
             return np.asarray(model._class_proba_of(model._read_rows(X)))
         classes = _answers_of(self.fitted_, old).space.classes
