@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from tests.table.goods import make_goods
 
+from palmette.calibration import _base as calibration
 from palmette.exceptions import PalmetteError, ReadError, TableWarning
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.table import fit_table
@@ -206,3 +207,21 @@ def test_repeated_rows_are_counted_and_kept_together():
         "of a split"
     ]
     assert read_problem(goods, "kind").groups is None
+
+
+def test_calibration_keeps_equal_inputs_together(monkeypatch):
+    goods = make_goods()[["price", "kind"]]
+    seen = []
+    given = calibration._given_folds
+
+    def record(cv, *options):
+        seen.extend(cv)
+        return given(cv, *options)
+
+    monkeypatch.setattr(calibration, "_given_folds", record)
+    table = pd.concat([goods, goods], ignore_index=True)
+    model = fit_table(table, "kind", model="flat-naive-bayes", folds=0, calibrate="sigmoid")
+    assert len(seen) == 3
+    for train, test in seen:
+        assert not set(train % 80) & set(test % 80)
+    assert model.estimator_.cv == 3

@@ -157,7 +157,13 @@ def _final_fit(
         if kept is not None and kept.name == name:
             exponent = _held_out_exponent(race, kept)
         estimator = sharpen(estimator, race.settings_of(name), exponent)
-    return _fit(wrapping.around(estimator, race.seed), X, y, name), vectorizer
+    wrapped = wrapping.around(estimator, race.seed)
+    if problem.groups is None or wrapping.calibrate is None or wrapping.coverage is not None:
+        return _fit(wrapped, X, y, name), vectorizer
+    cv, wrapped.cv = wrapped.cv, race.folds(rows, wrapped.cv)  # equal inputs stay together
+    fitted = _fit(wrapped, X, y, name)
+    fitted.cv = cv  # the rows of the folds are not stored
+    return fitted, vectorizer
 
 
 def _final_rows(

@@ -157,12 +157,7 @@ class Race:
             self.make(self.model)  # raises an error for wrong settings
             return self.model, [], None
         chosen = self._rows()
-        codes = self.problem.codes()
-        pairs = make_folds(
-            None if codes is None else np.unique(codes[chosen], return_inverse=True)[1],
-            len(chosen), self.n_folds, self.seed,
-            None if self.problem.groups is None else self.problem.groups[chosen],
-        )  # fmt: skip
+        pairs = self.folds(chosen, self.n_folds)
         self._warm_up(chosen[pairs[0][0]])
         self.clock.step("features of fold 1")
         load = partial(self._load, chosen[pairs[0][0]], chosen[pairs[0][1]], first=True)
@@ -189,6 +184,14 @@ class Race:
                 raise stop
             self.clock.hurry(_GRACE if isinstance(stop, KeyboardInterrupt) else 0.0)
         return tournament.winner().name, board, tournament
+
+    def folds(self, rows: Any, n_folds: int) -> list[tuple[Any, Any]]:
+        """Split some rows, stratified by label; rows with equal inputs stay together."""
+        codes, groups = self.problem.codes(), self.problem.groups
+        return make_folds(
+            None if codes is None else np.unique(codes[rows], return_inverse=True)[1],
+            len(rows), n_folds, self.seed, None if groups is None else groups[rows],
+        )  # fmt: skip
 
     def _rows(self) -> Any:
         """Rows of the tournament: all, or a sample if time is short."""
