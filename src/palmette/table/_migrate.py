@@ -321,16 +321,17 @@ class Migration:
             of_kind = [line for line in lines if line["change"] == kind]
             if of_kind:
                 words.append(f"{kind}: {_listed([_arrow(line) for line in of_kind])}")
-        parents = [self.shown(node, new) or "the root" for node in change.changed_parents]
+        parents = [repr(self.shown(n, new)) if n else "the root" for n in change.changed_parents]
         if parents:
             words.append(
-                f"gained or lost children: {_listed([repr(each) for each in parents])}; "
-                "probabilities are carried over"
+                f"gained or lost children: {_listed(parents)}; probabilities are carried over"
             )
         words += self._fitted_text()
         waiting = self.waiting
         if waiting:
-            words.append(f"{len(waiting):,} nodes need rows:")
+            words.append(
+                "1 node needs rows:" if len(waiting) == 1 else f"{len(waiting):,} nodes need rows:"
+            )
             words += [f"  {self._wait_text(node)}" for node in waiting]
         elif not self.refits:
             words.append("no node needs rows")
