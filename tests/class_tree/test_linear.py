@@ -157,6 +157,29 @@ class TestPairs:
         assert np.array_equal(np.diff(routes.first_lane), sizes * (sizes - 1) // 2)
 
 
+@pytest.mark.parametrize("n_rows", [40, 600])  # one by one, and as one product
+def test_scores_with_siblings_are_half_normalized(n_rows):
+    h = random_hierarchy(np.random.default_rng(3), 9)
+    X, codes = ROWS["sparse"](9)
+    problem = problem_of(h, X, codes)
+    plain, shared = (LinearRouter(siblings=s).train(problem) for s in (False, True))
+    many = sparse.vstack([problem.X] * 20, format="csr")[:n_rows]
+    table, n = problem.table, many.shape[0]
+    for node, size in enumerate(table.sizes.tolist()):
+        if size < 2:
+            continue
+        asked = (np.arange(n), np.full(n, node, np.int32), np.arange(n + 1) * size)
+        s = 2 * plain.score(plain.prepare(many), *asked).reshape(n, size)
+        expected = s - 0.5 * np.log(np.exp(s).sum(axis=1, keepdims=True))
+        found = shared.score(shared.prepare(many), *asked).reshape(n, size)
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        all_scores = shared.score_all(shared.prepare(many))
+        assert (all_scores is not None) == (n_rows == 600)
+        if all_scores is not None:
+            options = slice(table.first[node], table.first[node + 1])
+            np.testing.assert_allclose(all_scores[:, options], expected, atol=1e-9)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_sparse_rows_are_dense_rows(loss):
     X, codes = sparse_rows(5)
@@ -217,6 +240,7 @@ class TestMistakes:
             ({"max_iter": 0}, "max_iter=0: expected a positive"),
             ({"against": "all"}, "against='all' is unknown: expected 'rest' or 'each'"),
             ({"loss": "logistic", "against": "each"}, "against='each' with loss='logistic'"),
+            ({"siblings": True, "loss": "logistic"}, "siblings=True with loss='logistic'"),
             ({"prune": -0.1}, "prune=-0.1: expected a number of at least 0"),
         ],
     )

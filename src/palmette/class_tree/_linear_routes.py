@@ -17,7 +17,8 @@ from palmette.persistence.checks import check_starts, numbers, require, same_sha
 # for many sparse rows, a product with a dense matrix of all weights is faster, if it fits in memory
 _MANY_ROWS = 512
 _MAX_DENSE = 2**25  # numbers: 256 MiB
-LINKS = ("squared_hinge", "logistic", "softmax", "pairs")  # in the order of `_route_kernel`
+# in the order of `_route_kernel`
+LINKS = ("squared_hinge", "logistic", "softmax", "pairs", "siblings")
 
 
 class LinearRoutes(Routes):
@@ -35,10 +36,10 @@ class LinearRoutes(Routes):
         with two options, which is positive for the second; otherwise one per option, or, with the
         link "pairs", one per pair of options in order, which is positive for the second.
     n_features : int
-    link : {"squared_hinge", "logistic", "softmax", "pairs"}
+    link : {"squared_hinge", "logistic", "softmax", "pairs", "siblings"}
         Function from margins to scores: ``-max(0, 1 - margin)^2``; logarithms of the normalized
         sigmoids at a node; logarithms of the softmax at a node; means of the first over all other
-        options.
+        options; twice the first, less half the logarithm of the sum of its exponentials.
     n_passes : int
         Maximum number of passes over the rows during training.
     """

@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-SQUARED_HINGE, LOGISTIC, SOFTMAX, PAIRS = 0, 1, 2, 3  # functions from margins to scores
+# functions from margins to scores
+SQUARED_HINGE, LOGISTIC, SOFTMAX, PAIRS, SIBLINGS = 0, 1, 2, 3, 4
 
 _LOOKUP = 12  # cost of a binary search of a feature, in writes to a table of all features
 
@@ -157,11 +158,13 @@ def _link(
     else:
         for k in range(n_options):
             scores[k] = margins[k]
-    if link == SQUARED_HINGE:
+    if link == SQUARED_HINGE or link == SIBLINGS:
+        scale = 1.0 if link == SQUARED_HINGE else 2.0
         for k in range(n_options):
             short = max(0.0, 1.0 - scores[k])
-            scores[k] = -short * short
-        return
+            scores[k] = -scale * short * short
+        if link == SQUARED_HINGE:
+            return
     if link == LOGISTIC:
         for k in range(n_options):
             margin = scores[k]
@@ -173,6 +176,8 @@ def _link(
     for k in range(n_options):
         total += np.exp(scores[k] - top)
     total = top + np.log(total)
+    if link == SIBLINGS:
+        total *= 0.5
     for k in range(n_options):
         scores[k] -= total
 
