@@ -158,7 +158,7 @@ def _link(
     else:
         for k in range(n_options):
             scores[k] = margins[k]
-    if link == SQUARED_HINGE or link == SIBLINGS:
+    if link in (SQUARED_HINGE, SIBLINGS):
         scale = 1.0 if link == SQUARED_HINGE else 2.0
         for k in range(n_options):
             short = max(0.0, 1.0 - scores[k])
