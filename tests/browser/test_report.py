@@ -411,10 +411,10 @@ def test_tables_that_are_cut_say_so(opened, small):
         assert cut[0].locator(".scroll-hint").is_visible()
         assert "more-right" in cut[0].get_attribute("class")
         cut[0].locator(".table-frame").evaluate("frame => { frame.scrollLeft = 9999; }")
-        page.wait_for_function("document.querySelector('.more-left')")
+        page.locator("#acceptance .more-left").first.wait_for()
         assert "more-right" not in cut[0].get_attribute("class")
         page.set_viewport_size({"width": 1280, "height": 900})
-        page.wait_for_function("!document.querySelector('#acceptance .cut')")
+        page.locator("#acceptance .cut").first.wait_for(state="detached")
 
 
 @pytest.mark.parametrize("height", [844, 480])
