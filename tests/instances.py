@@ -104,6 +104,7 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
     "HOMER": ({"branching": 2, "random_state": 0},),
     "HOMERTree": ({"branching": 3},),
     "IBLR": ({"n_neighbors": 3, "C": 10.0},),
+    "LinearMultilabel": ({"C": 1000.0, "random_state": 0}, {"max_iter": 20, "random_state": 0}),
     "LocalPerLevelClassifier": BASES,
     "LocalPerNodeClassifier": (*BASES, {"estimator": GaussianNB(), "negatives": "all"}),
     "LocalPerParentClassifier": (*BASES, {"estimator": LogisticRegression(C=10.0, max_iter=200)}),

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         CalibratedLabelRanking,
         ChainEnsemble,
         HOMERTree,
+        LinearMultilabel,
         MLkNN,
         RAkEL,
         ThresholdedMultilabel,
@@ -124,6 +125,7 @@ __all__ = [
     "HirrScore",
     "LabelEmbeddingTree",
     "LabelError",
+    "LinearMultilabel",
     "LocalPerLevelClassifier",
     "LocalPerNodeClassifier",
     "LocalPerParentClassifier",
@@ -180,7 +182,7 @@ _NAMES = {
     ),
     "multilabel": (
         "BinaryRelevance COCOA CalibratedLabelRanking ChainEnsemble HOMER HOMERTree IBLR "
-        "MLkNN RAkEL ThresholdedMultilabel TreesMultilabel"
+        "LinearMultilabel MLkNN RAkEL ThresholdedMultilabel TreesMultilabel"
     ),
     "multipath": (
         "CoherentBlendClassifier CoherentForestClassifier CoherentKernelClassifier "

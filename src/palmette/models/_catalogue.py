@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.models._registry import Make, ModelContext, ModelSpec, find_model, register_model
 
 Needs = Mapping[str, bool]  # options of ModelSpec
@@ -201,9 +200,7 @@ def _class_tree(context: ModelContext) -> Any:
         random_state=context.random_state,
     )
     if context.text:  # more passes and a stricter tolerance cost time and gain nothing
-        model.set_params(router=LinearRouter(C=1.0, tol=0.1, max_iter=8))
-        if isinstance(context.hierarchy, Hierarchy):
-            model.set_params(decoding="top_down")
+        model.set_params(router=LinearRouter(siblings=True, tol=0.1, max_iter=8))
     return model
 
 
@@ -322,7 +319,17 @@ _SEVERAL: tuple[tuple[str, str, str, str | None, str, Needs], ...] = (
 )  # fmt: skip
 
 
+def _multilabel_linear(context: ModelContext) -> Any:
+    model = _classifier("multilabel", "LinearMultilabel")(context)
+    if context.text:  # more passes cost time and gain nothing, and most weights are tiny
+        model.set_params(tol=0.1, max_iter=5, prune=0.01)
+    return model
+
+
 def _register_models_of_several_paths() -> None:
+    words = "linear SVMs, one per label, calibrated"
+    spec = ModelSpec("multilabel-linear", _multilabel_linear, words, several_paths=True, scale=True)
+    register_model(spec)
     for name, package, class_name, preset, summary, needs in _SEVERAL:
         make = _classifier(package, class_name, preset)
         register_model(ModelSpec(name, make, summary, several_paths=True, **needs))

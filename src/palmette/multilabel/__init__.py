@@ -6,6 +6,7 @@ from palmette.multilabel._chains import ChainEnsemble
 from palmette.multilabel._cocoa import COCOA
 from palmette.multilabel._homer import HOMER, HOMERTree
 from palmette.multilabel._label_ranking import CalibratedLabelRanking
+from palmette.multilabel._linear import LinearMultilabel
 from palmette.multilabel._neighbours import IBLR, MLkNN
 from palmette.multilabel._rakel import RAkEL
 from palmette.multilabel._resampling import MLROS, MLRUS, MLSMOTE
@@ -31,6 +32,7 @@ __all__ = [
     "HOMERTree",
     "IterativeStratifiedKFold",
     "IterativeStratifiedShuffleSplit",
+    "LinearMultilabel",
     "MLkNN",
     "RAkEL",
     "ThresholdedMultilabel",

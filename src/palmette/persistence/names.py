@@ -178,6 +178,7 @@ STORED: dict[str, str] = {
     "multilabel.IterativeStratifiedShuffleSplit": (
         "palmette.multilabel:IterativeStratifiedShuffleSplit"
     ),
+    "multilabel.LinearMultilabel": "palmette.multilabel:LinearMultilabel",
     "multilabel.MLROS": "palmette.multilabel:MLROS",
     "multilabel.MLRUS": "palmette.multilabel:MLRUS",
     "multilabel.MLSMOTE": "palmette.multilabel:MLSMOTE",
@@ -196,7 +197,7 @@ STORED: dict[str, str] = {
     "multipath.NumpyNetwork": "palmette.multipath._layers:NumpyNetwork",
     "multipath.Ranks": "palmette.multipath._base:_Ranks",
     "table.Entry": "palmette.table._tournament:Entry",
-    "table.Finished": "palmette.table._fit:Finished",
+    "table.Finished": "palmette.table._final:Finished",
     "table.Fold": "palmette.table._tournament:Fold",
     "table.Schema": "palmette.table._schema:Schema",
     "table.Score": "palmette.table._tournament:Score",

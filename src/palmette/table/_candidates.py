@@ -20,15 +20,15 @@ _TEXT = ("class-tree", BASELINE, "flat-naive-bayes", "mf-tree", "local-per-paren
 _NUMBERS = ("class-tree", BASELINE, "flat-extra-trees", "local-per-parent", "flat", "mf-tree",
             "local-per-parent-forest", "flat-forest", "adaboost-bhc", "hierarchical-boosting",
             "local-per-node", "h-ada-mh")  # fmt: skip
-_SEVERAL = ("local-per-node", "binary-relevance", "coherent-forest", "structured-forest",
-            "hierarchical-boosting", "h-ada-mh", "adaboost-mh")  # fmt: skip
+_SEVERAL = ("multilabel-linear", "local-per-node", "binary-relevance", "coherent-forest",
+            "structured-forest", "hierarchical-boosting", "h-ada-mh", "adaboost-mh")  # fmt: skip
 _DENSE_ONLY = ("forest", "extra-trees", "boosting", "ada", "structured", "kernel", "blend")
 _ONE_LEVEL = ("local-per-parent", "local-per-node", "local-per-level")
 # which kernels models share, by the beginning of their names, and the seconds to compile them
 _KERNELS = (("class-tree", "linear"), ("flat-linear", "linear"), ("mf-tree", "linear"),
-            ("dag-svm", "linear"), ("flat", ""), ("local", ""), ("adaboost-bhc", "nodes"),
-            ("", "others"))  # fmt: skip
-_COMPILE = {"": 0.0, "text": 9.0, "linear": 7.0, "nodes": 13.0, "others": 9.0}
+            ("dag-svm", "linear"), ("multilabel-linear", "labels"), ("flat", ""), ("local", ""),
+            ("adaboost-bhc", "nodes"), ("", "others"))  # fmt: skip
+_COMPILE = {"": 0.0, "text": 9.0, "linear": 7.0, "labels": 3.0, "nodes": 13.0, "others": 9.0}
 # The two main parameters of models, the first that a model has: values, or None to divide and
 # multiply its own by 4
 _MAIN: tuple[tuple[tuple[str, tuple[Any, ...] | None], ...], ...] = (
@@ -37,7 +37,7 @@ _MAIN: tuple[tuple[tuple[str, tuple[Any, ...] | None], ...], ...] = (
     (("max_leaves", (8, 32)), ("max_features", (0.1, 0.4)), ("loss", ("squared_hinge", "logistic")),
      ("class_weight", ("balanced",))),
 )  # fmt: skip
-_LOGISTIC = ("flat", *_ONE_LEVEL)
+_LOGISTIC = ("flat", "binary-relevance", *_ONE_LEVEL)
 _WIDE = 4000  # number of sparse features above which trees are left out
 
 
