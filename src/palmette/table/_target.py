@@ -114,7 +114,7 @@ class TargetForm:
                         f"{', '.join(columns)}."
                     )
             return cls(columns)
-        cells = [cell for cell in frame[columns[0]].tolist() if not _is_gap(cell)]
+        cells = [cell for cell in _distinct(frame[columns[0]].tolist()) if not _is_gap(cell)]
         several = labels_separator is not None or any(isinstance(c, _LISTS) for c in cells)
         form = cls(columns, None, labels_separator, several)
         if separator is None:
@@ -159,7 +159,11 @@ class TargetForm:
             return _level_paths(frame, self.columns, lines, refuse)
         known = {} if known is None else known
         rows: list[Any] = []
+        read: dict[str, Any] = {}  # the same text is read once, whatever the number of rows
         for row, cell in enumerate(frame[self.columns[0]].tolist()):
+            if type(cell) is str and cell in read:
+                rows.append(list(read[cell]) if type(read[cell]) is list else read[cell])
+                continue
             if _is_gap(cell):
                 rows.append(None)
                 continue
@@ -173,6 +177,8 @@ class TargetForm:
                 rows.append(list(dict.fromkeys(paths)) or None)
             else:
                 rows.append(paths[0] if paths else None)
+            if type(cell) is str:
+                read[cell] = rows[-1]
         return rows
 
     def settle(self, labels: Iterable[Any], known: dict[str, Path]) -> None:
@@ -288,6 +294,12 @@ def find_columns(target: str | Sequence[str], columns: list[str]) -> list[str]:
             else "no target is given: pass the name of a column."
         )
     return found
+
+
+def _distinct(cells: list[Any]) -> list[Any]:
+    """Return cells without repeated texts, in order."""
+    texts = dict.fromkeys(cell for cell in cells if type(cell) is str)
+    return [*texts, *(cell for cell in cells if type(cell) is not str)]
 
 
 class _BadTarget(PalmetteError):
