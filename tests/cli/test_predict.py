@@ -177,3 +177,26 @@ def test_a_separator_is_used_exactly_as_given(palmette, tmp_path, monkeypatch):
     assert palmette("predict", "m.palmette", "goods.csv", "--out", "p.csv").exit_code == 0
     found = pd.read_csv("p.csv")
     assert found["prediction"].tolist() == found["kind"].tolist()
+
+
+def test_bad_rows_are_written_and_counted(palmette, fails, folder):
+    good = Path("new.csv").read_text().splitlines()
+    Path("bad.csv").write_text("\n".join([*good[:3], "=1,x,y,z", *good[3:]]))
+    assert "bad.csv:4: the row has 4 cells" in fails("predict", "model.palmette", "bad.csv")
+    assert "expected a suffix in .csv" in fails(
+        "predict", "model.palmette", "bad.csv", "--bad-rows", "out.txt"
+    )
+    words = ["--bad-rows", "out.csv", "--excel-safe", "--out", "p.csv"]
+    result = palmette("predict", "model.palmette", "bad.csv", *words)
+    assert result.exit_code == 0, result.output
+    assert "1 row is skipped: line 4" in result.stderr
+    assert Path("out.csv").read_text().splitlines()[1].startswith("4,")
+    assert "'=1,x,y,z" in Path("out.csv").read_text()
+    assert len(Path("p.csv").read_text().splitlines()) == len(good)
+
+
+def test_numbers_may_be_given_for_all_columns_or_by_name(fails, folder):
+    assert "decimal=';'" in fails("predict", "model.palmette", "new.csv", "--decimal", ";")
+    words = ["--decimal", ",", "--decimal", "price=."]
+    message = fails("predict", "model.palmette", "new.csv", *words)
+    assert message.startswith("got --decimal ',' 'price=.': expected one for all columns, or NAME=")

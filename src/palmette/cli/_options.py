@@ -177,12 +177,9 @@ def read_written(words: list[str] | None, option: str) -> str | dict[str, str] |
 
 
 def bad_rows_of(skip: bool, path: Path | None) -> Any:
-    """Return a `BadRows` if bad rows are skipped, else None; check the name of their file."""
-    from palmette.cli._terminal import require_writable
+    """Return a `BadRows` if bad rows are skipped, else None."""
     from palmette.table._sources import BadRows
 
-    if path is not None:
-        require_writable(path, [".csv"])
     return BadRows() if skip or path is not None else None
 
 

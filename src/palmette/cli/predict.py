@@ -85,6 +85,8 @@ def predict(
         require_writable(out, OUTPUTS)
     require_csv(excel_safe, [out])
     wishes = Wishes(top, confidence, explain, read_column_names(rename))
+    if bad_rows is not None:
+        require_writable(bad_rows, [".csv"])
     bad = bad_rows_of(skip_bad_rows, bad_rows)
     source = TableSource.of(
         table, format, encoding=encoding, delimiter=delimiter, sheet=sheet, bad=bad

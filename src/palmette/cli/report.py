@@ -95,6 +95,8 @@ def report(
         if path is not None:
             require_writable(path, [suffix])
     columns = read_column_names(renamed)
+    if bad_rows is not None:
+        require_writable(bad_rows, [".csv"])
     bad = bad_rows_of(skip_bad_rows, bad_rows)
     source = TableSource.of(
         data, format, encoding=encoding, delimiter=delimiter, sheet=sheet, bad=bad
