@@ -199,7 +199,7 @@ def find_groups(frame: Any) -> NDArray[np.int64] | None:
     """
     import pandas as pd
 
-    keys = pd.util.hash_pandas_object(frame, index=False).to_numpy()
+    keys = pd.util.hash_pandas_object(frame, index=False, categorize=False).to_numpy()
     codes, distinct = pd.factorize(keys)
     return None if len(distinct) == len(keys) else codes.astype(np.int64)
 
