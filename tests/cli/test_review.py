@@ -87,7 +87,7 @@ def test_the_example_of_the_help_works(palmette, folder):
     assert found.loc[found["line"] == 11, "title"].iloc[0] == "'=2+3"
     assert "Labels that are probably wrong" in Path("review.html").read_text(encoding="utf-8")
     assert "wrote review.csv" in result.stderr
-    assert re.search(r"About \d+ of 120 labels", result.stderr)
+    assert re.search(r"By estimate, \d+ of 120 labels", result.stderr)
     assert result.stdout == ""
 
 

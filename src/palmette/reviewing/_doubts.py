@@ -208,14 +208,14 @@ class PathDoubts(_Doubts):
             where = f"; the paths part below {self.node_text(parting)}"
         own, p = self.likelihoods[row, 0], self.top_proba[row, self._proposed(row)]
         return (
-            f"fits {self.text(top)} ({_percent(p)}) rather than the given label "
-            f"({_percent(own)}){where}"
+            f"fits {self.text(top)} ({percent(p)}) rather than the given label "
+            f"({percent(own)}){where}"
         )
 
     def why_uncertain(self, row: int) -> str:
         """Say between which labels a row is uncertain."""
         first, second = (
-            f"{self.text(int(code))} ({_percent(p)})"
+            f"{self.text(int(code))} ({percent(p)})"
             for code, p in zip(self.tops[row], self.top_proba[row], strict=True)
         )
         return f"between {first} and {second}"
@@ -335,7 +335,7 @@ class SetDoubts(_Doubts):
         ):
             p = dict(zip(known.tolist(), self.noise.scaled(proba).tolist(), strict=True))
             if len(codes):
-                named = ", ".join(f"{self.text(c)} ({_percent(p[c])})" for c in codes.tolist())
+                named = ", ".join(f"{self.text(c)} ({percent(p[c])})" for c in codes.tolist())
                 words.append(f"probably {verb}: {named}")
         return "; ".join(words)
 
@@ -345,7 +345,7 @@ class SetDoubts(_Doubts):
             pair for part in (self._own[row], self._other[row]) for pair in zip(*part, strict=True)
         ]
         cells.sort(key=lambda pair: -float(pair[1]))
-        named = [f"{self.text(int(c))} ({_percent(self.noise.scaled(p))})" for c, p in cells[:3]]
+        named = [f"{self.text(int(c))} ({percent(self.noise.scaled(p))})" for c, p in cells[:3]]
         return f"the most probable labels are {', '.join(named)}"
 
     def noise_facts(self) -> list[dict[str, Any]]:
@@ -356,12 +356,12 @@ class SetDoubts(_Doubts):
         ]
 
 
-def _percent(p: Any) -> str:
+def percent(p: Any) -> str:
     """Write a probability; small ones are not rounded to zero.
 
     Examples
     --------
-    >>> _percent(0.973), _percent(0.0004), _percent(0.99999)
+    >>> percent(0.973), percent(0.0004), percent(0.99999)
     ('97 %', '< 0.1 %', '> 99.9 %')
     """
     if p < 0.001 or p > 0.999:

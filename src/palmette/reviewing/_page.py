@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from palmette._text import visible
 from palmette.exceptions import PalmetteError
+from palmette.reviewing._doubts import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +50,7 @@ form-action 'none'; img-src data:; style-src '{style_hash}'; script-src '{script
 
 _STYLE = """
 td { vertical-align: top; }
+td, th { padding-right: 1rem; }
 td.text { min-width: 18rem; max-width: 34rem; overflow-wrap: anywhere; }
 td.label { min-width: 9rem; }
 td .same { color: var(--soft); }
@@ -88,6 +90,14 @@ _SECTIONS = (
     ("uncertain", "Least certain rows",
      "Their labels would teach the model most."),
 )  # fmt: skip
+
+
+_LISTED = {
+    "equal rows": "equal rows with different labels",
+    "unknown label": "unknown labels",
+    "no class": "rows that fit no class",
+    "uncertain": "uncertain rows",
+}
 
 
 def review_page(found: pd.DataFrame, title: str = "Rows to review") -> str:
@@ -135,20 +145,24 @@ def sentences(facts: dict[str, Any]) -> list[str]:
     ...          "expected_wrong": 10.2, "expected_share": 0.051, "model": "class-tree",
     ...          "unknown_labels": 0, "several_labels": False, "listed": {"equal rows": 2}}
     >>> print(*sentences(facts), sep=" ")
-    About 10 of 200 labels (5.1 %) are wrong, and 9 are more probably wrong than right. Also: 2
-    equal rows. Every row was judged by a class-tree that was fitted on other rows (5 folds).
+    By estimate, 10 of 200 labels (5.1 %) are wrong; 9 are more probably wrong than right. Also
+    listed: 2 equal rows with different labels. Every row was judged by a class-tree that was fitted
+    on other rows (5 folds).
     """
     words = []
     if facts["assessed"]:
-        what = "rows have a label too many or too few" if facts["several_labels"] else "labels"
-        verb = "" if facts["several_labels"] else " are wrong"
+        n, of = f"{facts['expected_wrong']:,.0f}", f"{facts['assessed']:,}"
         share = f"({100 * facts['expected_share']:.1f} %)"
-        count = f"About {facts['expected_wrong']:,.0f} of {facts['assessed']:,}"
-        where = f"{count} {what} {share}{verb}"
-        words.append(f"{where}, and {facts['likely_wrong']:,} are more probably wrong than right.")
-    rest = [f"{n:,} {name}" for name, n in facts["listed"].items() if n and name != "wrong label"]
+        if facts["several_labels"]:
+            wrong = f"{n} of {of} rows {share} lack a label or have a wrong one"
+        else:
+            wrong = f"{n} of {of} labels {share} are wrong"
+        more = f"{facts['likely_wrong']:,} are more probably wrong than right"
+        words.append(f"By estimate, {wrong}; {more}.")
+    rest = [f"{facts['listed'][name]:,} {title}" for name, title in _LISTED.items()
+            if facts["listed"].get(name)]  # fmt: skip
     if rest:
-        words.append(f"Also: {', '.join(rest)}.")
+        words.append(f"Also listed: {', '.join(rest)}.")
     without = facts["rows"] - facts["labelled"] - facts["unknown_labels"]
     if without:
         words.append(f"{without:,} rows have no label.")
@@ -245,7 +259,7 @@ def _apart(given: str, proposed: str) -> str:
 
 
 def _share(p: Any) -> str:
-    return "" if p is None or p != p else f" <span class='muted'>{100 * float(p):.1f}&nbsp;%</span>"
+    return "" if p is None or p != p else f" <span class='muted'>{_text(percent(p))}</span>"
 
 
 def _shown(cell: Any) -> str:
