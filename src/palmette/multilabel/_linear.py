@@ -152,6 +152,10 @@ class LinearMultilabel(MultilabelClassifier):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         stop = stop_flag()
         each = np.ones(X.shape[0]) if weights is None else weights
+        n_features, used = X.shape[1], None
+        if sparse.issparse(X):  # columns without entries have no weights
+            used = np.flatnonzero(np.bincount(X.indices, minlength=n_features))
+            X = X if len(used) == n_features else X[:, used]
         C = _scaled_cost(X, each) if self.C == "scale" else float(self.C)
         whole = LabelProblem.of(X, C * each, stop)
         shares = _held_out_shares(X, Y, each, seed)[: 1 if self.held_out == "third" else _FOLDS]
@@ -181,7 +185,8 @@ class LinearMultilabel(MultilabelClassifier):
             fitted = threads.map(fit, blocks)
         raise_if_stopped(stop)
         back = np.argsort(order)
-        self.coef_ = sparse.hstack([b.weights for b in fitted], format="csc")[:, back].tocsr()
+        coef = sparse.hstack([b.weights for b in fitted], format="csc")[:, back].tocsr()
+        self.coef_ = _spread(coef, used, n_features)
         self.intercept_ = np.concatenate([b.bias for b in fitted])[back]
         self.calibration_ = np.hstack([b.calibration for b in fitted])[:, back].copy()
         self.n_iter_ = max(b.n_iter for b in fitted)
@@ -220,10 +225,8 @@ class LinearMultilabel(MultilabelClassifier):
         calibration = _logistic_curves(margins, truth[rows], cells)
         proba = expit(calibration[0] * margins + calibration[1])
         w, bias, n_iter = fit_labels(whole, signs, *solver)
-        if self.prune > 0:
-            w = np.where(np.abs(w) > self.prune * np.abs(w).max(axis=0, initial=0.0), w, 0.0)
         tally = _tally(proba, truth[rows], cells)
-        return _Block(sparse.csc_array(w), bias, calibration, tally, proba, n_iter)
+        return _Block(_pruned(w, self.prune), bias, calibration, tally, proba, n_iter)
 
     def _tune(
         self, truth: sparse.csr_array, weights: FloatArray | None, scores: FloatArray | None = None
@@ -308,6 +311,28 @@ def _scaled_cost(X: Any, weights: FloatArray) -> float:
     squares = X.multiply(X).sum(axis=1) if sparse.issparse(X) else np.einsum("ij,ij->i", X, X)
     mean = float(np.average(np.asarray(squares).ravel(), weights=weights))
     return float(np.clip(_SCALED_COST / mean**0.75, *_COSTS)) if mean > 0 else 1.0
+
+
+def _pruned(weights: FloatArray, prune: float) -> sparse.csc_array:
+    """Return the weights above a share of the largest of their column, (n_features, n_labels)."""
+    by_label = np.ascontiguousarray(weights.T)
+    bounds = prune * np.abs(by_label).max(axis=1, initial=0.0)
+    kept = np.abs(by_label) > bounds[:, None]
+    ends = np.cumsum(kept.sum(axis=1))
+    places = np.flatnonzero(kept) % max(weights.shape[0], 1)
+    return sparse.csc_array(
+        (by_label[kept], places.astype(np.int32), np.append(0, ends)), shape=weights.shape
+    )
+
+
+def _spread(coef: sparse.csr_array, used: Any, n_features: int) -> sparse.csr_array:
+    """Return the weights of all features, given those of some of them, (n_features, n_columns)."""
+    if used is None or len(used) == n_features:
+        return coef
+    counts = np.zeros(n_features + 1, dtype=coef.indptr.dtype)
+    counts[used + 1] = np.diff(coef.indptr)
+    parts = coef.data, coef.indices, np.cumsum(counts, dtype=coef.indptr.dtype)
+    return sparse.csr_array(parts, shape=(n_features, coef.shape[1]))
 
 
 # ---------------------------------------------------------------------- held-out rows
