@@ -39,7 +39,8 @@ def test_every_option_is_a_parameter(parse):
     parameters = parse(
         review,
         *["m.palmette", "new.csv", "--out", "o.csv", "--html", "o.html", "--folds", "3"],
-        *["--time", "9", "--top", "5", "--title", "T", "--map", "title=name", "--seed", "4"],
+        *["--time", "9", "--top", "5", "--by-level", "--title", "T", "--map", "title=name"],
+        *["--seed", "4"],
         *["--format", "tsv", "--encoding", "latin-1", "--delimiter", ";", "--sheet", "one"],
         *["--trust", "some.Type", "--excel-safe"],
     )  # fmt: skip
@@ -51,6 +52,7 @@ def test_every_option_is_a_parameter(parse):
         "folds": 3,
         "time": 9.0,
         "top": 5,
+        "by_level": True,
         "title": "T",
         "rename": ["title=name"],
         "seed": 4,

@@ -15,7 +15,7 @@ PATHS = [("a",), ("a", "x"), ("a", "y"), ("a", "y", "u"), ("a", "y", "v"), ("b",
 @pytest.fixture
 def noise():
     h = Hierarchy.from_paths(PATHS)
-    return LabelNoise(h, np.sort(h.index(PATHS)))
+    return LabelNoise(h, np.sort(h.index(PATHS)), by_level=True)
 
 
 def test_likelihoods_are_those_of_drawing_a_wrong_label(noise):

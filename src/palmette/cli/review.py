@@ -53,6 +53,9 @@ def review(
     top: Annotated[
         int, typer.Option(min=0, help="Maximum number of rows per finding; 0 for all.")
     ] = 100,
+    by_level: Annotated[
+        bool, typer.Option("--by-level", help="Wrong labels are mostly those of siblings.")
+    ] = False,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     rename: ColumnNames = None,
     seed: Seed = 0,
@@ -92,7 +95,8 @@ def review(
     with _progress(time or None) as (watch, tell):
         rows = _read(source, names)
         found = make_review(
-            fitted, rows, folds=folds, time=time or None, top=top or None, seed=seed,
+            fitted, rows, folds=folds, time=time or None, top=top or None,
+            by_level=by_level, seed=seed,
             watch=watch, tell=tell,
         )  # fmt: skip
     if html is not None:

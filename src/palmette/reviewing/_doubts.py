@@ -43,7 +43,12 @@ class _Doubts:
     """
 
     def __init__(
-        self, model: TableModel, labels: IntArray, given: list[Any], labelled: NDArray[np.bool_]
+        self,
+        model: TableModel,
+        labels: IntArray,
+        given: list[Any],
+        labelled: NDArray[np.bool_],
+        by_level: bool = False,
     ) -> None:
         self.model, self.labels, self.given, self.labelled = model, labels, given, labelled
         n_rows = len(given)
@@ -112,11 +117,16 @@ class PathDoubts(_Doubts):
     """
 
     def __init__(
-        self, model: TableModel, labels: IntArray, given: list[Any], labelled: NDArray[np.bool_]
+        self,
+        model: TableModel,
+        labels: IntArray,
+        given: list[Any],
+        labelled: NDArray[np.bool_],
+        by_level: bool = False,
     ) -> None:
         super().__init__(model, labels, given, labelled)
         n_rows = len(given)
-        self.noise = LabelNoise(model.hierarchy_, labels)
+        self.noise = LabelNoise(model.hierarchy_, labels, by_level)
         self.codes = np.full(n_rows, -1, dtype=np.int64)
         nodes = np.array([each[0] if len(each) else 0 for each in given], dtype=np.int64)
         self.codes[labelled] = np.searchsorted(labels, nodes[labelled])
@@ -236,7 +246,12 @@ class SetDoubts(_Doubts):
     """
 
     def __init__(
-        self, model: TableModel, labels: IntArray, given: list[Any], labelled: NDArray[np.bool_]
+        self,
+        model: TableModel,
+        labels: IntArray,
+        given: list[Any],
+        labelled: NDArray[np.bool_],
+        by_level: bool = False,
     ) -> None:
         super().__init__(model, labels, given, labelled)
         self.noise = SetNoise()

@@ -52,6 +52,10 @@ class LabelNoise:
         A tree.
     labels : int array of shape (n_labels,)
         Nodes of the labels, ascending.
+    by_level : bool
+        Whether errors at all levels are estimated; otherwise, wrong labels are drawn from all
+        labels, as at level 0. Where a model confuses siblings that are hard to tell apart, its
+        errors would count as wrong labels.
 
     Attributes
     ----------
@@ -68,7 +72,8 @@ class LabelNoise:
     [[0.2, 0.4, 0.7]]
     """
 
-    def __init__(self, hierarchy: Hierarchy, labels: IntArray) -> None:
+    def __init__(self, hierarchy: Hierarchy, labels: IntArray, by_level: bool = False) -> None:
+        self.by_level = by_level
         self.hierarchy, self.labels = hierarchy, np.asarray(labels, dtype=np.int64)
         depth = np.asarray(hierarchy.depth)
         n_levels = max(hierarchy.max_depth, 1)
@@ -166,6 +171,8 @@ class LabelNoise:
         """Estimate the shares of true and wrong labels, from `likelihoods` of all rows."""
         weights = self._first_weights()
         extra = np.concatenate([[0.0], np.full(len(weights) - 1, _PRIOR * len(likelihoods))])
+        if not self.by_level:
+            weights[1], weights[2:], extra[2:] = 0.05, 0.0, 0.0
         for _ in range(_STEPS):
             shares = likelihoods * weights
             shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)

@@ -40,6 +40,7 @@ def review(
     folds: int = 5,
     time: float | None = None,
     top: int | None = 100,
+    by_level: bool = False,
     seed: int = 0,
     watch: Callable[[str, float], None] | None = None,
     tell: Callable[[str], None] | None = None,
@@ -73,6 +74,10 @@ def review(
     top : int or None
         Maximum number of rows per finding, and, of ``uncertain``, for rows with and without a
         label; None for all.
+    by_level : bool
+        Whether the shares of labels that are mistaken for siblings and for distant classes are
+        estimated separately. Choose it if wrong labels are mostly those of siblings, and the model
+        is accurate: where it is not, its own errors look like these.
     seed : int
         Seed of the folds.
     watch : callable, optional
@@ -122,7 +127,7 @@ def review(
         n_folds=folds, seconds=time, seed=seed, watch=watch,
     )  # fmt: skip
     kind = SetDoubts if model.several_paths_ else PathDoubts
-    doubts = kind(model, held_out.labels, given.nodes, given.labelled)
+    doubts = kind(model, held_out.labels, given.nodes, given.labelled, by_level)
     doubts.read(held_out)
     if held_out.smallest_share < 1:
         say(f"models were fitted on {held_out.smallest_share:.0%} of their rows: allow more time")
