@@ -165,7 +165,10 @@ def _guess_strings(
         given = _given_dates(cells, date_format)
         if given is not None:
             return given
-    if decimal != ",":
+    places = np.linspace(0, len(cells.texts) - 1, min(len(cells.texts), _SAMPLE)).astype(np.int64)
+    # strings that are no numbers are slow to read as such: some of them tell
+    some = np.isfinite(plain_numbers(cells.texts[places])).mean()
+    if decimal != "," and some >= _MOST:
         numbers = plain_numbers(cells.texts)
         share = float(cells.counts[np.isfinite(numbers)].sum()) / cells.n_values
         if share >= enough and not _has_leading_zeros(cells.texts):

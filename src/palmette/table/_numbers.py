@@ -18,6 +18,7 @@ DECIMALS = (POINT, COMMA)
 FloatArray = NDArray[np.float64]
 
 _SAMPLE = 2_000  # strings that are tested before all others
+_FEW = 0.3  # share of the sample below which a column is not read further
 _ENOUGH = 0.9  # share of the sample that a convention reads, before all strings are tested
 
 # one name for the spellings of a unit: a column has one unit, or it is no column of numbers
@@ -264,7 +265,8 @@ def find_form(
     hopeful = [form for form, share in zip(forms, shares, strict=True) if share >= _ENOUGH]
     if not hopeful:
         best = int(np.argmax(shares))
-        numbers = parse_numbers(texts, forms[best]) if shares[best] else np.full(len(texts), np.nan)
+        some = shares[best] > (_FEW if len(texts) > _SAMPLE else 0.0)
+        numbers = parse_numbers(texts, forms[best]) if some else np.full(len(texts), np.nan)
         return Found(forms[best], float(counts[np.isfinite(numbers)].sum()) / total, True)
     parsed = [parse_numbers(texts, form) for form in hopeful]
     read = [int(counts[np.isfinite(numbers)].sum()) for numbers in parsed]
