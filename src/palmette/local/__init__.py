@@ -5,6 +5,7 @@ from palmette.local._classifiers import (
     LocalPerLevelClassifier,
     LocalPerParentClassifier,
 )
+from palmette.local._naive_bayes import MixedNaiveBayes
 from palmette.local._per_node import LocalPerNodeClassifier
 
 __all__ = [
@@ -12,4 +13,5 @@ __all__ = [
     "LocalPerLevelClassifier",
     "LocalPerNodeClassifier",
     "LocalPerParentClassifier",
+    "MixedNaiveBayes",
 ]

@@ -55,10 +55,12 @@ def _extra_trees(context: ModelContext) -> Any:
 
 
 def _naive_bayes(context: ModelContext) -> Any:
-    from sklearn.naive_bayes import GaussianNB, MultinomialNB
+    from sklearn.naive_bayes import GaussianNB
+
+    from palmette.local import MixedNaiveBayes
 
     # tf-idf weights are not normally distributed, and their matrix must stay sparse
-    return MultinomialNB(alpha=0.01) if context.text else GaussianNB()
+    return MixedNaiveBayes(alpha=0.01) if context.text else GaussianNB()
 
 
 def _svm(context: ModelContext) -> Any:
@@ -200,7 +202,7 @@ def _class_tree(context: ModelContext) -> Any:
         random_state=context.random_state,
     )
     if context.text:  # more passes and a stricter tolerance cost time and gain nothing
-        model.set_params(router=LinearRouter(siblings=True, tol=0.1, max_iter=8))
+        model.set_params(router=LinearRouter(siblings=True, tol=0.1, max_iter="auto"))
     return model
 
 

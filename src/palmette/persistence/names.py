@@ -152,6 +152,7 @@ STORED: dict[str, str] = {
     "local.LocalPerLevelClassifier": "palmette.local:LocalPerLevelClassifier",
     "local.LocalPerNodeClassifier": "palmette.local:LocalPerNodeClassifier",
     "local.LocalPerParentClassifier": "palmette.local:LocalPerParentClassifier",
+    "local.MixedNaiveBayes": "palmette.local:MixedNaiveBayes",
     "local.Scores": "palmette.local._base:Scores",
     "local.TaskKey": "palmette.local._base:TaskKey",
     "metrics.CoverageCurve": "palmette.metrics:CoverageCurve",

@@ -118,8 +118,6 @@ def _reason_against(name: str, situation: Situation) -> str | None:
         )
     if wide and any(word in name for word in _DENSE_ONLY):
         return f"only for tables of numbers: there are {situation.n_features:,} sparse features"
-    if name == "flat-naive-bayes" and not situation.only_text:
-        return "only for texts"
     if situation.learner is not None and name in ("mf-tree", "adaboost-bhc", "flat-naive-bayes"):
         return "the hierarchy is learnt by another method"
     if situation.one_level and situation.learner is None and name in _ONE_LEVEL:

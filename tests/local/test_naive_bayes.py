@@ -1,0 +1,101 @@
+"""MixedNaiveBayes: against a literal version, scikit-learn's two, its checks, and model files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.stats import norm
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.utils.estimator_checks import check_estimator
+from tests.persistence.round_trips import again
+
+from palmette import FlatClassifier, PalmetteError
+from palmette.local import MixedNaiveBayes
+from palmette.models import find_model
+from palmette.models._registry import ModelContext
+
+
+def mixed(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows of four weights of words and two centred numbers, classes, and weights."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 60)
+    words = rng.random((60, 4)) * (rng.random((60, 4)) < 0.4 + 0.2 * (np.arange(4) == y[:, None]))
+    numbers = rng.normal(size=(60, 2)) + y[:, None] - 1.0
+    return np.hstack([words, numbers]), y, rng.integers(1, 4, 60).astype(float)
+
+
+def slow_log_joint(X, y, weights, alpha, smoothing) -> np.ndarray:
+    """Return log prior plus log likelihoods, one row, class and column after the other."""
+    n_words, total = 4, weights.sum()
+    joint = np.zeros((len(X), 3))
+    for c in range(3):
+        rows = y == c
+        w = weights[rows]
+        counts = [(w * X[rows, j]).sum() + alpha for j in range(n_words)]
+        for i, row in enumerate(X):
+            joint[i, c] = np.log(w.sum() / total)
+            for j in range(n_words):
+                joint[i, c] += row[j] * np.log(counts[j] / sum(counts))
+            for j in range(n_words, 6):
+                mean = np.average(X[rows, j], weights=w)
+                variance = np.average((X[rows, j] - mean) ** 2, weights=w)
+                middle = np.average(X[:, j], weights=weights)
+                whole = np.average((X[:, j] - middle) ** 2, weights=weights)
+                joint[i, c] += norm.logpdf(row[j], mean, np.sqrt(variance + smoothing * whole))
+    return joint
+
+
+def test_log_likelihoods_of_words_and_numbers_are_added():
+    X, y, weights = mixed()
+    fitted = MixedNaiveBayes(0.5, var_smoothing=0.1).fit(sparse.csr_array(X), y, weights)
+    assert fitted.is_normal_.tolist() == [False] * 4 + [True] * 2
+    expected = slow_log_joint(X, y, weights, 0.5, 0.1)
+    joint = fitted._joint_log_likelihood(sparse.csr_array(X))
+    np.testing.assert_allclose(joint, expected, rtol=1e-10)
+    assert fitted.predict(sparse.csr_array(X)).tolist() == expected.argmax(axis=1).tolist()
+
+
+def test_words_alone_are_multinomial_and_numbers_alone_normal():
+    X, y, weights = mixed()
+    words, numbers = sparse.csr_array(X[:, :4]), X[:, 4:]
+    plain = MultinomialNB(alpha=0.01).fit(words, y, weights)
+    ours = MixedNaiveBayes(0.01).fit(words, y, weights)
+    np.testing.assert_allclose(ours.predict_proba(words), plain.predict_proba(words))
+    normal = GaussianNB(var_smoothing=1e-12).fit(numbers, y, weights)
+    ours = MixedNaiveBayes(var_smoothing=1e-12).fit(numbers, y, weights)
+    np.testing.assert_allclose(ours.predict_proba(numbers), normal.predict_proba(numbers))
+
+
+def test_it_passes_the_checks_of_scikit_learn():
+    for result in check_estimator(MixedNaiveBayes(), on_skip=None):
+        assert result["status"] in ("passed", "skipped")
+
+
+def test_the_model_of_the_registry_takes_mixed_rows_and_is_saved():
+    X, y, _ = mixed()
+    rows, names = sparse.csr_array(X), [("abc"[c],) for c in y]
+    model = find_model("flat-naive-bayes").make(ModelContext(text=True))
+    assert isinstance(model, FlatClassifier)
+    fitted = model.fit(rows, names)
+    loaded = again(fitted)
+    assert np.array_equal(loaded.predict_proba(rows), fitted.predict_proba(rows))
+
+
+def test_wrong_parameters_and_changed_arrays_are_refused():
+    X, y, _ = mixed()
+    with pytest.raises(PalmetteError, match=r"alpha=0\.0: expected a positive number"):
+        MixedNaiveBayes(0.0).fit(X, y)
+    fitted = MixedNaiveBayes().fit(sparse.csr_array(X), y)
+    fitted.check_arrays()
+    bad = {
+        "word_coef_": fitted.word_coef_[:-1],
+        "normal_coef_": fitted.normal_coef_[:1],
+        "intercept_": np.full(3, np.inf),
+    }
+    for name, value in bad.items():
+        kept = getattr(fitted, name)
+        setattr(fitted, name, value)
+        with pytest.raises(ValueError, match=r"does not fit|not finite"):
+            fitted.check_arrays()
+        setattr(fitted, name, kept)
