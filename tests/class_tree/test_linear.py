@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -238,6 +239,7 @@ class TestMistakes:
             ({"C": "auto"}, "C='auto': expected 'scale' or a positive number"),
             ({"tol": -1.0}, "tol=-1.0: expected a positive"),
             ({"max_iter": 0}, "max_iter=0: expected a positive"),
+            ({"max_iter": "few"}, "max_iter='few': expected 'auto' or a number"),
             ({"against": "all"}, "against='all' is unknown: expected 'rest' or 'each'"),
             ({"loss": "logistic", "against": "each"}, "against='each' with loss='logistic'"),
             ({"siblings": True, "loss": "logistic"}, "siblings=True with loss='logistic'"),
@@ -248,6 +250,14 @@ class TestMistakes:
         X, codes = blobs(2)
         with pytest.raises(PalmetteError, match=message):
             LinearRouter(**parameters).train(problem_of(Hierarchy.star(["a", "b"]), X, codes))
+
+    def test_of_no_convergence_are_none_for_texts(self):
+        X, codes = sparse_rows(3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            router = LinearRouter(max_iter="auto", tol=1e-12, C=100.0)
+            routes = router.train(problem_of(Hierarchy.star(list("abc")), X, codes))
+        assert routes.n_passes == 8
 
     def test_no_convergence_gives_a_warning(self):
         X, codes = sparse_rows(3)

@@ -24,6 +24,7 @@ _Block: TypeAlias = tuple[sparse.csr_array, FloatArray]  # weights and biases of
 _NEWTON_FEATURES = {"squared_hinge": 512, "logistic": 128}
 _FEW_FEATURES = 32  # up to this number it is fast for any number of rows, and exact
 _COSTS = (1e-100, 1e6)  # bounds of C="scale": rows may be close to zero
+_NEWTON_STEPS, _ROW_UPDATES = 1000, 80_000  # limits of max_iter="auto"
 _AT_ONCE = 16  # number of classifiers that are trained together: two cache lines of weights
 
 
@@ -60,8 +61,9 @@ class LinearRouter(Router):
         the model is smaller, but accuracy falls if the value is not small against typical weights.
     tol : float
         Tolerance of the stopping criterion: the range of the projected gradients.
-    max_iter : int
-        Maximum number of passes over the rows of a node.
+    max_iter : int or "auto"
+        Maximum number of passes over the rows of a node. "auto" is for texts, where more passes
+        take time and gain nothing: 8 for up to 10,000 rows, 5 for 16,000 and more.
 
     References
     ----------
@@ -85,7 +87,7 @@ class LinearRouter(Router):
         C: float | str = "scale",
         prune: float = 0.0,
         tol: float = 0.01,
-        max_iter: int = 1000,
+        max_iter: int | str = 1000,
     ) -> None:
         self.loss = loss
         self.against = against
@@ -125,7 +127,9 @@ class LinearRouter(Router):
         with threadpool_limits(1, user_api="blas"):  # threads slow small matrices down
             trained = problem.run(lambda task: self._solve(problem, rows, task, C, stop), tasks)
         raise_if_stopped(stop)
-        n_failed = sum(passes >= self.max_iter for _, _, passes in trained)
+        n_failed = 0
+        if not isinstance(self.max_iter, str):
+            n_failed = sum(passes >= self.max_iter for _, _, passes in trained)
         if n_failed:
             warnings.warn(
                 f"{n_failed} of {len(tasks)} optimizations did not converge within max_iter="
@@ -163,6 +167,8 @@ class LinearRouter(Router):
             given = getattr(self, name)
             if not isinstance(given, str) and not given > 0:
                 raise PalmetteError(f"{name}={given!r}: expected a positive number.")
+        if isinstance(self.max_iter, str) and self.max_iter != "auto":
+            raise PalmetteError(f"max_iter={self.max_iter!r}: expected 'auto' or a number.")
         if not self.prune >= 0:
             raise PalmetteError(f"prune={self.prune!r}: expected a number of at least 0.")
 
@@ -203,13 +209,16 @@ class LinearRouter(Router):
             stop,
         )
         hinge = self.loss == "squared_hinge"
+        steps = _NEWTON_STEPS if isinstance(self.max_iter, str) else int(self.max_iter)
         if len(used) <= max(_FEW_FEATURES, min(_NEWTON_FEATURES[self.loss], len(rows) - 1)):
             newton = squared_hinge_newton if hinge else logistic_newton
-            passes = newton(data, int(self.max_iter), weights)
+            passes = newton(data, steps, weights)
         else:
             state = np.array([problem.seed or 0], dtype=np.uint64)
             descend = squared_hinge_descent if hinge else logistic_descent
-            passes = descend(data, float(self.tol), int(self.max_iter), state, weights)
+            if isinstance(self.max_iter, str):
+                steps = min(max(_ROW_UPDATES // len(rows), 5), 8)
+            passes = descend(data, float(self.tol), steps, state, weights)
         pruned = _pruned(weights[:-1], used, X.n_features, self.prune)
         return pruned, weights[-1].copy(), passes
 
