@@ -76,6 +76,8 @@ def files(tmp_path_factory) -> Path:
         str(folder / "products.csv"), ["category"], folder / "model.palmette",
         model="class-tree", folds=0,
     )  # fmt: skip
+    shutil.copy(folder / "model.palmette", folder / "old.palmette")
+    shutil.copy(folder / "model.palmette", folder / "new.palmette")
     return folder
 
 

@@ -171,7 +171,7 @@ def test_a_search_varies_the_best_models(goods):
     winner = model.summary_["winner"]
     assert model.summary_["model"] == model.model == "class-tree"
     assert model.summary_["leaderboard"][0]["model"] == winner
-    assert model.summary_["settings"].get("router__C", 1.0) == model.estimator_.router.C
+    assert model.summary_["settings"].get("router__C", "scale") == model.estimator_.router.C
     fixed = fit_table(goods, "kind", folds=2, model="class-tree", search=True,
                       settings={"router__C": 2.0})  # fmt: skip
     names = {entry["model"] for entry in fixed.summary_["leaderboard"]}
@@ -226,8 +226,14 @@ def test_mistakes_are_named(goods, wrong, words):
 
 
 def test_a_model_that_does_not_suit_the_table_is_refused(goods):
-    with pytest.raises(PalmetteError, match="flat-naive-bayes cannot be fitted on this table"):
-        fit_table(goods, "kind", model="flat-naive-bayes", folds=0)
+    with pytest.raises(PalmetteError, match="flat-svm cannot be fitted on this table"):
+        fit_table(goods, "kind", model="flat-svm", settings={"C": -1.0}, folds=0)
+
+
+def test_naive_bayes_takes_texts_beside_numbers_and_categories(goods):
+    model = fit_table(goods, "kind", model="flat-naive-bayes", folds=2)
+    assert model.estimator_.estimator_.is_normal_.any()
+    assert model.summary_["leaderboard"][0]["hierarchical_f1"] > 0.9
 
 
 def test_one_label_is_nothing_to_learn(goods):

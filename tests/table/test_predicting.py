@@ -77,10 +77,10 @@ def test_what_is_wished_for(whole):
 
 
 def test_an_empty_answer_has_no_probability(model, path, several):
-    found = predict(model, path, Wishes(confidence=1.0))
-    empty = found["sure"] == ""
-    assert empty.any()
-    assert found["sure_probability"].isna().tolist() == empty.tolist()
+    for confidence, is_empty in ((0.5, False), (1.1, True)):  # all rows are easy
+        found = predict(model, path, Wishes(confidence=confidence))
+        assert ((found["sure"] == "") == is_empty).all()
+        assert (found["sure_probability"].isna() == is_empty).all()
     labels = predict(several, path, Wishes(confidence=0.9))
     assert (labels["sure_probability"] >= 0.9).all()
     labels = predict(several, path, Wishes(confidence=1.1))
