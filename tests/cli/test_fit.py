@@ -32,7 +32,8 @@ def test_every_option_is_a_parameter(parse):
         *["--hierarchy", "t.txt", "--model", "flat", "--time", "5", "--set", "C=2"],
         *["--separator", ">", "--labels-separator", ";", "--column", "a=text", "--drop", "b"],
         *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
-        *["--search", "--seed", "3", "--jobs", "2", "--format", "tsv", "--encoding", "latin-1"],
+        *["--search", "--class-weight", "balanced", "--seed", "3", "--jobs", "2"],
+        *["--format", "tsv", "--encoding", "latin-1"],
         *["--delimiter", ";", "--sheet", "one", "--decimal", ",", "--date-format", "d=%d.%m.%Y"],
         *["--no-header", "--skip-bad-rows", "--bad-rows", "b.csv"],
     )  # fmt: skip
@@ -53,6 +54,7 @@ def test_every_option_is_a_parameter(parse):
         "calibrate": "sigmoid",
         "coverage": 0.9,
         "search": True,
+        "class_weight": "balanced",
         "seed": 3,
         "n_jobs": 2,
         "format": "tsv",
@@ -75,7 +77,8 @@ def test_one_call_of_the_library(palmette, called, goods):
         *["--hierarchy", "t.txt", "--model", "flat", "--time", "0", "--set", "C=2"],
         *["--separator", ">", "--labels-separator", ";", "--column", "a=b=text", "--drop", "b"],
         *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
-        *["--search", "--seed", "3", "--jobs", "2", "--format", "csv", "--encoding", "latin-1"],
+        *["--search", "--class-weight", "balanced", "--seed", "3", "--jobs", "2"],
+        *["--format", "csv", "--encoding", "latin-1"],
         *["--delimiter", ";", "--decimal", ",", "--date-format", "d=%d.%m.%Y", "--no-header"],
         *["--bad-rows", "b.csv"],
     )  # fmt: skip
@@ -102,6 +105,7 @@ def test_one_call_of_the_library(palmette, called, goods):
         "calibrate": "sigmoid",
         "coverage": 0.9,
         "search": True,
+        "class_weight": "balanced",
         "seed": 3,
         "n_jobs": 2,
     }

@@ -365,7 +365,7 @@ class OverLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.estimator = estimator
         self.hierarchy = hierarchy
 
-    def fit(self, X: Any, y: Any) -> OverLabels:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OverLabels:
         """Fit the classifier.
 
         Parameters
@@ -373,13 +373,15 @@ class OverLabels(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : rows
         y : labels of n_samples rows
             One path per row, in any form.
+        sample_weight : array-like of shape (n_samples,), optional
 
         Returns
         -------
         self
         """
         labels = NodeLabels.encode(y, self.hierarchy)
-        self.estimator_ = clone(self.estimator).fit(X, labels.terminals)
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.estimator_ = clone(self.estimator).fit(X, labels.terminals, **given)
         self.hierarchy_ = labels.hierarchy
         self.label_form_ = labels.form.as_answer()
         nodes = np.asarray(self.estimator_.classes_, dtype=np.int32)

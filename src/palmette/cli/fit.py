@@ -89,6 +89,9 @@ def fit(
         bool,
         typer.Option("--search", help="Also search the parameters of the best two models."),
     ] = False,
+    class_weight: Annotated[
+        str, typer.Option(help="Weights of labels: balanced (all weigh the same) or none.")
+    ] = "none",
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     format: Format = None,
@@ -144,6 +147,7 @@ def fit(
             calibrate=calibrate,
             coverage=coverage,
             search=search,
+            class_weight=class_weight,
             seed=seed,
             n_jobs=n_jobs,
             watch=watch,

@@ -17,6 +17,7 @@ from palmette.base._temperature import fit_inverse_temperature
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.table._candidates import sharpen
+from palmette.table._class_weights import fit_balanced
 from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
 from palmette.table._fit import Race, Wrapping
@@ -55,12 +56,12 @@ class Finished:
     interrupted: str | None
 
 
-def _fit(estimator: Any, X: Any, y: list[Any], name: str) -> Any:
+def _fit(estimator: Any, X: Any, y: list[Any], name: str, class_weight: str | None) -> Any:
     """Fit an estimator of any library; its errors become a PalmetteError."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return estimator.fit(X, y)
+            return fit_balanced(estimator, X, y, class_weight)
     except PalmetteError:
         raise
     except (ValueError, TypeError, ArithmeticError) as error:
@@ -159,9 +160,9 @@ def _final_fit(
         estimator = sharpen(estimator, race.settings_of(name), exponent)
     wrapped = wrapping.around(estimator, race.seed)
     if problem.groups is None or wrapping.calibrate is None or wrapping.coverage is not None:
-        return _fit(wrapped, X, y, name), vectorizer
+        return _fit(wrapped, X, y, name, race.class_weight), vectorizer
     cv, wrapped.cv = wrapped.cv, race.folds(rows, wrapped.cv)  # equal inputs stay together
-    fitted = _fit(wrapped, X, y, name)
+    fitted = _fit(wrapped, X, y, name, race.class_weight)
     fitted.cv = cv  # the rows of the folds are not stored
     return fitted, vectorizer
 

@@ -23,6 +23,7 @@ from palmette.table._candidates import (
     make,
     variants,
 )
+from palmette.table._class_weights import fit_balanced, set_balance
 from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
 from palmette.table._problem import TableProblem
@@ -99,7 +100,9 @@ class Race:
         n_jobs: int | None,
         clock: Clock,
         search: bool = False,
+        class_weight: str | None = None,
     ) -> None:
+        self.class_weight = class_weight
         self.problem, self.model, self.settings, self.text = problem, model, settings, text
         self.seed, self.n_jobs, self.clock = seed, n_jobs, clock
         self.n_folds = n_folds
@@ -128,7 +131,8 @@ class Race:
 
     def make(self, name: str) -> Any:
         """Return an unfitted model, or a variant of one from the search."""
-        return make(self.base(name), self.situation(), self.settings_of(name))
+        made = make(self.base(name), self.situation(), self.settings_of(name))
+        return set_balance(made, self.class_weight, self.problem.several_paths, self.base(name))
 
     def base(self, name: str) -> str:
         """Return the model of an entry of the leaderboard."""
@@ -176,6 +180,7 @@ class Race:
             always=BASELINE if self.model == "auto" and BASELINE in names else None,
             reserve=wrapping.fits * self.problem.n_rows / len(chosen), seed=self.seed,
             variants=self._variants if self._search else None,
+            fit=partial(fit_balanced, class_weight=self.class_weight),
         )  # fmt: skip
         board = [entry.facts() for entry in tournament.run()]
         stop = tournament.interrupted

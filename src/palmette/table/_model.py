@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.table._class_weights import check_class_weight
 from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
 from palmette.table._final import finish
@@ -61,6 +62,7 @@ def fit_table(
     calibrate: str | None = None,
     coverage: float | None = None,
     search: bool = False,
+    class_weight: str | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     watch: Callable[[str, float], None] | None = None,
@@ -122,6 +124,9 @@ def fit_table(
         Also predict sets of nodes that contain the truth with this probability.
     search : bool
         Whether the two main parameters of the best two models are searched too, as time allows.
+    class_weight : {"balanced", "none"}, optional
+        With "balanced", all labels have the same total weight of rows; with several labels per row
+        models that can do so balance the positive and the negative rows of each label.
     seed : int
     n_jobs : int, optional
     watch : callable, optional
@@ -144,6 +149,7 @@ def fit_table(
     """
     clock = Clock(time, watch, tell)
     check_options(model, settings, folds, time, coverage, calibrate)
+    class_weight = check_class_weight(class_weight)
     say = tell or (lambda words: None)
     clock.step("reading the table")
     bad = BadRows() if skip_bad_rows or bad_rows is not None else None
@@ -158,7 +164,7 @@ def fit_table(
         if bad is not None and bad_rows is not None:
             bad.write(bad_rows)
     describe(problem, text, say)
-    race = Race(problem, model, settings, text, folds, seed, n_jobs, clock, search)
+    race = Race(problem, model, settings, text, folds, seed, n_jobs, clock, search, class_weight)
     wrapping = Wrapping(calibrate, coverage)
     name, board, tournament = race.run(wrapping)
     if tournament is not None and tournament.interrupted is not None:
@@ -168,7 +174,7 @@ def fit_table(
     summary = summarize(problem, name, board, final.seconds, clock, text, seed, wrapping)
     summary["settings"] = race.settings_of(final.name)
     summary["winner"], summary["interrupted"] = final.name, final.interrupted
-    summary["rows_fitted"] = final.n_rows
+    summary["rows_fitted"], summary["class_weight"] = final.n_rows, class_weight
     summary["rows_skipped"], summary["rows_repeated"] = problem.n_bad, problem.n_duplicates
     summary["columns_left_out"] = dict(problem.schema.left_out)
     summary["notes"] = list(problem.notes)
@@ -313,6 +319,7 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             folds=0,
             calibrate=facts["calibrate"],
             coverage=facts["coverage"],
+            class_weight=facts.get("class_weight"),
             seed=facts["seed"],
         )
         self.__dict__.update(again.__dict__)

@@ -156,6 +156,8 @@ class Tournament:
         Time of the final fit, in fits on a fold.
     seed : int
         Of the samples.
+    fit : callable, optional
+        Fits an estimator to rows and labels, and returns it.
     variants : callable, optional
         For a search: returns the names of variants of an entry that differ in the value of its
         first (0) or second (1) main parameter.
@@ -173,6 +175,7 @@ class Tournament:
         reserve: float = 2.0,
         seed: int = 0,
         variants: Callable[[str, int], list[str]] | None = None,
+        fit: Callable[[Any, Any, list[Any]], Any] | None = None,
     ) -> None:
         self.entries = {c.name: Entry(c.name, note=c.reason or "") for c in candidates}
         self.interrupted: BaseException | None = None
@@ -181,6 +184,7 @@ class Tournament:
         self._make, self._load, self._score, self._clock = make, folds, score, clock
         self._always, self._reserve, self._seed = always, reserve, seed
         self._variants = variants
+        self._fit_with = fit or (lambda estimator, X, y: estimator.fit(X, y))
         self._folds: dict[int, Fold] = {}
 
     def run(self) -> list[Entry]:
@@ -312,7 +316,7 @@ class Tournament:
             self._clock.compiling += max(seconds[0] - seconds[1], 0.0)
 
     def _fit(self, name: str, X: Any, y: list[Any]) -> Any:
-        return self._make(name).fit(X, y)
+        return self._fit_with(self._make(name), X, y)
 
     def _continue(self, fold: int) -> None:
         """Fit the best models on one more fold, as far as time allows."""
