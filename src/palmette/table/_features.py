@@ -17,6 +17,8 @@ from palmette.table._texts import TextVectorizer
 if TYPE_CHECKING:
     import pandas as pd
 
+_BESIDE_TEXT = 0.5  # maximum length of the part of a row that is not text, where a text has 1
+
 
 class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Convert the columns of a table to a matrix of features.
@@ -26,7 +28,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     centred by their median and divided by their interquartile range, values far from the median are
     compressed to the range from -3 to 3, missing values become 0, and columns of 0 and 1 tell
     where they were missing. With a column of texts the matrix is sparse, and the columns other than
-    texts are divided by one number so that they weigh no more than one text.
+    texts are multiplied by one number so that, in squares, they weigh at most a quarter of a
+    text: columns that tell nothing cannot hurt much, and those that tell something still count.
 
     Parameters
     ----------
@@ -94,7 +97,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             scaled = self._scale(found)
             if texts:
                 mean_square = float(np.einsum("ij,ij->", scaled, scaled)) / max(len(scaled), 1)
-                self.weight_ = 1.0 / np.sqrt(max(mean_square, 1.0))
+                self.weight_ = _BESIDE_TEXT / np.sqrt(max(mean_square, 1.0))
             blocks.append(self.weight_ * scaled)
         features = _join(blocks)
         self.n_features_ = int(features.shape[1])
