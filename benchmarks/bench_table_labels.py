@@ -150,8 +150,11 @@ def linear_f1(X: Any, y: Any, hierarchy: Any, seed: int) -> Any:
     return linear(X, y, hierarchy, seed, decoding="f1")
 
 
-def svc(X: Any, y: Any, hierarchy: Any, seed: int) -> Any:
-    """Fit LinearSVC per node, with the threshold of the best F1 on margins of three folds."""
+def svc(X: Any, y: Any, hierarchy: Any, seed: int, shared: bool = False) -> Any:
+    """Fit LinearSVC per node; thresholds have the best F1 on margins of three folds.
+
+    With `shared` there is one threshold for all nodes, the best for all cells together.
+    """
     from scipy.special import expit
     from sklearn.model_selection import KFold
     from sklearn.svm import LinearSVC
@@ -174,7 +177,10 @@ def svc(X: Any, y: Any, hierarchy: Any, seed: int) -> Any:
     held = np.empty(truth.shape)
     for train, test in KFold(3, shuffle=True, random_state=seed).split(truth):
         held[test] = margins(train, X[test])
-    cuts = best_cuts(expit(held), sparse.csr_array(truth), BestF()._cut_value())
+    cells = (
+        (expit(held), truth) if not shared else (expit(held).reshape(-1, 1), truth.reshape(-1, 1))
+    )
+    cuts = best_cuts(cells[0], sparse.csr_array(cells[1]), BestF()._cut_value())
     above = hierarchy.closure[1:, 1:].toarray().astype(np.float32)
 
     def predict(rows: Any) -> Any:
@@ -184,7 +190,16 @@ def svc(X: Any, y: Any, hierarchy: Any, seed: int) -> Any:
     return predict
 
 
-METHODS = {"multilabel-linear": linear, "the same, f1 per label": linear_f1, "LinearSVC": svc}
+def svc_shared(X: Any, y: Any, hierarchy: Any, seed: int) -> Any:
+    return svc(X, y, hierarchy, seed, shared=True)
+
+
+METHODS = {
+    "multilabel-linear": linear,
+    "the same, f1 per label": linear_f1,
+    "LinearSVC": svc,
+    "LinearSVC, one threshold": svc_shared,
+}
 
 
 def fit_by_command(options: argparse.Namespace) -> None:
