@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from palmette.compare import (
 from palmette.exceptions import PalmetteError
 
 _CSV = (".csv", ".tsv", ".edges")
+_EVERY = 5.0  # seconds between lines of progress without a terminal
 _PIPED_WIDTH = 200  # columns of tables in files and pipes, so that numbers are not truncated
 
 _COST_TITLES = {
@@ -95,6 +96,62 @@ class Console(rich.console.Console):
         """Yield the segments of something printed."""
         for segment in super().render(*args, **options):
             yield segment if segment.control else segment._replace(text=visible(segment.text))
+
+
+# ---------------------------------------------------------------------- progress
+
+Watch = Callable[[str, float], None]
+
+
+@contextmanager
+def progress(budget: float | None) -> Iterator[tuple[Watch, Callable[[str], None]]]:
+    """Show a progress bar of the time on the standard error, and messages above it.
+
+    Without a terminal, a line is printed every few seconds.
+
+    Parameters
+    ----------
+    budget : float or None
+        Seconds that the command may take.
+    """
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _lines(budget), lambda words: say(words, err=True)
+        return
+    left = TextColumn("{task.fields[left]}")
+    bar = Progress(
+        SpinnerColumn(), BarColumn(30), TimeElapsedColumn(), left,
+        TextColumn("{task.description}"), console=console, transient=True,
+    )  # fmt: skip
+
+    with bar:
+        task = bar.add_task("reading the table", total=budget, left="")
+
+        def watch(words: str, spent: float) -> None:
+            rest = "" if budget is None else f"about {max(budget - spent, 0):.0f} s left"
+            done = spent if budget is None else min(spent, budget)
+            bar.update(task, description=words, completed=done, left=rest)
+
+        def tell(words: str) -> None:
+            bar.console.print(words, highlight=False, markup=False, soft_wrap=True)
+
+        yield watch, tell
+
+
+def _lines(budget: float | None) -> Watch:
+    """Return a watch that prints a line every few seconds, for logs."""
+    told = 0.0
+
+    def watch(words: str, spent: float) -> None:
+        nonlocal told
+        if spent - told >= _EVERY:
+            told = spent
+            left = "" if budget is None else f", {max(budget - spent, 0):.0f} s left"
+            say(f"[{spent:.0f} s{left}] {words}", err=True)
+
+    return watch
 
 
 # ---------------------------------------------------------------------- tables

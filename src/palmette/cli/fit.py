@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,7 +39,6 @@ __all__ = ["fit"]
 
 _SUFFIX = ".palmette"
 _TERMINATED = 143  # exit code after SIGTERM
-_EVERY = 5.0  # seconds between lines of progress without a terminal
 
 
 def fit(
@@ -110,7 +107,7 @@ def fit(
 
     Example: palmette fit products.csv --target category --out model.palmette
     """
-    from palmette.cli._terminal import require_writable
+    from palmette.cli._terminal import progress, require_writable
     from palmette.persistence import save
     from palmette.table import fit_table
     from palmette.table._candidates import parse_settings
@@ -126,7 +123,7 @@ def fit(
         table, format, encoding=encoding, delimiter=delimiter, sheet=sheet, header=header
     )
     source.require()
-    with _progress(time or None) as (watch, tell):
+    with progress(time or None) as (watch, tell):
         fitted = fit_table(
             source,
             target[0] if len(target) == 1 else target,
@@ -178,53 +175,6 @@ def _kinds(words: list[str]) -> dict[str, str]:
 
 
 # ---------------------------------------------------------------------- on the terminal
-
-Watch = Callable[[str, float], None]
-
-
-@contextmanager
-def _progress(budget: float | None) -> Iterator[tuple[Watch, Callable[[str], None]]]:
-    """Show a progress bar of the time on the standard error, and messages above it."""
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    from palmette.cli._terminal import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _lines(budget), lambda words: say(words, err=True)
-        return
-    left = TextColumn("{task.fields[left]}")
-    bar = Progress(
-        SpinnerColumn(), BarColumn(30), TimeElapsedColumn(), left,
-        TextColumn("{task.description}"), console=console, transient=True,
-    )  # fmt: skip
-
-    with bar:
-        task = bar.add_task("reading the table", total=budget, left="")
-
-        def watch(words: str, spent: float) -> None:
-            rest = "" if budget is None else f"about {max(budget - spent, 0):.0f} s left"
-            done = spent if budget is None else min(spent, budget)
-            bar.update(task, description=words, completed=done, left=rest)
-
-        def tell(words: str) -> None:
-            bar.console.print(words, highlight=False, markup=False, soft_wrap=True)
-
-        yield watch, tell
-
-
-def _lines(budget: float | None) -> Watch:
-    """Return a watch that prints a line every few seconds, for logs."""
-    told = 0.0
-
-    def watch(words: str, spent: float) -> None:
-        nonlocal told
-        if spent - told >= _EVERY:
-            told = spent
-            left = "" if budget is None else f", {max(budget - spent, 0):.0f} s left"
-            say(f"[{spent:.0f} s{left}] {words}", err=True)
-
-    return watch
 
 
 def _print_result(model: TableModel, out: Path) -> None:

@@ -73,8 +73,7 @@ def review(
     Example: palmette review model.palmette products.csv --out review.csv --html review.html
     """
     from palmette._files import atomic_write
-    from palmette.cli._terminal import require_csv, require_writable
-    from palmette.cli.fit import _progress
+    from palmette.cli._terminal import progress, require_csv, require_writable
     from palmette.reviewing import review as make_review
     from palmette.reviewing import review_page
     from palmette.reviewing._page import sentences
@@ -92,7 +91,7 @@ def review(
     source = TableSource.of(table, format, encoding=encoding, delimiter=delimiter, sheet=sheet)
     source.require()
     fitted = load_table_model(model, trusted)
-    with _progress(time or None) as (watch, tell):
+    with progress(time or None) as (watch, tell):
         rows = _read(source, names)
         found = make_review(
             fitted, rows, folds=folds, time=time or None, top=top or None,
