@@ -254,7 +254,7 @@ def test_several_paths_are_refused_before_any_fit(part, registry):
 def test_text_models_see_texts(texts):
     found = compare([texts], ["flat-naive-bayes"], n_splits=1)
     assert found.rows[0]["hierarchical_f1"] == 1.0
-    assert "MultinomialNB" in found.estimators["texts"]["flat-naive-bayes"]
+    assert "MixedNaiveBayes" in found.estimators["texts"]["flat-naive-bayes"]
 
 
 def test_estimators_are_written_out(toy):
