@@ -38,6 +38,7 @@ def others() -> Iterator[Any]:
     yield pm.AdaBoostBHCClassifier(**_FEW)
     yield pm.ClassTreeClassifier()
     yield pm.ClassTreeClassifier(router="logistic")
+    yield pm.LinearMultilabel(random_state=0)
     yield pm.RAkEL(random_state=0)
     yield pm.CoherentNetworkClassifier((4,), n_epochs=1, random_state=0)
 

@@ -423,8 +423,12 @@ def test_the_page_scrolls_to_the_hit_of_a_search(opened, large, height):
         box = page.locator("#search")
         box.evaluate("box => box.scrollIntoView({ block: 'end' })")
         box.fill("leaf 8999")
-        hit = page.locator(".row.active").bounding_box()
-        assert page.locator(".row.active .row-name").inner_text() == "Leaf 8999"
+        page.locator(".row.active .row-name", has_text="Leaf 8999").wait_for()
+        for _ in range(100):  # until the page has scrolled
+            hit = page.locator(".row.active").bounding_box()
+            if 0 < hit["y"] < height - hit["height"]:
+                break
+            page.wait_for_timeout(20)
         assert 0 < hit["y"] < height - hit["height"]
 
 
