@@ -22,6 +22,7 @@ test rows. Nothing is chosen on test rows.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
 import resource
@@ -362,14 +363,13 @@ def write_rows(path: Path, n_rows: int, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     texts, labels = train["text"].tolist(), train["y"].tolist()
     rows = rng.integers(0, len(texts), n_rows)
-    with path.open("w") as stream:
-        stream.write("text,price,shop,label\n")
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["text", "price", "shop", "label"])
         for i in rows.tolist():
             words = [w for w in texts[i].split() if rng.random() > 0.2]
-            price, shop = rng.lognormal(), rng.integers(0, 30)
-            stream.write(
-                f"{' '.join(words).replace(',', ' ')},{price:.2f},shop {shop},{labels[i]}\n"
-            )
+            row = [f"{rng.lognormal():.2f}", f"shop {rng.integers(0, 30)}"]
+            writer.writerow([" ".join(words), *row, labels[i]])
 
 
 def times(given: argparse.Namespace) -> None:

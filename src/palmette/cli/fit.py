@@ -263,6 +263,10 @@ def _verdict(board: list[dict[str, Any]], winner: str) -> list[str]:
         return []
     common = min(first["folds"], base["folds"])
     ours, theirs = (sum(e["hierarchical_f1_by_fold"][:common]) / common for e in (first, base))
+    if base["rows"] != first["rows"]:  # scores on fewer rows cannot be compared
+        return [
+            f"the baseline was fitted on {base['rows']:,} rows only: there was no time for more"
+        ]
     return [
         f"hierarchical F1 on the same {common} fold{'s' if common > 1 else ''}: {winner} "
         f"{ours:.4f}, the baseline (a linear SVM over the labels) {theirs:.4f}"
