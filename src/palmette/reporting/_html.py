@@ -34,7 +34,8 @@ _SCRIPTS = (
     "main.js",
 )
 
-_PAGE = """<!doctype html>
+# how every page begins: nothing is loaded, and only the style and script of the page are used
+PAGE_HEAD = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -48,7 +49,11 @@ form-action 'none'; img-src data:; style-src '{style_hash}'; script-src '{script
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="top" id="top"></header>
+"""
+
+_PAGE = (
+    PAGE_HEAD
+    + """<header class="top" id="top"></header>
 <main id="main" tabindex="-1"></main>
 <noscript>
 <p>{verdict}</p>
@@ -62,6 +67,7 @@ form-action 'none'; img-src data:; style-src '{style_hash}'; script-src '{script
 </body>
 </html>
 """
+)
 
 # in JSON of ASCII: those of C0, C1 and of marks that reverse text, as group 1
 _CONTROL_ESCAPE = re.compile(r"\\(?:u(00[0189][0-9a-f]|202[a-e]|206[6-9])|.)")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from palmette._text import visible
 from palmette.exceptions import PalmetteError
+from palmette.reporting._html import PAGE_HEAD
 from palmette.reviewing._doubts import percent
 
 if TYPE_CHECKING:
@@ -20,21 +21,9 @@ if TYPE_CHECKING:
 _LONGEST = 400  # characters of a cell that are shown
 _N_PAIRS = 20
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; base-uri 'none'; \
-form-action 'none'; img-src data:; style-src '{style_hash}'; script-src '{script_hash}'">
-<link rel="icon" href="data:,">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<a class="skip" href="#main">Skip to the content</a>
-<main id="main" tabindex="-1">
+_PAGE = (
+    PAGE_HEAD
+    + """<main id="main" tabindex="-1">
 <section>
 <h1>{title}</h1>
 {head}
@@ -47,6 +36,7 @@ form-action 'none'; img-src data:; style-src '{style_hash}'; script-src '{script
 </body>
 </html>
 """
+)
 
 _STYLE = """
 td { vertical-align: top; }
