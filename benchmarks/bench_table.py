@@ -41,7 +41,7 @@ import numpy as np
 import pandas as pd
 
 SETS = ("debian", "20newsgroups_bydate", "clinc150", "wos_1k", "shopify")
-SYSTEMS = ("class-tree", "class-tree-f1", "auto", "svc", "logistic")
+SYSTEMS = ("class-tree", "class-tree-f1", "flat-linear", "auto", "svc", "logistic")
 PLAIN = ("svc", "logistic")
 SEPARATOR = " > "
 

@@ -42,6 +42,7 @@ def test_every_option_is_a_parameter(parse):
         *["--time", "9", "--top", "5", "--by-level", "--title", "T", "--map", "title=name"],
         *["--seed", "4"],
         *["--format", "tsv", "--encoding", "latin-1", "--delimiter", ";", "--sheet", "one"],
+        *["--decimal", ",", "--date-format", "%d.%m.%Y", "--no-header"],
         *["--trust", "some.Type", "--excel-safe"],
     )  # fmt: skip
     assert parameters == {
@@ -60,6 +61,9 @@ def test_every_option_is_a_parameter(parse):
         "encoding": "latin-1",
         "delimiter": ";",
         "sheet": "one",
+        "decimal": [","],
+        "date_format": ["%d.%m.%Y"],
+        "header": False,
         "trusted": ["some.Type"],
         "excel_safe": True,
     }
@@ -75,6 +79,25 @@ def test_one_call_of_the_library(palmette, called, folder):
     assert rows.index[0] == 2
     chosen = {name: options[name] for name in ("folds", "time", "top", "seed")}
     assert chosen == {"folds": 3, "time": 9.0, "top": None, "seed": 4}
+
+
+def test_a_table_without_names_is_read_as_in_the_fit(palmette, called, folder):
+    goods = make_goods(60)[["title", "kind"]]
+    goods.to_csv("plain.csv", index=False, header=False)
+    fit = ["fit", "plain.csv", "--no-header", "--target", "col2", "--model", "class-tree"]
+    result = palmette(*fit, "--folds", "0", "--out", "plain.palmette")
+    assert result.exit_code == 0, result.output
+    calls = called("palmette.reviewing.review")
+    result = palmette("review", "plain.palmette", "plain.csv")
+    assert result.exit_code == 0, result.output
+    (((_, rows), _),) = calls
+    assert list(rows) == ["col1", "col2"]
+    assert len(rows) == 60
+    changes = "old,new\nFood > Fish,Food > Sea food\n"
+    Path("map.csv").write_text(changes)
+    words = ["--map", "map.csv", "--table", "plain.csv", "--dry-run"]
+    result = palmette("migrate", "plain.palmette", *words)
+    assert result.exit_code == 0, result.output
 
 
 def test_the_example_of_the_help_works(palmette, folder):

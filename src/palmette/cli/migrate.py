@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from palmette.cli._options import (
+    DateFormat,
+    Decimal,
     Delimiter,
     Encoding,
     ExcelSafe,
     Format,
+    HeaderAsFitted,
     ModelFile,
     Separator,
     Sheet,
     Trusted,
+    as_fitted,
     load_table_model,
     say,
 )
@@ -52,6 +56,9 @@ def migrate(
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     sheet: Sheet = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
+    header: HeaderAsFitted = None,
     trusted: Trusted = None,
     excel_safe: ExcelSafe = False,
 ) -> None:
@@ -86,6 +93,8 @@ def migrate(
         source = TableSource.of(table, format, encoding=encoding, delimiter=delimiter, sheet=sheet)
         source.require()
     fitted = load_table_model(model, trusted)
+    if source is not None:
+        source = as_fitted(fitted, source, header, decimal, date_format)
     migration = Migration(fitted, () if map is None else map, separator)
     with Console(stderr=True).status("reading the table ...") as status:
         if source is not None:

@@ -9,15 +9,19 @@ import typer
 
 from palmette.cli._options import (
     ColumnNames,
+    DateFormat,
+    Decimal,
     Delimiter,
     Encoding,
     ExcelSafe,
     Format,
+    HeaderAsFitted,
     ModelFile,
     Seed,
     Sheet,
     TableFile,
     Trusted,
+    as_fitted,
     load_table_model,
     read_column_names,
     say,
@@ -63,6 +67,9 @@ def review(
     encoding: Encoding = None,
     delimiter: Delimiter = None,
     sheet: Sheet = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
+    header: HeaderAsFitted = None,
     trusted: Trusted = None,
     excel_safe: ExcelSafe = False,
 ) -> None:
@@ -91,6 +98,7 @@ def review(
     source = TableSource.of(table, format, encoding=encoding, delimiter=delimiter, sheet=sheet)
     source.require()
     fitted = load_table_model(model, trusted)
+    source = as_fitted(fitted, source, header, decimal, date_format)
     with progress(time or None) as (watch, tell):
         rows = _read(source, names)
         found = make_review(
