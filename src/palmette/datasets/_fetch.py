@@ -113,7 +113,8 @@ def fetch(name: str, data_home: str | os.PathLike[str] | None = None, verify: bo
         has several.
 
         Further keys are ``name``, ``feature_names`` (None for texts), ``DESCR``, for ARFF sets
-        ``categorical_features`` and ``categories``, and others that depend on the set.
+        ``categorical_features``, a mask of the nominal features, which estimators with a
+        parameter of this name take, and ``categories``, and others that depend on the set.
 
     Raises
     ------

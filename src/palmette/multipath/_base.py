@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +15,43 @@ from sklearn.base import BaseEstimator
 from palmette._arrays import FloatArray
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
+from palmette.multipath._categories import CategoryCodes, find_categorical
+
+Flags: TypeAlias = NDArray[np.bool_]
+
+_MAX_CATEGORIES = 255  # of one feature; the most frequent ones
 
 
 class CoherentClassifier(MultilabelClassifier):
     """Base of classifiers that predict all nodes jointly, in trees and DAGs.
 
-    Subclasses have the parameter ``missing`` in addition to those of `MultilabelClassifier`.
+    Subclasses have the parameters ``missing`` and ``categorical_features`` in addition to those of
+    `MultilabelClassifier`.
+
+    Attributes
+    ----------
+    is_categorical_ : bool array of shape (n_features,) or None
+        Which features are categories; None if no feature is.
     """
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({"categorical_features": None, **state})  # files may lack it
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         if self.missing not in ("mean", "error"):
             raise PalmetteError(f"missing={self.missing!r}: expected 'mean' or 'error'.")
-        return super()._read_features(X, reset=reset)
+        if reset:
+            self.is_categorical_ = find_categorical(self.categorical_features, X)
+            self._codes = CategoryCodes.find(X, self.is_categorical_)
+        codes: CategoryCodes | None = getattr(self, "_codes", None)
+        if codes is None:
+            return super()._read_features(X, reset=reset)
+        allow_nan = "allow-nan" if self.missing == "mean" else True
+        return codes.read(X, self, reset=reset, dtype=np.float64, ensure_all_finite=allow_nan)
 
     def _scale(self, X: Any, weights: Any) -> Any:
-        """Fit ``scaling_`` and return the scaled rows: float32, (n_samples, n_features)."""
-        self.scaling_ = FeatureScaling().fit(X, weights)
+        """Fit ``scaling_`` and return the scaled rows: float32, (n_samples, n_columns)."""
+        self.scaling_ = FeatureScaling().fit(X, weights, self.is_categorical_)
         return self.scaling_.transform(X)
 
     def _has_one_path_per_row(self, Y: Any) -> bool:
@@ -53,8 +74,10 @@ class CoherentClassifier(MultilabelClassifier):
 class FeatureScaling(BaseEstimator):  # type: ignore[misc]
     """Impute means, transform values to normal scores of their ranks, and standardise.
 
-    For a column of two values the result equals standardisation alone. Sparse matrices stay sparse:
-    their columns are only divided by their root mean squares.
+    For a column of two values the result equals standardisation alone. A feature of categories
+    becomes one column per category, 1 where a row has it, else 0; a missing category, and one that
+    no training row has, is 0 in all of them. These columns come after all others, standardised.
+    Sparse matrices stay sparse: their columns are only divided by their root mean squares.
 
     Parameters
     ----------
@@ -63,9 +86,9 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    fill_ : array of shape (n_features,)
-        Values that replace missing values.
-    shift_, scale_ : arrays of shape (n_features,)
+    fill_ : array of shape (n_numbers,)
+        Values that replace missing values of the features that are numbers.
+    shift_, scale_ : arrays of shape (n_columns,)
         Means and standard deviations.
 
     Examples
@@ -78,7 +101,12 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
     def __init__(self, ranks: bool = True) -> None:
         self.ranks = ranks
 
-    def fit(self, X: Any, weights: FloatArray | None = None) -> FeatureScaling:
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({"_categories": None, **state})  # files may lack it
+
+    def fit(
+        self, X: Any, weights: FloatArray | None = None, categorical: Flags | None = None
+    ) -> FeatureScaling:
         """Compute means, ranks and scales.
 
         Parameters
@@ -87,6 +115,8 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
             Missing values are NaN.
         weights : array of shape (n_samples,), optional
             A weight of k equals k copies of a row.
+        categorical : bool array of shape (n_features,), optional
+            Features whose values are categories.
 
         Returns
         -------
@@ -94,38 +124,99 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
         """
         weights = np.ones(X.shape[0]) if weights is None else weights
         self._ranks: _Ranks | None = None
+        self._categories: _Categories | None = None
         if sparse.issparse(X):
             squares = np.asarray(X.multiply(X).T @ weights).ravel() / weights.sum()
             self.fill_ = self.shift_ = np.zeros(X.shape[1])
             self.scale_ = _scales(np.sqrt(squares))
             return self
         X = np.asarray(X, dtype=np.float64)
-        missing = np.isnan(X)
+        if categorical is not None:
+            self._categories = _Categories.of(X, weights, categorical)
+        numbers = self._numbers(X)
+        missing = np.isnan(numbers)
         counts = weights @ ~missing
-        sums = weights @ np.where(missing, 0.0, X)
-        self.fill_ = np.divide(sums, counts, out=np.zeros(X.shape[1]), where=counts > 0)
-        filled = np.where(missing, self.fill_, X)
+        sums = weights @ np.where(missing, 0.0, numbers)
+        self.fill_ = np.divide(sums, counts, out=np.zeros(len(counts)), where=counts > 0)
         if self.ranks:
-            self._ranks = _Ranks.of(filled, weights)
-            filled = self._ranks.scores_of(filled)
-        self.shift_ = weights @ filled / weights.sum()
-        self.scale_ = _scales(np.sqrt(weights @ (filled - self.shift_) ** 2 / weights.sum()))
+            self._ranks = _Ranks.of(np.where(missing, self.fill_, numbers), weights)
+        columns = self._columns(X)
+        self.shift_ = weights @ columns / weights.sum()
+        self.scale_ = _scales(np.sqrt(weights @ (columns - self.shift_) ** 2 / weights.sum()))
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return scaled rows as float32, of shape (n_samples, n_features).
+        """Return scaled rows as float32, of shape (n_samples, n_columns).
 
         They are sparse if X and the training rows are sparse.
         """
         if sparse.issparse(X):
-            if not self.shift_.any() and self._ranks is None:
+            is_plain = self._ranks is None and self._categories is None
+            if is_plain and not self.shift_.any():
                 return sparse.csr_array(X.multiply(1.0 / self.scale_)).astype(np.float32)
             X = X.toarray()
-        X = np.asarray(X, dtype=np.float64)
-        filled = np.where(np.isnan(X), self.fill_, X)
+        columns = self._columns(np.asarray(X, dtype=np.float64))
+        return ((columns - self.shift_) / self.scale_).astype(np.float32, order="C")
+
+    def sum_by_feature(self, values: FloatArray) -> FloatArray:
+        """Sum values of columns, (n_columns,), over the columns of each feature, (n_features,)."""
+        if self._categories is None:
+            return values
+        sources = self._categories.sources
+        return np.asarray(np.bincount(sources, values, len(self._categories.is_number)))
+
+    def _numbers(self, X: FloatArray) -> FloatArray:
+        return X if self._categories is None else X[:, self._categories.is_number]
+
+    def _columns(self, X: FloatArray) -> FloatArray:
+        """Return the columns before scaling: numbers, filled and ranked, then categories."""
+        numbers = self._numbers(X)
+        filled = np.where(np.isnan(numbers), self.fill_, numbers)
         if self._ranks is not None:
             filled = self._ranks.scores_of(filled)
-        return ((filled - self.shift_) / self.scale_).astype(np.float32, order="C")
+        return filled if self._categories is None else self._categories.beside(filled, X)
+
+
+@dataclass(frozen=True, eq=False)
+class _Categories:
+    """The categories that training rows have.
+
+    Parameters
+    ----------
+    is_number : bool array of shape (n_features,)
+        Features that are numbers, not categories.
+    values : array of shape (n_categories,)
+        Values of the categories, feature after feature.
+    features : int array of shape (n_categories,)
+        Feature of each.
+    """
+
+    is_number: Flags
+    values: FloatArray
+    features: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, X: FloatArray, weights: FloatArray, categorical: Flags) -> _Categories:
+        """Find the categories of training rows of shape (n_samples, n_features)."""
+        values, features = [np.empty(0)], [np.empty(0, dtype=np.int64)]
+        for j in np.flatnonzero(categorical):
+            known = ~np.isnan(X[:, j])
+            found, place = np.unique(X[known, j], return_inverse=True)
+            if len(found) > _MAX_CATEGORIES:
+                counts = np.bincount(place, weights[known])
+                found = np.sort(found[np.argsort(-counts, kind="stable")[:_MAX_CATEGORIES]])
+            values.append(found)
+            features.append(np.full(len(found), j, dtype=np.int64))
+        return cls(~categorical, np.concatenate(values), np.concatenate(features))
+
+    @property
+    def sources(self) -> NDArray[np.int64]:
+        """Feature of each column, of shape (n_columns,)."""
+        return np.concatenate([np.flatnonzero(self.is_number), self.features])
+
+    def beside(self, numbers: FloatArray, X: FloatArray) -> FloatArray:
+        """Return columns of numbers with the columns of the categories of X after them."""
+        return np.hstack([numbers, X[:, self.features] == self.values])
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,7 +46,7 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         precision on held-out rows, and then fits on all rows, which takes twice the time.
     validation_fraction : float
         Proportion of rows held out.
-    missing, hierarchy, decoding, dag_rule
+    missing, categorical_features, hierarchy, decoding, dag_rule
         As in `CoherentForestClassifier`; they apply to all members.
     n_jobs : int, optional
         Passed to the members.
@@ -85,6 +85,7 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         weights: str | ArrayLike = "validation",
         validation_fraction: float = 1 / 3,
         missing: str = "mean",
+        categorical_features: Any = "from_dtype",
         hierarchy: Hierarchy | None = None,
         decoding: str | float | Threshold = "auto",
         dag_rule: str = "all",
@@ -96,6 +97,7 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         self.weights = weights
         self.validation_fraction = validation_fraction
         self.missing = missing
+        self.categorical_features = categorical_features
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.dag_rule = dag_rule
         self.verbose = verbose
@@ -175,6 +177,8 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
             "decoding": 0.5,
             "n_jobs": self.n_jobs,
         }
+        if self.is_categorical_ is not None:  # members see codes
+            settings["categorical_features"] = np.flatnonzero(self.is_categorical_).tolist()
         return member.set_params(**{k: v for k, v in settings.items() if k in known})
 
     def _fit_member(self, member: Any, X: Any, Y: sparse.csr_array, weights: Any) -> Any:

@@ -41,6 +41,10 @@ class CoherentForestClassifier(CoherentClassifier):
         square root of their number.
     missing : {"mean", "error"}
         Whether NaN is replaced by the training mean or raises an error.
+    categorical_features : "from_dtype", None, or array-like of bool, int or str
+        Features that are categories, whose values or codes have no order: a mask, or indices or
+        names of features. "from_dtype" are the columns of a table with a type of categories. Each
+        category is a column of 0 and 1; a row with a missing or new category has 0 in all of them.
     hierarchy : Hierarchy, a learner of one, or None
         Hierarchy of the labels. None: taken from y.
     decoding : "auto", float or rule
@@ -58,6 +62,8 @@ class CoherentForestClassifier(CoherentClassifier):
     forest_ : ExtraTreesRegressor
     closed_labels_ : sparse bool array of shape (n_samples, n_columns)
         Labels of the training rows with their ancestors; columns as in ``nodes_``.
+    is_categorical_ : bool array of shape (n_features,) or None
+        Which features are categories; None if no feature is.
     feature_importances_ : array of shape (n_features,)
 
     Examples
@@ -77,6 +83,7 @@ class CoherentForestClassifier(CoherentClassifier):
         min_samples_leaf: int | str = "auto",
         max_features: float | int | str = "auto",
         missing: str = "mean",
+        categorical_features: Any = "from_dtype",
         hierarchy: Hierarchy | None = None,
         decoding: str | float | Threshold = "auto",
         dag_rule: str = "all",
@@ -89,6 +96,7 @@ class CoherentForestClassifier(CoherentClassifier):
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.missing = missing
+        self.categorical_features = categorical_features
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.dag_rule = dag_rule
         self.verbose = verbose
@@ -164,7 +172,8 @@ class CoherentForestClassifier(CoherentClassifier):
     def feature_importances_(self) -> FloatArray:
         """Mean decrease of the variance of the targets per feature, of shape (n_features,)."""
         check_is_fitted(self)
-        return np.asarray(self.forest_.feature_importances_)
+        importances = np.asarray(self.forest_.feature_importances_)
+        return self.scaling_.sum_by_feature(importances)
 
     def neighbors(self, X: Any, n_neighbors: int = 5) -> tuple[NDArray[np.int64], FloatArray]:
         """Return the training rows that share most leaves with each row.

@@ -43,7 +43,7 @@ class CoherentKernelClassifier(CoherentClassifier):
         With more training rows, the kernel is replaced by a Nystroem approximation.
     n_landmarks : int
         Number of training rows used by the Nystroem approximation.
-    missing, hierarchy, decoding, dag_rule
+    missing, categorical_features, hierarchy, decoding, dag_rule
         As in `CoherentForestClassifier`.
     random_state : int, RandomState or None
         Seed of the samples of rows, for "auto" and for the Nystroem approximation.
@@ -75,6 +75,7 @@ class CoherentKernelClassifier(CoherentClassifier):
         max_rows: int = 12_000,
         n_landmarks: int = 3_000,
         missing: str = "mean",
+        categorical_features: Any = "from_dtype",
         hierarchy: Hierarchy | None = None,
         decoding: str | float | Threshold = "auto",
         dag_rule: str = "all",
@@ -86,6 +87,7 @@ class CoherentKernelClassifier(CoherentClassifier):
         self.max_rows = max_rows
         self.n_landmarks = n_landmarks
         self.missing = missing
+        self.categorical_features = categorical_features
         self.hierarchy = hierarchy
         self.decoding = decoding
         self.dag_rule = dag_rule

@@ -49,7 +49,7 @@ class CoherentNetworkClassifier(CoherentClassifier):
         l2 penalty.
     backend : {"auto", "numpy", "torch"}
         "auto" is torch if it is installed and has a CUDA device, else numpy.
-    missing, hierarchy, decoding, dag_rule
+    missing, categorical_features, hierarchy, decoding, dag_rule
         As in `CoherentForestClassifier`.
     random_state : int, RandomState or None
     verbose : int
@@ -85,6 +85,7 @@ class CoherentNetworkClassifier(CoherentClassifier):
         weight_decay: float = 1e-5,
         backend: str = "auto",
         missing: str = "mean",
+        categorical_features: Any = "from_dtype",
         hierarchy: Hierarchy | None = None,
         decoding: str | float | Threshold = "auto",
         dag_rule: str = "all",
@@ -99,6 +100,7 @@ class CoherentNetworkClassifier(CoherentClassifier):
         self.weight_decay = weight_decay
         self.backend = backend
         self.missing = missing
+        self.categorical_features = categorical_features
         self.hierarchy = hierarchy
         self.decoding = decoding
         self.dag_rule = dag_rule

@@ -188,6 +188,8 @@ STORED: dict[str, str] = {
     "multilabel.RAkEL": "palmette.multilabel:RAkEL",
     "multilabel.ThresholdedMultilabel": "palmette.multilabel:ThresholdedMultilabel",
     "multilabel.TreesMultilabel": "palmette.multilabel:TreesMultilabel",
+    "multipath.Categories": "palmette.multipath._base:_Categories",
+    "multipath.CategoryCodes": "palmette.multipath._categories:CategoryCodes",
     "multipath.CoherentBlendClassifier": "palmette.multipath:CoherentBlendClassifier",
     "multipath.CoherentForestClassifier": "palmette.multipath:CoherentForestClassifier",
     "multipath.CoherentKernelClassifier": "palmette.multipath:CoherentKernelClassifier",
