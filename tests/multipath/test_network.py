@@ -35,9 +35,27 @@ def test_the_same_seed_gives_the_same_network():
 
 def test_few_rows_of_one_path_are_gone_through_more_often():
     model = CoherentNetworkClassifier()
-    assert model._epochs(single=False, n_batches=5) == 25
-    assert model._epochs(single=True, n_batches=32) == 63
-    assert model._epochs(single=True, n_batches=1000) == 25
+    assert model._epochs(single=False, n_batches=5, growth=1.0) == 25
+    assert model._epochs(single=True, n_batches=32, growth=1.0) == 63
+    assert model._epochs(single=True, n_batches=1000, growth=1.0) == 25
+    assert model._epochs(single=True, n_batches=2, growth=2.0) == 500  # fewer, larger steps
+    model.set_params(learning_rate=0.01)
+    assert model._epochs(single=True, n_batches=2, growth=2.0) == 1000
+
+
+@pytest.mark.parametrize(("n_rows", "width"), [(30, 64), (300, 150), (1200, 500)])
+def test_layers_grow_with_the_rows(n_rows, width):
+    X = np.random.default_rng(0).normal(size=(n_rows, 2))
+    model = CoherentNetworkClassifier(n_epochs=1, random_state=0).fit(X, X[:, 0] > 0)
+    assert model.hidden_ == (width, width)
+    assert [part.shape for part in model._network.parts[:4:2]] == [(2, width), (width, width)]
+
+
+@pytest.mark.parametrize("name", ["hidden", "learning_rate"])
+def test_words_other_than_auto_are_refused(name):
+    X, y = tree_problem(20)
+    with pytest.raises(PalmetteError, match=f"{name}='wide': expected 'auto' or"):
+        CoherentNetworkClassifier(**{name: "wide"}).fit(X, y)
 
 
 def test_rows_count_by_their_weight():

@@ -24,6 +24,8 @@ from palmette.multipath._layers import (
 )
 
 _MIN_STEPS = 2_000  # with one path per row: fewer steps underfit data of many classes
+_NARROWEST, _WIDEST = 64, 500  # units of the layers
+_RATE = 1e-3  # of the widest
 
 
 class CoherentNetworkClassifier(CoherentClassifier):
@@ -34,15 +36,17 @@ class CoherentNetworkClassifier(CoherentClassifier):
 
     Parameters
     ----------
-    hidden : tuple of int
-        Number of units of each hidden layer.
+    hidden : tuple of int or "auto"
+        Number of units of each hidden layer; "auto" is two layers of half the number of rows, at
+        least 64 and at most 500.
     n_epochs : int or "auto"
         Number of epochs; "auto" is 25, and more if every row has one path and there are few rows.
     dropout : float or "auto"
         Proportion of hidden units dropped per step; "auto" is 0.5, or 0.2 if every row has one
         path.
-    learning_rate : float
-        Initial learning rate of Adam; it decreases to 0 by cosine annealing.
+    learning_rate : float or "auto"
+        Initial learning rate of Adam; it decreases to 0 by cosine annealing. "auto" is 0.001 for
+        layers of 500 units, and larger for smaller ones.
     batch_size : int
         Maximum number of rows per batch.
     weight_decay : float
@@ -61,6 +65,8 @@ class CoherentNetworkClassifier(CoherentClassifier):
         Mean training loss per epoch.
     n_epochs_ : int
         Number of epochs.
+    hidden_ : tuple of int
+        Number of units of each hidden layer.
     backend_ : str
         Backend used.
 
@@ -76,11 +82,11 @@ class CoherentNetworkClassifier(CoherentClassifier):
 
     def __init__(
         self,
-        hidden: tuple[int, ...] = (500, 500),
+        hidden: tuple[int, ...] | str = "auto",
         *,
         n_epochs: int | str = "auto",
         dropout: float | str = "auto",
-        learning_rate: float = 1e-3,
+        learning_rate: float | str = "auto",
         batch_size: int = 64,
         weight_decay: float = 1e-5,
         backend: str = "auto",
@@ -119,6 +125,11 @@ class CoherentNetworkClassifier(CoherentClassifier):
             raise PalmetteError(
                 f"dropout={dropout!r}: expected 'auto' or a number of at least 0 and below 1."
             )
+        for name in ("hidden", "learning_rate"):
+            value = getattr(self, name)
+            if isinstance(value, str) and value != "auto":
+                expected = "a tuple of integers" if name == "hidden" else "a positive number"
+                raise PalmetteError(f"{name}={value!r}: expected 'auto' or {expected}.")
         if self.backend not in ("auto", "numpy", "torch"):
             raise PalmetteError(f"backend={self.backend!r}: expected 'auto', 'numpy' or 'torch'.")
 
@@ -135,12 +146,15 @@ class CoherentNetworkClassifier(CoherentClassifier):
         dropout = (0.2 if single else 0.5) if self.dropout == "auto" else float(self.dropout)
         size = min(self.batch_size, n_rows)
         n_batches = -(-n_rows // size)
-        self.n_epochs_ = self._epochs(single, n_batches)
-        rates = np.split(
-            learning_rates(self.learning_rate, self.n_epochs_ * n_batches), self.n_epochs_
-        )
+        width = min(max(n_rows // 2, _NARROWEST), _WIDEST)
+        self.hidden_ = (width, width) if isinstance(self.hidden, str) else tuple(self.hidden)
+        # narrow layers need larger steps, and fewer
+        growth = float(np.sqrt(_WIDEST / max(self.hidden_, default=_WIDEST)))
+        self.n_epochs_ = self._epochs(single, n_batches, growth)
+        first = _RATE * growth if self.learning_rate == "auto" else float(self.learning_rate)
+        rates = np.split(learning_rates(first, self.n_epochs_ * n_batches), self.n_epochs_)
         self.loss_curve_: list[float] = []
-        parts = initial_weights([X.shape[1], *self.hidden, Y.shape[1]], prior, rng)
+        parts = initial_weights([X.shape[1], *self.hidden_, Y.shape[1]], prior, rng)
         self.backend_ = self._choose_backend()
         order = np.random.default_rng([seed, 1])
 
@@ -160,10 +174,11 @@ class CoherentNetworkClassifier(CoherentClassifier):
             self._network = NumpyNetwork(parts, dropout, self.weight_decay)
             self._network.train(X, Y, scale, batches, rates, rng, self._record_loss)
 
-    def _epochs(self, single: bool, n_batches: int) -> int:
+    def _epochs(self, single: bool, n_batches: int, growth: float) -> int:
         if self.n_epochs != "auto":
             return int(self.n_epochs)
-        return max(25, -(-_MIN_STEPS // n_batches)) if single else 25
+        steps = _MIN_STEPS if self.learning_rate != "auto" else round(_MIN_STEPS / growth)
+        return max(25, -(-steps // n_batches)) if single else 25
 
     def _choose_backend(self) -> str:
         if self.backend == "auto":
@@ -181,4 +196,6 @@ class CoherentNetworkClassifier(CoherentClassifier):
         return self._network.proba(self.scaling_.transform(X))
 
     def _numbers_over_nodes(self) -> int:
-        return super()._numbers_over_nodes() + 2 * sum(self.hidden)
+        return super()._numbers_over_nodes() + 2 * sum(
+            part.size for part in self._network.parts[1:-1:2]
+        )
