@@ -48,7 +48,29 @@ def test_leaves_are_small_where_every_row_has_one_path():
     single = CoherentForestClassifier(3, random_state=0).fit(X, np.arange(len(X)) % 4)
     several, _, _ = fitted()
     assert single.forest_.min_samples_leaf == 1
-    assert several.forest_.min_samples_leaf == 3
+    assert several.forest_.min_samples_leaf in (3, 5)
+
+
+def test_the_setting_is_that_of_the_best_held_out_score():
+    rng = np.random.default_rng(0)
+    strong, y = tree_problem(n_rows=300, noise=0.5)
+    weak = np.hstack([strong[:, :1], rng.normal(size=(300, 15))])
+    found = {}
+    for name, X in (("strong", strong), ("weak", weak)):
+        forest = CoherentForestClassifier(5, hierarchy=TREE, random_state=0).fit(X, y)
+        assert set(forest.choices_) == {(3, 0.5), (5, "sqrt")}
+        best = max(forest.choices_, key=forest.choices_.get)
+        assert (forest.forest_.min_samples_leaf, forest.forest_.max_features) == best
+        found[name] = forest.choices_[best]
+    assert found["strong"] > found["weak"]
+    given = CoherentForestClassifier(5, max_features=0.5, hierarchy=TREE, random_state=0)
+    assert given.fit(weak, y).choices_ == {}
+    assert given.forest_.min_samples_leaf == 3
+
+
+def test_few_rows_choose_nothing():
+    forest, _, _ = fitted(lambda: tree_problem(n_rows=60))
+    assert forest.choices_ == {}
 
 
 def test_neighbours_are_rows_that_share_leaves():

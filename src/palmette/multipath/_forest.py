@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 from palmette._arrays import FloatArray, count_rows, row_chunks, take_rows
 from palmette.decisions._thresholds import Threshold
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.metrics._counts import average_precision_of_cells
 from palmette.multipath._base import CoherentClassifier
+
+Setting: TypeAlias = tuple[Any, Any]  # min_samples_leaf, max_features
+
+_FOR_WEAK_SIGNALS: Setting = (5, "sqrt")
+_TREES_TO_CHOOSE = 50
+_ROWS_TO_CHOOSE = 3_000
+_MIN_ROWS_TO_CHOOSE = 100
+_COLUMNS_TO_CHOOSE = 500  # the most frequent nodes
 
 
 class CoherentForestClassifier(CoherentClassifier):
@@ -36,9 +45,13 @@ class CoherentForestClassifier(CoherentClassifier):
         Number of leading singular vectors of the label matrix.
     min_samples_leaf : int or "auto"
         Minimum number of rows in a leaf. "auto" is 1 if every row has one path, else 3.
-    max_features : float, int or "auto"
+    max_features : float, int, "sqrt" or "auto"
         Features considered at a split; "auto" is half of them, or with over 500 features twice the
         square root of their number.
+
+        If both are "auto" and rows have several paths, leaves of 5 rows and the square root of the
+        number of features, which suit weak signals, are used where their micro-averaged average
+        precision on held-out rows is higher. This takes about a third of the time of a fit more.
     missing : {"mean", "error"}
         Whether NaN is replaced by the training mean or raises an error.
     categorical_features : "from_dtype", None, or array-like of bool, int or str
@@ -60,6 +73,8 @@ class CoherentForestClassifier(CoherentClassifier):
     Attributes
     ----------
     forest_ : ExtraTreesRegressor
+    choices_ : dict of (min_samples_leaf, max_features) to float
+        Average precision on held-out rows; empty if nothing was chosen.
     closed_labels_ : sparse bool array of shape (n_samples, n_columns)
         Labels of the training rows with their ancestors; columns as in ``nodes_``.
     is_categorical_ : bool array of shape (n_features,) or None
@@ -107,58 +122,67 @@ class CoherentForestClassifier(CoherentClassifier):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         X = self._scale(X, weights)
         targets = leading_directions(Y, self.n_directions, weights, seed)
-        min_rows, features = self.min_samples_leaf, self.max_features
-        if min_rows == "auto":
-            min_rows = 1 if self._has_one_path_per_row(Y) else 3
-        if features == "auto":
-            features = 2.0 / np.sqrt(X.shape[1]) if X.shape[1] > 500 else 0.5
-        self.forest_ = ExtraTreesRegressor(
-            self.n_estimators,
-            min_samples_leaf=min_rows,
-            max_features=features,
+        setting = self._choose_setting(X, Y, targets, weights, seed)
+        self.forest_ = self._grow(X, targets, weights, setting, self.n_estimators, seed)
+        self.closed_labels_ = Y
+        self._members = leaf_members(self.forest_, X, weights)
+
+    def _grow(
+        self,
+        X: Any,
+        targets: FloatArray,
+        weights: FloatArray | None,
+        setting: Setting,
+        n_trees: int,
+        seed: int,
+    ) -> ExtraTreesRegressor:
+        """Grow trees on scaled rows, given (min_samples_leaf, max_features)."""
+        return ExtraTreesRegressor(
+            n_trees,
+            min_samples_leaf=setting[0],
+            max_features=setting[1],
             n_jobs=self.n_jobs,
             random_state=seed,
             verbose=self.verbose,
         ).fit(X, targets, sample_weight=weights)
-        self.closed_labels_ = Y
-        self._members = self._leaf_members(X, weights)
 
-    def _leaf_members(self, X: Any, weights: FloatArray | None) -> sparse.csr_array:
-        """Return the weights of the training rows per leaf, of shape (n_tree_nodes, n_samples).
-
-        The row of a leaf sums to 1 / n_estimators.
-        """
-        leaves = self._leaf_numbers(X)
-        n_rows, n_trees = leaves.shape
-        each = np.ones(n_rows) if weights is None else weights
-        amounts = np.repeat(each[:, None], n_trees, axis=1)
-        shape = (self._tree_starts[-1], n_rows)
-        rows = np.repeat(np.arange(n_rows), n_trees)
-        members = sparse.csr_array((amounts.ravel(), (leaves.ravel(), rows)), shape=shape)
-        totals = np.asarray(members.sum(axis=1)).ravel() * n_trees
-        members.data /= np.repeat(totals, np.diff(members.indptr))
-        return members
-
-    @property
-    def _tree_starts(self) -> NDArray[np.int64]:
-        sizes = [tree.tree_.node_count for tree in self.forest_.estimators_]
-        return np.concatenate([[0], np.cumsum(sizes)])
-
-    def _leaf_numbers(self, X: Any) -> NDArray[np.int64]:
-        """Return the leaves of scaled rows, numbered over all trees: (n_samples, n_trees)."""
-        return np.asarray(self.forest_.apply(X) + self._tree_starts[:-1])
+    def _choose_setting(
+        self,
+        X: Any,
+        Y: sparse.csr_array,
+        targets: FloatArray,
+        weights: FloatArray | None,
+        seed: int,
+    ) -> Setting:
+        """Return (min_samples_leaf, max_features), chosen on held-out rows if both are "auto"."""
+        self.choices_: dict[Setting, float] = {}
+        leaf, features = self.min_samples_leaf, self.max_features
+        both = leaf == "auto" and features == "auto"
+        if leaf == "auto":
+            leaf = 1 if self._has_one_path_per_row(Y) else 3
+        if features == "auto":
+            features = 2.0 / np.sqrt(X.shape[1]) if X.shape[1] > 500 else 0.5
+        if not both or leaf == 1 or Y.shape[0] < _MIN_ROWS_TO_CHOOSE:
+            return leaf, features
+        order = np.random.default_rng([seed, 1]).permutation(Y.shape[0])[:_ROWS_TO_CHOOSE]
+        held, kept = np.sort(order[: len(order) // 3]), np.sort(order[len(order) // 3 :])
+        counts = np.bincount(Y.indices, minlength=Y.shape[1])
+        columns = np.sort(np.argsort(-counts, kind="stable")[:_COLUMNS_TO_CHOOSE])
+        known, truth = Y[kept][:, columns], Y[held][:, columns]
+        of_kept, of_held = (None, None) if weights is None else (weights[kept], weights[held])
+        rows, others = take_rows(X, kept), take_rows(X, held)
+        for setting in ((leaf, features), _FOR_WEAK_SIGNALS):
+            forest = self._grow(rows, targets[kept], of_kept, setting, _TREES_TO_CHOOSE, seed)
+            near = neighbour_weights(forest, leaf_members(forest, rows, of_kept), others)
+            scores = (near @ known).toarray()
+            self.choices_[setting] = average_precision_of_cells(truth, scores, of_held)
+        return max(self.choices_, key=lambda setting: self.choices_[setting])
 
     # ------------------------------------------------------------------ predicting
 
     def _neighbour_weights(self, X: Any) -> sparse.csr_array:
         """Return the weights of the neighbours of every row: (n_samples, n_training_rows)."""
-        leaves = self._leaf_numbers(self.scaling_.transform(X))
-        n_rows, n_trees = leaves.shape
-        starts = np.arange(0, leaves.size + 1, n_trees)
-        shape = (n_rows, self._members.shape[0])
-        reached = sparse.csr_array((np.ones(leaves.size), leaves.ravel(), starts), shape=shape)
-        reached.check_format(full_check=True)  # in a changed file, trees may have more leaves
-        return sparse.csr_array(reached @ self._members)
+        return neighbour_weights(self.forest_, self._members, self.scaling_.transform(X))
 
     def _node_proba_of(self, X: Any) -> FloatArray:
         proba: FloatArray = (self._neighbour_weights(X) @ self.closed_labels_).toarray()
@@ -286,6 +310,56 @@ class NodeExplanation:
             mark = "+" if has else "-"
             lines.append(f"  {mark} row {row} ({weight:.3f}): {', '.join(labels) or 'no label'}")
         return "\n".join(lines)
+
+
+def leaf_numbers(forest: ExtraTreesRegressor, X: Any) -> NDArray[np.int64]:
+    """Return the leaves of scaled rows, numbered over all trees: (n_samples, n_trees)."""
+    return np.asarray(forest.apply(X) + _tree_starts(forest)[:-1])
+
+
+def _tree_starts(forest: ExtraTreesRegressor) -> NDArray[np.int64]:
+    sizes = [tree.tree_.node_count for tree in forest.estimators_]
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def leaf_members(
+    forest: ExtraTreesRegressor, X: Any, weights: FloatArray | None
+) -> sparse.csr_array:
+    """Return the weights of the training rows per leaf, of shape (n_tree_nodes, n_samples).
+
+    The row of a leaf sums to 1 / n_trees.
+    """
+    leaves = leaf_numbers(forest, X)
+    n_rows, n_trees = leaves.shape
+    each = np.ones(n_rows) if weights is None else weights
+    amounts = np.repeat(each[:, None], n_trees, axis=1)
+    shape = (_tree_starts(forest)[-1], n_rows)
+    rows = np.repeat(np.arange(n_rows), n_trees)
+    members = sparse.csr_array((amounts.ravel(), (leaves.ravel(), rows)), shape=shape)
+    totals = np.asarray(members.sum(axis=1)).ravel() * n_trees
+    members.data /= np.repeat(totals, np.diff(members.indptr))
+    return members
+
+
+def neighbour_weights(
+    forest: ExtraTreesRegressor, members: sparse.csr_array, X: Any
+) -> sparse.csr_array:
+    """Return the weights of the training rows for scaled rows: (n_samples, n_training_rows).
+
+    Parameters
+    ----------
+    forest : ExtraTreesRegressor
+    members : sparse array of shape (n_tree_nodes, n_training_rows)
+        Of `leaf_members`.
+    X : array of shape (n_samples, n_columns)
+    """
+    leaves = leaf_numbers(forest, X)
+    n_rows, n_trees = leaves.shape
+    starts = np.arange(0, leaves.size + 1, n_trees)
+    shape = (n_rows, members.shape[0])
+    reached = sparse.csr_array((np.ones(leaves.size), leaves.ravel(), starts), shape=shape)
+    reached.check_format(full_check=True)  # in a changed file, trees may have more leaves
+    return sparse.csr_array(reached @ members)
 
 
 def leading_directions(
