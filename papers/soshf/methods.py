@@ -115,7 +115,9 @@ def _relevance(preset: str, **quick: Any) -> Callable[[Options], Any]:
     def make(options: Options) -> Any:
         from palmette.multilabel import BinaryRelevance
 
-        model = BinaryRelevance.preset(preset, **options.shared)
+        # the published rule of forests: thresholds of the best F1 out of bag
+        rule = {"decoding": "f1"} if preset == "rf-cost" else {}
+        model = BinaryRelevance.preset(preset, **rule, **options.shared)
         return model.set_params(**quick) if options.quick else model
 
     return make
@@ -127,7 +129,7 @@ def _structured(preset: str | None) -> Callable[[Options], Any]:
 
         if preset is None:
             return StructuredForestClassifier(**options.shared)
-        return StructuredForestClassifier.preset(preset, **options.shared)
+        return StructuredForestClassifier.preset(preset, decoding="f1", **options.shared)
 
     return make
 

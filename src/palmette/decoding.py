@@ -2,12 +2,12 @@
 
 Pass one as `decoding=` of a classifier, by object or by name (``"best_path"``, ``"top_down"``,
 ``"beam"``, ``"confident"``, ``"min_expected_loss"``, ``"marginal"``). With several paths per row it
-is a number, `Threshold`, `TopK`, `ExpectedF`, or a rule that is tuned on held-out rows: `BestF`
-(``"f1"``), `Youden` (``"youden"``).
+is a number, `Threshold`, `TopK`, `ExpectedF`, or a rule that is tuned on held-out rows: `ShrunkF`
+(``"shrunk_f1"``), `BestF` (``"f1"``), `Youden` (``"youden"``).
 """
 
 from palmette.decisions._rules import Beam, BestPath, Confident, Marginal, MinExpectedLoss, TopDown
-from palmette.decisions._thresholds import BestF, ExpectedF, Threshold, TopK, Youden
+from palmette.decisions._thresholds import BestF, ExpectedF, ShrunkF, Threshold, TopK, Youden
 
 __all__ = [
     "Beam",
@@ -17,6 +17,7 @@ __all__ = [
     "ExpectedF",
     "Marginal",
     "MinExpectedLoss",
+    "ShrunkF",
     "Threshold",
     "TopDown",
     "TopK",

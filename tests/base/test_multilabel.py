@@ -12,7 +12,7 @@ from sklearn.datasets import make_multilabel_classification
 
 from palmette import Hierarchy
 from palmette.base._multilabel import MultilabelClassifier
-from palmette.decisions._thresholds import BestF, ExpectedF, Threshold, TopK, Youden
+from palmette.decisions._thresholds import BestF, ExpectedF, ShrunkF, Threshold, TopK, Youden
 from palmette.exceptions import PalmetteError
 
 X, Y = make_multilabel_classification(80, 6, n_classes=4, random_state=0)
@@ -49,7 +49,7 @@ class BagOfMeans(Means):
         return self._node_proba_of(self._seen)
 
 
-@pytest.mark.parametrize("rule", ["f1", "youden", BestF(2.0), Youden()])
+@pytest.mark.parametrize("rule", ["f1", "shrunk_f1", "youden", BestF(2.0), ShrunkF(), Youden()])
 def test_a_tuned_rule_needs_scores_out_of_bag(rule):
     with pytest.raises(PalmetteError, match=r"tuned on held-out rows.*ThresholdedMultilabel"):
         Means(decoding=rule).fit(X, Y)
@@ -59,18 +59,28 @@ def test_a_tuned_rule_needs_scores_out_of_bag(rule):
         Means().fit(X, Y).set_params(decoding=rule).predict(X)
 
 
-def test_auto_is_one_half_without_a_bag_and_f1_with_one():
+def test_auto_is_one_half_without_a_bag_and_shrunk_f1_with_one():
     plain = Means().fit(X, Y)
     np.testing.assert_array_equal(plain.predict(X), plain.predict_proba(X) > 0.5)
     assert not hasattr(plain, "thresholds_")
     tuned = BagOfMeans().fit(X, Y)
     scores = tuned.predict_proba(X)
-    rule = BestF().tune(scores, sparse.csr_array(Y.astype(bool)), tuned._answers.columns)
+    rule = ShrunkF().tune(scores, sparse.csr_array(Y.astype(bool)), tuned._answers.columns)
     np.testing.assert_array_equal(tuned.thresholds_, rule.value[1:])
     np.testing.assert_array_equal(tuned.predict(X), scores > tuned.thresholds_)
-    named = BagOfMeans(decoding="f1").fit(X, Y)
+    named = BagOfMeans(decoding="shrunk_f1").fit(X, Y)
     np.testing.assert_array_equal(named.thresholds_, tuned.thresholds_)
-    assert (BagOfMeans(decoding="youden").fit(X, Y).thresholds_ != tuned.thresholds_).any()
+    for other in ("f1", "youden"):
+        assert (BagOfMeans(decoding=other).fit(X, Y).thresholds_ != tuned.thresholds_).any()
+
+
+def test_auto_of_an_earlier_version_keeps_its_thresholds():
+    model = BagOfMeans(decoding="f1").fit(X, Y)  # what "auto" was
+    scores = model.predict_proba(X)
+    model.set_params(decoding="auto")
+    np.testing.assert_array_equal(model.predict(X), scores > model.thresholds_)
+    with pytest.raises(PalmetteError, match=r"'shrunk_f1'.*with another rule. Fit it again"):
+        model.set_params(decoding="shrunk_f1").predict(X)
 
 
 def test_rules_that_need_no_tuning_can_be_set_later():
@@ -83,7 +93,7 @@ def test_rules_that_need_no_tuning_can_be_set_later():
     model.set_params(decoding=ExpectedF(by="label"))
     expected = ExpectedF(by="label").choose(scores, model._answers.columns).toarray()
     np.testing.assert_array_equal(model.predict(X), expected)
-    model.set_params(decoding="f1")  # what auto was
+    model.set_params(decoding="shrunk_f1")  # what auto was
     np.testing.assert_array_equal(model.predict(X), scores > model.thresholds_)
     with pytest.raises(PalmetteError, match=r"'youden'.*with another rule. Fit it again"):
         model.set_params(decoding="youden").predict(X)
@@ -126,7 +136,7 @@ def test_weights_count_in_tuning():
     weights = np.random.default_rng(0).integers(0, 3, len(X))
     weighted = BagOfMeans().fit(X, Y, weights)
     used = weights > 0
-    rule = BestF().tune(
+    rule = ShrunkF().tune(
         weighted.predict_proba(X[used]),
         sparse.csr_array(Y[used].astype(bool)),
         weighted._answers.columns,

@@ -226,7 +226,7 @@ def test_bad_losses_and_candidates_are_named():
 def test_every_public_rule_has_a_name_and_the_other_way_round():
     names = ("best_path", "top_down", "beam", "confident", "marginal", "min_expected_loss")
     made = {type(resolve_decoding(name)).__name__ for name in names}
-    for_several_labels = {"BestF", "ExpectedF", "Threshold", "TopK", "Youden"}
+    for_several_labels = {"BestF", "ExpectedF", "ShrunkF", "Threshold", "TopK", "Youden"}
     assert made == set(decoding.__all__) - for_several_labels
 
 

@@ -19,6 +19,7 @@ from palmette.decisions._coherence import NodeColumns, make_coherent
 from palmette.decisions._thresholds import (
     BestF,
     ExpectedF,
+    ShrunkF,
     Threshold,
     TopK,
     Youden,
@@ -206,23 +207,73 @@ def test_thresholds_by_hand():
     assert tuned(BestF(), scores, truth, heavy) == pytest.approx(0.85)
 
 
-def test_a_weight_of_k_is_k_copies_and_of_zero_none():
+@pytest.mark.parametrize("rule", [BestF(), ShrunkF(), Youden()])
+def test_a_weight_of_k_is_k_copies_and_of_zero_none(rule):
     rng = numbers(0)
     scores, truth = rng.random((30, 4)), sparse.csr_array(rng.random((30, 4)) < 0.3)
     counts = rng.integers(0, 4, 30)
     rows = np.repeat(np.arange(30), counts)
-    weighted = BestF().tune(scores, truth, flat(4), counts.astype(float)).value
-    copied = BestF().tune(scores[rows], truth[rows], flat(4)).value
-    np.testing.assert_array_equal(weighted, copied)
+    weighted = rule.tune(scores, truth, flat(4), counts.astype(float)).value
+    copied = rule.tune(scores[rows], truth[rows], flat(4)).value
+    np.testing.assert_allclose(weighted, copied, rtol=1e-12)
 
 
-@pytest.mark.parametrize("rule", [BestF(), Youden()])
+def shrunk_threshold(scores, truth, beta, strength, most):
+    """`ShrunkF` of one label as its docstring puts it, without a sort."""
+    if truth.all() or not truth.any() or len(set(scores)) == 1:
+        return 0.5
+    n, square = truth.sum(), beta**2
+    levels = np.unique(np.r_[0.0, scores])
+    middles = (levels[1:] + levels[:-1]) / 2
+    worth = [fbeta_score(truth, scores > m, beta=beta, zero_division=0) for m in middles]
+    best = max(m for m, w in zip(middles, worth, strict=True) if w > max(worth) - 1e-12)
+    sets = [scores > m for m in middles]
+    expected = max(scores[s].sum() / (square * scores.sum() + s.sum()) for s in sets)
+    few = [m for m, s in zip(middles, sets, strict=True) if s.sum() <= most * n]
+    lowest = min(few) if few else scores.max()
+    best = best if max(worth) > 0 else 0.5
+    return max((n * best + strength * expected) / (n + strength), lowest)
+
+
+@quick
+@given(st.data())
+def test_shrunk_thresholds_are_those_of_the_formula(data):
+    n = data.draw(st.integers(2, 14))
+    scores = np.array(data.draw(st.lists(st.integers(0, 9), min_size=n, max_size=n))) / 9
+    truth = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    beta, strength = data.draw(st.sampled_from([0.5, 1.0, 2.0])), data.draw(st.integers(1, 30))
+    most = data.draw(st.sampled_from([0.4, 1.0, 1.5, 3.0]))
+    value = tuned(ShrunkF(beta, strength=strength, most=most), scores, truth)
+    assert value == pytest.approx(shrunk_threshold(scores, truth, beta, strength, most), abs=1e-12)
+
+
+def test_a_rare_label_is_predicted_for_few_rows():
+    rng = numbers(3)
+    scores, truth = rng.random(1000) * 0.2, np.zeros(1000, dtype=bool)
+    truth[np.argsort(scores)[300]] = True  # its only row has a low score
+    assert (scores > tuned(BestF(), scores, truth)).sum() == 700
+    assert (scores > tuned(ShrunkF(), scores, truth)).sum() <= 3
+    frequent = numbers(4).random(1000) < scores * 4  # with many rows both are nearly the same
+    assert tuned(ShrunkF(), scores, frequent) == pytest.approx(
+        tuned(BestF(), scores, frequent), abs=0.02
+    )
+    assert (scores > tuned(ShrunkF(most=1.0), scores, frequent)).sum() <= frequent.sum()
+
+
+@pytest.mark.parametrize("rule", [ShrunkF(0), ShrunkF(strength=-1), ShrunkF(most=0)])
+def test_settings_of_shrunk_thresholds_are_checked(rule):
+    with pytest.raises(PalmetteError, match="to be a positive number"):
+        tuned(rule, [0.1, 0.2], [0, 1])
+
+
+@pytest.mark.parametrize("rule", [BestF(), ShrunkF(), Youden()])
 def test_one_half_where_nothing_can_be_learnt(rule):
     assert tuned(rule, [0.1, 0.2], [0, 0]) == 0.5
     assert tuned(rule, [0.1, 0.2], [1, 1]) == 0.5
     assert tuned(rule, [0.2, 0.2, 0.2], [1, 0, 1]) == 0.5
     assert tuned(rule, [0.1, 0.2], [1, 0], np.array([1.0, 0.0])) == 0.5
-    assert tuned(rule, [0.0, 0.3], [1, 0]) == 0.5  # no threshold lets a score of 0 pass
+    if not isinstance(rule, ShrunkF):
+        assert tuned(rule, [0.0, 0.3], [1, 0]) == 0.5  # no threshold lets a score of 0 pass
 
 
 def test_neighbouring_floats_are_told_apart():
@@ -273,12 +324,14 @@ def test_scores_are_checked():
 
 def test_rules_are_found_by_name_and_number():
     assert isinstance(resolve_label_rule("f1"), BestF)
+    assert isinstance(resolve_label_rule("shrunk_f1"), ShrunkF)
     assert isinstance(resolve_label_rule("youden"), Youden)
     assert resolve_label_rule("auto").value == 0.5
     assert resolve_label_rule(0.2).value == 0.2
     rule = TopK(3)
     assert resolve_label_rule(rule) is rule
-    for rule in ("f1", "youden", 0.3, TopK(), ExpectedF(), BestF(), Youden(), Threshold()):
+    named = "f1", "shrunk_f1", "youden"
+    for rule in (*named, 0.3, TopK(), ExpectedF(), BestF(), ShrunkF(), Youden(), Threshold()):
         assert is_label_rule(rule)
     for other in ("auto", "best_path", decoding.Confident(), True, None):
         assert not is_label_rule(other)

@@ -170,7 +170,7 @@ def brute_force_f1(scores, truth):
 
 
 def test_thresholds_are_those_of_the_best_out_of_bag_f1():
-    model = forest(oob_score=True).fit(X, Y)
+    model = forest(oob_score=True, decoding="f1").fit(X, Y)
     assert model.thresholds_.shape == (4,)
     scores = model.oob_decision_function_
     for j in range(4):
@@ -190,9 +190,10 @@ def test_out_of_bag_scores_are_kept_but_not_pickled():
 def test_other_rules():
     auto = forest().fit(X, Y)
     proba = auto.predict_proba(X_TEST)
-    assert bits(forest(decoding="f1").fit(X, Y)) == bits(auto)
-    youden = forest(decoding="youden").fit(X, Y)
-    assert youden.thresholds_.tolist() != auto.thresholds_.tolist()
+    assert bits(forest(decoding="shrunk_f1").fit(X, Y)) == bits(auto)
+    for rule in ("f1", "youden"):
+        other = forest(decoding=rule).fit(X, Y)
+        assert other.thresholds_.tolist() != auto.thresholds_.tolist()
     fixed = forest(decoding=0.3).fit(X, Y)
     assert not hasattr(fixed, "thresholds_")
     assert np.array_equal(fixed.predict(X_TEST), proba > 0.3)

@@ -207,7 +207,7 @@ def test_n_jobs_and_the_form_of_x_change_nothing(balance, estimator):
 
 
 def test_forests_tune_thresholds_out_of_bag():
-    model = BinaryRelevance(forest(oob_score=True)).fit(X, Y)
+    model = BinaryRelevance(forest(oob_score=True), decoding="f1").fit(X, Y)
     scores = np.column_stack([e.oob_decision_function_[:, 1] for e in model.estimators_])
     np.testing.assert_array_equal(model.oob_decision_function_, scores)
     for score, truth, threshold in zip(scores.T, Y.T, model.thresholds_, strict=True):

@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.multilabel.problems import X, Y
 
 from palmette import HierarchicalBoostingClassifier, Hierarchy
-from palmette.decoding import BestF, TopK, Youden
+from palmette.decoding import BestF, ShrunkF, TopK, Youden
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.multilabel import BinaryRelevance, ThresholdedMultilabel, TreesMultilabel
 
@@ -71,7 +71,7 @@ def positive(model, rows):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_thresholds_are_the_best_on_rows_left_out(estimator):
     splits = list(KFold(2, shuffle=True, random_state=0).split(X))
-    model = ThresholdedMultilabel(estimator, cv=splits).fit(X, Y)
+    model = ThresholdedMultilabel(estimator, rule="f1", cv=splits).fit(X, Y)
     held = np.empty(Y.shape)
     for train, test in splits:
         held[test] = positive(clone(estimator).fit(X[train], Y[train]), X[test])
@@ -112,6 +112,9 @@ def test_rules():
     by_f, by_name = tuned(BestF(2.0)), tuned("f1")
     assert (by_f.thresholds_ <= by_name.thresholds_).all()  # recall counts for more
     np.testing.assert_array_equal(tuned("youden").thresholds_, tuned(Youden()).thresholds_)
+    default = ThresholdedMultilabel(BinaryRelevance(GaussianNB()), cv=3, random_state=0).fit(X, Y)
+    np.testing.assert_array_equal(default.thresholds_, tuned(ShrunkF()).thresholds_)
+    assert (default.thresholds_ != by_name.thresholds_).any()
     top = ThresholdedMultilabel(decoding=TopK(2)).fit(X, Y)
     assert (top.predict(X).sum(axis=1) == 2).all()
     assert not hasattr(top, "thresholds_")
@@ -125,7 +128,7 @@ def test_rules():
 
 @pytest.mark.parametrize("method", ["auto", "oob"])
 def test_forests_are_tuned_out_of_bag(method):
-    model = ThresholdedMultilabel(FOREST, method=method).fit(X, Y)
+    model = ThresholdedMultilabel(FOREST, rule="f1", method=method).fit(X, Y)
     theirs = clone(FOREST).set_params(oob_score=True).fit(X, Y)
     scores = theirs.oob_decision_function_[:, 1]
     for score, truth, threshold in zip(scores.T, Y.T, model.thresholds_, strict=True):
@@ -298,7 +301,7 @@ def test_bad_parameters_are_refused():
     with pytest.raises(PalmetteError, match="not a rule for several paths"):
         ThresholdedMultilabel(rule="best_path").fit(X, Y)
     for rule in (0.5, "auto", TopK(2)):
-        with pytest.raises(PalmetteError, match=r"is not tuned: expected 'f1'"):
+        with pytest.raises(PalmetteError, match=r"is not tuned: expected 'shrunk_f1', 'f1'"):
             ThresholdedMultilabel(rule=rule).fit(X, Y)
     with pytest.raises(LabelError, match="expected 0 and 1 only"):
         ThresholdedMultilabel().fit(X, sparse.csr_array(2 * Y))

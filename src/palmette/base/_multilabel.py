@@ -11,8 +11,8 @@ from palmette._arrays import FloatArray, count_rows, read_rows, take_rows
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import check_weights, used_rows
 from palmette.decisions._thresholds import (
-    BestF,
     LabelRule,
+    ShrunkF,
     Threshold,
     TunedRule,
     resolve_label_rule,
@@ -36,7 +36,7 @@ class MultilabelClassifier(HierarchicalClassifier):
 
     A subclass sets the parameters ``hierarchy`` and ``decoding``, and defines `_fit_nodes` and
     `_node_proba_of`. A subclass with out-of-bag scores also defines `_tunes_itself` and
-    `_out_of_bag_proba`: ``decoding="auto"`` then means the thresholds of the best F1 on these
+    `_out_of_bag_proba`: ``decoding="auto"`` then means the thresholds that `ShrunkF` finds on these
     scores, and other tuned rules are possible too.
 
     Attributes
@@ -47,6 +47,8 @@ class MultilabelClassifier(HierarchicalClassifier):
 
     _takes_tables = False  # whether X may be a table or texts, which are not converted to numbers
     _tunes_on_seen_rows = False  # whether thresholds are tuned on rows of the fit
+    _auto_rule: type[TunedRule] = ShrunkF  # what "auto" means if the model tunes itself
+    _auto_before = "BestF()"  # what "auto" meant in models that were saved by earlier versions
 
     # ------------------------------------------------------------------ for subclasses
 
@@ -147,8 +149,12 @@ class MultilabelClassifier(HierarchicalClassifier):
         self.thresholds_ = np.asarray(tuned.value)[self._answers.class_nodes]
 
     def _several_rule(self) -> LabelRule | TunedRule:
-        is_auto = isinstance(self.decoding, str) and self.decoding == "auto"
-        return BestF() if is_auto and self._tunes_itself() else resolve_label_rule(self.decoding)
+        if self._decides_by_default() and self._tunes_itself():
+            return self._auto_rule()
+        return resolve_label_rule(self.decoding)
+
+    def _decides_by_default(self) -> bool:
+        return isinstance(self.decoding, str) and self.decoding == "auto"
 
     def _threshold_rule(self) -> LabelRule:
         if not self._tunes_itself():
@@ -157,7 +163,8 @@ class MultilabelClassifier(HierarchicalClassifier):
         if not isinstance(rule, TunedRule):
             return rule
         tuned: _TunedAs | None = getattr(self, "_tuned", None)
-        if tuned is None or tuned.rule != repr(rule):
+        meant = {repr(rule), self._auto_before if self._decides_by_default() else ""}
+        if tuned is None or tuned.rule not in meant:
             raise PalmetteError(
                 f"decoding={self.decoding!r} is tuned during fit, but the model was fitted with "
                 "another rule. Fit it again, or choose a rule that is not tuned."

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import lru_cache
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -145,8 +145,8 @@ def resolve_threshold(decoding: Any) -> Threshold:
         return Threshold()
     raise PalmetteError(
         f"decoding={decoding!r} is not a rule for several paths per row or a DAG: expected 'auto', "
-        "a number from 0 to 1, or palmette.decoding.Threshold, TopK, ExpectedF, BestF ('f1') or "
-        "Youden ('youden')."
+        "a number from 0 to 1, or palmette.decoding.Threshold, TopK, ExpectedF, BestF ('f1'), "
+        "ShrunkF ('shrunk_f1') or Youden ('youden')."
     )
 
 
@@ -156,8 +156,19 @@ CutValue = Callable[
     NDArray[np.float64],
 ]
 
+
+def _f_value(square: float) -> CutValue:
+    """Return the function that values thresholds by F; `square` is the square of beta."""
+
+    def f_of(hits: Any, alarms: Any, positives: Any, negatives: Any) -> Any:
+        return (1 + square) * hits / (square * positives + hits + alarms)
+
+    return f_of
+
+
 _SORTED_AT_ONCE = 2**22  # scores that are sorted together: 32 MiB
 _AS_GOOD = 1 - 1e-12  # differences below rounding errors do not make a threshold better
+_AT_MOST = 1 + 1e-12  # nor do they make a number of rows too large
 
 
 def best_cuts(
@@ -192,6 +203,82 @@ def best_cuts(
     >>> best_cuts(np.array([[0.9], [0.5], [0.7]]), truth, lambda tp, fp, p, n: tp / p - fp / n)
     array([0.6])
     """
+    return _cuts_by_column(proba, truth, weights, lambda falling: _best_cuts_of(falling, value_of))
+
+
+def shrunk_cuts(
+    proba: FloatArray,
+    truth: sparse.csr_array,
+    beta: float,
+    strength: float,
+    most: float,
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Return the threshold of the best F of each column, shrunk towards the expected one.
+
+    Parameters
+    ----------
+    proba : array of shape (n_samples, n_columns)
+        From 0 to 1.
+    truth : sparse bool array of shape (n_samples, n_columns)
+    beta, strength, most : float
+        See `ShrunkF`.
+    weights : array of shape (n_samples,), optional
+
+    Returns
+    -------
+    array of shape (n_columns,)
+        0.5 where all labels or all scores are equal.
+
+    Examples
+    --------
+    >>> truth = sparse.csr_array([[False]] * 5 + [[True]])
+    >>> proba = np.array([[0.3], [0.25], [0.2], [0.2], [0.1], [0.1]])
+    >>> shrunk_cuts(proba, truth, 1.0, 20.0, 3.0)  # the best F1 has to predict all rows
+    array([0.225])
+    """
+    value_of = _f_value(beta * beta)
+
+    def cuts_of(falling: _Falling) -> NDArray[np.float64]:
+        best, positives = _best_cuts_of(falling, value_of), falling.hits[:, -1]
+        expected = (falling.mass / (beta * beta * falling.mass[:, -1:] + falling.chosen)).max(
+            axis=1
+        )
+        shrunk = (positives * best + strength * expected) / (positives + strength)
+        bounded = np.maximum(shrunk, _lowest_cuts(falling, most * positives))
+        return np.where(falling.has_one_value, 0.5, bounded)
+
+    return _cuts_by_column(proba, truth, weights, cuts_of)
+
+
+class _Falling(NamedTuple):
+    """Scores of a few columns in falling order; arrays have shape (n_columns, n_samples)."""
+
+    scores: NDArray[np.float64]
+    following: NDArray[np.float64]  # the next score, and 0 after the last one
+    hits: NDArray[np.float64]  # weight of the positive rows up to here
+    alarms: NDArray[np.float64]  # weight of the negative rows up to here
+    mass: NDArray[np.float64]  # weight times score up to here
+
+    @property
+    def chosen(self) -> NDArray[np.float64]:
+        """Weight of the rows up to here."""
+        return self.hits + self.alarms
+
+    @property
+    def has_one_value(self) -> NDArray[np.bool_]:
+        """Whether all labels or all scores of a column are equal, of shape (n_columns,)."""
+        one_label = (self.hits[:, -1] == 0) | (self.alarms[:, -1] == 0)
+        return np.asarray(one_label | (self.scores[:, 0] == self.scores[:, -1]))
+
+
+def _cuts_by_column(
+    proba: FloatArray,
+    truth: sparse.csr_array,
+    weights: NDArray[np.float64] | None,
+    cuts_of: Callable[[_Falling], NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Return one threshold per column, chosen by a function of some sorted columns."""
     _check(proba, truth, weights)
     if weights is not None and not weights.all():
         used = np.flatnonzero(weights)
@@ -202,36 +289,54 @@ def best_cuts(
     by_column = sparse.csc_array(truth)
     for chunk in row_chunks(proba.shape[1], len(proba), at_once=_SORTED_AT_ONCE):
         flags = by_column[:, chunk].toarray().T.astype(bool)
-        cuts[chunk] = _cuts_of(proba[:, chunk].T.astype(np.float64), flags, value_of, weights)
+        scores = proba[:, chunk].T.astype(np.float64)
+        cuts[chunk] = cuts_of(_in_falling_order(scores, flags, weights))
     return cuts
 
 
-def _cuts_of(
-    scores: NDArray[np.float64],
-    flags: NDArray[np.bool_],
-    value_of: CutValue,
-    weights: NDArray[np.float64] | None,
-) -> NDArray[np.float64]:
-    """Return thresholds of a few columns; scores and flags have shape (n_columns, n_samples)."""
+def _in_falling_order(
+    scores: NDArray[np.float64], flags: NDArray[np.bool_], weights: NDArray[np.float64] | None
+) -> _Falling:
     order = np.argsort(-scores, axis=1, kind="stable")
     scores = np.take_along_axis(scores, order, axis=1)
     flags = np.take_along_axis(flags, order, axis=1)
     each: Any = 1.0 if weights is None else weights[order]
-    hits = np.cumsum(np.where(flags, each, 0.0), axis=1)
-    alarms = np.cumsum(np.where(flags, 0.0, each), axis=1)
-    following = np.concatenate([scores[:, 1:], np.zeros((len(scores), 1))], axis=1)
+    return _Falling(
+        scores,
+        np.concatenate([scores[:, 1:], np.zeros((len(scores), 1))], axis=1),
+        np.cumsum(np.where(flags, each, 0.0), axis=1),
+        np.cumsum(np.where(flags, 0.0, each), axis=1),
+        np.cumsum(scores * each, axis=1),
+    )
+
+
+def _best_cuts_of(falling: _Falling, value_of: CutValue) -> NDArray[np.float64]:
+    """Return the thresholds with the largest values, 0.5 if none is above 0."""
+    hits, alarms = falling.hits, falling.alarms
     with np.errstate(divide="ignore", invalid="ignore"):
         values = value_of(hits, alarms, hits[:, -1:], alarms[:, -1:])
-    values = np.where(scores > following, values, -np.inf)  # no threshold separates equal scores
+    # no threshold separates equal scores
+    values = np.where(falling.scores > falling.following, values, -np.inf)
     top = values.max(axis=1)
-    has_one_value = flags.all(axis=1) | ~flags.any(axis=1) | (scores[:, 0] == scores[:, -1])
-    is_open = ~has_one_value & (top > 0)
-    at = np.argmax(values >= np.where(is_open, top * _AS_GOOD, -np.inf)[:, None], axis=1)[:, None]
-    above = np.take_along_axis(scores, at, axis=1)[:, 0]
-    below = np.take_along_axis(following, at, axis=1)[:, 0]
+    is_open = ~falling.has_one_value & (top > 0)
+    at = np.argmax(values >= np.where(is_open, top * _AS_GOOD, -np.inf)[:, None], axis=1)
+    return np.where(is_open, _cuts_after(falling, at), 0.5)
+
+
+def _lowest_cuts(falling: _Falling, most: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the lowest thresholds with at most a given weight of rows above them."""
+    fits = falling.chosen <= most[:, None] * _AT_MOST
+    fits &= falling.scores > falling.following
+    at = fits.shape[1] - 1 - np.argmax(fits[:, ::-1], axis=1)
+    return np.where(fits.any(axis=1), _cuts_after(falling, at), falling.scores[:, 0])
+
+
+def _cuts_after(falling: _Falling, at: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the thresholds between the scores at some places and the following ones."""
+    above = np.take_along_axis(falling.scores, at[:, None], axis=1)[:, 0]
+    below = np.take_along_axis(falling.following, at[:, None], axis=1)[:, 0]
     middle = (above + below) / 2
-    middle = np.where(middle < above, middle, below)  # no float lies between adjacent floats
-    return np.where(is_open, middle, 0.5)
+    return np.where(middle < above, middle, below)  # no float lies between adjacent floats
 
 
 def _check(proba: FloatArray, truth: sparse.csr_array, weights: NDArray[np.float64] | None) -> None:
@@ -444,8 +549,7 @@ class ExpectedF(LabelRule):
 class TunedRule(BaseEstimator, ABC):  # type: ignore[misc]
     """A rule whose thresholds, one per node, are chosen on held-out probabilities.
 
-    A threshold is the midpoint between two neighbouring scores; ties go to the highest. It is 0.5
-    if the label or its score is constant, or if no threshold has a value above 0.
+    A threshold is 0.5 if the label or its score is constant.
     """
 
     def tune(
@@ -473,16 +577,72 @@ class TunedRule(BaseEstimator, ABC):  # type: ignore[misc]
             With one value per node of the hierarchy, 0.5 for those that are not columns.
         """
         values = np.full(columns.hierarchy.n_nodes, 0.5)
-        values[columns.nodes] = best_cuts(proba, truth, self._cut_value(), weights)
+        values[columns.nodes] = self._cuts(proba, truth, weights)
         return Threshold(values)
 
     @abstractmethod
-    def _cut_value(self) -> CutValue:
-        """Return the function that values thresholds by their counts."""
+    def _cuts(
+        self, proba: FloatArray, truth: sparse.csr_array, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Return the threshold of every column, of shape (n_columns,)."""
+
+
+class ShrunkF(TunedRule):
+    """Tune one threshold per label to the best F on held-out rows, cautiously for rare labels.
+
+    Its name is ``"shrunk_f1"``. With few positive rows, the threshold with the best F (`BestF`) is
+    a matter of chance, and often so low that most rows are predicted. The threshold :math:`t` of a
+    label with :math:`n` positive rows is therefore shrunk towards the threshold :math:`e` that has
+    the best expected F if the scores are probabilities, and raised if it predicts too many rows:
+
+    .. math:: \\max\\Bigl(\\frac{n t + s e}{n + s},\\ c\\Bigr)
+
+    where :math:`c` is the lowest threshold that predicts at most :math:`m n` held-out rows.
+
+    Parameters
+    ----------
+    beta : float
+        Weight of recall relative to precision; 1 is F1.
+    strength : float
+        :math:`s`, the number of positive rows at which both thresholds have the same weight.
+    most : float
+        :math:`m`, the largest number of predictions per positive row. With larger values more
+        rows are predicted for labels that the scores hardly separate, which raises macro-F and
+        lowers micro-F.
+
+    Examples
+    --------
+    >>> from palmette import Hierarchy
+    >>> columns = NodeColumns(Hierarchy.star(["a"]), np.array([1]))
+    >>> proba = np.array([[0.3], [0.25], [0.2], [0.2], [0.1], [0.1]])
+    >>> truth = sparse.csr_array([[False]] * 5 + [[True]])
+    >>> BestF().tune(proba, truth, columns).value.round(3).tolist()  # predicts all rows
+    [0.5, 0.05]
+    >>> ShrunkF().tune(proba, truth, columns).value.round(3).tolist()
+    [0.5, 0.225]
+    """
+
+    def __init__(self, beta: float = 1.0, *, strength: float = 20.0, most: float = 3.0) -> None:
+        self.beta = beta
+        self.strength = strength
+        self.most = most
+
+    def _cuts(
+        self, proba: FloatArray, truth: sparse.csr_array, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        beta = _check_beta(self)
+        for name in ("strength", "most"):
+            value = getattr(self, name)
+            if not isinstance(value, Real) or isinstance(value, bool) or not float(value) > 0:
+                raise PalmetteError(f"{self!r}: expected {name} to be a positive number.")
+        return shrunk_cuts(proba, truth, beta, float(self.strength), float(self.most), weights)
 
 
 class BestF(TunedRule):
     """Tune one threshold per label to the best F on held-out rows; its name is ``"f1"``.
+
+    A threshold is the midpoint between two neighbouring scores; ties go to the highest. It is 0.5
+    if no threshold has an F above 0. `ShrunkF` is better for labels with few positive rows.
 
     Parameters
     ----------
@@ -502,13 +662,10 @@ class BestF(TunedRule):
     def __init__(self, beta: float = 1.0) -> None:
         self.beta = beta
 
-    def _cut_value(self) -> CutValue:
-        square = _check_beta(self) ** 2
-
-        def f_of(hits: Any, alarms: Any, positives: Any, negatives: Any) -> Any:
-            return (1 + square) * hits / (square * positives + hits + alarms)
-
-        return f_of
+    def _cuts(
+        self, proba: FloatArray, truth: sparse.csr_array, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        return best_cuts(proba, truth, _f_value(_check_beta(self) ** 2), weights)
 
 
 class Youden(TunedRule):
@@ -526,14 +683,16 @@ class Youden(TunedRule):
     [0.5, 0.35]
     """
 
-    def _cut_value(self) -> CutValue:
+    def _cuts(
+        self, proba: FloatArray, truth: sparse.csr_array, weights: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
         def difference_of(hits: Any, alarms: Any, positives: Any, negatives: Any) -> Any:
             return hits / positives - alarms / negatives
 
-        return difference_of
+        return best_cuts(proba, truth, difference_of, weights)
 
 
-def _check_beta(rule: ExpectedF | BestF) -> float:
+def _check_beta(rule: ExpectedF | BestF | ShrunkF) -> float:
     beta = rule.beta
     if not isinstance(beta, Real) or isinstance(beta, bool) or not 0 < beta < np.inf:
         raise PalmetteError(f"{rule!r}: expected beta to be a positive number.")
@@ -542,7 +701,7 @@ def _check_beta(rule: ExpectedF | BestF) -> float:
 
 # ---------------------------------------------------------------------- by name
 
-_BY_NAME: dict[str, type[TunedRule]] = {"f1": BestF, "youden": Youden}
+_BY_NAME: dict[str, type[TunedRule]] = {"f1": BestF, "shrunk_f1": ShrunkF, "youden": Youden}
 
 
 def is_label_rule(decoding: Any) -> bool:

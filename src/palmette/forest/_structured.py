@@ -82,9 +82,10 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     hierarchy : Hierarchy, optional
         Hierarchy of the labels. Ancestors of labels are labels too, and predictions are coherent.
     decoding : str, float or object of `palmette.decoding`
-        How labels are chosen. "auto" and "f1" predict the labels above their thresholds, chosen per
-        label for the best F1 on out-of-bag scores; "youden" likewise for Youden's index; a number
-        is a threshold for all labels. If no tree leaves a row out, "auto" is one half.
+        How labels are chosen. "auto" predicts the labels above their thresholds, chosen on
+        out-of-bag scores by `palmette.decoding.ShrunkF` ("shrunk_f1"); "f1" for the best F1 of each
+        label, "youden" for Youden's index; a number is a threshold for all labels. If no tree
+        leaves a row out, "auto" is one half.
     warm_start : bool
         Whether `fit` adds trees to those of the previous call, on the same data.
     n_jobs : int, optional

@@ -78,8 +78,8 @@ class BinaryRelevance(MultilabelClassifier):
         Ancestors of labels are labels too, and every node below the root has a classifier.
     decoding : "auto", number, name or rule of `palmette.decoding`
         ``"auto"`` is a threshold of one half; with an estimator that has out-of-bag scores
-        (``oob_score=True``) and a balance of "none" or "cost" it is the threshold per label with
-        the best F1 on these scores.
+        (``oob_score=True``) and a balance of "none" or "cost" it is the threshold per label that
+        `palmette.decoding.ShrunkF` finds on these scores.
     n_jobs : int, optional
         Number of labels fitted at a time, in threads. It does not change the result.
     random_state : int, RandomState or None

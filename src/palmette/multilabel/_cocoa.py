@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from palmette._arrays import FloatArray
 from palmette.base._multilabel import MultilabelClassifier
-from palmette.decisions._thresholds import TunedRule
+from palmette.decisions._thresholds import BestF, TunedRule
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._members import (
     RowDraws,
@@ -51,7 +51,8 @@ class COCOA(MultilabelClassifier):
     hierarchy : Hierarchy, learner of one, or None
         Ancestors of labels are labels too, and predictions are coherent. None: taken from y.
     decoding : "auto", number or decision rule
-        "auto" predicts labels with scores above ``thresholds_``; a tuned rule tunes these.
+        "auto" predicts labels with scores above ``thresholds_``, those of the best F1; a tuned
+        rule tunes these.
     n_jobs : int, optional
         Number of ensembles at a time, in threads; -1 for all cores.
     random_state : int, RandomState or None
@@ -81,6 +82,7 @@ class COCOA(MultilabelClassifier):
     """
 
     _tunes_on_seen_rows = True  # as in the paper
+    _auto_rule = BestF  # as in the paper
 
     def __init__(
         self,

@@ -36,8 +36,8 @@ class ThresholdedMultilabel(MultilabelClassifier):
         A classifier with `predict_proba`: one of this library, whose `hierarchy` is used, or one of
         scikit-learn for 0/1 matrices, such as MultiOutputClassifier, OneVsRestClassifier,
         ClassifierChain, a forest or nearest neighbours. `BinaryRelevance` by default.
-    rule : "f1", "youden" or tuned rule of `palmette.decoding`
-        Criterion that thresholds are chosen by.
+    rule : "shrunk_f1", "f1", "youden" or tuned rule of `palmette.decoding`
+        Criterion that thresholds are chosen by: `palmette.decoding.ShrunkF`, `BestF`, `Youden`.
     cv : int, splitter or iterable of (train, test)
         Number of iterative stratified folds, with the same proportion of every label; or any splits
         that test every row once.
@@ -74,16 +74,17 @@ class ThresholdedMultilabel(MultilabelClassifier):
     >>> X, y = make_multilabel_classification(100, n_classes=3, random_state=0)
     >>> clf = ThresholdedMultilabel(KNeighborsClassifier(10), random_state=0).fit(X, y)
     >>> clf.thresholds_.round(2)
-    array([0.55, 0.55, 0.35])
+    array([0.51, 0.52, 0.36])
     """
 
     _takes_tables = True
+    _auto_before = ""  # the rule is a parameter
 
     def __init__(
         self,
         estimator: Any = None,
         *,
-        rule: Any = "f1",
+        rule: Any = "shrunk_f1",
         cv: Any = 5,
         method: str = "auto",
         hierarchy: Hierarchy | None = None,
@@ -108,8 +109,7 @@ class ThresholdedMultilabel(MultilabelClassifier):
         )
 
     def _several_rule(self) -> LabelRule | TunedRule:
-        is_auto = isinstance(self.decoding, str) and self.decoding == "auto"
-        return resolve_label_rule(self.rule if is_auto else self.decoding)
+        return resolve_label_rule(self.rule if self._decides_by_default() else self.decoding)
 
     def _dag_rule(self) -> str:
         return getattr(self._base(), "dag_rule", "all")
@@ -121,8 +121,9 @@ class ThresholdedMultilabel(MultilabelClassifier):
         check_scores(self._base())
         if not isinstance(resolve_label_rule(self.rule), TunedRule):
             raise PalmetteError(
-                f"rule={self.rule!r} is not tuned: expected 'f1', 'youden' or palmette.decoding's "
-                "BestF or Youden. Pass rules that need no tuning as decoding."
+                f"rule={self.rule!r} is not tuned: expected 'shrunk_f1', 'f1', 'youden' or "
+                "palmette.decoding's ShrunkF, BestF or Youden. Pass rules that need no tuning as "
+                "decoding."
             )
         if self.method not in ("auto", "oob", "cv"):
             raise PalmetteError(

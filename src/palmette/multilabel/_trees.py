@@ -58,8 +58,8 @@ class TreesMultilabel(MultilabelClassifier):
     hierarchy : Hierarchy, optional
         Ancestors of labels are labels too, and every node below the root is an output.
     decoding : "auto", number, name or rule of `palmette.decoding`
-        ``"auto"`` is the threshold per label with the best F1 on the out-of-bag scores, or one half
-        without out-of-bag scores.
+        ``"auto"`` is the threshold per label that `palmette.decoding.ShrunkF` finds on the
+        out-of-bag scores, or one half without out-of-bag scores.
     n_jobs : int, optional
         Number of trees grown at a time, in threads. It does not change the result.
     random_state : int, RandomState or None

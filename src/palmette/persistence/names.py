@@ -107,6 +107,7 @@ STORED: dict[str, str] = {
     "decisions.Marginal": "palmette.decoding:Marginal",
     "decisions.MinExpectedLoss": "palmette.decoding:MinExpectedLoss",
     "decisions.NodeColumns": "palmette.decisions._coherence:NodeColumns",
+    "decisions.ShrunkF": "palmette.decoding:ShrunkF",
     "decisions.Threshold": "palmette.decoding:Threshold",
     "decisions.TopDown": "palmette.decoding:TopDown",
     "decisions.TopK": "palmette.decoding:TopK",
