@@ -36,7 +36,7 @@ def others() -> Iterator[Any]:
     yield pm.HierarchicalAdaBoostClassifier(**_FEW)
     yield pm.AdaBoostECCClassifier(**_FEW)
     yield pm.AdaBoostBHCClassifier(**_FEW)
-    yield pm.ClassTreeClassifier()
+    yield pm.ClassTreeClassifier(router="linear")
     yield pm.ClassTreeClassifier(router="logistic")
     yield pm.LinearMultilabel(random_state=0)
     yield pm.RAkEL(random_state=0)

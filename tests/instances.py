@@ -56,9 +56,10 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
     ),
     "CalibratedLabelRanking": ({"random_state": 0},),
     "ClassTreeClassifier": (
-        {},
+        {"router": "linear"},
         {"tree": palmette.BHCTree(), "router": "logistic", "random_state": 0},
         {"router": GaussianNB(), "decoding": "exact"},
+        {"router": palmette.routing.KernelRouter(gamma=0.5, ridge=1e-3)},
     ),
     "ClassTreeEnsemble": ({"n_trees": 2, "random_state": 0},),
     "ConformalHierarchicalClassifier": (
@@ -188,6 +189,7 @@ _SMALLER = {
     "COCOA",
     "CalibratedHierarchicalClassifier",
     "ChainEnsemble",
+    "ClassTreeClassifier",
     "ClassTreeEnsemble",
     "CoherentBlendClassifier",
     "CoherentKernelClassifier",

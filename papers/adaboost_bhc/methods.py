@@ -225,7 +225,7 @@ def _over_a_tree(learner: Learner) -> Make:
         options: dict[str, Any] = {"n_estimators": rounds, "random_state": seed, "n_jobs": n_jobs}
         if learner.is_published:
             return AdaBoostBHCClassifier.preset("paper", **options)
-        return AdaBoostBHCClassifier(**options)
+        return AdaBoostBHCClassifier(decoding="greedy", **options)  # signs, as published
 
     return make
 

@@ -184,7 +184,13 @@ def _random(options: Options) -> Any:
 def _follow(tree: Hierarchy | None, options: Options) -> Any:
     from palmette.class_tree._classifier import ClassTreeClassifier
 
-    return ClassTreeClassifier(tree, random_state=options.seed, n_jobs=options.n_jobs)
+    return ClassTreeClassifier(
+        tree,
+        router="linear",
+        standardize=False,
+        random_state=options.seed,
+        n_jobs=options.n_jobs,
+    )
 
 
 def _mf_published(tree: Hierarchy | None, options: Options) -> Any:
@@ -198,7 +204,7 @@ def _mf_published(tree: Hierarchy | None, options: Options) -> Any:
 def _mf_default(tree: Hierarchy | None, options: Options) -> Any:
     from palmette.class_tree._mf_classifier import MFTreeClassifier
 
-    return MFTreeClassifier(random_state=options.seed, n_jobs=options.n_jobs)
+    return MFTreeClassifier(standardize=False, random_state=options.seed, n_jobs=options.n_jobs)
 
 
 def _dag_svm(tree: Hierarchy | None, options: Options) -> Any:

@@ -177,7 +177,7 @@ def _score_table(outcome: Outcome, explain: bool) -> Table:
 
 _WORDS = (
     "Macro F1, the paper's, is the mean over the classes of the test rows; micro F1 is accuracy. "
-    "Times are CPU times of one process. 'MF-Tree' is MFTreeClassifier() as it comes, with "
+    "Times are CPU times of one process. 'MF-Tree' is MFTreeClassifier(standardize=False), with "
     "a beam. All trees but that of the first row are followed by linear support vector "
     "machines at their nodes, greedily, as published, or by a beam; 'one-vs-rest' is the same at "
     "one node. DRHL tries one start and three iterations per node instead of two and five, to "

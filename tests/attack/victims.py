@@ -205,13 +205,13 @@ def _outer_pipeline() -> Any:
 def _search() -> Any:
     from sklearn.model_selection import GridSearchCV
 
-    return GridSearchCV(pm.ClassTreeClassifier(), {"decoding": ["greedy"]}, cv=2)
+    return GridSearchCV(pm.ClassTreeClassifier(router="linear"), {"decoding": ["greedy"]}, cv=2)
 
 
 def _bagging() -> Any:
     from sklearn.ensemble import BaggingClassifier
 
-    return BaggingClassifier(pm.ClassTreeClassifier(), 2, random_state=0)
+    return BaggingClassifier(pm.ClassTreeClassifier(router="linear"), 2, random_state=0)
 
 
 def _table() -> Victim:

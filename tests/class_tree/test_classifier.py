@@ -47,7 +47,7 @@ def literal_scores(clf, X):
     rows = np.arange(len(X))
     for node, size in enumerate(table.sizes):
         nodes, starts = np.full(len(X), node, dtype=np.int32), np.arange(len(X) + 1) * size
-        found = routes.score(routes.prepare(X), rows, nodes, starts)
+        found = routes.score(clf._routed(X), rows, nodes, starts)
         scores[:, table.first[node] : table.first[node + 1]] = found.reshape(len(X), size)
     best = np.full((len(X), table.n_classes), -np.inf)
     for label, options in all_paths(table):
@@ -122,45 +122,47 @@ class TestTree:
     def test_is_learnt_inside_of_fit(self, blobs):
         X, y = blobs
         tree = BHCTree()
-        clf = ClassTreeClassifier(tree).fit(X, y)
+        clf = ClassTreeClassifier(tree, router="linear").fit(X, y)
         assert not hasattr(tree, "hierarchy_")
         assert clf.hierarchy_ == BHCTree().fit(X, y).hierarchy_
 
     def test_by_default_is_wide(self, blobs):
         X, y = blobs
-        clf = ClassTreeClassifier().fit(X, y)
+        clf = ClassTreeClassifier(router="linear").fit(X, y)
         assert isinstance(clf.hierarchy_learner_, MFTree)
         assert clf.score(X, y) > 0.9
 
     def test_may_come_with_the_labels(self, blobs):
         X, y = blobs
         paths = [("low" if name < "c4" else "high", name) for name in y]
-        clf = ClassTreeClassifier().fit(X, paths)
+        clf = ClassTreeClassifier(router="linear").fit(X, paths)
         assert clf.hierarchy_ == pm.Hierarchy.from_paths(sorted(set(paths)))
         assert not hasattr(clf, "hierarchy_learner_")
         assert clf.score(X, paths) > 0.7  # the groups have nothing in common
 
     def test_may_overlap(self, digits):
         X, y, Z, t = digits
-        clf = ClassTreeClassifier(RelaxedTree(n_starts=1, max_iter=2, random_state=0)).fit(X, y)
+        clf = ClassTreeClassifier(
+            RelaxedTree(n_starts=1, max_iter=2, random_state=0), router="linear"
+        ).fit(X, y)
         assert clf.score(Z, t) > 0.85
         assert clf.predict(Z).dtype == y.dtype
 
     def test_may_hold_inner_labels(self, blobs):
         X, y = blobs
         paths = [("g",) if name == "c0" else ("g", name) for name in y]
-        clf = ClassTreeClassifier(decoding="exact").fit(X, paths)
+        clf = ClassTreeClassifier(decoding="exact", router="linear").fit(X, paths)
         assert clf.score(X, paths) > 0.7  # the groups have nothing in common
         assert ("g",) in clf.predict(X)
 
     def test_of_another_kind_is_refused(self, blobs):
         with pytest.raises(HierarchyError, match=r"tree is a str: expected a palmette\.Hierarchy"):
-            ClassTreeClassifier("mf").fit(*blobs)
+            ClassTreeClassifier("mf", router="linear").fit(*blobs)
 
     def test_is_learnt_over_labels_not_paths(self, blobs):
         X, y = blobs
         with pytest.raises(LabelError, match="learnt over labels, but y has paths"):
-            ClassTreeClassifier(RandomTree()).fit(X, [("top", name) for name in y])
+            ClassTreeClassifier(RandomTree(), router="linear").fit(X, [("top", name) for name in y])
 
 
 class TestCalibration:
@@ -176,7 +178,9 @@ class TestCalibration:
 
     def test_a_number_is_the_power(self, blobs):
         X, y = blobs
-        one, two = (ClassTreeClassifier(calibration=c).fit(X, y) for c in (None, 2.0))
+        one, two = (
+            ClassTreeClassifier(calibration=c, router="linear").fit(X, y) for c in (None, 2.0)
+        )
         squared = one.predict_proba(X) ** 2
         expected = squared / squared.sum(axis=1, keepdims=True)
         np.testing.assert_allclose(two.predict_proba(X), expected)
@@ -184,7 +188,9 @@ class TestCalibration:
 
     def test_without_rows_to_hold_out_changes_nothing(self):
         X = np.random.default_rng(0).normal(size=(8, 3))
-        clf = ClassTreeClassifier(calibration="out_of_fold").fit(X, np.arange(8) // 2)
+        clf = ClassTreeClassifier(calibration="out_of_fold", router="linear").fit(
+            X, np.arange(8) // 2
+        )
         assert clf.exponent_ == 1.0
 
     @pytest.mark.parametrize("given", [0.0, -1, np.nan, "platt", [1.0]])
@@ -192,14 +198,14 @@ class TestCalibration:
         with pytest.raises(
             PalmetteError, match="expected None, a positive number or 'out_of_fold'"
         ):
-            ClassTreeClassifier(calibration=given).fit(*blobs)
+            ClassTreeClassifier(calibration=given, router="linear").fit(*blobs)
 
 
 class TestRows:
     @pytest.mark.parametrize("router", ROUTERS[:3])
     def test_sparse_are_dense(self, router, digits):
         X, y, Z, _ = digits
-        dense = ClassTreeClassifier(router=router).fit(X, y)
+        dense = ClassTreeClassifier(router=router, standardize=False).fit(X, y)
         by_sparse = ClassTreeClassifier(router=router).fit(sparse.csr_matrix(X), y)
         one, other = dense.predict_proba(Z), by_sparse.predict_proba(sparse.csc_array(Z))
         np.testing.assert_allclose(one, other, atol=0.02)  # within the accuracy of `tol`
@@ -228,7 +234,9 @@ class TestRows:
     def test_of_a_frame_come_back_as_a_series(self, blobs):
         X, y = blobs
         frame = pd.DataFrame(X, columns=list("abcdef"), index=np.arange(len(y)) + 5)
-        clf = ClassTreeClassifier().fit(frame, pd.Series(y, name="kind", index=frame.index))
+        clf = ClassTreeClassifier(router="linear").fit(
+            frame, pd.Series(y, name="kind", index=frame.index)
+        )
         part = frame.iloc[[7, 3]]
         predicted = clf.predict(part)
         assert isinstance(predicted, pd.Series)
@@ -248,7 +256,7 @@ class TestRows:
 
     def test_are_never_copied_for_chunks_of_one_row(self, blobs):
         X, y = blobs
-        clf = ClassTreeClassifier().fit(X, y)
+        clf = ClassTreeClassifier(router="linear").fit(X, y)
         one_by_one = np.concatenate([clf.predict(row[None]) for row in X[:20]])
         assert np.array_equal(one_by_one, clf.predict(X[:20]))
 
@@ -266,18 +274,18 @@ class TestHardInput:
 
     def test_one_class_raises_an_error_if_a_tree_is_learnt(self):
         with pytest.raises(PalmetteError, match="one class only"):
-            ClassTreeClassifier().fit(np.zeros((3, 2)), ["a"] * 3)
+            ClassTreeClassifier(router="linear").fit(np.zeros((3, 2)), ["a"] * 3)
 
     def test_one_class_of_a_given_tree_needs_no_model(self):
         tree = pm.Hierarchy.from_paths([("g", "a"), ("g", "b")])
-        clf = ClassTreeClassifier(tree).fit(np.zeros((3, 2)), ["a"] * 3)
+        clf = ClassTreeClassifier(tree, router="linear").fit(np.zeros((3, 2)), ["a"] * 3)
         assert clf.predict(np.ones((2, 2))).tolist() == ["a", "a"]
         assert clf.predict_proba(np.ones((2, 2))).tolist() == [[1.0], [1.0]]
 
     def test_two_classes_need_one_classifier(self, blobs):
         X, y = blobs
         two = np.isin(y, ["c0", "c1"])
-        clf = ClassTreeClassifier().fit(X[two], y[two])
+        clf = ClassTreeClassifier(router="linear", standardize=False).fit(X[two], y[two])
         expected = LinearSVC(C=3 / (X[two] ** 2).sum(axis=1).mean() ** 0.75, dual=False, tol=1e-9)
         expected.fit(X[two], y[two])
         np.testing.assert_allclose(clf.routes_.coef.toarray(), expected.coef_, atol=1e-5)
@@ -289,8 +297,8 @@ class TestParameters:
         for router in (LinearRouter(C=0.5), SpectralRouter(one_hot=True)):
             clf = ClassTreeClassifier(router=router).fit(X, y)
             assert clf.get_params()["router"] is router
-        with pytest.raises(PalmetteError, match="router='forest' is unknown: expected one of"):
-            ClassTreeClassifier(router="forest").fit(X, y)
+        with pytest.raises(PalmetteError, match="router='wood' is unknown: expected one of"):
+            ClassTreeClassifier(router="wood").fit(X, y)
 
     def test_parts_can_be_set(self):
         clf = ClassTreeClassifier(MFTree(), router=LinearRouter())
@@ -300,22 +308,24 @@ class TestParameters:
     @pytest.mark.parametrize("width", [0, 1.5, "wide"])
     def test_a_beam_has_a_width(self, width, blobs):
         with pytest.raises(PalmetteError, match="beam_width="):
-            ClassTreeClassifier(beam_width=width).fit(*blobs)
+            ClassTreeClassifier(beam_width=width, router="linear").fit(*blobs)
 
     def test_unknown_rules_are_refused(self, blobs):
-        clf = ClassTreeClassifier().fit(*blobs)
+        clf = ClassTreeClassifier(router="linear").fit(*blobs)
         for rule in ("boldest", "auto"):
             with pytest.raises(PalmetteError, match=f"decoding='{rule}' is unknown"):
                 clf.set_params(decoding=rule).predict(blobs[0])
 
     def test_rules_over_probabilities_serve_trees_alone(self, blobs):
         X, y = blobs
-        clf = ClassTreeClassifier(RandomTree(random_state=0)).fit(X, y)
+        clf = ClassTreeClassifier(RandomTree(random_state=0), router="linear").fit(X, y)
         shy = clf.set_params(decoding=decoding.Confident(0.9)).predict_nodes(X)
         assert (clf.hierarchy_.depth[shy] < clf.hierarchy_.depth[clf.hierarchy_.leaves].min()).any()
         rows = np.flatnonzero(np.isin(y, ["c0", "c1", "c2", "c3"]))
         names = dict(zip(["c0", "c1", "c2", "c3"], "wxyz", strict=True))
-        dag = ClassTreeClassifier(diamond()).fit(X[rows], [names[name] for name in y[rows]])
+        dag = ClassTreeClassifier(diamond(), router="linear").fit(
+            X[rows], [names[name] for name in y[rows]]
+        )
         with pytest.raises(
             HierarchyError, match="needs a tree, but in this hierarchy classes are below"
         ):
@@ -323,5 +333,5 @@ class TestParameters:
 
     def test_scaling_in_a_pipeline(self, blobs):
         X, y = blobs
-        clf = make_pipeline(StandardScaler(), ClassTreeClassifier()).fit(X * 1e3, y)
+        clf = make_pipeline(StandardScaler(), ClassTreeClassifier(router="linear")).fit(X * 1e3, y)
         assert clf.score(X * 1e3, y) > 0.9

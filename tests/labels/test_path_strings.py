@@ -110,7 +110,7 @@ def test_learners_of_trees_learn_over_strings():
     with warnings.catch_warnings():
         warnings.simplefilter("error", PathLabelsWarning)
         for model in (
-            pm.ClassTreeClassifier(random_state=0),
+            pm.ClassTreeClassifier(router="linear", random_state=0),
             pm.MFTreeClassifier(random_state=0),
             local(hierarchy=pm.RandomTree(random_state=0)),
         ):

@@ -35,6 +35,9 @@ _DRAWS_ROWS = dict.fromkeys(
 _SCALES_SPARSE_ROWS = {
     "sparse_rows_are_dense_rows": "sparse rows are scaled but not centred, lest they fill up"
 }
+_STANDARDIZES_DENSE_ROWS = {
+    "sparse_rows_are_dense_rows": "dense columns are standardized, sparse ones are left as they are"
+}
 _SINGLE_PRECISION = {
     "probabilities_do_not_depend_on_the_other_rows": (
         "products in single precision differ in the seventh digit by the number of rows"
@@ -44,6 +47,8 @@ _SINGLE_PRECISION = {
 # laws that an estimator cannot obey, and why
 EXCUSED: dict[str, dict[str, str]] = {
     "CalibratedHierarchicalClassifier": _DRAWS_ROWS,
+    "ClassTreeClassifier": _STANDARDIZES_DENSE_ROWS,
+    "ClassTreeEnsemble": _STANDARDIZES_DENSE_ROWS,
     "CoherentBlendClassifier": {**_DRAWS_ROWS, **_SCALES_SPARSE_ROWS, **_SINGLE_PRECISION},
     "CoherentForestClassifier": {**_DRAWS_ROWS, **_SCALES_SPARSE_ROWS},
     "CoherentKernelClassifier": {**_SCALES_SPARSE_ROWS, **_SINGLE_PRECISION},

@@ -38,7 +38,7 @@ def model(name: str) -> Any:
         "carts": pm.AdaBoostBHCClassifier(**FEW),
         "cart votes": pm.AdaBoostMHClassifier(**FEW, weak_learner="cart"),
         "masked": pm.HierarchicalAdaBoostClassifier(**FEW, weak_learner="stump"),
-        "linear": pm.ClassTreeClassifier(),
+        "linear": pm.ClassTreeClassifier(router="linear"),
         "pairs": pm.DAGSVMClassifier(),
         "forest": pm.StructuredForestClassifier(**FEW),
     }[name]
@@ -413,7 +413,7 @@ def test_a_model_of_a_changed_file_fails_with_an_error_of_ours(tmp_path):
         del each._answers.class_order
         with pytest.raises(PalmetteError, match=r"predict_proba failed \(AttributeError.*file"):
             each.predict_proba(X)
-    fitted = pm.ClassTreeClassifier().fit(*problem())
+    fitted = pm.ClassTreeClassifier(router="linear").fit(*problem())
     del fitted._answers.class_order
     with pytest.raises(AttributeError):  # not from a file: an error of its own
         fitted.predict_proba(X)

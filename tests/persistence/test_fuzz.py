@@ -32,7 +32,7 @@ def files() -> list[bytes]:
         pm.HierarchicalBoostingClassifier(n_estimators=2).fit(X, paths),
         pm.StructuredForestClassifier(n_estimators=2).fit(X, paths),
         pm.MLkNN(n_neighbors=3).fit(*several(PATH_SETS)),
-        make_pipeline(StandardScaler(), pm.ClassTreeClassifier()).fit(X, names),
+        make_pipeline(StandardScaler(), pm.ClassTreeClassifier(router="linear")).fit(X, names),
         pm.FlatClassifier(HistGradientBoostingClassifier(max_iter=1)).fit(X, paths),
         pm.HierarchicalFeatureSelector(score="fisher", n_features_to_select=2).fit(X, paths),
     ]

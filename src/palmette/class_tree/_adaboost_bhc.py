@@ -50,9 +50,10 @@ class AdaBoostBHCClassifier(ClassTreeEnsemble):
         Whether every round draws rows with probabilities proportional to their weights: as many as
         there are, or the given share. Without it, unpruned trees make no training errors, and
         boosting has no effect.
-    decoding : "greedy", "exact", "beam", or a rule of `palmette.decoding`
-        Follow the sign at every node, as published, or predict the label with the largest product
-        of probabilities along its path; see `ClassTreeEnsemble`.
+    decoding : "exact", "greedy", "beam", or a rule of `palmette.decoding`
+        "exact" predicts the label with the largest product of probabilities along its path.
+        "greedy" follows the sign at every node, as published, which is less accurate on most data;
+        see `ClassTreeEnsemble`.
     beam_width : int
         Number of paths that "beam" keeps.
     sharpness : float
@@ -127,7 +128,7 @@ class AdaBoostBHCClassifier(ClassTreeEnsemble):
         max_depth: int | None = None,
         max_features: int | float | str | None = "sqrt",
         resample: bool | float = True,
-        decoding: Any = "greedy",
+        decoding: Any = "exact",
         beam_width: int = 5,
         sharpness: float = 4.0,
         calibration: float | str | None = 2.0,
@@ -166,6 +167,7 @@ class AdaBoostBHCClassifier(ClassTreeEnsemble):
             router=router,
             decoding=self.decoding,
             beam_width=self.beam_width,
+            standardize=False,  # trees do not depend on the scales of features
             n_jobs=self.n_jobs,
         )
 
@@ -182,10 +184,7 @@ class AdaBoostBHCClassifier(ClassTreeEnsemble):
         """
         check_is_fitted(self)
         rows = self._read_features(X, reset=False)
-        stages = [
-            member.routes_.stages(member.routes_.prepare(member._prepare(rows)))
-            for member in self.estimators_
-        ]
+        stages = [member.routes_.stages(member._routed(rows)) for member in self.estimators_]
         # votes are computed already: rows are represented by their numbers
         numbers = np.arange(count_rows(rows))[:, None]
         staged = copy.copy(self)

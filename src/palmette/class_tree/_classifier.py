@@ -17,13 +17,21 @@ from sklearn.utils import check_consistent_length, check_random_state
 from palmette._arrays import FloatArray, IntArray, count_rows, read_rows, take_rows
 from palmette.base._answers import OnePath
 from palmette.base._classifier import HierarchicalClassifier
+from palmette.base._column_scale import ColumnScale
 from palmette.base._fitting import Threads, check_target, check_weights, path_target, used_rows
 from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
+from palmette.class_tree._chosen_router import ChosenRouter
 from palmette.class_tree._linear import LinearRouter
 from palmette.class_tree._linear_routes import check_routes
 from palmette.class_tree._routers import EstimatorRouter, SpectralRouter
 from palmette.class_tree._routing import OptionTable, Router, Routes, RoutingProblem
 from palmette.class_tree._search import best_labels, class_scores
+from palmette.class_tree._shared_routers import (
+    FlatRouter,
+    ForestRouter,
+    KernelRouter,
+    SharedRoutes,
+)
 from palmette.decisions._decode import normalize_rows
 from palmette.decisions._rules import Beam, BestPath, TopDown, resolve_decoding
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
@@ -48,11 +56,16 @@ class ClassTreeClassifier(HierarchicalClassifier):
         A learner, such as ``MFTree()``, is cloned and fitted inside `fit`. None takes the hierarchy
         from the paths in y, tuples or columns; if y has names or strings,
         ``MFTree("auto", leaf_size="auto")`` is fitted.
-    router : "linear", "logistic", "adaboost", "spectral", Router, or scikit-learn classifier
-        Trains the classifiers of the nodes.
+    router : "auto", "linear", "logistic", "adaboost", "flat", "kernel", "forest", "spectral", \
+Router, or scikit-learn classifier
+        Trains the classifiers of the nodes. "auto" compares linear classifiers along the tree with
+        kernel regression, a forest and the average of the two, or for a sparse X with linear
+        classifiers of all classes, by cross-validation on up to 3,000 rows; a dense X takes 2 to 10
+        CPU seconds for it. See `palmette.routing.ChosenRouter`.
     decoding : "beam", "greedy", "exact", or a rule of `palmette.decoding`
         "beam" follows the best `beam_width` paths, "greedy" the best one, "exact" evaluates all
-        nodes. Other rules decide by the probabilities, for which all nodes are evaluated too.
+        nodes; so does "beam" if the router has a model of all classes, such as "kernel". Other
+        rules decide by the probabilities, for which all nodes are evaluated too.
     beam_width : int
         Number of paths that "beam" keeps.
     calibration : None, float, or "out_of_fold"
@@ -60,6 +73,11 @@ class ClassTreeClassifier(HierarchicalClassifier):
         one afterwards. Above 1 they become more extreme; their order does not change.
         "out_of_fold" maximizes the likelihood of a third of the rows under classifiers fitted to
         the other two thirds, which about doubles the fit time.
+    standardize : bool
+        Whether the columns of a dense X are scaled to mean 0 and standard deviation 1, for the tree
+        and the classifiers. Columns of zeros and ones are left unchanged, and columns of mostly
+        zeros are not centred. A sparse X is left unchanged, and so is the input of a scikit-learn
+        classifier that is given as the router.
     n_jobs : int, optional
         Number of threads; predictions do not depend on it.
     random_state : int, RandomState or None
@@ -74,8 +92,14 @@ class ClassTreeClassifier(HierarchicalClassifier):
     classes_ : array of shape (n_classes,)
     options_ : OptionTable
         The options of every node, from the root to the classes.
+    router_ : Router
+        The router that was trained: the chosen one if `router` is "auto".
+    router_scores_ : dict of str to float
+        Accuracies of the routers that "auto" compared, on held-out rows; else empty.
     routes_ : Routes
         The fitted classifiers of all nodes.
+    scale_ : ColumnScale or None
+        Means and standard deviations of the columns, if they are standardized.
     exponent_ : float
         Exponent of the probabilities, as set or found by `calibration`.
 
@@ -85,6 +109,10 @@ class ClassTreeClassifier(HierarchicalClassifier):
     more has score 0, so that paths of unequal depth can be compared. Probabilities are then the
     softmax of the scores of the classes. If the router gives probabilities, those of the classes
     are products along paths.
+
+    A router that fits one model of all classes, such as "kernel" or "forest", gives every option
+    the sum of the probabilities of its classes: the tree does not change the probabilities, and
+    the default prediction is the most probable class.
 
     Probabilities do not depend on the search: `predict_proba` always evaluates all nodes, its rows
     sum to one, and its largest entry is the prediction of ``decoding="exact"``. With a beam, the
@@ -96,9 +124,11 @@ class ClassTreeClassifier(HierarchicalClassifier):
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
     >>> from palmette.class_tree import RandomTree
-    >>> clf = ClassTreeClassifier(RandomTree(random_state=0)).fit(X[:1000] / 16, y[:1000])
-    >>> clf.predict(X[1000:1005] / 16)
-    array([1, 4, 0, 5, 3])
+    >>> clf = ClassTreeClassifier(RandomTree(random_state=0)).fit(X[:300], y[:300])
+    >>> clf.predict(X[1001:1005])
+    array([4, 0, 5, 3])
+    >>> sorted(clf.router_scores_)
+    ['forest', 'kernel', 'kernel+forest', 'linear']
     """
 
     _takes_several_paths: ClassVar[bool] = False
@@ -107,10 +137,11 @@ class ClassTreeClassifier(HierarchicalClassifier):
         self,
         tree: Any = None,
         *,
-        router: Any = "linear",
+        router: Any = "auto",
         decoding: Any = "beam",
         beam_width: int = 5,
         calibration: float | str | None = None,
+        standardize: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -119,8 +150,12 @@ class ClassTreeClassifier(HierarchicalClassifier):
         self.decoding = decoding
         self.beam_width = beam_width
         self.calibration = calibration
+        self.standardize = standardize
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({"standardize": False, **state})  # a parameter that files may lack
 
     # ------------------------------------------------------------------ fitting
 
@@ -169,15 +204,30 @@ class ClassTreeClassifier(HierarchicalClassifier):
             X, weights = take_rows(X, np.flatnonzero(used)), weights[used]
         self._any_rows = router.takes_any_rows
         rng = None if self.random_state is None else check_random_state(self.random_state)
-        X = self._prepare(X, rng, reset=True)
+        X = self._scaled(self._prepare(X, rng, reset=True), weights)
         codes = self._read_labels(X, y, weights, used, rng)
         self.options_ = OptionTable.of(self.hierarchy_, self.space_.classes)
         seed = None if rng is None else int(rng.randint(2**31 - 1))
         with Threads(self.n_jobs) as threads:
             problem = RoutingProblem(X, codes, self.options_, weights, seed, threads.map)
-            self.routes_ = router.train(problem)
-            self.exponent_ = self._fit_exponent(router, problem)
+            self.router_, self.router_scores_ = router.choose(problem)
+            self.routes_ = self.router_.train(problem)
+            self.exponent_ = self._fit_exponent(self.router_, problem)
         return self
+
+    def _scaled(self, X: Any, weights: FloatArray | None) -> Any:
+        """Set ``scale_`` and return the rows of `fit` with it."""
+        self.scale_ = None
+        if self.standardize and not self._any_rows and not sparse.issparse(X):
+            self.scale_ = ColumnScale().fit(X, weights)
+        return self._rows_of(X)
+
+    def _rows_of(self, X: Any) -> Any:
+        """Return prepared rows as the router gets them."""
+        scale = getattr(self, "scale_", None)
+        if scale is None:
+            return X
+        return scale.transform_table(X.toarray() if sparse.issparse(X) else X)
 
     def _fit_exponent(self, router: Router, problem: RoutingProblem) -> float:
         """Return the exponent that is set, or fit it to a held-out third of the rows."""
@@ -264,13 +314,15 @@ class ClassTreeClassifier(HierarchicalClassifier):
         if hasattr(self, "routes_"):
             n_classes = len(self.space_.classes)
             check_routes(self.routes_, self.options_, self.n_features_in_, n_classes)
+            scale = getattr(self, "scale_", None)
+            require(scale is None or isinstance(scale, ColumnScale), "scale_ is no ColumnScale")
 
     def _width(self) -> int | None:
         """Return the beam width of the decision rule; 0 for all nodes, None for other rules."""
         rule = self.decoding
         if rule == "beam":
             self._check_width()
-            return self.beam_width
+            return 0 if self._knows_all_classes() else self.beam_width
         if rule in ("greedy", "top_down") or isinstance(rule, TopDown):
             return 1
         if rule in ("exact", "best_path") or isinstance(rule, BestPath):
@@ -289,6 +341,10 @@ class ClassTreeClassifier(HierarchicalClassifier):
             )
         return None
 
+    def _knows_all_classes(self) -> bool:
+        """Return whether probabilities of all classes are computed in any case."""
+        return isinstance(self.routes_, SharedRoutes)
+
     def _decide(self, X: Any) -> IntArray:
         width = self._width()
         if width is None:
@@ -306,7 +362,7 @@ class ClassTreeClassifier(HierarchicalClassifier):
         width = min(width, table.n_classes)
 
         def follow(part: Any) -> tuple[IntArray, FloatArray]:
-            rows = self.routes_.prepare(self._prepare(part))
+            rows = self._routed(part)
             return best_labels(table, self.routes_, rows, count_rows(part), width)
 
         per_row = 2 * width * int(table.sizes.max())  # numbers held in memory
@@ -322,12 +378,18 @@ class ClassTreeClassifier(HierarchicalClassifier):
         labels, values = zip(*found, strict=True)
         return np.concatenate(labels), np.concatenate(values)
 
+    def _routed(self, X: Any) -> Any:
+        """Return rows in the form that the routes score."""
+        return self.routes_.prepare(self._rows_of(self._prepare(X)))
+
     def _class_proba_of(self, X: Any) -> FloatArray:
-        proba = self._uncalibrated_proba(self.routes_, self._prepare(X))
+        proba = self._uncalibrated_proba(self.routes_, self._rows_of(self._prepare(X)))
         return proba if self.exponent_ == 1.0 else temperature_scaled(proba, self.exponent_)
 
     def _uncalibrated_proba(self, routes: Routes, X: Any) -> FloatArray:
         """Return the class probabilities before calibration."""
+        if isinstance(routes, SharedRoutes):
+            return routes.proba(X)
         scores = class_scores(self.options_, routes, routes.prepare(X), count_rows(X))
         if routes.are_log_proba:
             return normalize_rows(np.exp(scores))
@@ -415,6 +477,10 @@ def _adaboost() -> Router:
 
 _ROUTERS: dict[str, Callable[[], Router]] = {
     "adaboost": _adaboost,
+    "auto": ChosenRouter,
+    "flat": FlatRouter,
+    "forest": ForestRouter,
+    "kernel": KernelRouter,
     "linear": LinearRouter,
     "logistic": lambda: LinearRouter("logistic"),
     "spectral": SpectralRouter,

@@ -42,7 +42,8 @@ class ClassTreeEnsemble(HierarchicalClassifier):
     n_trees : int
         Number of trees.
     router : "linear", "logistic", "adaboost", "spectral", Router, or scikit-learn classifier
-        Trains the classifiers of the nodes.
+        Trains the classifiers of the nodes; see `ClassTreeClassifier`. Models of all classes, such
+        as "kernel", and "auto", which chooses per tree, gain little from several trees.
     decoding : "beam", "greedy", "exact", or a rule of `palmette.decoding`
         How every tree is searched. With "beam" and "greedy" the trees vote, with probabilities as
         weights, for the labels that the search finds; otherwise the mean probabilities of all
@@ -56,6 +57,9 @@ class ClassTreeEnsemble(HierarchicalClassifier):
     calibration : None, float, or "out_of_fold"
         Exponent of the mean probabilities, as in `ClassTreeClassifier`. "out_of_fold" fits all
         trees a second time, to two thirds of the rows.
+    standardize : bool
+        Whether the columns of a dense X are scaled to mean 0 and standard deviation 1, as in
+        `ClassTreeClassifier`.
     n_jobs : int, optional
         Number of threads; predictions do not depend on it.
     random_state : int, RandomState or None
@@ -73,9 +77,9 @@ class ClassTreeEnsemble(HierarchicalClassifier):
     --------
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
-    >>> clf = ClassTreeEnsemble(random_state=0).fit(X[:1000] / 16, y[:1000])
+    >>> clf = ClassTreeEnsemble(random_state=0).fit(X[:1000], y[:1000])
     >>> one = clf.estimators_[0]
-    >>> bool(clf.score(X[1000:] / 16, y[1000:]) > one.score(X[1000:] / 16, y[1000:]))
+    >>> bool(clf.score(X[1000:], y[1000:]) > one.score(X[1000:], y[1000:]))
     True
     """
 
@@ -91,6 +95,7 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         beam_width: int = 5,
         bootstrap: bool = False,
         calibration: float | str | None = None,
+        standardize: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -101,8 +106,13 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         self.beam_width = beam_width
         self.bootstrap = bootstrap
         self.calibration = calibration
+        self.standardize = standardize
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        lacks = {"standardize": False} if "standardize" in self._get_param_names() else {}
+        super().__setstate__({**lacks, **state})  # a parameter that older files lack
 
     @property
     def hierarchy(self) -> Any:
@@ -127,6 +137,7 @@ class ClassTreeEnsemble(HierarchicalClassifier):
             router=self.router,
             decoding=self.decoding,
             beam_width=self.beam_width,
+            standardize=self.standardize,
             n_jobs=self.n_jobs,
         )
 
@@ -217,6 +228,9 @@ class ClassTreeEnsemble(HierarchicalClassifier):
 
     # `decoding` of the ensemble may be changed after `fit`; that of its members is not used
     _width, _check_width = ClassTreeClassifier._width, ClassTreeClassifier._check_width
+
+    def _knows_all_classes(self) -> bool:
+        return all(member._knows_all_classes() for member in self.estimators_)
 
     def _decide(self, X: Any) -> IntArray:
         width = self._width()

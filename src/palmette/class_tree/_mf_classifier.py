@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from sklearn.base import clone
 
+from palmette._arrays import FloatArray
 from palmette.base._fitting import Preset, preset, presets
 from palmette.class_tree._classifier import ClassTreeClassifier
 from palmette.class_tree._linear import LinearRouter
@@ -31,8 +32,9 @@ class MFTreeClassifier(ClassTreeClassifier):
         tree only; see `MFTree`.
     kernel_params : dict, optional
         Parameters of a named kernel.
-    router, decoding, beam_width, calibration, n_jobs, random_state
-        See `ClassTreeClassifier`. The tree over the labels is always learnt: for a hierarchy that
+    router, decoding, beam_width, calibration, standardize, n_jobs, random_state
+        See `ClassTreeClassifier`. If `kernel` is a transformer, it gets X as it is, and nothing is
+        standardized. The tree over the labels is always learnt: for a hierarchy that
         is known, use `ClassTreeClassifier`.
 
     Attributes
@@ -42,7 +44,10 @@ class MFTreeClassifier(ClassTreeClassifier):
     hierarchy_learner_ : MFTree
     classes_ : array of shape (n_classes,)
     options_ : OptionTable
+    router_ : Router
+    router_scores_ : dict of str to float
     routes_ : Routes
+    scale_ : ColumnScale or None
     exponent_ : float
     feature_map_ : transformer
         The fitted transformer, if `kernel` is one.
@@ -56,8 +61,8 @@ class MFTreeClassifier(ClassTreeClassifier):
     --------
     >>> from sklearn.datasets import load_digits
     >>> X, y = load_digits(return_X_y=True)
-    >>> clf = MFTreeClassifier().fit(X[:1000] / 16, y[:1000])
-    >>> clf.predict(X[1000:1005] / 16)
+    >>> clf = MFTreeClassifier().fit(X[:1000], y[:1000])
+    >>> clf.predict(X[1000:1005])
     array([1, 4, 0, 5, 3])
     """
 
@@ -74,6 +79,7 @@ class MFTreeClassifier(ClassTreeClassifier):
                 "min_side": 0.0,
                 "router": "spectral",
                 "decoding": "greedy",
+                "standardize": False,
             },
             "Liu, Tan and Liu (2015), Algorithms 1 and 2",
         ),
@@ -109,6 +115,7 @@ class MFTreeClassifier(ClassTreeClassifier):
         decoding: Any = "beam",
         beam_width: int = 3,
         calibration: float | str | None = None,
+        standardize: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -126,6 +133,7 @@ class MFTreeClassifier(ClassTreeClassifier):
         self.decoding = decoding
         self.beam_width = beam_width
         self.calibration = calibration
+        self.standardize = standardize
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -147,6 +155,12 @@ class MFTreeClassifier(ClassTreeClassifier):
 
     def _maps_features(self) -> bool:
         return hasattr(self.kernel, "transform")
+
+    def _scaled(self, X: Any, weights: FloatArray | None) -> Any:
+        if not self._maps_features():
+            return super()._scaled(X, weights)
+        self.scale_ = None
+        return X
 
     def _prepare(self, X: Any, rng: Any = None, *, reset: bool = False) -> Any:
         if not self._maps_features():

@@ -249,6 +249,21 @@ class Router(BaseEstimator, ABC):  # type: ignore[misc]
     takes_any_rows = False  # whether rows may be data frames or texts
     takes_sparse = True  # whether rows may be a sparse matrix
 
+    def choose(self, problem: RoutingProblem) -> tuple[Router, dict[str, float]]:
+        """Return the router to train, if it is chosen by the data; by default this one.
+
+        Parameters
+        ----------
+        problem : RoutingProblem
+
+        Returns
+        -------
+        router : Router
+        scores : dict of str to float
+            Estimated accuracies of the routers that were compared, by name.
+        """
+        return self, {}
+
     @abstractmethod
     def train(self, problem: RoutingProblem) -> Routes:
         """Train the classifiers of all nodes.

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray
 from palmette.base._callbacks import IterativeFitMixin, monitored_fit, monitored_rounds
+from palmette.base._column_scale import ColumnScale
 from palmette.base._fitting import Preset, preset, presets
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.decisions._thresholds import LabelRule
@@ -28,7 +29,7 @@ from palmette.forest._parameters import (
     tree_draws,
     tree_settings,
 )
-from palmette.forest._rows import ColumnScale, distinct_rows
+from palmette.forest._rows import distinct_rows
 from palmette.labels._labels import NodeLabels
 from palmette.persistence.checks import numbers, require
 

@@ -149,7 +149,7 @@ def _route_weights(tree: Any, labels_are_nodes: bool) -> Weights | None:
     table, routes = tree.options_, tree.routes_
     if routes.link == "pairs":
         return None
-    coef = routes.coef
+    coef, scale = routes.coef, getattr(tree, "scale_", None)
     class_of = {int(node): i for i, node in enumerate(tree.space_.classes.tolist())}
     if labels_are_nodes:  # labels of the inner tree are nodes of the outer one
         names = tree.hierarchy_.names[tree.space_.classes].tolist()
@@ -166,7 +166,7 @@ def _route_weights(tree: Any, labels_are_nodes: bool) -> Weights | None:
             lanes = slice(int(routes.first_lane[at]), int(routes.first_lane[at + 1]))
             which = option - int(table.first[at])
             total += _lane(coef, lanes, which)
-        return total
+        return total if scale is None else total / scale.scale_  # weights of X as it is given
 
     return weights
 

@@ -32,7 +32,7 @@ AROUND = {
     "pipeline": make_pipeline(StandardScaler(), SelectKBest(k=3), OURS),
     "search": GridSearchCV(OURS, {"estimator__var_smoothing": [1e-9, 0.1]}, cv=2),
     "search over parts": GridSearchCV(
-        pm.ClassTreeClassifier(), {"tree": [pm.BHCTree(), None]}, cv=2
+        pm.ClassTreeClassifier(router="linear"), {"tree": [pm.BHCTree(), None]}, cv=2
     ),
     "search by our score": GridSearchCV(
         OURS, {"estimator__var_smoothing": [1e-9]}, cv=2, scoring="hierarchical_f1"

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from palmette.base import _column_scale as column_scale
+from palmette.base._column_scale import ColumnScale
 from palmette.exceptions import PalmetteError
-from palmette.forest import _rows as column_scale
-from palmette.forest._rows import ColumnScale
 
 RNG = np.random.default_rng(0)
 NUMBERS = RNG.normal(50.0, 3.0, (60, 4))
