@@ -5,9 +5,12 @@ import pytest
 from tests.boosting import naive
 from tests.boosting.growers import grow_random_tree
 
+from palmette._kernels import kernel
 from palmette.boosting._heap_tree import add_tree_scores
 from palmette.boosting._votes import add_leaf_values, newton_sums
 from palmette.trees._random import next_below
+
+draw = kernel(lambda state, bound: next_below(state, bound))
 
 
 def make_problem(seed, n_samples=60, n_features=7, n_labels=4):
@@ -22,7 +25,7 @@ def make_problem(seed, n_samples=60, n_features=7, n_labels=4):
 
 def test_numbers_are_those_of_splitmix64():
     state, slow = np.array([7], dtype=np.uint64), [7]
-    assert [next_below(state, 10) for _ in range(50)] == [naive.draw(slow, 10) for _ in range(50)]
+    assert [draw(state, 10) for _ in range(50)] == [naive.draw(slow, 10) for _ in range(50)]
 
 
 @pytest.mark.parametrize("absolute", [False, True])

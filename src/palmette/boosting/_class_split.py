@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from palmette._kernels import inner
 from palmette.boosting._histogram import add_pairs
 from palmette.trees._random import State, next_below
 
@@ -25,7 +25,7 @@ _GROUP = 4  # features whose sums are taken in one pass over the rows
 _BINS = 512  # numbers per feature: two sums for each of 256 codes
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _pair_weights(signed: Floats, rows: Indices, pairs: Sums) -> tuple[float, float]:
     """Write the negative and positive weight of every row, interleaved; return their sums."""
     negative, positive = 0.0, 0.0
@@ -38,7 +38,7 @@ def _pair_weights(signed: Floats, rows: Indices, pairs: Sums) -> tuple[float, fl
     return negative, positive
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sum_bins(codes: Codes, members: Indices, rows: Indices, pairs: Sums, bins: Sums) -> None:
     """Sum the weights of the rows by code, for up to four features.
 
@@ -51,7 +51,8 @@ def _sum_bins(codes: Codes, members: Indices, rows: Indices, pairs: Sums, bins: 
     pairs : float64 array of shape (2 * n_rows,), IN
     bins : float64 array of shape (_GROUP * _BINS,), OUT
     """
-    bins[:] = 0.0
+    for i in range(len(bins)):
+        bins[i] = 0.0
     if len(members) == _GROUP:
         a, b, c, d = codes[members[0]], codes[members[1]], codes[members[2]], codes[members[3]]
         for i in range(len(rows)):
@@ -70,7 +71,7 @@ def _sum_bins(codes: Codes, members: Indices, rows: Indices, pairs: Sums, bins: 
             add_pairs(bins, pairs, 2 * i, (2 * a[rows[i]] + g * _BINS,))
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _range(bins: Sums) -> tuple[int, int]:
     """Return the lowest and the highest code with any weight."""
     low, high = 0, len(bins) // 2 - 1
@@ -81,7 +82,7 @@ def _range(bins: Sums) -> tuple[int, int]:
     return low, high
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _best_cut(
     bins: Sums,
     counts: Counts,
@@ -123,7 +124,7 @@ def _best_cut(
     return best, best_scaled / best_scale
 
 
-@njit(cache=True, nogil=True)
+@inner
 def choose_class_split(
     codes_by_feature: Codes,
     signed: Floats,
@@ -140,18 +141,25 @@ def choose_class_split(
     feature depends only on the seed and the feature.
     """
     best_feature, best_cut, best_gain = -1, 0, 0.0
-    pairs = np.empty(2 * len(rows))
+    pairs = np.empty(2 * len(rows), np.float64)
     total = _pair_weights(signed, rows, pairs)
     if total[0] == 0.0 or total[1] == 0.0:
         return best_feature, best_cut
-    bins, counts = np.empty(_GROUP * _BINS), np.zeros(256, dtype=np.int64)
-    order, state = features.copy(), seed.copy()
+    bins, counts = np.empty(_GROUP * _BINS, np.float64), np.empty(256, np.int64)
+    for code in range(256):
+        counts[code] = 0
+    order = np.empty(len(features), np.int32)
+    for j in range(len(features)):
+        order[j] = features[j]
+    state, own = np.empty(1, np.uint64), np.empty(1, np.uint64)
+    state[0] = seed[0]
     n_seen, n_drawn = 0, 0
     while n_drawn < n_draws and n_seen < len(order):
-        n_new = min(_GROUP, n_draws - n_drawn, len(order) - n_seen)
+        n_new = n_draws - n_drawn if n_draws - n_drawn < _GROUP else _GROUP
+        n_new = len(order) - n_seen if len(order) - n_seen < n_new else n_new
         if n_draws < len(order):
             for place in range(n_seen, n_seen + n_new):
-                other = place + np.int64(next_below(state, len(order) - place))
+                other = place + next_below(state, len(order) - place)
                 order[place], order[other] = order[other], order[place]
         members = order[n_seen : n_seen + n_new]
         n_seen += n_new
@@ -164,11 +172,12 @@ def choose_class_split(
             n_drawn += 1
             first, last = low, high - 1
             if random_cuts:
-                own = seed + np.uint64(feature + 1) * _FEATURE_STRIDE
-                first += int(np.int64(next_below(own, high - low)))
+                own[0] = seed[0] + np.uint64(feature + 1) * _FEATURE_STRIDE
+                first += next_below(own, high - low)
                 last = first
             if min_leaf > 1:
-                counts[:] = 0
+                for code in range(256):
+                    counts[code] = 0
                 for row in rows:
                     counts[codes_by_feature[feature, row]] += 1
             cut, gain = _best_cut(here, counts, (first, last), len(rows), total, min_leaf)

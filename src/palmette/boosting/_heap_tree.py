@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from palmette._kernels import inner, int64, kernel
 from palmette.boosting._class_split import choose_class_split
 from palmette.boosting._shared_split import best_shared_split, draw_features, random_shared_split
 from palmette.trees._random import NODE_STRIDE, State
@@ -31,7 +31,7 @@ _BLOCK = 256  # rows processed together; their codes and places stay in the L1 c
 # ---------------------------------------------------------------------------------- growing
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _partition(codes: Codes, cut: int, rows: Indices, buffer: Indices) -> int:
     """Move the rows that go left before the others, keeping the order; return their number."""
     # every row is written to both sides, and one counter advances: no branch to mispredict
@@ -41,13 +41,13 @@ def _partition(codes: Codes, cut: int, rows: Indices, buffer: Indices) -> int:
         rows[n_left] = row
         buffer[np.uint64(i) - n_left] = row
         n_left += np.uint64(codes[row] <= cut)
-    size = int(np.int64(n_left))
+    size: int = int64(n_left)
     for i in range(len(rows) - size):
         rows[size + i] = buffer[i]
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_heap_tree(
     codes: Maybe,
     codes_by_feature: Maybe,
@@ -115,18 +115,19 @@ def grow_heap_tree(
     cuts : uint8 array of the same shape
     """
     n_places = bounds.shape[0]
-    features = np.full(n_places, -1, dtype=np.int32)
-    cuts = np.zeros(n_places, dtype=np.uint8)
-    buffer = np.empty(len(rows), dtype=np.int32)
+    features, cuts = np.empty(n_places, np.int32), np.empty(n_places, np.uint8)
+    buffer, state = np.empty(len(rows), np.int32), np.empty(1, np.uint64)
     if codes is not None:
-        workspace = np.empty((n_draws + 1, gradients.shape[1]), dtype=gradients.dtype)
-    bounds[:] = 0
+        workspace = np.empty((n_draws + 1, gradients.shape[1]), gradients.dtype)
+    for place in range(n_places):  # loops: they compile faster than assignments of slices
+        features[place], cuts[place], bounds[place, 0], bounds[place, 1] = -1, 0, 0, 0
     bounds[1, 1] = len(rows)
     for node in range(1, n_places // 2):
         start, stop = bounds[node, 0], bounds[node, 1]
-        if stop - start < max(2, 2 * min_leaf):
+        if stop - start < 2 or stop - start < 2 * min_leaf:
             continue
-        here, state = rows[start:stop], seed + np.uint64(node) * NODE_STRIDE
+        here = rows[start:stop]
+        state[0] = seed[0] + np.uint64(node) * NODE_STRIDE
         feature, cut, size = -1, 0, 0
         if codes is not None:
             feature, cut = random_shared_split(
@@ -168,7 +169,7 @@ def grow_heap_tree(
 # ------------------------------------------------------ leaves of a tree that all columns share
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _find_place(codes: Codes, features: Indices, cuts: Codes) -> int:
     """Return the place of the leaf of one row, given its codes of shape (n_features,)."""
     place = 1
@@ -177,7 +178,7 @@ def _find_place(codes: Codes, features: Indices, cuts: Codes) -> int:
     return place
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shared_leaf(codes: Codes, features: Indices, cuts: Codes, leaf_at: Indices) -> Indices:
     """Return the leaf of every row in a tree that all columns share.
 
@@ -192,13 +193,13 @@ def shared_leaf(codes: Codes, features: Indices, cuts: Codes, leaf_at: Indices) 
     -------
     int32 array of shape (n_samples,)
     """
-    leaf = np.empty(codes.shape[0], dtype=np.int32)
+    leaf = np.empty(codes.shape[0], np.int32)
     for i in range(codes.shape[0]):
         leaf[i] = leaf_at[_find_place(codes[i], features, cuts)]
     return leaf
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_tree_scores(
     codes: Codes,
     features: NDArray[np.int32],
@@ -227,7 +228,7 @@ def add_tree_scores(
 # ------------------------------------------------------------ leaves of one tree for every column
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _transpose(rows: NDArray[Any], columns: NDArray[Any]) -> None:
     """Transpose a block of rows, (n_rows, n_columns), into (n_columns, >= n_rows)."""
     for i in range(rows.shape[0]):
@@ -235,7 +236,7 @@ def _transpose(rows: NDArray[Any], columns: NDArray[Any]) -> None:
             columns[j, i] = rows[i, j]
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _transpose_back(columns: NDArray[Any], rows: NDArray[Any]) -> None:
     """Reverse `_transpose`."""
     for i in range(rows.shape[0]):
@@ -243,7 +244,7 @@ def _transpose_back(columns: NDArray[Any], rows: NDArray[Any]) -> None:
             rows[i, j] = columns[j, i]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _descend(by_feature: Codes, features: Indices, cuts: Codes, places: Codes) -> None:
     """Find the leaves of a block of rows in one tree, comparing all rows with a node at once.
 
@@ -253,7 +254,8 @@ def _descend(by_feature: Codes, features: Indices, cuts: Codes, places: Codes) -
     features, cuts : int32 and uint8 arrays of shape (n_places,), IN
     places : uint8 array of shape (n_rows,), OUT
     """
-    places[:] = 1
+    for i in range(len(places)):
+        places[i] = 1
     for node in range(1, len(features) // 2):
         if features[node] < 0:
             continue
@@ -264,7 +266,7 @@ def _descend(by_feature: Codes, features: Indices, cuts: Codes, places: Codes) -
             places[i] = below if places[i] == here else places[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_class_leaves(codes: Codes, features: Indices, cuts: Codes, places: Codes) -> None:
     """Find the leaf of every row in the tree of every column.
 
@@ -275,8 +277,8 @@ def find_class_leaves(codes: Codes, features: Indices, cuts: Codes, places: Code
     places : uint8 array of shape (n_samples, n_columns), OUT
     """
     n_columns = features.shape[0]
-    by_feature = np.empty((codes.shape[1], _BLOCK), dtype=np.uint8)
-    leaves = np.empty((n_columns, _BLOCK), dtype=np.uint8)
+    by_feature = np.empty((codes.shape[1], _BLOCK), np.uint8)
+    leaves = np.empty((n_columns, _BLOCK), np.uint8)
     for start in range(0, codes.shape[0], _BLOCK):
         block = codes[start : start + _BLOCK]
         _transpose(block, by_feature)
@@ -285,7 +287,7 @@ def find_class_leaves(codes: Codes, features: Indices, cuts: Codes, places: Code
         _transpose_back(leaves, places[start : start + _BLOCK])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _mask_block(
     places: Codes,
     n_rows: int,
@@ -303,7 +305,9 @@ def _mask_block(
     for k in range(places.shape[0]):
         here, vote = places[k, :n_rows], votes[k, :n_rows]
         start, stop = parent_starts[k], parent_starts[k + 1]
-        vote[:] = 1 if need_all or stop == start else 0
+        initial = np.uint8(1 if need_all or stop == start else 0)
+        for i in range(n_rows):
+            vote[i] = initial
         for p in range(start, stop):
             other = votes[parent_columns[p], :n_rows]
             for i in range(n_rows):
@@ -313,7 +317,7 @@ def _mask_block(
             vote[i] = here[i] > 0 and signs[k, here[i]] > 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mask_places(
     places: Codes, signs: Signs, parent_starts: Offsets, parent_columns: Indices, need_all: bool
 ) -> None:
@@ -334,8 +338,8 @@ def mask_places(
     need_all : bool
         Whether all parents have to vote +1, or any of them.
     """
-    transposed = np.empty((places.shape[1], _BLOCK), dtype=np.uint8)
-    votes = np.empty_like(transposed)
+    transposed = np.empty((places.shape[1], _BLOCK), np.uint8)
+    votes = np.empty((places.shape[1], _BLOCK), np.uint8)
     for start in range(0, places.shape[0], _BLOCK):
         block = places[start : start + _BLOCK]
         _transpose(block, transposed)
@@ -343,13 +347,13 @@ def mask_places(
         _transpose_back(transposed, block)
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _add_values(places: Codes, values: Sums, scores: Sums) -> None:
     for i in range(len(places)):
         scores[i] += values[places[i]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_class_tree_scores(
     codes: Codes, features: Indices, cuts: Codes, values: Sums, scores: Sums
 ) -> None:
@@ -363,8 +367,8 @@ def add_class_tree_scores(
     scores : float64 array of shape (n_samples, n_columns), IN and OUT
     """
     n_rounds, n_columns, _ = features.shape
-    by_feature = np.empty((codes.shape[1], _BLOCK), dtype=np.uint8)
-    buffer, sums = np.empty(_BLOCK, dtype=np.uint8), np.empty((n_columns, _BLOCK))
+    by_feature = np.empty((codes.shape[1], _BLOCK), np.uint8)
+    buffer, sums = np.empty(_BLOCK, np.uint8), np.empty((n_columns, _BLOCK), np.float64)
     for start in range(0, codes.shape[0], _BLOCK):
         block = codes[start : start + _BLOCK]
         here = scores[start : start + _BLOCK]
@@ -378,7 +382,7 @@ def add_class_tree_scores(
         _transpose_back(sums, here)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_masked_class_tree_scores(
     codes: Codes,
     features: Indices,
@@ -404,9 +408,12 @@ def add_masked_class_tree_scores(
     scores : float64 array of shape (n_samples, n_columns), IN and OUT
     """
     n_rounds, n_columns, _ = features.shape
-    by_feature = np.empty((codes.shape[1], _BLOCK), dtype=np.uint8)
-    places, sums = np.empty((n_columns, _BLOCK), dtype=np.uint8), np.empty((n_columns, _BLOCK))
-    votes = np.empty_like(places)
+    by_feature = np.empty((codes.shape[1], _BLOCK), np.uint8)
+    places, sums = (
+        np.empty((n_columns, _BLOCK), np.uint8),
+        np.empty((n_columns, _BLOCK), np.float64),
+    )
+    votes = np.empty((n_columns, _BLOCK), np.uint8)
     for start in range(0, codes.shape[0], _BLOCK):
         block = codes[start : start + _BLOCK]
         here, n_rows = scores[start : start + _BLOCK], len(block)

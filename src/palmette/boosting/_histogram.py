@@ -16,8 +16,9 @@ import numba.core.cgutils
 import numba.extending
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit
 from numpy.typing import NDArray
+
+from palmette._kernels import inner, int64, kernel
 
 Codes: TypeAlias = NDArray[np.uint8]
 Floats: TypeAlias = NDArray[np.float32]
@@ -42,7 +43,7 @@ _PAIR = ir.VectorType(ir.DoubleType(), 2)
 _MAGNITUDE = 0x7FFFFFFF  # all bits of a float32 except its sign
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def aligned_floats(n: int) -> NDArray[np.float32]:
     """Return n float32 zeros that begin at a cache line."""
     zeros = np.zeros(n + LANES, dtype=np.float32)
@@ -186,7 +187,7 @@ def lead_lanes(
     return signature, build
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def column_totals(signed: Columns) -> Sums:
     """Sum every column of an array of shape (n_samples, n_columns), in float64."""
     totals = np.zeros(signed.shape[1])
@@ -196,7 +197,7 @@ def column_totals(signed: Columns) -> Sums:
     return totals
 
 
-@njit(cache=True, nogil=True)
+@inner
 def pack_columns(columns: Columns, rows: Indices | None, first: int, packed: Floats) -> None:
     """Copy `LANES` columns, from `first` on, into one contiguous array.
 
@@ -213,7 +214,7 @@ def pack_columns(columns: Columns, rows: Indices | None, first: int, packed: Flo
             packed[i * LANES + k] = columns[row, first + k] if k < n_here else 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def sum_bins(codes: Codes, members: Indices, packed: Floats, bins: Floats) -> None:
     """Add packed rows to the bins of up to four features with 256 bins each.
 
@@ -242,16 +243,18 @@ def sum_bins(codes: Codes, members: Indices, packed: Floats, bins: Floats) -> No
             add_lanes(bins, packed, i * LANES, (a[i] * LANES + g * BINS,))
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _range(codes: Codes) -> tuple[int, int]:
     """Return the lowest and the highest code."""
-    low = high = codes[0]
-    for code in codes:
-        low, high = min(low, code), max(high, code)
+    low = high = int64(codes[0])
+    for i in range(len(codes)):
+        code = int64(codes[i])
+        low = code if code < low else low
+        high = code if code > high else high
     return low, high
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def stump_edges(
     codes_by_feature: Codes,
     signed: Columns,
@@ -283,8 +286,9 @@ def stump_edges(
     bins = aligned_floats(GROUP * BINS)
     halves, edges = aligned_floats(LANES), aligned_floats(LANES)
     cuts = np.zeros(LANES, dtype=np.int32)
-    out_cuts[:] = 0
-    out_edges[:] = 0.0
+    for q in range(len(features)):
+        for k in range(n_columns):
+            out_cuts[q, k], out_edges[q, k] = 0, 0.0
     if n_samples == 0:
         return
     for first in range(0, n_columns, LANES):
@@ -303,7 +307,7 @@ def stump_edges(
                     out_edges[start + g, first + k] = 2.0 * edges[k] / CLEARLY
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def exact_stump_edges(
     codes_by_feature: NDArray[np.uint8],
     signed: NDArray[np.float64],
@@ -341,7 +345,7 @@ def exact_stump_edges(
             out_edges[q, k] = best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pick_stumps(
     features: Indices, cuts: Codes, edges: Floats, totals: Sums
 ) -> tuple[Indices, Codes, Floats]:
@@ -364,9 +368,10 @@ def pick_stumps(
     edge : float32 array of shape (n_columns,)
     """
     n_columns = len(totals)
-    feature = np.full(n_columns, -1, dtype=np.int32)
-    cut = np.zeros(n_columns, dtype=np.uint8)
-    edge = np.abs(totals).astype(np.float32)
+    feature, cut = np.empty(n_columns, np.int32), np.empty(n_columns, np.uint8)
+    edge = np.empty(n_columns, np.float32)
+    for k in range(n_columns):
+        feature[k], cut[k], edge[k] = -1, 0, abs(totals[k])
     for q in range(len(features)):
         for k in range(n_columns):
             if edges[q, k] > edge[k] * CLEARLY:

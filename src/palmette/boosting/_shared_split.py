@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from palmette._kernels import inner, int64, kernel
 from palmette.boosting._histogram import (
     BINS,
     CLEARLY,
@@ -42,7 +42,7 @@ _MISSING = 255  # code of missing values, the largest one
 # ------------------------------------------------------------------------------ random cuts
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _draw_split(
     codes: Codes, rows: Indices, perm: Indices, n_left: int, state: State
 ) -> tuple[int, int, int]:
@@ -56,24 +56,23 @@ def _draw_split(
         n_left -= 1
         perm[place] = perm[n_left]
         perm[n_left] = feature
-        low = codes[rows[0], feature]
-        high = low
-        for row in rows[1:]:
-            code = codes[row, feature]
-            low = min(low, code)
-            high = max(high, code)
+        low = high = int64(codes[rows[0], feature])
+        for i in range(1, len(rows)):
+            code = int64(codes[rows[i], feature])
+            low = code if code < low else low
+            high = code if code > high else high
         if low < high == _MISSING:
             # counts as the largest known code plus one: else most cuts only separate missing values
             high = low + 1
-            for row in rows:
-                code = codes[row, feature]
-                high = max(high, code + 1 if code < _MISSING else 0)
+            for i in range(len(rows)):
+                code = int64(codes[rows[i], feature])
+                high = code + 1 if high <= code < _MISSING else high
         if low < high:
             return feature, low + next_below(state, high - low), n_left
     return -1, 0, 0
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inner(fastmath=True)
 def _best_random_split(
     codes: Codes,
     gradients: Floats,
@@ -90,9 +89,12 @@ def _best_random_split(
     """
     n_drawn, n_labels = len(features), gradients.shape[1]
     total, left = workspace[n_drawn], workspace[:n_drawn]
-    workspace[: n_drawn + 1] = 0.0
-    size_left = np.zeros(n_drawn, dtype=np.int64)
-    weight_left = np.zeros(n_drawn, dtype=np.float64)
+    size_left, weight_left = np.empty(n_drawn, np.int64), np.empty(n_drawn, np.float64)
+    for q in range(n_drawn):
+        size_left[q], weight_left[q] = 0, 0.0
+    for q in range(n_drawn + 1):
+        for k in range(n_labels):
+            workspace[q, k] = 0.0
     weight = 0.0
     for row in rows:
         weight += weights[row]
@@ -124,7 +126,7 @@ def _best_random_split(
     return best, size_left[best]
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def random_shared_split(
     codes: Codes,
     gradients: Floats,
@@ -156,9 +158,10 @@ def random_shared_split(
         -1 where the node is not split.
     cut : int
     """
-    drawn_features = np.zeros(n_draws, dtype=np.int32)
-    drawn_cuts = np.zeros(n_draws, dtype=np.uint8)
-    perm = candidates.copy()
+    drawn_features, drawn_cuts = np.empty(n_draws, np.int32), np.empty(n_draws, np.uint8)
+    perm = np.empty(len(candidates), np.int32)
+    for j in range(len(candidates)):
+        perm[j] = candidates[j]
     n_drawn, n_left = 0, len(candidates)
     while n_drawn < n_draws and n_left > 0:
         feature, cut, n_left = _draw_split(codes, rows, perm, n_left, state)
@@ -180,7 +183,7 @@ def random_shared_split(
 # -------------------------------------------------------------------------------- best cuts
 
 
-@njit(cache=True, nogil=True)
+@inner
 def draw_features(
     codes: Codes, rows: Indices, candidates: Indices, n_draws: int, state: State
 ) -> Indices:
@@ -195,8 +198,9 @@ def draw_features(
     n_draws : int
     state : uint64 array of shape (1,), IN and OUT
     """
-    perm = candidates.copy()
-    drawn = np.empty(n_draws, dtype=np.int32)
+    perm, drawn = np.empty(len(candidates), np.int32), np.empty(n_draws, np.int32)
+    for j in range(len(candidates)):
+        perm[j] = candidates[j]
     n_drawn, n_left = 0, len(candidates)
     while n_drawn < n_draws and n_left > 0:
         place = next_below(state, n_left)
@@ -212,7 +216,7 @@ def draw_features(
     return np.sort(drawn[:n_drawn])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _gather_codes(
     codes_by_feature: Codes, weights: Floats, rows: Indices, features: Indices
 ) -> tuple[Codes, Codes, Counts, Counts, Sums]:
@@ -239,7 +243,8 @@ def _gather_codes(
     rank = np.zeros(256, dtype=np.uint8)
     for q in range(len(features)):
         codes = codes_by_feature[features[q]]
-        rank[:] = 0
+        for code in range(256):
+            rank[code] = 0
         for row in rows:
             rank[codes[row]] = 1
         for code in range(256):
@@ -255,7 +260,7 @@ def _gather_codes(
     return ranks, present, n_present, sizes, masses
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@inner(fastmath=True)
 def _add_gains(bins: Floats, absolute: bool, left_gains: Sums, right_gains: Sums) -> None:
     """Add the gains of sixteen columns to those of every cut, and clear the bins.
 
@@ -284,10 +289,11 @@ def _add_gains(bins: Floats, absolute: bool, left_gains: Sums, right_gains: Sums
                 right += (totals[k] - sums[k]) * (totals[k] - sums[k])
         left_gains[cut] += left
         right_gains[cut] += right
-    bins[:] = 0.0
+    for i in range(len(bins)):
+        bins[i] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _best_cut(
     sizes: Counts,
     masses: Sums,
@@ -298,7 +304,11 @@ def _best_cut(
 ) -> tuple[int, float, int]:
     """Return the best cut of a feature, as a bin, its gain, and the number of rows on the left."""
     best, best_gain, best_size = -1, 0.0, 0
-    n_rows, mass = sizes.sum(), masses.sum()
+    n_rows, mass = np.int64(0), 0.0
+    for cut in range(len(sizes)):
+        n_rows += sizes[cut]
+    for cut in range(len(masses)):
+        mass += masses[cut]
     size_left, mass_left = 0, 0.0
     for cut in range(len(sizes) - 1):
         size_left += sizes[cut]
@@ -314,7 +324,7 @@ def _best_cut(
     return best, best_gain, best_size
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def best_shared_split(
     codes_by_feature: Codes,
     gradients: Floats,
@@ -355,7 +365,9 @@ def best_shared_split(
     ranks, present, n_bins, sizes, masses = _gather_codes(codes_by_feature, weights, rows, features)
     left_gains, right_gains = np.zeros((n_features, 256)), np.zeros((n_features, 256))
     packed, bins = aligned_floats(n_rows * LANES), aligned_floats(GROUP * BINS)
-    order = np.arange(n_features, dtype=np.int32)
+    order = np.empty(n_features, np.int32)
+    for q in range(n_features):
+        order[q] = q
     for first in range(0, gradients.shape[1], LANES):
         pack_columns(gradients, rows, first, packed)
         for start in range(0, n_features, GROUP):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from palmette._kernels import inner, kernel
 
 Codes: TypeAlias = NDArray[np.uint8]
 Floats: TypeAlias = NDArray[np.float32]
@@ -16,7 +17,7 @@ Sums: TypeAlias = NDArray[np.float64]
 _LOWEST = np.finfo(np.float32).min  # finite, because fastmath assumes that there are no infinities
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def softmax_gradients(
     scores: NDArray[np.float32],
     targets: NDArray[np.int32],
@@ -56,7 +57,7 @@ def softmax_gradients(
     return loss
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def path_softmax_gradients(
     scores: NDArray[np.float32],
     targets: NDArray[np.int32],
@@ -114,7 +115,7 @@ def path_softmax_gradients(
     return loss
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def logistic_gradients(
     scores: NDArray[np.float32],
     starts: NDArray[np.int64],
@@ -156,7 +157,7 @@ def logistic_gradients(
     return loss
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leaf_sums(signed: Floats | Sums, places: Codes, positive: Sums, negative: Sums) -> None:
     """Sum the weights of positive and negative rows at every place of every column's tree.
 
@@ -178,7 +179,7 @@ def leaf_sums(signed: Floats | Sums, places: Codes, positive: Sums, negative: Su
             negative[k, place], positive[k, place] = sums[k, 2 * place], sums[k, 2 * place + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reweigh(signed: Sums, places: Codes, values: Sums, mass: Sums) -> None:
     """Multiply weights by ``exp(-y v)``, where y is the sign and v the value of the leaf.
 
@@ -196,7 +197,8 @@ def reweigh(signed: Sums, places: Codes, values: Sums, mass: Sums) -> None:
         for place in range(n_places):
             factors[k, 2 * place] = np.exp(values[k, place])
             factors[k, 2 * place + 1] = np.exp(-values[k, place])
-    mass[:] = 0.0
+    for k in range(n_columns):
+        mass[k] = 0.0
     for i in range(signed.shape[0]):
         for k in range(n_columns):
             value = signed[i, k]
@@ -205,7 +207,7 @@ def reweigh(signed: Sums, places: Codes, values: Sums, mass: Sums) -> None:
             mass[k] += abs(signed[i, k])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shared_leaf_sums(signed: Sums, leaf: Indices, positive: Sums, negative: Sums) -> None:
     """Sum the weights of positive and negative rows of every column in every leaf.
 
@@ -215,8 +217,9 @@ def shared_leaf_sums(signed: Sums, leaf: Indices, positive: Sums, negative: Sums
     leaf : int32 array of shape (n_samples,), IN
     positive, negative : float64 arrays of shape (n_leaves, n_columns), OUT
     """
-    positive[:] = 0.0
-    negative[:] = 0.0
+    for at in range(positive.shape[0]):
+        for k in range(positive.shape[1]):
+            positive[at, k] = negative[at, k] = 0.0
     for i in range(signed.shape[0]):
         above, below = positive[leaf[i]], negative[leaf[i]]
         for k in range(signed.shape[1]):
@@ -225,7 +228,7 @@ def shared_leaf_sums(signed: Sums, leaf: Indices, positive: Sums, negative: Sums
             below[k] += 0.5 * (size - value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reweigh_shared(signed: Sums, leaf: Indices, values: Sums, mass: Sums) -> None:
     """Multiply weights by ``exp(-y v)``, as `reweigh` does, where all columns share one tree.
 
@@ -237,8 +240,12 @@ def reweigh_shared(signed: Sums, leaf: Indices, values: Sums, mass: Sums) -> Non
     mass : float64 array of shape (n_columns,), OUT
         Sums of the weights afterwards.
     """
-    down, up = np.exp(-values), np.exp(values)
-    mass[:] = 0.0
+    down, up = np.empty(values.shape, np.float64), np.empty(values.shape, np.float64)
+    for at in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            down[at, k], up[at, k] = np.exp(-values[at, k]), np.exp(values[at, k])
+    for k in range(signed.shape[1]):
+        mass[k] = 0.0
     for i in range(signed.shape[0]):
         if_positive, if_negative = down[leaf[i]], up[leaf[i]]
         for k in range(signed.shape[1]):
@@ -248,7 +255,7 @@ def reweigh_shared(signed: Sums, leaf: Indices, values: Sums, mass: Sums) -> Non
             mass[k] += abs(value)
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def newton_sums(
     gradients: Floats, weights: Floats, leaf: Indices, sums: Sums, curvature: Sums
 ) -> None:
@@ -273,7 +280,7 @@ def newton_sums(
             curvature[at, k] += size * (np.float32(1.0) - size / weight)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_leaf_values(leaf: Indices, values: Floats, scores: Floats) -> None:
     """Add the values of leaves, (n_leaves, n_labels), to scores, (n_samples, n_labels).
 
@@ -288,13 +295,13 @@ def add_leaf_values(leaf: Indices, values: Floats, scores: Floats) -> None:
 # -------------------------------------------------------------- means of votes, and gains of splits
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _right_share(left: float, right: float) -> float:
     """Return the share of the right side; one half if both are empty."""
     return right / (left + right) if left + right > 0.0 else 0.5
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shared_means(
     features: Indices, leaf_at: Indices, votes: Sums, cover: Sums
 ) -> tuple[Sums, Sums]:
@@ -326,11 +333,12 @@ def shared_means(
                 means[place, k] = means[left, k] + share * (means[right, k] - means[left, k])
         elif leaf_at[place] >= 0:
             mass[place] = cover[leaf_at[place]]
-            means[place] = votes[leaf_at[place]]
+            for k in range(n_columns):
+                means[place, k] = votes[leaf_at[place], k]
     return mass, means
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def class_means(features: Indices, votes: Sums, cover: Sums) -> tuple[Sums, Sums]:
     """Return the weight and the mean vote at every place of the tree of every column.
 
@@ -345,8 +353,10 @@ def class_means(features: Indices, votes: Sums, cover: Sums) -> tuple[Sums, Sums
     -------
     mass, means : float64 arrays of shape (n_columns, n_places)
     """
-    mass, means = cover.copy(), votes.copy()
+    mass, means = np.empty(cover.shape, np.float64), np.empty(votes.shape, np.float64)
     for k in range(features.shape[0]):
+        for place in range(features.shape[1]):
+            mass[k, place], means[k, place] = cover[k, place], votes[k, place]
         for place in range(features.shape[1] - 1, 0, -1):
             if features[k, place] >= 0:
                 left, right = 2 * place, 2 * place + 1
@@ -356,7 +366,7 @@ def class_means(features: Indices, votes: Sums, cover: Sums) -> tuple[Sums, Sums
     return mass, means
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_shared_gains(features: Indices, mass: Sums, means: Sums, gains: Sums) -> None:
     """Add the decrease of the weighted variance of the votes at every split to its feature.
 
@@ -381,7 +391,7 @@ def add_shared_gains(features: Indices, mass: Sums, means: Sums, gains: Sums) ->
             to[k] += weight * apart * apart
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_class_gains(
     features: Indices, mass: Sums, means: Sums, columns: Indices, gains: Sums
 ) -> None:

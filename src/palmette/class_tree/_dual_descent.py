@@ -12,10 +12,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from palmette._kernels import inner, kernel
 from palmette.trees._random import next_below
 
 _SMALL = 1e-12  # gradients below this value are regarded as zero
@@ -72,7 +73,7 @@ def _read_flag(typing_context: Any, flag: Any) -> Any:
 is_set: Any = intrinsic(_read_flag)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def squared_hinge_descent(
     data: TargetRows,
     tol: float,
@@ -104,16 +105,24 @@ def squared_hinge_descent(
     """
     values, value_starts, lengths, columns, column_starts, rows, member, signs, costs, stop = data
     n_rows, n_targets = len(rows), signs.shape[1]
-    duals = np.zeros((n_rows, n_targets))
-    softness = 0.5 / costs
-    curvature = softness + _squared_norms(values, value_starts, lengths, rows)
-    order = np.arange(n_rows)
+    duals = np.empty((n_rows, n_targets), np.float64)
+    softness, order = np.empty(n_rows, np.float64), np.empty(n_rows, np.int64)
+    curvature = _squared_norms(values, value_starts, lengths, rows)
+    for r in range(n_rows):  # loops: expressions of whole arrays take longer to compile
+        softness[r], order[r] = 0.5 / costs[r], r
+        curvature[r] += softness[r]
+        for target in range(n_targets):
+            duals[r, target] = 0.0
     n_active = n_rows
-    margins, steps = np.empty(n_targets), np.empty(n_targets)
-    threshold = np.full(n_targets, np.inf)  # zero dual variables with larger gradients are shrunk
-    highest, lowest = np.empty(n_targets), np.empty(n_targets)
+    margins, steps = np.empty(n_targets, np.float64), np.empty(n_targets, np.float64)
+    # zero dual variables with gradients above the threshold are shrunk
+    threshold = np.empty(n_targets, np.float64)
+    highest, lowest = np.empty(n_targets, np.float64), np.empty(n_targets, np.float64)
+    for target in range(n_targets):
+        threshold[target] = np.inf
     for passes in range(max_iter):
-        highest[:], lowest[:] = -np.inf, np.inf
+        for target in range(n_targets):
+            highest[target], lowest[target] = -np.inf, np.inf
         _shuffle(order, n_active, state)
         s = 0
         while s < n_active:
@@ -160,11 +169,12 @@ def squared_hinge_descent(
             if n_active == n_rows:
                 return passes + 1
             n_active = n_rows
-            threshold[:] = np.inf
+            for target in range(n_targets):
+                threshold[target] = np.inf
     return max_iter
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def logistic_descent(
     data: TargetRows,
     tol: float,
@@ -183,15 +193,17 @@ def logistic_descent(
     values, value_starts, lengths, columns, column_starts, rows, member, signs, costs, stop = data
     n_rows, n_targets = len(rows), signs.shape[1]
     curvature = _squared_norms(values, value_starts, lengths, rows)
-    distances = np.empty((n_rows, n_targets))
-    margins, steps = np.empty(n_targets), np.empty(n_targets)
+    distances = np.empty((n_rows, n_targets), np.float64)
+    margins, steps = np.empty(n_targets, np.float64), np.empty(n_targets, np.float64)
     for r in range(n_rows):
         i = rows[r]
         for target in range(n_targets):
             distances[r, target] = min(0.001 * costs[r], 1e-8)
             steps[target] = signs[member[r], target] * distances[r, target]
         _move(values, value_starts[i], columns, column_starts[r], lengths[i], steps, weights)
-    order = np.arange(n_rows)
+    order = np.empty(n_rows, np.int64)
+    for r in range(n_rows):
+        order[r] = r
     for passes in range(max_iter):
         _shuffle(order, n_rows, state)
         worst = 0.0
@@ -217,7 +229,7 @@ def logistic_descent(
     return max_iter
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _logistic_step(
     distance: float, cost: float, curvature: float, slope: float
 ) -> tuple[float, float, float]:
@@ -242,7 +254,7 @@ def _logistic_step(
     return side * z, side * (z - start), before
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner(inline="always")
 def _margins(
     values: NDArray[np.float64],
     first: int,
@@ -262,7 +274,7 @@ def _margins(
             margins[target] += value * weights[j, target]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner(inline="always")
 def _move(
     values: NDArray[np.float64],
     first: int,
@@ -282,29 +294,30 @@ def _move(
         weights[bias, target] += steps[target]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner(inline="always")
 def _shuffle(order: NDArray[np.int64], n: int, state: NDArray[np.uint64]) -> None:
     for s in range(n - 1):
         other = s + next_below(state, n - s)
         order[s], order[other] = order[other], order[s]
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _squared_norms(
     values: NDArray[np.float64],
     starts: NDArray[np.int64],
     lengths: NDArray[np.int64],
     rows: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    norms = np.ones(len(rows))  # the constant feature of the bias
+    norms = np.empty(len(rows), np.float64)
     for r in range(len(rows)):
+        norms[r] = 1.0  # the constant feature of the bias
         first = starts[rows[r]]
         for e in range(first, first + lengths[rows[r]]):
             norms[r] += values[e] * values[e]
     return norms
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compact_columns(
     columns: NDArray[np.int32],
     starts: NDArray[np.int64],
@@ -331,8 +344,9 @@ def compact_columns(
     local_starts : int64 array of shape (n_rows,)
         Where the entries of a row begin in `local`.
     """
-    place = np.full(n_features, -1, dtype=np.int32)
-    local_starts = np.empty(len(rows), dtype=np.int64)
+    place, local_starts = np.empty(n_features, np.int32), np.empty(len(rows), np.int64)
+    for j in range(n_features):
+        place[j] = -1
     n_entries = 0
     for r in range(len(rows)):
         i = rows[r]
@@ -345,11 +359,11 @@ def compact_columns(
         if place[j] == 0:
             place[j] = n_used
             n_used += 1
-    used = np.empty(n_used, dtype=np.int32)
+    used = np.empty(n_used, np.int32)
     for j in range(n_features):
         if place[j] >= 0:
             used[place[j]] = j
-    local = np.empty(n_entries, dtype=np.int32)
+    local = np.empty(n_entries, np.int32)
     at = 0
     for i in rows:
         for e in range(starts[i], starts[i] + lengths[i]):

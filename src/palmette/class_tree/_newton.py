@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from palmette._kernels import LapackInt, gesv, inner, kernel
 from palmette.class_tree._dual_descent import TargetRows, is_set
 
 Floats: TypeAlias = NDArray[np.float64]
 
 _BLOCK = 256  # number of rows whose products are computed at a time
 _HALVINGS = 40
+_DOUBLE = np.int8(ord("d"))
 _MAX_MARGIN = 700.0  # the exponential of larger margins overflows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def squared_hinge_newton(data: TargetRows, max_iter: int, weights: Floats) -> int:
     """Minimize ``|w|^2 / 2 + sum of cost max(0, 1 - sign w x)^2`` for every target, exactly.
 
@@ -40,46 +41,53 @@ def squared_hinge_newton(data: TargetRows, max_iter: int, weights: Floats) -> in
     """
     rows, member, signs, costs = data.rows, data.member, data.signs, data.costs
     n_rows, size = len(rows), len(weights)
-    full = np.zeros((size, size))
-    every = np.arange(n_rows)
-    _add_products(data, every, 2.0 * costs, full)
+    full = _zeros(size)
+    crossed, factors = np.empty(n_rows, np.int64), np.empty(n_rows, np.float64)
+    for r in range(n_rows):
+        crossed[r], factors[r] = r, 2.0 * costs[r]
+    _add_products(data, crossed, factors, full)
     for j in range(size):
         full[j, j] += 1.0
-    minimizer, margins, full_margins = np.empty(size), np.empty(n_rows), np.empty(n_rows)
-    active, factors = np.empty(n_rows, dtype=np.bool_), np.empty(n_rows)
-    crossed = np.empty(n_rows, dtype=np.int64)
-    most = 0
+    w, minimizer, right_side = _vectors(size)
+    margins, full_margins, new_margins = _vectors(n_rows)
+    new_w, active = np.empty(size, np.float64), np.empty(n_rows, np.uint8)
+    products, most = np.empty((size, size), np.float64), 0
     for target in range(signs.shape[1]):
-        products, right_side = full.copy(), np.zeros(size)
+        for j in range(size):  # loops: assignments of slices take seconds to compile
+            w[j] = right_side[j] = 0.0
+            for k in range(size):
+                products[j, k] = full[j, k]
         for r in range(n_rows):
             _add_row(data, r, 2.0 * costs[r] * signs[member[r], target], right_side)
-        w, margins[:], active[:] = np.zeros(size), 0.0, True
+            margins[r], active[r] = 0.0, 1
         value = _hinge_objective(w, margins, costs)
         for step in range(max_iter):
             if is_set(data.stop):
                 return most
-            most = max(most, step + 1)
-            minimizer[:] = np.linalg.solve(products, right_side)
+            most = step + 1 if step + 1 > most else most
+            _solve(products, right_side, minimizer)
             _margins(data, minimizer, full_margins)
             for r in range(n_rows):
                 full_margins[r] *= signs[member[r], target]
-            step_size = 1.0
+            step_size, reached = 1.0, 0.0
             for _ in range(_HALVINGS):
-                reached = _hinge_objective(
-                    w + step_size * (minimizer - w),
-                    margins + step_size * (full_margins - margins),
-                    costs,
-                )
+                for j in range(size):
+                    new_w[j] = w[j] + step_size * (minimizer[j] - w[j])
+                for r in range(n_rows):
+                    new_margins[r] = margins[r] + step_size * (full_margins[r] - margins[r])
+                reached = _hinge_objective(new_w, new_margins, costs)
                 if reached <= value:
                     break
                 step_size *= 0.5
             gain = value - reached
-            w += step_size * (minimizer - w)
-            margins += step_size * (full_margins - margins)
+            for j in range(size):
+                w[j] += step_size * (minimizer[j] - w[j])
+            for r in range(n_rows):
+                margins[r] += step_size * (full_margins[r] - margins[r])
             value = reached
             n_crossed = 0
             for r in range(n_rows):
-                short = margins[r] < 1.0
+                short = np.uint8(margins[r] < 1.0)
                 if short != active[r]:
                     active[r] = short
                     factors[r] = 2.0 * costs[r] if short else -2.0 * costs[r]
@@ -89,11 +97,12 @@ def squared_hinge_newton(data: TargetRows, max_iter: int, weights: Floats) -> in
             if (n_crossed == 0 and step_size == 1.0) or gain <= 1e-15 * value:
                 break
             _add_products(data, crossed[:n_crossed], factors, products)
-        weights[:, target] = w
+        for j in range(size):
+            weights[j, target] = w[j]
     return most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def logistic_newton(data: TargetRows, max_iter: int, weights: Floats) -> int:
     """Minimize ``|w|^2 / 2 + sum of cost log(1 + exp(-sign w x))`` for every target, exactly.
 
@@ -101,51 +110,98 @@ def logistic_newton(data: TargetRows, max_iter: int, weights: Floats) -> int:
     """
     rows, member, signs, costs = data.rows, data.member, data.signs, data.costs
     n_rows, size = len(rows), len(weights)
-    every = np.arange(n_rows)
-    margins, changes, factors = np.empty(n_rows), np.empty(n_rows), np.empty(n_rows)
-    w, move, slope = np.empty(size), np.empty(size), np.empty(size)
-    products = np.empty((size, size))
-    most = 0
+    every, factors = np.empty(n_rows, np.int64), np.empty(n_rows, np.float64)
+    for r in range(n_rows):
+        every[r] = r
+    margins, changes, new_margins = _vectors(n_rows)
+    w, move, slope = _vectors(size)
+    new_w, most = np.empty(size, np.float64), 0
     for target in range(signs.shape[1]):
-        w[:], margins[:] = 0.0, 0.0
+        for j in range(size):
+            w[j] = 0.0
+        for r in range(n_rows):
+            margins[r] = 0.0
         value = _logistic_objective(w, margins, costs)
         for step in range(max_iter):
             if is_set(data.stop):
                 return most
-            most = max(most, step + 1)
-            slope[:] = -w
+            most = step + 1 if step + 1 > most else most
+            for j in range(size):
+                slope[j] = -w[j]
             for r in range(n_rows):
                 missing = 1.0 / (1.0 + np.exp(min(margins[r], _MAX_MARGIN)))
                 factors[r] = costs[r] * missing * (1.0 - missing)
                 _add_row(data, r, costs[r] * missing * signs[member[r], target], slope)
-            products[:] = 0.0
+            products = _zeros(size)
             _add_products(data, every, factors, products)
             for j in range(size):
                 products[j, j] += 1.0
-            move[:] = np.linalg.solve(products, slope)
+            _solve(products, slope, move)
             _margins(data, move, changes)
             for r in range(n_rows):
                 changes[r] *= signs[member[r], target]
-            step_size = 1.0
+            step_size, reached = 1.0, 0.0
             for _ in range(_HALVINGS):
-                reached = _logistic_objective(
-                    w + step_size * move, margins + step_size * changes, costs
-                )
+                for j in range(size):
+                    new_w[j] = w[j] + step_size * move[j]
+                for r in range(n_rows):
+                    new_margins[r] = margins[r] + step_size * changes[r]
+                reached = _logistic_objective(new_w, new_margins, costs)
                 if reached <= value:
                     break
                 step_size *= 0.5
             if reached > value:  # at the minimum, up to rounding errors
                 break
             gain, value = value - reached, reached
-            w += step_size * move
-            margins += step_size * changes
+            for j in range(size):
+                w[j] += step_size * move[j]
+            for r in range(n_rows):
+                margins[r] += step_size * changes[r]
             if gain <= 1e-15 * value:
                 break
-        weights[:, target] = w
+        for j in range(size):
+            weights[j, target] = w[j]
     return most
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
+def _vectors(size: int) -> tuple[Floats, Floats, Floats]:
+    return np.empty(size, np.float64), np.empty(size, np.float64), np.empty(size, np.float64)
+
+
+@inner
+def _zeros(size: int) -> Floats:
+    zeros = np.empty((size, size), np.float64)
+    for j in range(size):
+        for k in range(size):
+            zeros[j, k] = 0.0
+    return zeros
+
+
+@inner
+def _solve(matrix: Floats, right_side: Floats, solution: Floats) -> None:
+    """Solve a system of linear equations by LAPACK, as `np.linalg.solve` does.
+
+    That function takes five seconds to compile.
+    """
+    size = len(right_side)
+    by_column, pivots = np.empty((size, size), np.float64), np.empty(size, LapackInt)
+    finite = True
+    for j in range(size):
+        solution[j] = right_side[j]
+        finite &= np.isfinite(right_side[j])
+        for k in range(size):
+            by_column[k, j] = matrix[j, k]
+            finite &= np.isfinite(matrix[j, k])
+    if not finite:
+        raise np.linalg.LinAlgError("a linear classifier met numbers that are not finite")
+    failed = gesv(_DOUBLE, size, 1, by_column.ctypes, size, pivots.ctypes, solution.ctypes, size)
+    # the sizes are read here, so that no array is freed before the call
+    if failed != 0 or by_column.size < pivots.size:
+        raise np.linalg.LinAlgError("a linear classifier has no unique solution")
+
+
+@inner(inline="always")
 def _margins(data: TargetRows, w: Floats, margins: Floats) -> None:
     for r in range(len(data.rows)):
         i, start = data.rows[r], data.column_starts[r]
@@ -155,7 +211,7 @@ def _margins(data: TargetRows, w: Floats, margins: Floats) -> None:
         margins[r] = margin
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _add_row(data: TargetRows, r: int, factor: float, total: Floats) -> None:
     i, start = data.rows[r], data.column_starts[r]
     for e in range(data.lengths[i]):
@@ -163,17 +219,20 @@ def _add_row(data: TargetRows, r: int, factor: float, total: Floats) -> None:
     total[len(total) - 1] += factor
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_products(
     data: TargetRows, chosen: NDArray[np.int64], factors: Floats, products: Floats
 ) -> None:
     """Add the sum of ``factor x x'`` over the chosen positions in `rows` to `products`."""
     size = len(products)
-    block, scaled = np.empty((_BLOCK, size)), np.empty((_BLOCK, size))
+    block, scaled = np.empty((_BLOCK, size), np.float64), np.empty((_BLOCK, size), np.float64)
+    added = np.empty((size, size), np.float64)
     for begin in range(0, len(chosen), _BLOCK):
-        n = min(_BLOCK, len(chosen) - begin)
-        block[:n] = 0.0
+        n = len(chosen) - begin
+        n = n if n < _BLOCK else _BLOCK
         for b in range(n):
+            for j in range(size):
+                block[b, j] = 0.0
             r = chosen[begin + b]
             i, start = data.rows[r], data.column_starts[r]
             for e in range(data.lengths[i]):
@@ -181,10 +240,13 @@ def _add_products(
             block[b, size - 1] = 1.0
             for j in range(size):
                 scaled[b, j] = factors[r] * block[b, j]
-        products += np.dot(block[:n].T, scaled[:n])
+        np.dot(block[:n].T, scaled[:n], added)
+        for j in range(size):
+            for k in range(size):
+                products[j, k] += added[j, k]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _hinge_objective(w: Floats, margins: Floats, costs: Floats) -> float:
     total = 0.5 * float(np.dot(w, w))
     for r in range(len(margins)):
@@ -194,7 +256,7 @@ def _hinge_objective(w: Floats, margins: Floats, costs: Floats) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _logistic_objective(w: Floats, margins: Floats, costs: Floats) -> float:
     total = 0.5 * float(np.dot(w, w))
     for r in range(len(margins)):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from palmette._arrays import BinArray, read_only
+from palmette._kernels import as_read_only, inner, kernel
 from palmette.persistence.checks import numbers, require
 from palmette.trees._binning import BinnedRows
 from palmette.trees._carts import (
@@ -18,8 +18,9 @@ from palmette.trees._carts import (
     CartSettings,
     draw_counts,
     find_leaves,
-    grow_cart,
+    grow_in_kernel,
     round_weights,
+    take_drawn,
 )
 
 Codes: TypeAlias = NDArray[np.uint8]
@@ -34,18 +35,7 @@ _TINY = np.finfo(np.float64).tiny
 _BLOCK = 512  # rows that all trees predict before the next; their codes stay in the cache
 
 
-@njit(cache=True, nogil=True)
-def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return an array of at least the given size that begins with the given values."""
-    if len(array) >= size:
-        return array
-    longer = np.empty(2 * size, dtype=array.dtype)
-    for i in range(len(array)):  # a loop: it compiles faster than a slice assignment
-        longer[i] = array[i]
-    return longer
-
-
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _edge(
     weights: Sums, says: Signs, leaves: Indices, n_positive: int, right: NDArray[np.uint8]
 ) -> float:
@@ -59,11 +49,12 @@ def _edge(
     return lead / total
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _reweigh(weights: Sums, right: NDArray[np.uint8], coefficient: float) -> None:
     """Multiply the weights by the loss of the votes, and scale them to sum to one."""
     # a table lookup: there is no branch to mispredict
-    factors, total = np.array([np.exp(coefficient), np.exp(-coefficient)]), 0.0
+    factors, total = np.empty(2, np.float64), 0.0
+    factors[0], factors[1] = np.exp(coefficient), np.exp(-coefficient)
     for i in range(len(weights)):
         weights[i] *= factors[right[i]]
         total += weights[i]
@@ -72,8 +63,30 @@ def _reweigh(weights: Sums, right: NDArray[np.uint8], coefficient: float) -> Non
         weights[i] *= scale
 
 
-@njit(cache=True, nogil=True)
-def boost_carts(
+def boost_carts(*arguments: Any) -> tuple[Offsets, Indices, Codes, Indices, Signs, Sums]:
+    """Fit AdaBoost to positive and negative rows; see `_boost_carts` for the arguments.
+
+    Returns
+    -------
+    starts : int64 array of shape (n_rounds + 1,)
+    features, cuts, left, says : arrays of shape (n_places,)
+        The trees, concatenated.
+    coefficients : float64 array of shape (n_rounds,)
+    """
+    starts, places, coefficients = _boost_carts(*arguments)
+    features, cuts, left, says = places[: starts[-1]].T
+    return (
+        starts,
+        features.copy(),
+        cuts.astype(np.uint8),
+        left.copy(),
+        says.astype(np.int8),
+        coefficients,
+    )
+
+
+@kernel
+def _boost_carts(
     codes: Codes,
     codes_by_feature: Codes,
     index: Indices,
@@ -84,7 +97,7 @@ def boost_carts(
     max_depth: int,
     least_error: float,
     seeds: NDArray[np.uint64],
-) -> tuple[Offsets, Indices, Codes, Indices, Signs, Sums]:
+) -> tuple[Offsets, Indices, Sums]:
     """Fit AdaBoost to positive and negative rows.
 
     The error of a tree counts as at least `least_error`, so that boosting continues after a tree
@@ -103,53 +116,55 @@ def boost_carts(
     n_draws : int
         Number of rows drawn by weight for every tree; 0 to use all rows with their weights.
     n_tried, max_depth : int
-        See `grow_cart`.
+        See `grow_in_kernel`.
     least_error : float
     seeds : uint64 array of shape (n_rounds,), IN
 
     Returns
     -------
     starts : int64 array of shape (n_rounds + 1,)
-    features, cuts, left, says : arrays of shape (n_places,)
-        The trees, concatenated.
+    places : int32 array of shape (>= n_places, 4)
+        Features, cuts, left children and votes of the trees, one after the other. One array of one
+        type: numba compiles every function of arrays once per type.
     coefficients : float64 array of shape (n_rounds,)
     """
     n_rounds, n_rows = len(seeds), len(index)
-    starts, coefficients = np.zeros(n_rounds + 1, dtype=np.int64), np.zeros(n_rounds)
-    features, cuts = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.uint8)
-    left, says = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.int8)
-    leaves, right = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.uint8)
+    starts, coefficients = np.empty(n_rounds + 1, np.int64), np.empty(n_rounds, np.float64)
+    starts[0] = 0
+    places = np.empty((n_rows, 4), np.int32)
+    leaves, right = np.empty(n_rows, np.int32), np.empty(n_rows, np.uint8)
     for turn in range(n_rounds):
         seed = seeds[turn : turn + 1]
         counts = draw_counts(weights, n_draws, seed) if n_draws > 0 else round_weights(weights)
-        seen = np.flatnonzero(counts)
-        drawn = (index[seen], counts[seen], seen < n_positive)
-        tree = grow_cart(codes_by_feature, *drawn, n_tried, max_depth, seed)
-        find_leaves(codes, index, tree[0], tree[1], tree[2], leaves)
-        edge = _edge(weights, tree[3], leaves, n_positive, right)
-        edge = min(edge, 1.0 - 2.0 * least_error)
+        rows, times, positive = take_drawn(index, counts, n_positive)
+        features, cuts, left, says = grow_in_kernel(
+            codes_by_feature, rows, times, positive, n_tried, max_depth, seed
+        )
+        find_leaves(
+            codes, index, as_read_only(features), as_read_only(cuts), as_read_only(left), leaves
+        )
+        edge = _edge(weights, says, leaves, n_positive, right)
+        most = 1.0 - 2.0 * least_error
+        edge = edge if edge < most else most
+        coefficients[turn] = 0.0
         if edge > 0.0:
             coefficients[turn] = np.arctanh(edge)
             _reweigh(weights, right, coefficients[turn])
-        start, stop = starts[turn], starts[turn] + len(tree[0])
+        start, stop = starts[turn], starts[turn] + len(features)
         starts[turn + 1] = stop
-        features, cuts = _longer(features, stop), _longer(cuts, stop)
-        left, says = _longer(left, stop), _longer(says, stop)
+        if stop > len(places):
+            longer = np.empty((2 * stop, 4), np.int32)
+            for i in range(start):
+                for k in range(4):
+                    longer[i, k] = places[i, k]
+            places = longer
         for i in range(stop - start):
-            features[start + i], cuts[start + i] = tree[0][i], tree[1][i]
-            left[start + i], says[start + i] = tree[2][i], tree[3][i]
-    size = starts[-1]
-    return (
-        starts,
-        features[:size].copy(),
-        cuts[:size].copy(),
-        left[:size].copy(),
-        says[:size].copy(),
-        coefficients,
-    )
+            places[start + i, 0], places[start + i, 1] = features[i], cuts[i]
+            places[start + i, 2], places[start + i, 3] = left[i], says[i]
+    return starts, places, coefficients
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_cart_votes(
     codes: Codes,
     rows: Indices,
@@ -170,7 +185,7 @@ def add_cart_votes(
     coefficients : float64 array of shape (n_trees,), IN
     scores : float64 array of shape (n_rows,), IN and OUT
     """
-    leaves = np.empty(_BLOCK, dtype=np.int32)
+    leaves = np.empty(_BLOCK, np.int32)
     for first in range(0, len(rows), _BLOCK):
         block = rows[first : first + _BLOCK]
         for t in range(len(starts) - 1):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from palmette._kernels import inner, int64, kernel
 
 # functions from margins to scores
 SQUARED_HINGE, LOGISTIC, SOFTMAX, PAIRS, SIBLINGS = 0, 1, 2, 3, 4
 
+_NONE: Any = np.int32(-1)
 _LOOKUP = 12  # cost of a binary search of a feature, in writes to a table of all features
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def option_scores(
     values: NDArray[np.float64],
     value_starts: NDArray[np.int64],
@@ -64,8 +68,10 @@ def option_scores(
     widest = 0
     for node in range(len(first_classifier) - 1):
         widest = max(widest, first_classifier[node + 1] - first_classifier[node])
-    margins = np.empty(max(widest, 1))
-    table = np.zeros(n_features, dtype=np.int32)  # 1 + position of a feature in the node
+    margins = np.empty(widest if widest > 0 else 1, np.float64)
+    table = np.empty(n_features, np.int32)  # 1 + position of a feature in the node, 0 for none
+    for j in range(n_features):
+        table[j] = 0
     begin = 0
     while begin < len(rows):
         node = nodes[begin]
@@ -115,7 +121,7 @@ def option_scores(
         begin = end
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _find(features: NDArray[np.int32], low: int, high: int, wanted: int) -> int:
     """Return the position of a feature among those of a node; -1 if it is not there."""
     left, right = low, high
@@ -130,7 +136,7 @@ def _find(features: NDArray[np.int32], low: int, high: int, wanted: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _link(
     margins: NDArray[np.float64],
     n_classifiers: int,
@@ -182,7 +188,7 @@ def _link(
         scores[k] -= total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def link_all(
     margins: NDArray[np.float64],
     first_option: NDArray[np.int64],
@@ -216,7 +222,7 @@ def link_all(
             )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_best(
     nodes: NDArray[np.int32],
     labels: NDArray[np.int32],
@@ -257,11 +263,11 @@ def keep_best(
     n_rows, width = new_nodes.shape
     unfinished = 0
     for i in range(n_rows):
-        n_kept = 0
+        n_kept = int64(0)  # a literal would be one more type that `_insert` is compiled for
         for b in range(nodes.shape[1]):
             if labels[i, b] >= 0:
                 n_kept = _insert(
-                    -1,
+                    _NONE,
                     labels[i, b],
                     values[i, b],
                     n_kept,
@@ -288,7 +294,7 @@ def keep_best(
     return unfinished
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _insert(
     node: int,
     label: int,

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from palmette._kernels import inner, kernel
 
 FloatArray = NDArray[np.float64]
 State = tuple[FloatArray, ...]
@@ -153,7 +154,7 @@ def row_norms(values: FloatArray) -> FloatArray:
     return np.sqrt(squares)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pass_over_gram(
     quadratic: NDArray[np.float64],
     lam: float,
@@ -182,7 +183,7 @@ def pass_over_gram(
                 gradient[b, k] -= along * step[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pass_over_columns(
     values: NDArray[np.float64],
     rows: NDArray[np.int32],
@@ -254,7 +255,7 @@ def pass_over_columns(
                 residual[rows[e], k] -= values[e] * step[k]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _step(
     gradient: NDArray[np.float64],
     curvature: float,

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import xlogy
 
+from palmette._kernels import inner, kernel
 from palmette.exceptions import PalmetteError
 from palmette.feature_selection._base import (
     FeatureScore,
@@ -394,7 +394,7 @@ def _sparse_bins(X: Any, bins: Bins, edges: FloatArray | None, weights: FloatArr
     return SparseBins(members, n_features, weights)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mutual_information(
     codes: Codes,
     n_bins: Indices,
@@ -439,7 +439,7 @@ def mutual_information(
         found[j] = max((constant + _spread(joint) - _spread(of_bins)) / total, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _spread(counts: Sums) -> float:
     """Return the sum of ``c log c`` over the positive counts."""
     total = 0.0

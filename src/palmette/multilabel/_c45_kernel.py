@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from palmette._kernels import inner, int64, kernel
 from palmette.trees._random import Word, draw_at
 
 Flags: TypeAlias = NDArray[np.bool_]
@@ -42,7 +42,7 @@ class SortedColumns(NamedTuple):
     values: Reals
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def take_sorted(columns: SortedColumns, starts: Offsets, order: Numbers) -> SortedColumns:
     """Return the columns of some rows, which are renumbered.
 
@@ -108,14 +108,14 @@ class _Best(NamedTuple):
     rank: Word
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _x_log_x(x: float, logs: Sums) -> float:
     if len(logs):
         return float(logs[np.uint64(x)])
     return x * np.log(x) if x > 0 else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy", inline="always")
 def _purity(masses: Sums, logs: Sums) -> tuple[float, float]:
     """Return the sums over the classes of x log x and of x."""
     score, total = 0.0, 0 * masses[0]
@@ -125,13 +125,13 @@ def _purity(masses: Sums, logs: Sums) -> tuple[float, float]:
     return score, total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy", inline="always")
 def _cut_between(low: float, high: float) -> float:
     middle = low / 2.0 + high / 2.0
     return low if middle == high else middle
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy", inline="always")
 def _sum_zeros(
     columns: SortedColumns, bounds: Indices, rows: _Rows, masses: Sums, zeros: Sums
 ) -> None:
@@ -143,7 +143,7 @@ def _sum_zeros(
         zeros[rows.classes[row]] -= rows.weights[row]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _better(
     best: _Best, j: int, low: Any, high: Any, score: float, margin: float, key: Word
 ) -> _Best:
@@ -156,7 +156,7 @@ def _better(
     return best
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _score_zeros(masses: Sums, zeros: Sums, logs: Sums) -> tuple[float, float]:
     """Return the score of the cut between zeros and nonzeros, and the weight of the zeros."""
     score, weight, rest = 0.0, 0 * masses[0], 0 * masses[0]
@@ -167,7 +167,7 @@ def _score_zeros(masses: Sums, zeros: Sums, logs: Sums) -> tuple[float, float]:
     return score - _x_log_x(weight, logs) - _x_log_x(rest, logs), weight
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _scan(
     columns: SortedColumns,
     j: int,
@@ -237,7 +237,7 @@ def _scan(
     return best, allowed
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy", inline="always")
 def _is_constant(columns: SortedColumns, bounds: Indices) -> bool:
     """Return whether a feature is constant in a node."""
     start, stop = bounds[0], bounds[1]
@@ -249,7 +249,7 @@ def _is_constant(columns: SortedColumns, bounds: Indices) -> bool:
     return bool(high <= low + _NEAR)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy", inline="always")
 def _partition(items: Numbers, start: int, stop: int, goes_left: Flags, buffer: Numbers) -> int:
     """Partition rows stably, left before right; return the position of the first right row."""
     middle, n_right, one = np.uint64(start), np.uint64(0), np.uint64(1)
@@ -262,10 +262,11 @@ def _partition(items: Numbers, start: int, stop: int, goes_left: Flags, buffer: 
         n_right += one - np.uint64(stays)
     for i in range(n_right):
         items[middle + i] = buffer[i]
-    return int(np.int64(middle))
+    first_right: int = int64(middle)
+    return first_right
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy", inline="always")
 def _partition_entries(
     columns: SortedColumns,
     start: int,
@@ -286,21 +287,22 @@ def _partition_entries(
         n_right += one - np.uint64(stays)
     for i in range(n_right):
         rows[middle + i], values[middle + i] = rows_right[i], values_right[i]
-    return int(np.int64(middle))
+    first_right: int = int64(middle)
+    return first_right
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy", inline="always")
 def _mark_left(
     columns: SortedColumns, bounds: Indices, members: Numbers, cut: float, goes_left: Flags
 ) -> None:
     """Write which rows of a node go left."""
-    for row in members:
-        goes_left[row] = cut >= 0.0
+    for i in range(len(members)):
+        goes_left[members[i]] = cut >= 0.0
     for e in range(bounds[0], bounds[1]):
         goes_left[columns.rows[e]] = columns.values[e] <= cut
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy", inline="always")
 def _choose(
     columns: SortedColumns,
     bounds: Indices,
@@ -317,7 +319,7 @@ def _choose(
     purity = _purity(masses, rows.logs)
     margin = _MIN_IMPROVEMENT * purity[1]
     for i in range(n_constant, len(features)):
-        j = int(np.int64(features[i]))
+        j = int64(features[i])
         varies = not _is_constant(columns, bounds[j])
         if varies:
             best, varies = _scan(
@@ -329,19 +331,20 @@ def _choose(
     return best, n_constant
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy", inline="always")
 def _masses_of(members: Numbers, rows: _Rows, masses: Sums) -> bool:
     """Sum the weights of a node per class; return whether there is more than one class."""
-    masses[:] = 0.0
-    for row in members:
-        masses[rows.classes[row]] += rows.weights[row]
+    for k in range(len(masses)):
+        masses[k] = 0
+    for i in range(len(members)):
+        masses[rows.classes[members[i]]] += rows.weights[members[i]]
     n_present = 0
-    for mass in masses:
-        n_present += 1 if mass > 0.0 else 0
+    for k in range(len(masses)):
+        n_present += 1 if masses[k] > 0.0 else 0
     return n_present > 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def grow_entropy_tree(
     columns: SortedColumns,
     classes: Numbers,
@@ -375,20 +378,25 @@ def grow_entropy_tree(
     n_rows, n_features = len(classes), len(columns.starts) - 1
     rows = _Rows(classes, weights, logs)
     buffers = np.empty((3, n_classes), weights.dtype)
-    members, goes_left = np.arange(n_rows).astype(np.uint32), np.zeros(n_rows, np.bool_)
+    members, goes_left = np.empty(n_rows, np.uint32), np.empty(n_rows, np.bool_)
     rows_right, values_right = np.empty(n_rows, np.uint32), np.empty(n_rows, np.float32)
-    features = np.arange(n_features).astype(np.int32)
+    features = np.empty(n_features, np.int32)
+    for i in range(n_rows):  # loops: np.zeros, np.full and np.arange take longer to compile
+        members[i] = i
+    for j in range(n_features):
+        features[j] = j
     max_nodes = 2 * n_rows - 1
-    split, cuts = np.full(max_nodes, -1, np.int32), np.zeros(max_nodes)
-    left, counts = np.full(max_nodes, -1, np.int32), np.zeros(max_nodes, np.int64)
-    masses, n_places = np.zeros((max_nodes, n_classes), weights.dtype), 1
+    split, cuts = np.empty(max_nodes, np.int32), np.empty(max_nodes, np.float64)
+    left, counts = np.empty(max_nodes, np.int32), np.empty(max_nodes, np.int64)
+    masses, n_places = np.empty((max_nodes, n_classes), weights.dtype), 1
     # stack of nodes: index, first and last member, features that cannot split it, bounds of the
     # columns (first and last entry, rows without one). The smaller child is grown first, which
     # bounds the size of the stack.
-    depth = 2 + int(np.log2(n_rows + 1))
-    tasks, spans = np.zeros((depth, 4), np.int32), np.zeros((depth, n_features, 3), np.int32)
-    keys = np.zeros(depth, np.uint64)
-    tasks[0, 2], keys[0] = n_rows, draw_at(np.uint64(seed), 0)
+    depth = 2 + np.int64(np.log2(n_rows + 1))
+    tasks, spans = np.empty((depth, 4), np.int32), np.empty((depth, n_features, 3), np.int32)
+    keys = np.empty(depth, np.uint64)
+    tasks[0, 0], tasks[0, 1], tasks[0, 2], tasks[0, 3] = 0, 0, n_rows, 0
+    keys[0] = draw_at(np.uint64(seed), 0)
     for j in range(n_features):
         spans[0, j, 0], spans[0, j, 1] = columns.starts[j], columns.starts[j + 1]
         spans[0, j, 2] = n_rows - (columns.starts[j + 1] - columns.starts[j])
@@ -396,13 +404,16 @@ def grow_entropy_tree(
     bounds = np.empty((n_features, 3), np.int32)
     while n_tasks:
         n_tasks -= 1
-        node, start, stop, n_constant = tasks[n_tasks]
+        node, start = tasks[n_tasks, 0], tasks[n_tasks, 1]
+        stop, n_constant = tasks[n_tasks, 2], tasks[n_tasks, 3]
         for j in range(n_features):
             for k in range(3):
                 bounds[j, k] = spans[n_tasks, j, k]
-        counts[node] = stop - start
-        is_mixed = _masses_of(members[start:stop], rows, masses[node])
-        if not is_mixed or masses[node].sum() < 2.0 * min_weight:
+        split[node], cuts[node], left[node], counts[node] = -1, 0.0, -1, stop - start
+        is_mixed, total = _masses_of(members[start:stop], rows, masses[node]), 0 * weights[0]
+        for k in range(n_classes):
+            total += masses[node, k]
+        if not is_mixed or total < 2.0 * min_weight:
             continue
         best, n_constant = _choose(
             columns,

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import FloatArray, read_only
+from palmette._kernels import kernel
 from palmette._stopping import raise_if_stopped
 
 Singles = NDArray[np.float32]
@@ -137,7 +137,7 @@ def _descent(
     return weights, passes + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sweep(
     values: FloatArray,
     starts: NDArray[np.int64],

@@ -11,10 +11,11 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
+
+from palmette._kernels import kernel
 
 Indices: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
@@ -134,7 +135,7 @@ class NumpyNetwork:
         return np.asarray(expit((signal @ self.parts[-2] + self.parts[-1]).astype(np.float64)))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def cross_entropy(
     logits: Reals,
     exponentials: Reals,
@@ -181,7 +182,7 @@ def cross_entropy(
     return loss / logits.size
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def adam_step(
     part: Reals,
     gradient: Reals,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from palmette._kernels import inner, kernel
 from palmette.trees._random import Word, mix
 
 _SPACE = 32  # stands at both ends of a word
@@ -15,7 +15,7 @@ _PRIME = np.uint64(0x100000001B3)
 _BASIS = np.uint64(0xCBF29CE484222325)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _hash_piece(codes: NDArray[np.uint32], start: int, stop: int, first: int, length: int) -> Word:
     """Hash `length` characters from place `first` of the word codes[start:stop], put in spaces."""
     h = _BASIS + np.uint64(length)
@@ -25,7 +25,7 @@ def _hash_piece(codes: NDArray[np.uint32], start: int, stop: int, first: int, le
     return mix(h)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_grams(
     codes: NDArray[np.uint32],
     is_word: NDArray[np.uint8],
@@ -69,7 +69,7 @@ def count_grams(
         counts[row] = found + max(2 * words - 1, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_grams(
     codes: NDArray[np.uint32],
     is_word: NDArray[np.uint8],
@@ -110,12 +110,12 @@ def hash_grams(
             word = _hash_piece(codes, begin, at, 1, at - begin)
             hashes[out] = word & _LOW_BITS
             if keep:
-                spans[out] = begin, at
+                spans[out, 0], spans[out, 1] = begin, at
             out += 1
             if before_begin >= 0:
                 hashes[out] = mix(before * _PRIME + word) & _LOW_BITS
                 if keep:
-                    spans[out] = before_begin, at
+                    spans[out, 0], spans[out, 1] = before_begin, at
                 out += 1
             before, before_begin = word, begin
             width = at - begin + 2
@@ -125,13 +125,13 @@ def hash_grams(
                     size = min(length, width)
                     hashes[out] = _hash_piece(codes, begin, at, place, size) | _TOP
                     if keep:
-                        spans[out] = begin - 1 + place, begin - 1 + place + size
+                        spans[out, 0], spans[out, 1] = begin - 1 + place, begin - 1 + place + size
                     out += 1
                 if length >= width:
                     break
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_rows(
     hashes: NDArray[np.uint64],
     first: NDArray[np.int64],
@@ -182,7 +182,7 @@ def count_rows(
     return len(first) - 1, n_found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copy_counts(
     keys: NDArray[np.uint64],
     last: NDArray[np.int64],
@@ -201,7 +201,7 @@ def copy_counts(
             new_keys[slot], new_last[slot], new_counts[slot] = keys[i], last[i], counts[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_places(columns: NDArray[np.int32], known: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Find the columns that occur for the first time, and their places.
 
@@ -228,7 +228,7 @@ def first_places(columns: NDArray[np.int32], known: NDArray[np.uint8]) -> NDArra
     return found[:n_new]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_slots(known: NDArray[np.uint64], slots: NDArray[np.int32]) -> None:
     """Lay hashes out so that they are found in a step or two.
 
@@ -239,7 +239,8 @@ def make_slots(known: NDArray[np.uint64], slots: NDArray[np.int32]) -> None:
     slots : int32 array of shape (2 ** k,), OUT
         Column of the hash in each slot, -1 where there is none; at least twice as many as hashes.
     """
-    slots[:] = -1
+    for i in range(len(slots)):
+        slots[i] = -1
     mask = np.uint64(len(slots) - 1)
     for column in range(len(known)):
         slot = known[column] & mask
@@ -248,7 +249,7 @@ def make_slots(known: NDArray[np.uint64], slots: NDArray[np.int32]) -> None:
         slots[slot] = column
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_columns(
     hashes: NDArray[np.uint64],
     known: NDArray[np.uint64],
@@ -272,7 +273,7 @@ def find_columns(
         columns[i] = slots[slot]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weigh_rows(
     columns: NDArray[np.int32],
     first: NDArray[np.int64],

@@ -6,11 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import BIN, OFFSET, BinArray, CountArray
+from palmette._kernels import kernel
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import check_starts, numbers, require
 
@@ -194,7 +194,7 @@ class BinnedRows:
         return len(self.n_bins)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_rows(codes: BinArray) -> NDArray[np.uint64]:
     """Return a hash of the codes of every row: copies of a row have the same hash.
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from palmette._arrays import BinArray
+from palmette._kernels import inner, int64, kernel
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes
 from palmette.trees._binning import count_features
@@ -43,6 +43,7 @@ _NOTHING = -1.0  # below the gain of any cut
 _FEW = 24  # up to this number of rows, sorting by code is faster than counting
 _TOGETHER = 4  # rows descended at once: while one waits for memory, the others advance
 _NO_LIMIT = 2**30
+_FINE: Any = np.int64(2**31 - 1)  # number of equally likely values of a draw
 _MOST_DRAWS = 10  # per row: limits the time that large sample weights can take
 
 
@@ -89,20 +90,20 @@ class CartSettings:
         return count_features(self.max_features, n_features), depth
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _step(state: State) -> float:
     """Draw from the exponential distribution of mean one."""
-    return float(-np.log((next_below(state, 2**31 - 1) + 1) / 2.0**31))
+    return float(-np.log((next_below(state, _FINE) + 1) / 2.0**31))
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _sort_by_sign(signed: Sums, order: Indices) -> tuple[Indices, int]:
     """Return the rows of non-zero weight, positive ones first, and the number of these."""
     n_positive, n_both = 0, 0
     for row in order:
         n_positive += signed[row] > 0.0
         n_both += signed[row] != 0.0
-    rows = np.empty(n_both, dtype=np.int32)
+    rows = np.empty(n_both, np.int32)
     first, second = 0, n_positive
     for row in order:
         if signed[row] > 0.0:
@@ -114,7 +115,34 @@ def _sort_by_sign(signed: Sums, order: Indices) -> tuple[Indices, int]:
     return rows, n_positive
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
+def _sizes(signed: Sums, rows: Indices) -> Sums:
+    """Return the absolute weights of some rows."""
+    sizes = np.empty(len(rows), np.float64)
+    for i in range(len(rows)):
+        sizes[i] = abs(signed[rows[i]])
+    return sizes
+
+
+@inner(inline="always")
+def take_drawn(rows: Indices, counts: Indices, n_positive: int) -> tuple[Indices, Indices, Flags]:
+    """Return the rows that were drawn, their counts, and whether they are positive.
+
+    The first `n_positive` rows are.
+    """
+    n_drawn = 0  # loops: numba takes seconds to compile an assignment by mask or by slice
+    for i in range(len(counts)):
+        n_drawn += counts[i] != 0
+    drawn, times = np.empty(n_drawn, np.int32), np.empty(n_drawn, np.int32)
+    positive, at = np.empty(n_drawn, np.bool_), 0
+    for i in range(len(counts)):
+        if counts[i] != 0:
+            drawn[at], times[at], positive[at] = rows[i], counts[i], i < n_positive
+            at += 1
+    return drawn, times, positive
+
+
+@inner
 def draw_counts(weights: Sums, n_draws: int, seed: State) -> Indices:
     """Draw rows with replacement; return the number of times each was drawn.
 
@@ -124,11 +152,13 @@ def draw_counts(weights: Sums, n_draws: int, seed: State) -> Indices:
     n_draws : int
     seed : uint64 array of shape (1,), IN
     """
-    counts, total = np.zeros(len(weights), dtype=np.int32), 0.0
-    for weight in weights:
-        total += weight
+    counts, total = np.empty(len(weights), np.int32), 0.0
+    for i in range(len(weights)):
+        counts[i] = 0
+        total += weights[i]
     # sorted uniform points are cumulative sums of exponential steps: no sorting is needed
-    state, points, reached = seed.copy(), np.empty(n_draws), 0.0
+    state, points, reached = np.empty(1, np.uint64), np.empty(n_draws, np.float64), 0.0
+    state[0] = seed[0]
     for k in range(n_draws):
         reached += _step(state)
         points[k] = reached
@@ -145,18 +175,18 @@ def draw_counts(weights: Sums, n_draws: int, seed: State) -> Indices:
     return counts
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def round_weights(weights: Sums) -> Indices:
     """Round weights, as shares of their sum, to multiples of ``1 / WHOLE``."""
-    counts, total = np.zeros(len(weights), dtype=np.int32), 0.0
-    for weight in weights:
-        total += weight
+    counts, total = np.empty(len(weights), np.int32), 0.0
+    for i in range(len(weights)):
+        total += weights[i]
     for i in range(len(weights)):
         counts[i] = np.int32(np.rint(weights[i] / total * WHOLE))
     return counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_rows(
     signed: Sums, order: Indices, n_draws: int, seed: State
 ) -> tuple[Indices, Indices, Flags]:
@@ -183,24 +213,21 @@ def draw_rows(
     positive : bool array of shape (n_drawn,)
     """
     rows, n_positive = _sort_by_sign(signed, order)
-    counts = draw_counts(np.abs(signed[rows]), n_draws, seed)
-    drawn = np.flatnonzero(counts)
-    return rows[drawn], counts[drawn], drawn < n_positive
+    counts = draw_counts(_sizes(signed, rows), n_draws, seed)
+    return take_drawn(rows, counts, n_positive)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weigh_rows(signed: Sums, order: Indices) -> tuple[Indices, Indices, Flags]:
     """Return every row with its weight as an integer; see `draw_rows`.
 
     Rows of less than half of ``1 / WHOLE`` of the total weight are omitted.
     """
     rows, n_positive = _sort_by_sign(signed, order)
-    counts = round_weights(np.abs(signed[rows]))
-    kept = np.flatnonzero(counts)
-    return rows[kept], counts[kept], kept < n_positive
+    return take_drawn(rows, round_weights(_sizes(signed, rows)), n_positive)
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _gain(left: int, total: int) -> float:
     """Return the Gini gain of a cut, up to a constant of the node.
 
@@ -214,7 +241,7 @@ def _gain(left: int, total: int) -> float:
     return lead * lead / weight + rest_lead * rest_lead / rest
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _best_by_sorting(
     codes: Codes, rows: Indices, packed: Packed, total: int, buffer: Packed
 ) -> tuple[int, float]:
@@ -242,20 +269,21 @@ def _best_by_sorting(
         if order[i] < order[i + 1]:
             gain = _gain(reached, total)
             if gain > best_gain * _CLEARLY:
-                best, best_gain = int(order[i]), gain
+                best, best_gain = order[i], gain
     return best, best_gain
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _best_by_counting(
     codes: Codes, rows: Indices, packed: Packed, total: int, bins: Packed
 ) -> tuple[int, float]:
     """Return the same as `_best_by_sorting`; `bins`, one per code, are zero before and after."""
     low, high = 255, 0
     for i in range(len(rows)):
-        code = int(codes[rows[i]])
+        code = int64(codes[rows[i]])
         bins[code] += packed[i]
-        low, high = min(low, code), max(high, code)
+        low = code if code < low else low
+        high = code if code > high else high
     best, best_gain, reached = -1, _NOTHING, np.int64(0)
     for code in range(low, high):
         here = bins[code]
@@ -269,7 +297,7 @@ def _best_by_counting(
     return best, best_gain
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def _partition(
     codes: Codes, cut: int, rows: Indices, packed: Packed, rows_buffer: Indices, buffer: Packed
 ) -> int:
@@ -281,14 +309,14 @@ def _partition(
         rows[n_left], packed[n_left] = row, value
         rows_buffer[place], buffer[place] = row, value
         n_left += np.uint64(codes[row] <= cut)
-    size = int(np.int64(n_left))
+    size: int = int64(n_left)
     for i in range(len(rows) - size):
         rows[size + i], packed[size + i] = rows_buffer[i], buffer[i]
     return size
 
 
-@njit(cache=True, nogil=True)
-def grow_cart(
+@inner
+def grow_in_kernel(
     codes_by_feature: Codes,
     rows: Indices,
     weights: Indices,
@@ -322,24 +350,31 @@ def grow_cart(
         The nodes, level by level.
     """
     n_features, n_rows = codes_by_feature.shape[0], len(rows)
-    most = max(2 * n_rows - 1, 1)
-    features, cuts = np.zeros(most, dtype=np.int32), np.full(most, 255, dtype=np.uint8)
-    left, says = np.arange(most).astype(np.int32), np.full(most, -1, dtype=np.int8)
-    begins, ends = np.zeros(most, dtype=np.int32), np.zeros(most, dtype=np.int32)
-    depths = np.zeros(most, dtype=np.int32)
-    own, packed = rows.copy(), weights.astype(np.int64)
-    for i in range(n_rows):  # a loop: a masked assignment takes seconds to compile
-        if positive[i]:
-            packed[i] <<= 32
-    rows_buffer = np.empty(n_rows, dtype=np.int32)
-    buffer = np.empty(max(n_rows, 2 * _FEW), dtype=np.int64)
-    bins, order = np.zeros(256, dtype=np.int64), np.arange(n_features).astype(np.int32)
-    state, swaps = np.empty(1, dtype=np.uint64), np.empty(n_features, dtype=np.int32)
-    ends[0], n_nodes, node = n_rows, 1, -1
+    most = 2 * n_rows - 1 if n_rows > 0 else 1
+    features, left = np.empty(most, np.int32), np.empty(most, np.int32)
+    cuts, says = np.empty(most, np.uint8), np.empty(most, np.int8)
+    begins, ends = np.empty(most, np.int32), np.empty(most, np.int32)
+    depths = np.empty(most, np.int32)
+    own, packed = np.empty(n_rows, np.int32), np.empty(n_rows, np.int64)
+    for i in range(n_rows):
+        own[i] = rows[i]
+        packed[i] = np.int64(weights[i]) << 32 if positive[i] else np.int64(weights[i])
+    rows_buffer = np.empty(n_rows, np.int32)
+    buffer = np.empty(n_rows if n_rows > 2 * _FEW else 2 * _FEW, np.int64)
+    bins, order = np.empty(256, np.int64), np.empty(n_features, np.int32)
+    for code in range(256):
+        bins[code] = 0
+    for j in range(n_features):
+        order[j] = j
+    state, swaps = np.empty(1, np.uint64), np.empty(n_features, np.int32)
+    begins[0], ends[0], depths[0], n_nodes, node = 0, n_rows, 0, 1, -1
     while node < n_nodes - 1:
         node += 1
         here, sums = own[begins[node] : ends[node]], packed[begins[node] : ends[node]]
-        total = sums.sum()
+        total = int64(0)
+        for i in range(len(sums)):
+            total += sums[i]
+        features[node], cuts[node], left[node] = 0, 255, node  # a leaf, until it is split
         says[node] = 1 if total >> 32 > total & _LOW else -1
         if total >> 32 == 0 or total & _LOW == 0 or depths[node] >= max_depth:
             continue
@@ -364,22 +399,31 @@ def grow_cart(
             continue
         size = _partition(codes_by_feature[feature], cut, here, sums, rows_buffer, buffer)
         features[node], cuts[node], left[node] = feature, cut, n_nodes
-        depths[n_nodes : n_nodes + 2] = depths[node] + 1
+        depths[n_nodes] = depths[n_nodes + 1] = depths[node] + 1
         begins[n_nodes], ends[n_nodes] = begins[node], begins[node] + size
         begins[n_nodes + 1], ends[n_nodes + 1] = begins[node] + size, ends[node]
         n_nodes += 2
-    return (
-        features[:n_nodes].copy(),
-        cuts[:n_nodes].copy(),
-        left[:n_nodes].copy(),
-        says[:n_nodes].copy(),
-    )
+    return features[:n_nodes], cuts[:n_nodes], left[:n_nodes], says[:n_nodes]
+
+
+@kernel
+def grow_cart(
+    codes_by_feature: Codes,
+    rows: Indices,
+    weights: Indices,
+    positive: Flags,
+    n_tried: int,
+    max_depth: int,
+    seed: State,
+) -> Tree:
+    """Grow a tree as `grow_in_kernel` does; this is the function that Python calls."""
+    return grow_in_kernel(codes_by_feature, rows, weights, positive, n_tried, max_depth, seed)
 
 
 # --------------------------------------------------------------------------------------- predicting
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_leaves(
     codes: Codes, rows: Indices, features: Indices, cuts: Codes, left: Indices, leaves: Indices
 ) -> None:
@@ -412,7 +456,7 @@ def find_leaves(
         leaves[i] = place
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def predict_carts(
     codes: Codes,
     rows: Indices,
@@ -434,7 +478,7 @@ def predict_carts(
     places : uint8 array of shape (n_rows, n_trees), OUT
         1 for the vote -1, and 2 for the vote +1.
     """
-    leaves = np.empty(len(rows), dtype=np.int32)
+    leaves = np.empty(len(rows), np.int32)
     for t in range(len(starts) - 1):
         own = slice(starts[t], starts[t + 1])
         find_leaves(codes, rows, features[own], cuts[own], left[own], leaves)

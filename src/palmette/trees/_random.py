@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from palmette._kernels import inner, int64
 
 State: TypeAlias = NDArray[np.uint64]
 Word: TypeAlias = Any  # an unsigned 64-bit number, with overflow
@@ -27,10 +28,10 @@ def mix_array(words: Word) -> Word:
 
 
 # the same function for one number in kernels
-mix = njit(cache=True, nogil=True)(mix_array)
+mix = inner(inline="always")(mix_array)
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def next_below(state: State, bound: int) -> int:
     """Draw an integer from 0 to bound - 1.
 
@@ -41,10 +42,11 @@ def next_below(state: State, bound: int) -> int:
         Much smaller than 2**32, so that all remainders are practically equally likely.
     """
     state[0] += STRIDE
-    return int((mix(state[0]) >> np.uint64(32)) % np.uint64(bound))
+    drawn: int = int64((mix(state[0]) >> np.uint64(32)) % np.uint64(bound))
+    return drawn
 
 
-@njit(cache=True, nogil=True)
+@inner(inline="always")
 def draw_at(key: Word, number: Word) -> Word:
     """Return a random 64-bit number that depends only on a key and a number.
 
