@@ -56,6 +56,12 @@ def part_of(value: Any, total: int) -> int:
     return int(np.clip(number, 1, total))
 
 
+_ENOUGH = 5  # rows with and without a label for it to count in the relevance of features
+_SKETCH = 16  # mixtures of labels that relevance is computed from
+_LEAST_EXCESS = 0.02  # of a feature without any relation to the labels
+_LARGEST_POWER = 10  # of two
+
+
 class _Draw(NamedTuple):
     """The sample of a tree: how often each distinct row is drawn, features and labels."""
 
@@ -77,6 +83,8 @@ class ForestGrower:
     settings : mapping
         Values of `TreeSettings` by name.
     seed : int
+    relevance : float
+        Power of the relevance of the features that their values are multiplied by, per tree.
 
     Attributes
     ----------
@@ -92,6 +100,7 @@ class ForestGrower:
         draws: TreeDraws,
         settings: Mapping[str, Any],
         seed: int,
+        relevance: float = 0.0,
     ) -> None:
         from palmette.forest._tree_kernel import ROUTERS, TreeSettings
 
@@ -105,6 +114,8 @@ class ForestGrower:
         varying = np.flatnonzero(self.label_shares < 1)
         # if no label varies, every tree is a single leaf
         self._varying = varying if varying.size else np.arange(Y.shape[1])
+        self._relevance = relevance
+        self._variance = _variances(X, weights / weights.sum()) if relevance else None
 
     # ------------------------------------------------------------------ sampling
 
@@ -133,6 +144,41 @@ class ForestGrower:
             return times
         return rng.multivariate_hypergeometric(copies, n_drawn)
 
+    # ------------------------------------------------------------------ relevance
+
+    def _factors(self, draw: _Draw) -> NDArray[np.float32] | None:
+        """Return what a tree multiplies its features by, of shape (n_features,), or None.
+
+        Sparse splits prefer features with large values. The relevance of a feature is the mean over
+        the tree's labels of rows times squared correlation, less 1, its expectation by chance. It
+        is computed on the rows of the tree, so that out-of-bag scores remain honest. The factors
+        are powers of two: products of features and weights are then the same if the weights, and
+        not the features, are multiplied.
+        """
+        rows = np.flatnonzero(draw.times)
+        counts = draw.times[rows]
+        n_rows = counts.sum()
+        Y = self._Y[rows][:, draw.labels]
+        n_true = counts @ Y
+        used = np.flatnonzero((n_true >= _ENOUGH) & (n_true <= n_rows - _ENOUGH))
+        if self._variance is None or not used.size:
+            return None
+        weights = counts * self._rows.unit[rows]
+        weights = weights / weights.sum()
+        shares = weights @ Y[:, used]
+        units = np.diag(1.0 / np.sqrt(shares * (1.0 - shares)))
+        if len(used) > _SKETCH:  # the mean over all labels is that over random mixtures of them
+            mixed = np.random.default_rng(draw.seed).normal(size=(len(used), _SKETCH))
+            units = units @ mixed / np.sqrt(len(used))
+        targets = Y[:, used] @ units
+        targets = (targets - weights @ targets) * weights[:, None]
+        products = np.asarray(self._X[rows].T @ targets.astype(np.float32), dtype=np.float64)
+        strength = n_rows * np.square(products).mean(axis=1) / self._variance
+        excess = np.maximum(strength - 1.0, _LEAST_EXCESS)
+        powers = np.rint(self._relevance * np.log2(excess / excess[draw.features].mean()))
+        factors = np.exp2(np.clip(powers, -_LARGEST_POWER, _LARGEST_POWER))
+        return np.asarray(factors, dtype=np.float32)
+
     # ------------------------------------------------------------------ growing
 
     def grow(self, tree: int) -> GrownTree:
@@ -144,8 +190,9 @@ class ForestGrower:
         # each copy counts as one row for the minimum size of a leaf, whatever its weight
         bag = np.repeat(drawn_rows, draw.times[drawn_rows]).astype(np.int32)
         weights = self._rows.unit[bag]
+        factors = self._factors(draw)
         grown = grow_tree(
-            self._kernel_X,
+            self._kernel_X if factors is None else _scaled(self._kernel_X, factors),
             self._kernel_Y,
             bag,
             weights,
@@ -157,12 +204,15 @@ class ForestGrower:
         drawn = np.zeros(self._Y.shape[1], dtype=bool)
         drawn[draw.labels] = True
         shares, row_weight = self._shares(grown.leaf_of_row, bag, weights, len(grown.left))
+        split_weights = grown.weight_values
+        if factors is not None:
+            split_weights = split_weights * factors[grown.weight_features]
         return GrownTree(
             grown.left,
             grown.right,
             grown.weight_starts,
             grown.weight_features,
-            grown.weight_values,
+            split_weights,
             grown.bias,
             shares=shares,
             row_weight=row_weight,
@@ -218,6 +268,22 @@ class ForestGrower:
         mask[~mask.any(axis=1)] = True
         proba = trees.proba(self._X, self.label_shares, label_vote, n_jobs, mask)
         return proba[self._rows.kind]
+
+
+def _variances(X: Any, weights: FloatArray) -> FloatArray:
+    """Return the variances of columns, infinite if they are constant, of shape (n_features,)."""
+    X = X.astype(np.float64)
+    squares = X.multiply(X) if sparse.issparse(X) else X * X
+    found = np.asarray(weights @ squares - np.square(weights @ X))
+    return np.where(found > 1e-12, found, np.inf)
+
+
+def _scaled(X: Any, factors: NDArray[np.float32]) -> Any:
+    """Multiply columns of rows in the form of `kernel_rows`."""
+    if isinstance(X, tuple):
+        data, columns, *rest = X
+        return data * factors[columns], columns, *rest
+    return X * factors
 
 
 def _sorted_sample(rng: np.random.Generator, n: int, part: Any) -> IntArray:

@@ -84,6 +84,7 @@ def check_forest(forest: Any) -> None:
         ("min_samples_leaf", _is_count, "a positive integer"),
         ("max_depth", lambda v: v is None or _is_count(v), "a positive integer or None"),
         ("label_vote", lambda v: _is_number(v) and v > 0, "a positive number"),
+        ("relevance", lambda v: _is_number(v) and 0 <= v <= 1, "a number from 0 to 1"),
         ("max_samples", _is_part, "a float above 0 and up to 1, or a positive integer"),
         ("max_labels", _is_part, "a float above 0 and up to 1, or a positive integer"),
         ("max_node_labels", _is_share, "a float above 0 and up to 1"),
@@ -200,6 +201,7 @@ def _published(summary: str, router: Any, weights: str) -> Preset:
         "max_node_labels": 1.0,
         "label_vote": 5.0,
         "min_samples_leaf": 3,
+        "relevance": 0.0,
     }
     return Preset(summary, parameters, _REFERENCE)
 

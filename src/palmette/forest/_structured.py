@@ -77,6 +77,10 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     standardize : bool
         Whether to standardise numeric columns to mean 0 and standard deviation 1 first. Columns of
         0 and 1 are left unchanged, and columns of mostly zeros are scaled but not centred.
+    relevance : float
+        How much splits prefer features that are related to the labels by themselves: values are
+        multiplied by this power of the relevance of their feature, the mean over labels of rows
+        times squared correlation, less 1, on the rows of the tree. 0 treats all features alike.
     multioutput : bool
         Whether y is a table with one column per output, each a classification of its own with any
         values. Predictions are tables of the same form, with the most probable value per output.
@@ -163,6 +167,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         bootstrap: bool = False,
         oob_score: bool = False,
         standardize: bool = True,
+        relevance: float = 0.0,
         multioutput: bool = False,
         hierarchy: Any = None,
         decoding: Any = "auto",
@@ -185,6 +190,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         self.bootstrap = bootstrap
         self.oob_score = oob_score
         self.standardize = standardize
+        self.relevance = relevance
         self.multioutput = multioutput
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.warm_start = warm_start
@@ -240,7 +246,8 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
             self.scale_ = ColumnScale(self.standardize).fit(distinct, rows.copies * rows.unit)
             self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         scaled = self.scale_.transform(distinct)
-        return ForestGrower(scaled, Y[rows.first], rows, draws, settings, self._seed)
+        relevance = float(self.relevance)
+        return ForestGrower(scaled, Y[rows.first], rows, draws, settings, self._seed, relevance)
 
     def _grow(
         self, grower: ForestGrower, before: ObliqueTrees | None, given: dict[str, Any], truth: Any
@@ -289,6 +296,9 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
                 "out-of-bag scores are not stored in saved models: fit the model again."
             )
         return self._out_of_bag
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({"relevance": 0.0, **state})  # a parameter that files may lack
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
