@@ -22,6 +22,7 @@ COMMANDS = typer.main.get_command(app).commands
 # examples that take minutes or are run by other tests: only their options are read here
 READ_ONLY = {
     "palmette demo": "tests/cli/test_demo.py runs it",
+    "palmette compile": "minutes; tests/cli/test_compile.py runs it with one model",
     "palmette bench h-ada-mh --out folder": "an hour, on the data home",
     "palmette bench soshf --quick": "minutes, on the data home",
     "palmette compare digits --models flat-forest,local-per-parent-forest --splits 5": "a minute",

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 from palmette._text import visible
 from palmette.cli.bench import command as bench
 from palmette.cli.compare import compare
+from palmette.cli.compile import command as compile_kernels
 from palmette.cli.demo import demo
 from palmette.cli.fit import fit
 from palmette.cli.hierarchy import app as hierarchy
@@ -185,6 +186,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
 for _command in _COMMANDS:
     app.command(_command.__name__)(_command)
 app.command("bench")(bench)
+app.command("compile")(compile_kernels)
 app.command("models")(models)
 app.command("datasets")(datasets)
 app.add_typer(hierarchy, name="hierarchy")

@@ -1,0 +1,156 @@
+"""`palmette compile`: compile all kernels now, so that no later fit has to wait for them."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from palmette.cli._options import say
+from palmette.exceptions import PalmetteError
+
+__all__ = ["PARTS", "command", "run_compile"]
+
+PARTS = ("forests", "others", "texts", "large")
+
+_FEW: dict[str, Any] = {"n_estimators": 2, "random_state": 0}
+_N_LARGE = 40_000  # rows from which boosting computes in single precision
+
+
+def command() -> None:
+    """Compile all kernels and store them, for example in the image of a container.
+
+    Otherwise the first fit of a model compiles its kernels. The machine code belongs to this
+    version of Palmette, of numba and of Python, and to this kind of processor.
+
+    Example: palmette compile
+    """
+    from palmette._kernels import cache_folder
+
+    folder = cache_folder()
+    if folder is None:
+        raise PalmetteError(
+            "no folder for machine code is writable: set NUMBA_CACHE_DIR to one that is."
+        )
+    start = time.monotonic()
+    for part in PARTS:
+        run_compile(part, say)
+    say(f"all kernels are in {folder}, after {time.monotonic() - start:.0f} s")
+
+
+def run_compile(part: str, tell: Callable[[str], None] = lambda line: None) -> None:
+    """Fit and ask small models, on dense and sparse rows of one label and of several.
+
+    Parameters
+    ----------
+    part : one of PARTS
+    tell : callable
+        Called with a line about every model.
+    """
+    for name, fit in _FITS[part]():
+        start = time.monotonic()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fit()
+        tell(f"{name}: {time.monotonic() - start:.1f} s")
+
+
+def _every_kind(model: Any) -> Callable[[], None]:
+    """Return a function that fits a model to every kind of rows and labels that it takes."""
+
+    def fit() -> None:
+        import numpy as np
+        from scipy import sparse
+
+        X = np.random.default_rng(0).normal(size=(60, 5))
+        one = np.repeat(["a", "b", "c"], 20)
+        several = [{name, "d"} if i % 4 else {name} for i, name in enumerate(one.tolist())]
+        for rows in (X, sparse.csr_array(np.where(X > 0, X, 0.0))):
+            for y in (one, several):
+                try:
+                    model.fit(rows, y).predict(rows)
+                except ValueError:  # a model of one label per row was given several
+                    continue
+
+    return fit
+
+
+def _named(*models: Any) -> Iterator[tuple[str, Callable[[], None]]]:
+    for model in models:
+        yield type(model).__name__, _every_kind(model)
+
+
+def _forests() -> Iterator[tuple[str, Callable[[], None]]]:
+    import palmette as pm
+
+    yield from _named(
+        pm.StructuredForestClassifier(**_FEW),
+        pm.StructuredForestClassifier.preset("sf-h-cs", **_FEW),
+    )
+
+
+def _others() -> Iterator[tuple[str, Callable[[], None]]]:
+    import palmette as pm
+    from palmette.weak import SharedTree
+
+    yield from _named(
+        pm.HierarchicalBoostingClassifier(**_FEW),
+        pm.AdaBoostMHClassifier(**_FEW),
+        pm.AdaBoostMHClassifier(weak_learner=SharedTree(), **_FEW),
+        pm.HierarchicalAdaBoostClassifier(**_FEW),
+        pm.AdaBoostECCClassifier(**_FEW),
+        pm.AdaBoostBHCClassifier(**_FEW),
+        pm.ClassTreeClassifier(router="linear"),
+        pm.ClassTreeClassifier(router="logistic"),
+        pm.LinearMultilabel(random_state=0),
+        pm.RAkEL(random_state=0),
+        pm.CoherentNetworkClassifier((4,), n_epochs=1, random_state=0),
+    )
+
+
+def _texts() -> Iterator[tuple[str, Callable[[], None]]]:
+    """Give models of a table of texts, whose features are more than its rows."""
+    import numpy as np
+
+    import palmette as pm
+    from palmette.routing import LinearRouter
+
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcdefgh"), 7)) for _ in range(200)]
+    names = [" ".join(rng.choice(words, 6)) for _ in range(60)]
+
+    def fit(loss: str) -> Callable[[], None]:
+        def fit_table() -> None:
+            model = pm.fit_table(
+                {"name": names, "kind": ["a > x", "a > y", "b > z"] * 20},
+                target="kind",
+                model="class-tree",
+                settings={"router": LinearRouter(loss)},
+                columns={"name": "text"},
+                folds=0,
+            )
+            model.predict({"name": names[:5]})
+
+        return fit_table
+
+    for loss in ("squared_hinge", "logistic"):
+        yield f"table of texts, {loss.replace('_', ' ')}", fit(loss)
+
+
+def _large() -> Iterator[tuple[str, Callable[[], None]]]:
+    """Give models that have other kernels for many rows."""
+
+    def fit() -> None:
+        import numpy as np
+
+        import palmette as pm
+
+        X = np.random.default_rng(0).normal(size=(_N_LARGE, 3))
+        y = np.array(["a", "b", "c"])[np.arange(_N_LARGE) % 3]
+        pm.HierarchicalBoostingClassifier(**_FEW).fit(X, y).predict(X[:5])
+
+    yield "HierarchicalBoostingClassifier of many rows", fit
+
+
+_FITS = {"forests": _forests, "others": _others, "texts": _texts, "large": _large}
