@@ -80,3 +80,14 @@ def test_a_checkpoint_is_of_the_whole_fit_and_not_of_the_folds(noisy, tmp_path):
         clf = boosting(decoding="marginal").set_callbacks(pm.Checkpoint(path)).fit(X, y)
         assert np.array_equal(clf.predict_proba(X), plain.predict_proba(X))
         assert clf.decoding_.get_params() == plain.decoding_.get_params()
+
+
+def test_the_default_rule_sharpens_probabilities(noisy):
+    X, y = noisy
+    clf = boosting(max_depth=2).fit(X[:100], y[:100])
+    answers = {"auto": clf.predict(X)}
+    for temperature in (1.0, 1.5):
+        clf.set_params(decoding=Marginal(0.4, temperature, partial=False))
+        answers[temperature] = clf.predict(X)
+    assert np.array_equal(answers["auto"], answers[1.5])
+    assert not np.array_equal(answers["auto"], answers[1.0])
