@@ -179,7 +179,8 @@ def _hirr(**ties: float) -> Maker:
         from palmette.feature_selection._hirr import HirrScore
 
         parameters: dict[str, Any] = {**ties, "tol": _ACCURACY} if ties else {}
-        return HirrScore(**parameters)
+        # alpha and beta as in the paper, and all sets standardised
+        return HirrScore(relative="lam", standardize=True, **parameters)
 
     return make
 

@@ -285,8 +285,9 @@ def _objective(
 
     if sparse.issparse(problem.X_train):
         return None, None
-    sweeps = HirrScore(parent=1.0, sibling=1.0, solver="irls", max_iter=_SWEEPS, tol=0.0)
-    exact = HirrScore(parent=1.0, sibling=1.0, solver="bcd", tol=1e-5)
+    ties: dict[str, Any] = {"relative": "lam", "parent": 1.0, "sibling": 1.0}
+    sweeps = HirrScore(**ties, solver="irls", max_iter=_SWEEPS, tol=0.0)
+    exact = HirrScore(**ties, solver="bcd", tol=1e-5)
 
     def compute() -> dict[str, Any]:
         part = next(make_parts(problem, options.seed))

@@ -40,15 +40,17 @@ def centring(n):
 
 
 def literal_objective(Xs, Ys, Ws, parents, lams, alpha, beta):
-    """Equation 20, with Equation 13 for HSIC."""
+    """Equation 20, with Equation 13 for HSIC; alpha and beta may be arrays, one value per node."""
     value, H = 0.0, centring(len(Ws[0]))
+    alpha, beta = (np.broadcast_to(each, len(Ws)) for each in (alpha, beta))
     for i, (X, Y, W) in enumerate(zip(Xs, Ys, Ws, strict=True)):
         value += np.linalg.norm(X @ W - Y) ** 2 + lams[i] * np.linalg.norm(W, axis=1).sum()
         if parents[i] < 0:
             continue
-        value += alpha * np.linalg.norm(W - Ws[parents[i]]) ** 2
+        value += alpha[i] * np.linalg.norm(W - Ws[parents[i]]) ** 2
         for other in siblings(i, parents):
-            value += beta * np.trace(W @ W.T @ H @ Ws[other] @ Ws[other].T @ H)
+            strength = np.sqrt(beta[i] * beta[other])
+            value += strength * np.trace(W @ W.T @ H @ Ws[other] @ Ws[other].T @ H)
     return value
 
 
@@ -60,17 +62,19 @@ def siblings(i, parents):
 def literal_sweep(Xs, Ys, Ws, parents, lams, alpha, beta, coupling):
     """Equations 10 and 25 at every node in turn, with the newest weights; return new ones."""
     Ws, n = list(Ws), len(Ws[0])
+    alpha, beta = (np.broadcast_to(each, len(Ws)) for each in (alpha, beta))
     H = centring(n)
     for i, (X, Y) in enumerate(zip(Xs, Ys, strict=True)):
         D = np.diag(1 / (2 * np.maximum(np.linalg.norm(Ws[i], axis=1), EPS)))
         near = [j for j, parent in enumerate(parents) if parent == i]
         if parents[i] >= 0:
             near = [parents[i]] if coupling == "paper" else [parents[i], *near]
+        ties = {j: alpha[i] if j == parents[i] else alpha[j] for j in near}
         U = np.zeros((n, n))
         for other in siblings(i, parents):
-            U += H @ Ws[other] @ Ws[other].T @ H
-        matrix = X.T @ X + lams[i] * D + alpha * len(near) * np.eye(n) + beta * (U + U.T)
-        Ws[i] = np.linalg.inv(matrix) @ (X.T @ Y + alpha * sum(Ws[j] for j in near))
+            U += np.sqrt(beta[i] * beta[other]) * H @ Ws[other] @ Ws[other].T @ H
+        matrix = X.T @ X + lams[i] * D + sum(ties.values()) * np.eye(n) + U + U.T
+        Ws[i] = np.linalg.inv(matrix) @ (X.T @ Y + sum(ties[j] * Ws[j] for j in near))
     return Ws
 
 

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from tests.feature_selection.node_problems import both_forms, problem, rows_and_classes, scores_of
+from tests.feature_selection.node_problems import (
+    both_forms,
+    problem,
+    rows_and_classes,
+    scores_of,
+    two_options,
+)
 
 from palmette import PalmetteError
 from palmette.feature_selection import _hirr as hirr
@@ -15,9 +21,11 @@ from palmette.feature_selection._hirr import PUBLISHED, HirrScore
 SETTINGS = [
     {"standardize": False},
     {},
-    {"parent": 3.0},
-    {"sibling": 3.0},
-    {"parent": 3.0, "sibling": 3.0, "standardize": False},
+    {"standardize": "center"},
+    {"parent": 0.1, "sibling": 0.1},
+    {"relative": "lam", "parent": 3.0},
+    {"relative": "lam", "sibling": 3.0},
+    {"relative": "lam", "parent": 3.0, "sibling": 3.0, "standardize": False},
 ]
 
 
@@ -75,10 +83,62 @@ def test_standardized_scores_do_not_depend_on_units(solver):
     )
 
 
+@pytest.mark.parametrize("standardize", [True, False])
+def test_strengths_are_relative_to_units_and_numbers_of_rows(standardize):
+    X, classes = rows_and_classes()
+    score = HirrScore(parent=0.1, sibling=0.1, standardize=standardize, tol=1e-10)
+    found, more = (scores_of(score, np.tile(X, (k, 1)), np.tile(classes, k)) for k in (1, 3))
+    np.testing.assert_allclose(more, found, atol=1e-5)
+    factor = 1.0 if standardize else 1000.0
+    in_grams = scores_of(score, 1000.0 * X, classes)
+    np.testing.assert_allclose(factor * in_grams, found, atol=1e-5)
+    assert not np.allclose(scores_of(HirrScore(standardize=standardize), X, classes), found)
+
+
+def test_units_of_strengths():
+    """With standardized features: the rows of a node, and their square over |Y|^2."""
+    posed = problem(*rows_and_classes())
+    hirr, _ = HirrScore(parent=0.5, sibling=2.0, standardize=True).pose(posed)
+    sizes = np.array([len(task.rows) for task in posed.tasks()])
+    shares = [np.bincount(task.codes) / len(task.rows) for task in posed.tasks()]
+    energies = sizes * [1 - np.sum(share**2) for share in shares]
+    np.testing.assert_allclose(hirr.ties, 0.5 * sizes)
+    np.testing.assert_allclose(hirr.repulsions, 2.0 * sizes**2 / energies)
+    for relative in ("lam", False):
+        hirr, _ = HirrScore(relative=relative, parent=0.5, sibling=2.0).pose(posed)
+        assert (set(hirr.ties), set(hirr.repulsions)) == ({0.5}, {2.0})
+
+
+def test_centring_is_fitting_an_intercept_to_raw_values():
+    X, classes = rows_and_classes()
+    codes = classes % 2
+    found = [
+        np.array(list(HirrScore(standardize=scaling).score(two_options(rows, codes)).rows()))
+        for scaling, rows in (("center", X + 5.0), (False, X - X.mean(axis=0)))
+    ]
+    np.testing.assert_allclose(*found, atol=1e-5)
+
+
+def test_values_that_are_mostly_zero_are_not_scaled():
+    X, classes = wide()
+    thin = np.where(np.random.default_rng(1).random(X.shape) < 0.3, X, 0.0)  # 6 % are not zero
+    for rows, expected in ((X, True), (thin, False)):
+        explicit, auto, sparse_auto = (
+            HirrScore(0.3, standardize=scaling).score(problem(form, classes)).facts["objective_"]
+            for scaling, form in (
+                (expected, rows),
+                ("auto", rows),
+                ("auto", sparse.csr_array(rows)),
+            )
+        )
+        assert np.array_equal(auto, explicit)
+        assert sparse_auto[-1] == pytest.approx(auto[-1], rel=1e-5)
+
+
 @pytest.mark.parametrize("solver", ["bcd", "irls"])
 def test_a_constant_feature_scores_nothing(solver):
     X, classes = rows_and_classes()
-    score = HirrScore(solver=solver, parent=10.0, max_iter=20, tol=1e-3)
+    score = HirrScore(solver=solver, relative="lam", parent=10.0, max_iter=20, tol=1e-3)
     assert np.all(scores_of(score, X, classes)[:, 3] == 0)
 
 
@@ -172,6 +232,8 @@ def test_an_unknown_name_is_told():
         ({"sibling": float("nan")}, "sibling=nan"),
         ({"solver": "newton"}, "'newton' is unknown"),
         ({"start": "warm"}, "'warm' is unknown"),
+        ({"standardize": "scale"}, "standardize='scale' is unknown"),
+        ({"relative": "parent"}, "relative='parent' is unknown"),
         ({"coupling": "norms"}, "'norms' is unknown"),
     ],
 )

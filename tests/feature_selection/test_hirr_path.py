@@ -10,7 +10,7 @@ from palmette import PalmetteError
 from palmette.feature_selection._hirr import HirrScore, lambda_path
 
 
-@pytest.mark.parametrize("settings", [{}, {"parent": 3.0}])
+@pytest.mark.parametrize("settings", [{}, {"relative": "lam", "parent": 3.0}])
 def test_every_step_is_the_optimum_of_its_lambda(settings):
     posed = problem(*rows_and_classes())
     score = HirrScore(tol=1e-9, **settings)

@@ -26,6 +26,7 @@ from palmette.feature_selection._hirr_solvers import (
 from palmette.labels._space import LabelSpace
 
 COUPLINGS = [(0.0, 0.0), (2.0, 0.0), (0.0, 2.0), (2.0, 2.0), (100.0, 100.0)]
+UNEVEN = (np.array([9.0, 1.0, 0.5, 20.0]), np.array([9.0, 0.5, 2.0, 8.0]))  # by node
 
 
 def posed(X, classes, alpha, beta, *, lam=0.05, grams=False, standardize=False, coupling="full"):
@@ -45,7 +46,7 @@ def dense(weights, n_features=9):
 
 
 @pytest.mark.parametrize("coupling", ["full", "paper"])
-@pytest.mark.parametrize(("alpha", "beta"), COUPLINGS)
+@pytest.mark.parametrize(("alpha", "beta"), [*COUPLINGS, UNEVEN])
 def test_irls_is_the_literal_equations(alpha, beta, coupling):
     hirr, rows = posed(*rows_and_classes(), alpha, beta, grams=True, coupling=coupling)
     Xs, Ys = data(rows)

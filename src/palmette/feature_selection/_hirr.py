@@ -21,6 +21,7 @@ from palmette.feature_selection._hirr_design import Design
 from palmette.feature_selection._hirr_problem import (
     HirrProblem,
     RowDesigns,
+    Scaling,
     Solution,
     Weights,
     gram_designs,
@@ -36,6 +37,7 @@ from palmette.feature_selection._hirr_solvers import (
 IntArray = NDArray[np.int64]
 SOLVERS = ("auto", "bcd", "irls")
 STARTS = ("ridge", "random")
+SCALINGS = ("auto", True, "center", False)
 # Section 4.3 of the paper; there, ten sweeps from random weights depend on these weights
 _AS_PUBLISHED = {
     "lam": 10.0,
@@ -52,6 +54,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     "hirrfam-fs": {**_AS_PUBLISHED, "parent": 1.0, "sibling": 1.0},
 }
 _DENSE_SUPPORT = 0.002  # below this share of lambda_max, many rows are nonzero: IRLS is faster
+_FEW_ENTRIES = 0.1  # share of values that are not zero below which features are not standardized
 _FEW_NUMBERS = 2**25  # size of all Gram matrices up to which solver="auto" may form them
 _MAX_NUMBERS = 2**30  # maximum size of all Gram matrices: 8 GiB
 
@@ -68,15 +71,21 @@ class HirrScore(FeatureScore):
     ----------
     lam : float
         Weight of the sum of row norms: the larger, the fewer features have nonzero weights.
-    relative : bool
-        Whether `lam` is relative to ``lambda_max_``, the smallest value at which all weights of a
-        node are zero; otherwise it is the lambda of the paper.
+    relative : bool or "lam"
+        Whether `lam`, `parent` and `sibling` are relative to the scale of the data; with "lam",
+        only `lam` is. If it is relative, `lam` is a multiple of ``lambda_max_``, the smallest
+        value at which all weights of a node are zero. With False, the three are the lambda, alpha
+        and beta of the paper, which depend on the units of X and on the number of rows.
     parent : float
         Weight of the squared distance between the weights of a node and of its parent: the alpha of
-        the paper. The k-th option of one is compared with the k-th of the other, an arbitrary
-        correspondence.
+        the paper. If it is relative, the unit is the mean sum of squares of the node's features,
+        which is its number of rows if they are standardized: with 1, the parent counts as much as
+        the rows of the node. The k-th option of one is compared with the k-th of the other, an
+        arbitrary correspondence.
     sibling : float
-        Weight of the dependence between the weights of siblings: the beta of the paper.
+        Weight of the dependence between the weights of siblings: the beta of the paper. If it is
+        relative, the unit is such that, with 1, weights of two siblings that use the same features
+        at full strength cost as much as zero weights.
     coupling : {"full", "paper"}
         See `HirrProblem`.
     solver : {"auto", "bcd", "irls"}
@@ -85,10 +94,12 @@ class HirrScore(FeatureScore):
         (n_features, n_features) at every node. "auto" is "bcd", but "irls" if `lam` is below 0.002
         of lambda_max and X is dense with few features: on the protein data DD, "irls" becomes the
         faster one between 0.003 and 0.001.
-    standardize : bool
+    standardize : {"auto", True, "center", False}
         Whether every feature is scaled to mean 0 and variance 1 among the rows of each node, with
-        an intercept; otherwise raw values are used without an intercept, as in the paper. Sparse X
-        stays sparse. Texts are fitted many times faster with False.
+        an intercept. With "center" it has mean 0 and keeps its variance; with False, raw values are
+        used without an intercept, as in the paper. "auto" is False if fewer than a tenth of the
+        values of X are not zero, as in texts, and True otherwise: scaling would give the rarest
+        words the largest values, and takes many times longer. Sparse X stays sparse.
     start : {"ridge", "random"}
         Initial weights of "irls"; those of "bcd" are zero.
     max_iter : int
@@ -132,12 +143,12 @@ class HirrScore(FeatureScore):
         self,
         lam: float = 0.03,
         *,
-        relative: bool = True,
+        relative: bool | str = True,
         parent: float = 0.0,
         sibling: float = 0.0,
         coupling: str = "full",
         solver: str = "auto",
-        standardize: bool = True,
+        standardize: bool | str = "auto",
         start: str = "ridge",
         max_iter: int = 200,
         tol: float = 1e-6,
@@ -219,13 +230,24 @@ class HirrScore(FeatureScore):
         if self.parent > 0:  # all weights need one shape, as those of parents are subtracted
             widths[:] = widths.max(initial=0)
         keep = keep or self.parent > 0 or self.sibling > 0
-        designs: Any = RowDesigns(problem, widths, self.standardize, keep)
-        maxima = np.array([designs[t].lambda_max for t in range(len(widths))])
+        scaling = self._scaling(problem.X)
+        designs: Any = RowDesigns(problem, widths, scaling, keep)
+        units = np.array([_units(designs[t]) for t in range(len(widths))]).reshape(-1, 3)
+        maxima = units[:, 0].copy()
+        if not self.relative or self.relative == "lam":
+            units[:, 1:] = 1.0
         lam = self.lam * maxima if self.relative else np.full(len(maxima), float(self.lam))
         if self._choose_solver(problem, lam, maxima) == "irls":
-            designs = gram_designs(problem, widths, self.standardize)
-        hirr = HirrProblem(designs, problem.parents, lam, self.parent, self.sibling, self.coupling)
-        return hirr, maxima
+            designs = gram_designs(problem, widths, scaling)
+        parent, sibling = self.parent * units[:, 1], self.sibling * units[:, 2]
+        return HirrProblem(designs, problem.parents, lam, parent, sibling, self.coupling), maxima
+
+    def _scaling(self, X: Any) -> Scaling:
+        """Return how features are scaled; the form of X, sparse or dense, changes nothing."""
+        if self.standardize != "auto":
+            return self.standardize  # type: ignore[return-value]
+        n_entries = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+        return not n_entries < _FEW_ENTRIES * X.shape[0] * X.shape[1]
 
     def solve(
         self,
@@ -265,7 +287,12 @@ class HirrScore(FeatureScore):
         return "irls" if small and np.all(lam < _DENSE_SUPPORT * maxima) else "bcd"
 
     def _check_parameters(self) -> None:
-        for name, known in (("solver", SOLVERS), ("start", STARTS)):
+        for name, known in (
+            ("solver", SOLVERS),
+            ("start", STARTS),
+            ("standardize", SCALINGS),
+            ("relative", (True, False, "lam")),
+        ):
             if getattr(self, name) not in known:
                 raise PalmetteError(
                     f"{name}={getattr(self, name)!r} is unknown: expected one of {known}."
@@ -279,6 +306,19 @@ class HirrScore(FeatureScore):
                 )
 
 
+def _units(design: Design) -> tuple[float, float, float]:
+    """Return the units of lam, parent and sibling at a node.
+
+    A sum of squares q of a feature, and |Y|^2 = e, allow for weights of a squared length of about
+    e / q. For two siblings the unit, the geometric mean of q^2 / e, makes the square of the product
+    of their weights comparable with the loss.
+    """
+    used = design.squares[design.squares > 0]
+    curvature = float(used.mean()) if len(used) else 0.0
+    energy = max(design.energy, np.finfo(np.float64).tiny)
+    return design.lambda_max, curvature, curvature**2 / energy
+
+
 def _check_lambda(problem: ScoringProblem, hirr: HirrProblem, maxima: FloatArray) -> None:
     """Raise an error if lambda makes all weights zero; warn if those of some nodes are."""
     empty = hirr.lam >= maxima
@@ -290,7 +330,7 @@ def _check_lambda(problem: ScoringProblem, hirr: HirrProblem, maxima: FloatArray
             f"lam={hirr.lam.max():.6g} makes all weights zero at all nodes: lambda_max is "
             f"{maxima.max():.6g}. {advice}"
         )
-    if hirr.parent == 0:  # otherwise the weights of parents may make those of children nonzero
+    if not hirr.has_parents:  # otherwise the weights of parents may make those of children nonzero
         names = problem.space.hierarchy.names[problem.nodes[empty]].tolist()
         warnings.warn(
             f"lam={hirr.lam.max():.6g} is at or above lambda_max of {len(names)} nodes, whose "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from palmette.feature_selection._hirr_design import (
 )
 
 IndexArray = NDArray[np.int64]
+Scaling = bool | Literal["center"]
 COUPLINGS = ("full", "paper")
 _FLAT = 1e-10  # features whose relative standard deviation is smaller are constant
 _KEPT = 2**25  # total size of the designs, in numbers, up to which they stay in memory
@@ -35,7 +36,8 @@ class HirrProblem:
 
     The objective is the sum over tasks of ``|Z W - Y|^2 + lam |W|_{2,1}``, plus `parent` times
     ``|W - W_parent|^2``, plus `sibling` times ``|W' H W_sibling|^2`` for every ordered pair of
-    siblings, where ``H`` removes the means of columns.
+    siblings, where ``H`` removes the means of columns. The weight of a pair of siblings is the
+    geometric mean of theirs.
 
     Parameters
     ----------
@@ -45,9 +47,9 @@ class HirrProblem:
         Parent of each task, -1 if there is none; parents come before their children.
     lam : array of shape (n_tasks,)
         Weight of the row norms of each task.
-    parent, sibling : float
-        The alpha and the beta of the paper. With `sibling` above 0 the objective is convex in the
-        weights of each node, but not jointly.
+    parent, sibling : float, or array of shape (n_tasks,)
+        The alpha and the beta of the paper, which are the same for all tasks there. With `sibling`
+        above 0 the objective is convex in the weights of each node, but not jointly.
     coupling : {"full", "paper"}
         With "full", the update of a node depends on its parent and its children. With "paper", that
         of a node below the root depends on its parent only, as in Equations 12 and 25, which omit a
@@ -67,8 +69,8 @@ class HirrProblem:
     designs: Sequence[Design]
     parents: IntArray
     lam: FloatArray
-    parent: float = 0.0
-    sibling: float = 0.0
+    parent: float | FloatArray = 0.0
+    sibling: float | FloatArray = 0.0
     coupling: str = "full"
 
     def __post_init__(self) -> None:
@@ -85,7 +87,27 @@ class HirrProblem:
     @property
     def is_coupled(self) -> bool:
         """Whether the objective couples the nodes."""
-        return self.parent > 0 or self.sibling > 0
+        return self.has_parents or self.has_siblings
+
+    @property
+    def has_parents(self) -> bool:
+        """Whether weights depend on those of the parent."""
+        return bool(np.any(self.parent))
+
+    @property
+    def has_siblings(self) -> bool:
+        """Whether weights depend on those of siblings."""
+        return bool(np.any(self.sibling))
+
+    @cached_property
+    def ties(self) -> list[float]:
+        """Weight of the distance between each task and its parent."""
+        return [float(each) for each in np.broadcast_to(self.parent, self.n_tasks)]
+
+    @cached_property
+    def repulsions(self) -> list[float]:
+        """Weight of each task in its pairs of siblings."""
+        return [float(each) for each in np.broadcast_to(self.sibling, self.n_tasks)]
 
     @cached_property
     def energies(self) -> list[float]:
@@ -116,16 +138,17 @@ class HirrProblem:
         cross = self.designs[t].cross
         pull, ridge, factors = np.zeros_like(cross), 0.0, [np.empty((len(cross), 0))]
         constant = 0.0
-        if self.parent > 0:
-            near = self.neighbours(t)
-            ridge = self.parent * len(near)
-            for s in near:
-                pull[weights[s].rows] += self.parent * weights[s].values
-                constant += self.parent * float(np.sum(weights[s].values ** 2))
-        if self.sibling > 0:
+        if self.has_parents:
+            for s in self.neighbours(t):
+                strength = self.ties[t if s == self.parents[t] else s]
+                ridge += strength
+                pull[weights[s].rows] += strength * weights[s].values
+                constant += strength * float(np.sum(weights[s].values ** 2))
+        if self.has_siblings:
             for s in self.siblings(t):
                 full = weights[s].toarray(len(cross))
-                factors.append(np.sqrt(2.0 * self.sibling) * (full - full.mean(axis=0)))
+                strength = float(np.sqrt(self.repulsions[t] * self.repulsions[s]))
+                factors.append(np.sqrt(2.0 * strength) * (full - full.mean(axis=0)))
         return Coupling(ridge, pull, np.hstack(factors), constant)
 
     def assess(self, weights: Sequence[Weights]) -> tuple[float, float]:
@@ -150,14 +173,14 @@ class HirrProblem:
             gradient += coupling.gradient(own.rows, own.values)
             # each pair of siblings is counted twice, each child once
             square += 0.5 * float(np.sum((coupling.factor[own.rows].T @ own.values) ** 2))
-            square += self.parent * self._distance(t, weights)
+            square += self.ties[t] * self._distance(t, weights)
         norms = float(self.lam[t] * own.norms.sum())
         slack = float(np.sum(own.values * gradient[own.rows]))
         return square, norms, slack, dual_scale(gradient, self.lam[t])
 
     def _distance(self, t: int, weights: Sequence[Weights]) -> float:
         """Return ``|W - W_parent|^2``."""
-        if self.parent == 0 or self.parents[t] < 0:
+        if self.ties[t] == 0 or self.parents[t] < 0:
             return 0.0
         n_features = len(self.designs[t].cross)
         above = weights[self.parents[t]].toarray(n_features)
@@ -226,14 +249,14 @@ class RowDesigns:
     problem : ScoringProblem
     widths : int array of shape (n_tasks,)
         Number of targets of each.
-    standardize : bool
+    standardize : bool or "center"
         See `make_design`.
     keep : bool
         Whether all designs stay in memory; small ones do in any case.
     """
 
     def __init__(
-        self, problem: ScoringProblem, widths: IntArray, standardize: bool, keep: bool
+        self, problem: ScoringProblem, widths: IntArray, standardize: Scaling, keep: bool
     ) -> None:
         self.problem, self.widths, self.standardize = problem, widths, standardize
         size = problem.X.nnz if sparse.issparse(problem.X) else problem.X.size
@@ -254,7 +277,9 @@ class RowDesigns:
         return design
 
 
-def make_design(problem: ScoringProblem, task: NodeTask, width: int, standardize: bool) -> Design:
+def make_design(
+    problem: ScoringProblem, task: NodeTask, width: int, standardize: Scaling
+) -> Design:
     """Return the design of a task, made from its rows.
 
     Parameters
@@ -263,9 +288,9 @@ def make_design(problem: ScoringProblem, task: NodeTask, width: int, standardize
     task : NodeTask
     width : int
         Number of targets, at least the number of options; additional targets are 0.
-    standardize : bool
+    standardize : bool or "center"
         Whether to scale every column to mean 0 and variance 1 in the rows of the node, and to fit
-        an intercept. A constant column becomes 0.
+        an intercept; "center" gives it mean 0 and keeps its variance. A constant column becomes 0.
     """
     X = problem.X[task.rows]
     unit, targets = indicators(problem, task, width)
@@ -279,18 +304,21 @@ def make_design(problem: ScoringProblem, task: NodeTask, width: int, standardize
         means, scales = np.zeros(X.shape[1]), np.ones(X.shape[1])
         if standardize:
             means = X.T @ unit / mass
-            scales = deviations(X.multiply(X).sum(axis=0) / mass, means)
+            scales = _scales(X.multiply(X).sum(axis=0) / mass, means, standardize)
         return SparseDesign(X, unit, targets, means, scales)
     if standardize:
         means = unit @ X / mass
         second = np.einsum("ij,ij->j", X, X) / mass
         X -= np.outer(unit, means)
         variance = np.einsum("ij,ij->j", X, X) / mass
-        X /= np.where(variance > _FLAT**2 * second, np.sqrt(variance), np.inf)
+        lengths = np.ones_like(variance) if standardize == "center" else np.sqrt(variance)
+        X /= np.where(variance > _FLAT**2 * second, lengths, np.inf)
     return DenseDesign(X, targets)
 
 
-def gram_designs(problem: ScoringProblem, widths: IntArray, standardize: bool) -> list[GramDesign]:
+def gram_designs(
+    problem: ScoringProblem, widths: IntArray, standardize: Scaling
+) -> list[GramDesign]:
     """Return the designs of all tasks as Gram matrices, ``n_tasks * n_features**2`` numbers.
 
     Parameters are those of `RowDesigns`.
@@ -329,7 +357,12 @@ def _gram(X: Any, weights: FloatArray | None) -> FloatArray:
 
 
 def _gram_design(
-    X: Any, problem: ScoringProblem, task: NodeTask, gram: FloatArray, width: int, standardize: bool
+    X: Any,
+    problem: ScoringProblem,
+    task: NodeTask,
+    gram: FloatArray,
+    width: int,
+    standardize: Scaling,
 ) -> GramDesign:
     """Return the design of one task; `gram` is overwritten and belongs to it."""
     unit, targets = indicators(problem, task, width)
@@ -341,7 +374,7 @@ def _gram_design(
         means = sums.sum(axis=1) / mass
         energy -= float(totals @ totals) / mass
         sums -= np.outer(means, totals)
-        scales = deviations(np.diag(gram) / mass, means)
+        scales = _scales(np.diag(gram) / mass, means, standardize)
         gram -= mass * np.outer(means, means)
         gram /= scales[:, None]
         gram /= scales
@@ -361,8 +394,9 @@ def indicators(
     return unit, targets
 
 
-def deviations(second: FloatArray, means: FloatArray) -> FloatArray:
-    """Return standard deviations, infinite for constant columns, which become 0 by scaling."""
+def _scales(second: FloatArray, means: FloatArray, standardize: Scaling) -> FloatArray:
+    """Return the divisors of columns, infinite for constant ones, which become 0 by scaling."""
     variance = second - means**2
+    scales = 1.0 if standardize == "center" else np.sqrt(np.maximum(variance, 0.0))
     # the tolerance is not squared, as the subtraction loses digits
-    return np.where(variance > _FLAT * second, np.sqrt(np.maximum(variance, 0.0)), np.inf)
+    return np.where(variance > _FLAT * second, scales, np.inf)
