@@ -70,6 +70,7 @@ def test_the_best_wins_on_all_folds(watch):
     folds = {entry.name: len(entry.scores) for entry in game.leaderboard()}
     assert folds == {"good": 3, "near": 3, "poor": 1}
     assert [entry.name for entry in game.leaderboard()] == ["good", "near", "poor"]
+    assert game.entries["poor"].note == "0.700 behind the best on 1 fold"
 
 
 def test_the_baseline_goes_on_however_it_fares(watch):

@@ -331,6 +331,10 @@ class Tournament:
         if self._always is not None and self.entries[self._always] in tried:
             going = [name for name in going if name != self._always]
             going.insert(1, self._always)
+        for entry in tried:
+            if entry.name not in going and not entry.note:
+                behind = f"{best - entry.mean:.3f} behind the best on {_folds(fold)}"
+                entry.note = behind if entry.proba else "it gives no probabilities"
         for place, name in enumerate(going):
             cost = self.entries[name].seconds[0] * 1.3
             left = self._clock.left() - self._final_seconds()
@@ -420,6 +424,10 @@ def _samples(n_rows: int) -> list[int]:
     while 3 * sizes[-1] <= n_rows // 2:
         sizes.append(3 * sizes[-1])
     return [*sizes, n_rows]
+
+
+def _folds(number: int) -> str:
+    return f"{number} fold{'s' if number > 1 else ''}"
 
 
 def _too_long(cost: float, free: float, size: int, n_all: int) -> str:
