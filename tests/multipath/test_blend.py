@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
+from sklearn.metrics import average_precision_score
 from tests.multipath.problems import DAG, TREE, dag_problem, tree_problem
 
 from palmette import HierarchicalBoostingClassifier, PalmetteError
@@ -14,6 +18,7 @@ from palmette.multipath import (
     CoherentKernelClassifier,
     CoherentNetworkClassifier,
 )
+from palmette.multipath._blend import neighbouring_weights
 
 MEMBERS = [
     ("forest", CoherentForestClassifier(10)),
@@ -50,6 +55,43 @@ def test_weights_are_those_that_held_out_rows_like_best():
     assert scores["blend"] == max(scores.values())
     assert model.weights_.sum() == 1.0
     assert model.weights_[0] > model.weights_[1]
+
+
+def test_weights_are_the_best_quarters_or_eighths_beside_them():
+    rng = np.random.default_rng(0)
+    truth = sparse.csr_array(rng.random((80, 6)) < 0.3)
+    scores = [truth.toarray() * s + rng.normal(size=truth.shape) for s in (1.0, 0.9, 0.2)]
+    model = blend()
+    model.validation_scores_ = {}
+    weights = model._best_weights(truth, scores, ["a", "b", "c"])
+
+    def score(w):
+        blended = sum(x * s for x, s in zip(w, scores, strict=True))
+        return average_precision_score(truth.toarray().ravel(), blended.ravel())
+
+    quarters = [w for w in product(range(0, 9, 2), repeat=3) if sum(w) == 8]
+    best = np.array(max(quarters, key=score))
+    eighths = [w for w in product(range(9), repeat=3) if sum(w) == 8]
+    near = [w for w in eighths if np.abs(w - best).sum() in (0, 2) and np.abs(w - best).max() < 2]
+    assert (8 * weights).tolist() == list(max(near, key=score))
+    assert (weights * 4 % 1).any()  # eighths, and better than all quarters
+    found = model.validation_scores_
+    assert found["blend"] == pytest.approx(score(weights))
+    assert score(weights) > score(best)
+    assert [found[name] for name in "abc"] == pytest.approx([score(w) for w in np.eye(3)])
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ((4, 4), [(3, 5), (5, 3)]),
+        ((0, 8), [(1, 7)]),
+        ((8,), []),
+        ((1, 0, 7), [(1, 1, 6), (2, 0, 6), (0, 1, 7), (0, 0, 8)]),
+    ],
+)
+def test_neighbours_of_weights_move_one_unit(weights, expected):
+    assert neighbouring_weights(weights) == expected
 
 
 def test_members_of_no_weight_are_not_fitted():

@@ -26,7 +26,7 @@ from palmette.multipath._forest import CoherentForestClassifier
 from palmette.multipath._kernel import CoherentKernelClassifier
 from palmette.multipath._network import CoherentNetworkClassifier
 
-_STEP = 4  # weights are multiples of 1 / 4
+_STEP = 8  # weights are multiples of 1 / 8
 _SETS = LabelForm("sets", Container("list"), row_type=frozenset)
 
 
@@ -42,8 +42,9 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         Any classifiers of this library for several paths per row. By default a
         `CoherentForestClassifier`, a `CoherentKernelClassifier` and a `CoherentNetworkClassifier`.
     weights : "validation", "equal" or array of shape (n_estimators,)
-        "validation" chooses the weights, multiples of 1 / 4, with the best micro-averaged average
-        precision on held-out rows, and then fits on all rows, which takes twice the time.
+        "validation" chooses the weights with the best micro-averaged average precision on held-out
+        rows, and then fits on all rows, which takes twice the time. The weights are multiples of
+        1 / 4, or of 1 / 8 if moving 1 / 8 from one member to another improves the best of them.
     validation_fraction : float
         Proportion of rows held out.
     missing, categorical_features, hierarchy, decoding, dag_rule
@@ -210,18 +211,22 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         self, truth: sparse.csr_array, scores: list[FloatArray], names: list[str]
     ) -> FloatArray:
         """Return the weights with the best average precision; among ties, the most equal."""
-        parts = range(_STEP + 1)
+
+        def score_of(candidate: tuple[int, ...]) -> float:
+            blended = sum(x * s for x, s in zip(candidate, scores, strict=True) if x)
+            return average_precision_of_cells(truth, np.asarray(blended))
+
+        parts = range(0, _STEP + 1, 2)
         grid = [w for w in itertools.product(parts, repeat=len(scores)) if sum(w) == _STEP]
         grid.sort(key=lambda w: sum(x * x for x in w))
-        best, best_score = grid[0], -1.0
-        for candidate in grid:
-            blended = sum(x * s for x, s in zip(candidate, scores, strict=True) if x)
-            score = average_precision_of_cells(truth, np.asarray(blended))
-            if max(candidate) == _STEP:
-                self.validation_scores_[names[candidate.index(_STEP)]] = score
-            if score > best_score:
-                best, best_score = candidate, score
-        self.validation_scores_["blend"] = best_score
+        found = {candidate: score_of(candidate) for candidate in grid}
+        near = neighbouring_weights(max(grid, key=lambda w: found[w]))
+        found.update({candidate: score_of(candidate) for candidate in near})
+        best = max(found, key=lambda w: found[w])
+        for i, name in enumerate(names):
+            alone = tuple(_STEP if i == j else 0 for j in range(len(names)))
+            self.validation_scores_[name] = found[alone]
+        self.validation_scores_["blend"] = found[best]
         return np.asarray(best) / _STEP
 
     # ------------------------------------------------------------------ predicting
@@ -236,3 +241,15 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
             if member is not None:
                 proba += weight * self._proba_of_member(member, X)
         return np.minimum(proba, 1.0)
+
+
+def neighbouring_weights(weights: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the weights after moving one unit from a member to another, the most equal first."""
+    moved = []
+    for source, target in itertools.permutations(range(len(weights)), 2):
+        if weights[source] > 0:
+            changed = list(weights)
+            changed[source] -= 1
+            changed[target] += 1
+            moved.append(tuple(changed))
+    return sorted(moved, key=lambda w: sum(x * x for x in w))

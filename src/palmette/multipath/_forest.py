@@ -161,7 +161,7 @@ class CoherentForestClassifier(CoherentClassifier):
         if leaf == "auto":
             leaf = 1 if self._has_one_path_per_row(Y) else 3
         if features == "auto":
-            features = 2.0 / np.sqrt(X.shape[1]) if X.shape[1] > 500 else 0.5
+            features = float(2.0 / np.sqrt(X.shape[1])) if X.shape[1] > 500 else 0.5
         if not both or leaf == 1 or Y.shape[0] < _MIN_ROWS_TO_CHOOSE:
             return leaf, features
         order = np.random.default_rng([seed, 1]).permutation(Y.shape[0])[:_ROWS_TO_CHOOSE]
