@@ -90,17 +90,6 @@ def test_a_process_of_its_own_fails_with_one_line():
     assert result.stderr.count("\n") == 1
 
 
-def test_help_loads_nothing_heavy():
-    code = "import sys, palmette.cli.main; print(*sys.modules)"
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    loaded = set(result.stdout.split())
-    assert "palmette.cli.compare" in loaded
-    heavy = {"sklearn", "pandas", "pyarrow", "matplotlib", "scipy.stats", "joblib", "rich.table"}
-    assert not heavy & loaded
-
-
 @pytest.mark.parametrize(
     ("error", "message", "code"),
     [

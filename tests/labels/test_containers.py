@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -125,15 +122,3 @@ def test_row_indexes_are_those_of_pandas():
 def test_what_is_no_container(y):
     with pytest.raises(LabelError, match="expected one label per row"):
         unwrap(y)
-
-
-def test_no_library_is_imported_without_need():
-    program = (
-        "import sys, numpy as np; from palmette.labels._containers import unwrap;"
-        "unwrap([1]); unwrap(np.eye(2));"
-        "print({'pandas', 'polars', 'pyarrow'} & set(sys.modules))"
-    )
-    found = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert found.stdout.strip() == "set()"

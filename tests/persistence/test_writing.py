@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import zipfile
 
 import numpy as np
@@ -60,20 +57,6 @@ def test_the_hierarchy_can_be_taken_out_of_the_file(tmp_path):
 def test_names_that_json_cannot_hold_are_no_obstacle():
     hierarchy = Hierarchy.star([float("inf"), b"bytes"])
     assert again(hierarchy) == hierarchy
-
-
-def test_the_bytes_do_not_depend_on_the_process(tmp_path):
-    script = (
-        "import sys, palmette; from palmette.persistence import save;"
-        "words = {'x', 'y', 'z', 'w', ('a', 1)};"
-        "save([palmette.Hierarchy.star('ab'), words, frozenset(words), {'k': words}], sys.argv[1])"
-    )
-    file = tmp_path / "words.palmette"
-    environment = {**os.environ, "PYTHONHASHSEED": "1"}
-    subprocess.run([sys.executable, "-c", script, file], env=environment, check=True)
-    words = {("a", 1), "w", "z", "y", "x"}
-    here = bytes_of([Hierarchy.star("ab"), words, frozenset(words), {"k": words}])
-    assert file.read_bytes() == here
 
 
 def test_containers_of_models_can_be_saved():
