@@ -112,6 +112,15 @@ def test_zips_of_other_than_one_file(tmp_path):
             open_bytes(path)
 
 
+def test_a_zip_of_a_later_version(tmp_path):
+    path = tmp_path / "a.zip"
+    content = bytearray(packed(b"text", ".zip"))
+    content[content.index(b"PK\x01\x02") + 6] = 228  # the version that is needed, times ten
+    path.write_bytes(content)
+    with pytest.raises(ReadError, match=r"a\.zip: the archive cannot be extracted .*version 22.8"):
+        read_bytes(path)
+
+
 def test_an_encrypted_zip(tmp_path):
     path = tmp_path / "a.zip"
     content = bytearray(packed(b"secret", ".zip"))

@@ -76,7 +76,11 @@ def open_bytes(path: str | os.PathLike[str]) -> BinaryIO:
 
 
 def _open_zip(path: Path) -> BinaryIO:
-    with zipfile.ZipFile(path) as archive:
+    try:
+        archive = zipfile.ZipFile(path)
+    except NotImplementedError as error:  # a later version of the format
+        raise ReadError(f"the archive cannot be extracted ({error})", path=path) from error
+    with archive:
         members = [m for m in archive.infolist() if not m.is_dir() and not is_litter(m.filename)]
         if len(members) != 1:
             raise ReadError(
