@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # every worker has a core to itself: threads of the libraries below would wait for each other
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -20,6 +21,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # was installed, each of them would compile it again, for five seconds.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# a law that fails for few examples in a hundred fails in some run soon
+settings.register_profile("suite", settings(), max_examples=40, deadline=None)
+settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")

@@ -52,7 +52,7 @@ def ready(model, monkeypatch):
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__)
 def test_predict_takes_any_csv_file(mutation, palmette, ready, tmp_path):
     sound = as_bytes(".csv")
-    for seed in range(16):
+    for seed in range(6):
         spoilt = tmp_path / "new.csv"
         spoilt.write_bytes(mutation(sound, np.random.default_rng(seed)))
         run_soundly(palmette, tmp_path, "predict", "m", spoilt, "--out", tmp_path / "p.csv")
@@ -74,7 +74,7 @@ def test_fit_and_learn_take_any_csv_file(mutation, palmette, tmp_path):
     sound = as_bytes(".csv")
     fit = ["--target", "category", "--model", "class-tree", "--folds", "0"]
     learn = ["--target", "category", "--method", "balanced"]
-    for seed in range(100, 103):
+    for seed in range(100, 102):
         spoilt = tmp_path / "goods.csv"
         spoilt.write_bytes(mutation(sound, np.random.default_rng(seed)))
         run_soundly(palmette, tmp_path, "fit", spoilt, *fit, "--out", tmp_path / "m.palmette")
@@ -86,7 +86,7 @@ def test_fit_and_learn_take_any_csv_file(mutation, palmette, tmp_path):
 def test_report_takes_any_csv_file(mutation, palmette, ready, tmp_path):
     sound = as_bytes(".csv")
     options = ["--bootstrap", "0", "--json", tmp_path / "r.json"]
-    for seed in range(200, 203):
+    for seed in range(200, 202):
         spoilt = tmp_path / "test.csv"
         spoilt.write_bytes(mutation(sound, np.random.default_rng(seed)))
         run_soundly(palmette, tmp_path, "report", "m", spoilt, *options)
