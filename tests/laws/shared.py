@@ -71,13 +71,13 @@ def _number_of(estimator: BaseEstimator) -> int | None:
 
 
 def some_of(forms: dict[str, Any], estimator: BaseEstimator) -> dict[str, Any]:
-    """Return a sixth of the forms of y for an estimator, another sixth for others.
+    """Return a ninth of the forms of y for an estimator, another ninth for others.
 
     All public classifiers share the code that reads y, so that every form is tried on many of
     them. Classifiers that only the tests have, such as `NearMeans`, get all forms.
     """
     number = _number_of(estimator)
-    return forms if number is None else dict(list(forms.items())[number % 6 :: 6])
+    return forms if number is None else dict(list(forms.items())[number % 9 :: 9])
 
 
 def one_of(values: Sequence[Any], estimator: BaseEstimator) -> list[Any]:
