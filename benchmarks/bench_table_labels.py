@@ -160,7 +160,7 @@ def svc(X: Any, y: Any, hierarchy: Any, seed: int, shared: bool = False) -> Any:
     from sklearn.svm import LinearSVC
 
     from palmette import NodeLabels
-    from palmette.decisions._thresholds import BestF, best_cuts
+    from palmette.decisions._tuned import BestF, best_cuts
 
     truth = NodeLabels.encode(y, hierarchy).closed[:, 1:].toarray().astype(bool)
 

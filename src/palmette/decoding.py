@@ -6,8 +6,10 @@ is a number, `Threshold`, `TopK`, `ExpectedF`, or a rule that is tuned on held-o
 (``"shrunk_f1"``), `BestF` (``"f1"``), `Youden` (``"youden"``).
 """
 
+from palmette.decisions._label_sets import ExpectedF, TopK
 from palmette.decisions._rules import Beam, BestPath, Confident, Marginal, MinExpectedLoss, TopDown
-from palmette.decisions._thresholds import BestF, ExpectedF, ShrunkF, Threshold, TopK, Youden
+from palmette.decisions._thresholds import Threshold
+from palmette.decisions._tuned import BestF, ShrunkF, Youden
 
 __all__ = [
     "Beam",

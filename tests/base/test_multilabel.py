@@ -12,7 +12,9 @@ from sklearn.datasets import make_multilabel_classification
 
 from palmette import Hierarchy
 from palmette.base._multilabel import MultilabelClassifier
-from palmette.decisions._thresholds import BestF, ExpectedF, ShrunkF, Threshold, TopK, Youden
+from palmette.decisions._label_sets import ExpectedF, TopK
+from palmette.decisions._thresholds import Threshold
+from palmette.decisions._tuned import BestF, ShrunkF, Youden
 from palmette.exceptions import PalmetteError
 
 X, Y = make_multilabel_classification(80, 6, n_classes=4, random_state=0)

@@ -16,16 +16,9 @@ from tests.strategies import dags, quick
 
 from palmette import Hierarchy, decoding
 from palmette.decisions._coherence import NodeColumns, make_coherent
-from palmette.decisions._thresholds import (
-    BestF,
-    ExpectedF,
-    ShrunkF,
-    Threshold,
-    TopK,
-    Youden,
-    is_label_rule,
-    resolve_label_rule,
-)
+from palmette.decisions._label_sets import ExpectedF, TopK
+from palmette.decisions._thresholds import Threshold
+from palmette.decisions._tuned import BestF, ShrunkF, Youden, is_label_rule, resolve_label_rule
 from palmette.exceptions import PalmetteError
 
 H = Hierarchy.from_paths([("animal", "cat"), ("animal", "dog"), ("plant",)])
@@ -294,7 +287,7 @@ def test_thresholds_belong_to_nodes():
 
 
 def test_many_columns_are_tuned_like_each_alone(monkeypatch):
-    from palmette.decisions import _thresholds as best_cuts
+    from palmette.decisions import _tuned as best_cuts
 
     rng = numbers(1)
     scores = rng.random((50, 9)).astype(np.float32)

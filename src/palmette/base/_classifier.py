@@ -42,7 +42,8 @@ from palmette.decisions._rules import (
     RoutedDecoding,
     resolve_decoding,
 )
-from palmette.decisions._thresholds import LabelRule, TunedRule, is_label_rule, resolve_label_rule
+from palmette.decisions._thresholds import LabelRule
+from palmette.decisions._tuned import TunedRule, is_label_rule, resolve_label_rule
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._pictures import fitted_html

@@ -10,13 +10,8 @@ from scipy import sparse
 from palmette._arrays import FloatArray, count_rows, read_rows, take_rows
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import check_weights, used_rows
-from palmette.decisions._thresholds import (
-    LabelRule,
-    ShrunkF,
-    Threshold,
-    TunedRule,
-    resolve_label_rule,
-)
+from palmette.decisions._thresholds import LabelRule, Threshold
+from palmette.decisions._tuned import ShrunkF, TunedRule, resolve_label_rule
 from palmette.exceptions import PalmetteError
 
 

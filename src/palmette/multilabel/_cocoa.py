@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from palmette._arrays import FloatArray
 from palmette.base._multilabel import MultilabelClassifier
-from palmette.decisions._thresholds import BestF, TunedRule
+from palmette.decisions._tuned import BestF, TunedRule
 from palmette.exceptions import PalmetteError
 from palmette.multilabel._members import (
     RowDraws,

@@ -15,7 +15,8 @@ from palmette._arrays import FloatArray, row_chunks, take_rows
 from palmette._stopping import raise_if_stopped, stop_flag
 from palmette.base._fitting import Threads
 from palmette.base._multilabel import MultilabelClassifier
-from palmette.decisions._thresholds import LabelRule, Threshold, TunedRule
+from palmette.decisions._thresholds import LabelRule, Threshold
+from palmette.decisions._tuned import TunedRule
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.multilabel._members import hash_rows

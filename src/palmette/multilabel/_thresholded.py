@@ -17,7 +17,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from palmette._arrays import FloatArray, seed_each, take_rows
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.base._wrapping import LabelScorer, check_scores, has_out_of_bag, with_out_of_bag
-from palmette.decisions._thresholds import LabelRule, TunedRule, resolve_label_rule
+from palmette.decisions._thresholds import LabelRule
+from palmette.decisions._tuned import TunedRule, resolve_label_rule
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.multilabel._binary_relevance import BinaryRelevance

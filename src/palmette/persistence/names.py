@@ -120,7 +120,7 @@ STORED: dict[str, str] = {
     "decisions.Threshold": "palmette.decoding:Threshold",
     "decisions.TopDown": "palmette.decoding:TopDown",
     "decisions.TopK": "palmette.decoding:TopK",
-    "decisions.TunedRule": "palmette.decisions._thresholds:TunedRule",
+    "decisions.TunedRule": "palmette.decisions._tuned:TunedRule",
     "decisions.Youden": "palmette.decoding:Youden",
     "feature_selection.ChosenNumber": "palmette.feature_selection:ChosenNumber",
     "feature_selection.FisherScore": "palmette.scoring:FisherScore",
