@@ -102,6 +102,46 @@ def test_the_first_model_is_fitted_whatever_it_costs(watch):
     assert game.entries["quick"].note == "no time left"
 
 
+def test_a_model_that_is_slow_on_a_sample_gives_way_to_the_others(watch, monkeypatch):
+    limits = {}
+
+    def within(clock, seconds, function):
+        limits[clock._words] = seconds
+        return function()
+
+    monkeypatch.setattr(Clock, "within", within)
+    run(watch, {"first": (0.9, 1), "other": (0.8, 1)}, seconds=100)
+    assert limits["first, fold 1 of 3, 250 of 1,000 rows"] > 99  # there must be an answer
+    assert 10 < limits["other, fold 1 of 3, 250 of 1,000 rows"] < 20
+    assert 40 < limits["first, fold 1 of 3"] < 50
+
+
+def test_there_is_an_answer_even_if_reading_took_all_the_time(watch):
+    def fold():
+        watch.now += 100
+        return Fold(np.zeros((1000, 1)), ["a"] * 1000, np.zeros((10, 1)), np.arange(10))
+
+    game = Tournament(
+        [Candidate("one"), Candidate("two")],
+        lambda name: Model(name, 0.5, 1, watch),
+        [fold] * 3,
+        lambda model, fold: Score(model.quality, model.quality),
+        Clock(60),
+    )
+    game.run()
+    assert game.winner().name == "one"
+    assert game.entries["two"].note == "no time left"
+
+
+def test_nothing_is_compiled_when_no_time_is_left(watch, monkeypatch):
+    compiled = []
+    monkeypatch.setattr(_tournament, "compile_seconds", lambda names, text: 9.0)
+    monkeypatch.setattr(Clock, "compile", lambda clock, *rest: compiled.append(clock._words) or 0.1)
+    game = run(watch, {"slow": (0.9, 500), "next": (0.5, 1)}, seconds=60)
+    assert compiled == ["slow, first rows"]
+    assert game.entries["next"].note == "no time left"
+
+
 def test_models_that_are_behind_are_left_out_as_samples_grow(watch, monkeypatch):
     monkeypatch.setattr(_tournament, "_FIRST", 100)
     game = run(watch, {"good": (0.9, 1), "poor": (0.5, 1), "near": (0.895, 1)}, seconds=1000)

@@ -37,6 +37,8 @@ class Clock:
         Seconds in which kernels were compiled.
     best : str
         The best model so far, shown with every step.
+    hurried : bool
+        Whether there was an interrupt.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Clock:
         self.start = time.monotonic()
         self.compiling = 0.0
         self.best = ""
+        self.hurried = False
         self._words = ""
         self._watch, self._tell = watch, tell
         self._announced = False
@@ -65,6 +68,7 @@ class Clock:
         """Leave at most some seconds, after an interrupt."""
         limit = self.spent() - self.compiling + seconds
         self.seconds = limit if self.seconds is None else min(self.seconds, limit)
+        self.hurried = True
 
     def step(self, words: str) -> None:
         """Begin a step."""

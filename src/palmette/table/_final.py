@@ -112,7 +112,7 @@ def finish(
             rest = f"of {problem.n_rows:,} rows: allow more time to use all"
             say(f"{name} is fitted on {n_rows:,} {rest}")
         try:
-            limit = np.inf if kept is None else clock.left()
+            limit = np.inf if kept is None else _left(clock)
             fit = partial(_final_fit, problem, name, race, wrapping, tournament, rows)
             estimator, vectorizer = clock.within(limit, fit)
         except OutOfTime:
@@ -186,15 +186,23 @@ def _final_rows(
         fits = 1.0 if wrapping.calibrate is None and wrapping.coverage is None else wrapping.fits
         return 1.25 * (race.row_seconds * n_rows + fits * entry.foresee(n_rows)) + 0.5
 
-    if cost(n_all) <= clock.left():
+    left = _left(clock)
+    if cost(n_all) <= left:
         return np.arange(n_all)
     low, high = 0, n_all
     while high - low > max(n_all // 1000, 1):
         middle = (low + high) // 2
-        low, high = (middle, high) if cost(middle) <= clock.left() else (low, middle)
+        low, high = (middle, high) if cost(middle) <= left else (low, middle)
     if low <= kept.n_rows:
         return None
     return np.sort(np.random.default_rng(race.seed).choice(n_all, low, replace=False))
+
+
+def _left(clock: Clock) -> float:
+    """Return the seconds of the final fit, which may exceed the limit by a twentieth."""
+    if clock.seconds is None or clock.hurried:
+        return clock.left()
+    return max(clock.left(), 0.05 * clock.seconds)
 
 
 def _held_out_exponent(race: Race, kept: Fallback) -> float | None:

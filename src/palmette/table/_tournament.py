@@ -27,6 +27,7 @@ _BEHIND = ((500, 0.1), (1_500, 0.05), (5_000, 0.03), (np.inf, 0.015))
 _FINALISTS = 3
 _SEARCHED = 2  # number of models whose parameters are searched
 _FIRST = 1_000  # rows of the first sample; each further one has three times as many
+_FIRST_SHARE = 0.15  # of the free time, for the first fit of a model on a sample
 _FEW = 400  # with less rows there is only one sample
 _WARM = 60  # rows of the first fit, in which kernels are compiled
 _COMPILE = 60.0  # seconds that the compilation of a model's kernels may take
@@ -283,6 +284,10 @@ class Tournament:
         entry = self.entries[name]
         limit = np.inf
         if self._clock.seconds is not None:
+            n_all = len(self._fold(0).y_train)
+            if self.fallback is not None and self._free() <= 0:  # nor is anything compiled
+                entry.note = entry.note or _too_long(0.0, self._free(), size, n_all)
+                return
             if not entry.costs and compile_seconds([name], text=False):
                 self._warm_up(name, fold)
             if entry.note:  # the first rows took too long
@@ -290,9 +295,13 @@ class Tournament:
             free = self._free()
             cost = 1.25 * entry.foresee(size) + entry.scoring if entry.costs else 0.0
             if self.fallback is not None and (free <= 0 or cost > 0.5 * free):
-                entry.note = entry.note or _too_long(cost, free, size, len(self._fold(0).y_train))
+                entry.note = _too_long(cost, free, size, n_all)
                 return
-            limit = self._clock.left() if self.fallback is None else max(0.5 * free, 2 * cost)
+            # a model that is slow on a small sample would not come to the end of all rows
+            share = 0.5 if size == n_all or entry.costs else _FIRST_SHARE
+            limit = max(share * free, 2 * cost)
+            if self.fallback is None:  # there must be an answer, even a little late
+                limit = max(self._clock.left(), 0.1 * self._clock.seconds + 5.0)
         self._try(name, 0, fold, limit)
 
     def _warm_up(self, name: str, fold: Fold) -> None:
