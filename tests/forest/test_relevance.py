@@ -22,7 +22,7 @@ X = np.column_stack([USEFUL, RNG.normal(size=(120, 40))])
 
 def forest(relevance, n_trees=15, **parameters):
     return StructuredForestClassifier(
-        n_trees, relevance=relevance, random_state=0, decoding=0.5, **parameters
+        n_trees, relevance=relevance, mixed=False, random_state=0, decoding=0.5, **parameters
     )
 
 
@@ -97,6 +97,6 @@ def test_columns_of_noise_cost_less():
 
 
 def test_the_power_is_checked():
-    for bad in (-0.1, 1.5, "auto", None):
+    for bad in (-0.1, 1.5, "some", None):
         with pytest.raises(PalmetteError, match=r"relevance=.*expected a number from 0 to 1"):
             forest(bad).fit(X, Y)

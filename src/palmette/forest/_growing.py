@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -18,6 +18,9 @@ from scipy import sparse
 from palmette._arrays import FloatArray, IntArray
 from palmette.forest._oblique_trees import GrownTree, ObliqueTrees, kernel_rows
 from palmette.forest._rows import DistinctRows
+
+if TYPE_CHECKING:
+    from palmette.forest._tree_kernel import StructuredTree
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ def part_of(value: Any, total: int) -> int:
 
 
 _ENOUGH = 5  # rows with and without a label for it to count in the relevance of features
-_SKETCH = 16  # mixtures of labels that relevance is computed from
+_SKETCH = 16  # mixtures of labels that relevance and splits of single features are computed from
 _LEAST_EXCESS = 0.02  # of a feature without any relation to the labels
 _LARGEST_POWER = 10  # of two
 
@@ -85,6 +88,9 @@ class ForestGrower:
     seed : int
     relevance : float
         Power of the relevance of the features that their values are multiplied by, per tree.
+    mixed : bool
+        Whether only the second of every three trees uses the relevance, and the third one splits
+        single features.
 
     Attributes
     ----------
@@ -101,6 +107,7 @@ class ForestGrower:
         settings: Mapping[str, Any],
         seed: int,
         relevance: float = 0.0,
+        mixed: bool = False,
     ) -> None:
         from palmette.forest._tree_kernel import ROUTERS, TreeSettings
 
@@ -114,7 +121,7 @@ class ForestGrower:
         varying = np.flatnonzero(self.label_shares < 1)
         # if no label varies, every tree is a single leaf
         self._varying = varying if varying.size else np.arange(Y.shape[1])
-        self._relevance = relevance
+        self._relevance, self._mixed = relevance, mixed
         self._variance = _variances(X, weights / weights.sum()) if relevance else None
 
     # ------------------------------------------------------------------ sampling
@@ -156,12 +163,40 @@ class ForestGrower:
         not the features, are multiplied.
         """
         rows = np.flatnonzero(draw.times)
+        targets = self._mixtures(draw, rows, _ENOUGH)
+        if self._variance is None or targets is None:
+            return None
+        weights = draw.times[rows] * self._rows.unit[rows]
+        targets *= (weights / weights.sum())[:, None]
+        products = np.asarray(self._X[rows].T @ targets.astype(np.float32), dtype=np.float64)
+        n_rows = draw.times.sum()
+        strength = n_rows * np.square(products).mean(axis=1) / self._variance
+        excess = np.maximum(strength - 1.0, _LEAST_EXCESS)
+        powers = np.rint(self._relevance * np.log2(excess / excess[draw.features].mean()))
+        factors = np.exp2(np.clip(powers, -_LARGEST_POWER, _LARGEST_POWER))
+        return np.asarray(factors, dtype=np.float32)
+
+    def _mixtures(self, draw: _Draw, rows: NDArray[Any], least: int) -> FloatArray | None:
+        """Return the tree's labels in standard units, or a few random mixtures of many labels.
+
+        Parameters
+        ----------
+        draw : _Draw
+        rows : int array of shape (n_drawn,)
+            The distinct rows of the tree.
+        least : int
+            Labels that fewer rows have, or do not have, are left out.
+
+        Returns
+        -------
+        array of shape (n_drawn, n_mixtures) or None
+            None if no label is left.
+        """
         counts = draw.times[rows]
-        n_rows = counts.sum()
         Y = self._Y[rows][:, draw.labels]
         n_true = counts @ Y
-        used = np.flatnonzero((n_true >= _ENOUGH) & (n_true <= n_rows - _ENOUGH))
-        if self._variance is None or not used.size:
+        used = np.flatnonzero((n_true >= least) & (n_true <= counts.sum() - least))
+        if not used.size:
             return None
         weights = counts * self._rows.unit[rows]
         weights = weights / weights.sum()
@@ -171,13 +206,7 @@ class ForestGrower:
             mixed = np.random.default_rng(draw.seed).normal(size=(len(used), _SKETCH))
             units = units @ mixed / np.sqrt(len(used))
         targets = Y[:, used] @ units
-        targets = (targets - weights @ targets) * weights[:, None]
-        products = np.asarray(self._X[rows].T @ targets.astype(np.float32), dtype=np.float64)
-        strength = n_rows * np.square(products).mean(axis=1) / self._variance
-        excess = np.maximum(strength - 1.0, _LEAST_EXCESS)
-        powers = np.rint(self._relevance * np.log2(excess / excess[draw.features].mean()))
-        factors = np.exp2(np.clip(powers, -_LARGEST_POWER, _LARGEST_POWER))
-        return np.asarray(factors, dtype=np.float32)
+        return np.asarray(targets - weights @ targets)
 
     # ------------------------------------------------------------------ growing
 
@@ -190,33 +219,71 @@ class ForestGrower:
         # each copy counts as one row for the minimum size of a leaf, whatever its weight
         bag = np.repeat(drawn_rows, draw.times[drawn_rows]).astype(np.int32)
         weights = self._rows.unit[bag]
-        factors = self._factors(draw)
-        grown = grow_tree(
-            self._kernel_X if factors is None else _scaled(self._kernel_X, factors),
-            self._kernel_Y,
-            bag,
-            weights,
-            draw.features,
-            draw.labels,
-            self._settings,
-            draw.seed,
-        )
+        kind = tree % 3 if self._mixed else 1
+        if kind == 2:
+            grown = self._grow_on_single_features(draw, bag, weights)
+        else:
+            factors = self._factors(draw) if kind == 1 else None
+            grown = grow_tree(
+                self._kernel_X if factors is None else _scaled(self._kernel_X, factors),
+                self._kernel_Y,
+                bag,
+                weights,
+                draw.features,
+                draw.labels,
+                self._settings,
+                draw.seed,
+            )
+            if factors is not None:
+                values = grown.weight_values * factors[grown.weight_features]
+                grown = grown._replace(weight_values=values)
         drawn = np.zeros(self._Y.shape[1], dtype=bool)
         drawn[draw.labels] = True
         shares, row_weight = self._shares(grown.leaf_of_row, bag, weights, len(grown.left))
-        split_weights = grown.weight_values
-        if factors is not None:
-            split_weights = split_weights * factors[grown.weight_features]
-        return GrownTree(
-            grown.left,
-            grown.right,
-            grown.weight_starts,
-            grown.weight_features,
-            split_weights,
-            grown.bias,
-            shares=shares,
-            row_weight=row_weight,
-            drawn=drawn,
+        return GrownTree(*grown[:-1], shares=shares, row_weight=row_weight, drawn=drawn)
+
+    def _grow_on_single_features(
+        self, draw: _Draw, bag: IntArray, weights: FloatArray
+    ) -> StructuredTree:
+        """Grow a tree whose splits are cuts of single features, as in a random forest.
+
+        The cuts explain the most variance of the tree's labels in standard units, or of random
+        mixtures of many labels. Every node draws as many features as the root of their number.
+        """
+        from sklearn.tree import DecisionTreeRegressor
+
+        from palmette.forest._tree_kernel import StructuredTree
+
+        rows, place = np.unique(bag, return_inverse=True)
+        targets = self._mixtures(draw, rows, 1)
+        if targets is None:  # a single leaf
+            targets = np.zeros((len(rows), 1))
+        X = self._X[bag]
+        if len(draw.features) < self._n_features:
+            X = X[:, draw.features]
+        depth = self._settings.max_depth
+        found = DecisionTreeRegressor(
+            max_features="sqrt",
+            min_samples_leaf=self._settings.min_samples_leaf,
+            max_depth=None if depth < 0 else depth,
+            random_state=draw.seed % 2**32,
+        ).fit(X, targets[place], sample_weight=weights)
+        nodes = found.tree_
+        splits = nodes.children_left >= 0
+        # right if x > cut, hence if x - above >= 0, where `above` is the next larger single
+        above = nodes.threshold[splits].astype(np.float32)
+        low = above <= nodes.threshold[splits]
+        above[low] = np.nextafter(above[low], np.float32(np.inf))
+        bias = np.zeros(len(splits), dtype=np.float32)
+        bias[splits] = -above
+        return StructuredTree(
+            nodes.children_left.astype(np.int32),
+            nodes.children_right.astype(np.int32),
+            np.concatenate([[0], np.cumsum(splits)]).astype(np.int64),
+            draw.features[nodes.feature[splits]],
+            np.ones(len(above), dtype=np.float32),
+            bias,
+            found.apply(X).astype(np.int32),
         )
 
     def _shares(

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from palmette.base._fitting import Preset
@@ -84,7 +86,8 @@ def check_forest(forest: Any) -> None:
         ("min_samples_leaf", _is_count, "a positive integer"),
         ("max_depth", lambda v: v is None or _is_count(v), "a positive integer or None"),
         ("label_vote", lambda v: _is_number(v) and v > 0, "a positive number"),
-        ("relevance", lambda v: _is_number(v) and 0 <= v <= 1, "a number from 0 to 1"),
+        ("relevance", _is_power, "a number from 0 to 1, or 'auto'"),
+        ("mixed", lambda v: isinstance(v, bool) or _is_auto(v), "True, False or 'auto'"),
         ("max_samples", _is_part, "a float above 0 and up to 1, or a positive integer"),
         ("max_labels", _is_part, "a float above 0 and up to 1, or a positive integer"),
         ("max_node_labels", _is_share, "a float above 0 and up to 1"),
@@ -114,6 +117,21 @@ def check_forest(forest: Any) -> None:
 def has_out_of_bag_rows(forest: Any) -> bool:
     """Return whether trees are fitted on a sample of the rows."""
     return bool(forest.bootstrap) or not (_is_share(forest.max_samples) and forest.max_samples == 1)
+
+
+def is_mixed(forest: Any) -> bool:
+    """Return whether trees of three kinds take turns."""
+    if _is_auto(forest.mixed):
+        return isinstance(forest.router, Hellinger) or forest.router == "hellinger"
+    return bool(forest.mixed)
+
+
+def power_of_relevance(forest: Any, X: Any) -> float:
+    """Return the power of the relevance of features: "auto" depends on the share of zeros."""
+    if not _is_auto(forest.relevance):
+        return float(forest.relevance)
+    n_filled = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
+    return 0.5 if 2 * n_filled >= X.shape[0] * X.shape[1] else 0.0
 
 
 def tree_settings(forest: Any, n_features: int) -> dict[str, Any]:
@@ -146,8 +164,12 @@ def _part(name: str, given: Any, known: dict[str, Callable[[], Any]]) -> Any:
     raise PalmetteError(f"{name}={given!r}: expected {names}, or an object ({objects}).")
 
 
-def _is_auto(decoding: Any) -> bool:
-    return isinstance(decoding, str) and decoding == "auto"
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
+
+
+def _is_power(value: Any) -> bool:
+    return _is_auto(value) or (_is_number(value) and 0 <= value <= 1)
 
 
 def _is_number(value: Any) -> bool:
@@ -202,6 +224,7 @@ def _published(summary: str, router: Any, weights: str) -> Preset:
         "label_vote": 5.0,
         "min_samples_leaf": 3,
         "relevance": 0.0,
+        "mixed": False,
     }
     return Preset(summary, parameters, _REFERENCE)
 

@@ -26,6 +26,8 @@ from palmette.forest._parameters import (
     PRESETS,
     check_forest,
     has_out_of_bag_rows,
+    is_mixed,
+    power_of_relevance,
     tree_draws,
     tree_settings,
 )
@@ -77,10 +79,17 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     standardize : bool
         Whether to standardise numeric columns to mean 0 and standard deviation 1 first. Columns of
         0 and 1 are left unchanged, and columns of mostly zeros are scaled but not centred.
-    relevance : float
+    relevance : float or "auto"
         How much splits prefer features that are related to the labels by themselves: values are
         multiplied by this power of the relevance of their feature, the mean over labels of rows
         times squared correlation, less 1, on the rows of the tree. 0 treats all features alike.
+        "auto" is 0.5, and 0 if more than half of the values are zero, as in texts.
+    mixed : bool or "auto"
+        Whether trees of three kinds take turns: the first splits by `router` and treats all
+        features alike; the second prefers relevant features; the third cuts single features, as a
+        random forest does. The mix is more accurate where features are weak or noisy, and hardly
+        worse elsewhere. False: all trees split by `router` with `relevance`. "auto" is True for
+        the router "hellinger", by name or as an object.
     multioutput : bool
         Whether y is a table with one column per output, each a classification of its own with any
         values. Predictions are tables of the same form, with the most probable value per output.
@@ -167,7 +176,8 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         bootstrap: bool = False,
         oob_score: bool = False,
         standardize: bool = True,
-        relevance: float = 0.0,
+        relevance: float | str = "auto",
+        mixed: bool | str = "auto",
         multioutput: bool = False,
         hierarchy: Any = None,
         decoding: Any = "auto",
@@ -191,6 +201,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         self.oob_score = oob_score
         self.standardize = standardize
         self.relevance = relevance
+        self.mixed = mixed
         self.multioutput = multioutput
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.warm_start = warm_start
@@ -246,8 +257,16 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
             self.scale_ = ColumnScale(self.standardize).fit(distinct, rows.copies * rows.unit)
             self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         scaled = self.scale_.transform(distinct)
-        relevance = float(self.relevance)
-        return ForestGrower(scaled, Y[rows.first], rows, draws, settings, self._seed, relevance)
+        return ForestGrower(
+            scaled,
+            Y[rows.first],
+            rows,
+            draws,
+            settings,
+            self._seed,
+            power_of_relevance(self, distinct),
+            is_mixed(self),
+        )
 
     def _grow(
         self, grower: ForestGrower, before: ObliqueTrees | None, given: dict[str, Any], truth: Any
@@ -298,7 +317,8 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         return self._out_of_bag
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__({"relevance": 0.0, **state})  # a parameter that files may lack
+        # parameters that files of earlier versions lack
+        super().__setstate__({"relevance": 0.0, "mixed": False, **state})
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
