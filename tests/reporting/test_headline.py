@@ -48,6 +48,13 @@ def test_figures_are_the_metrics(case):
         assert found[name]["value"] == pytest.approx(value, abs=1e-12), name
 
 
+def test_the_number_of_predicted_nodes_stands_beside_macro_f1():
+    found = by_name(facts_of(CASES["sets"]))
+    ratio = found["hierarchical_recall"]["value"] / found["hierarchical_precision"]["value"]
+    assert f" {ratio:.2g} nodes are predicted per true one." in found["macro_f1"]["words"]
+    assert "per true one" not in by_name(facts_of(CASES["paths"]))["macro_f1"]["words"]
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_levels_are_the_metrics(case):
     model, X, y = case

@@ -242,6 +242,9 @@ def headline_facts(
         width=3 * groups.node_sides[0].shape[1],
     )
     shown = [_fact(score, each, evaluation) for score, each in zip(_ALWAYS, found, strict=False)]
+    if evaluation.several:  # low thresholds of rare labels may raise macro F1, but at a price
+        true, predicted, _ = groups.sizes @ groups.overlap
+        shown[-1]["words"] += f" {predicted / max(true, 1):.2g} nodes are predicted per true one."
     if cells is not None:
         spread = found[-1] if curve is not None else Interval(np.nan, np.nan, np.nan)
         area = Interval(cells.area(), spread.low, spread.high)
