@@ -95,7 +95,7 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
         {**FEW, "weak_learner": "stump", "mask": "search", "coefficient": "per_class"},
     ),
     "HierarchicalBoostingClassifier": (
-        {**FEW, "n_estimators": 30},
+        {**FEW, "n_estimators": 30, "n_bags": 1},
         {**FEW, "loss": ("leaf_softmax", "path_softmax"), "n_bags": 2},
     ),
     "HierarchicalFeatureSelector": (

@@ -112,7 +112,7 @@ def _is_old_or(check: Callable[[Path], Any], name: str) -> Callable[[Path], bool
 
 
 def _boosting() -> Any:
-    return pm.HierarchicalBoostingClassifier(n_estimators=25, random_state=0)
+    return pm.HierarchicalBoostingClassifier(n_bags=1, n_estimators=25, random_state=0)
 
 
 def _rows() -> tuple[Any, list[str]]:

@@ -100,7 +100,7 @@ def _migrated_sets() -> Victim:
 
 
 def _few_rounds() -> Any:
-    return pm.HierarchicalBoostingClassifier(n_estimators=3, random_state=0)
+    return pm.HierarchicalBoostingClassifier(n_bags=1, n_estimators=3, random_state=0)
 
 
 def _svc() -> Any:
@@ -268,7 +268,7 @@ _BOOSTED: dict[str, Callable[[], Any]] = {
     "HierarchicalAdaBoost": lambda: pm.HierarchicalAdaBoostClassifier(
         weak_learner="stump", mask="search", **_FEW
     ),
-    "HierarchicalBoosting": lambda: pm.HierarchicalBoostingClassifier(**_FEW),
+    "HierarchicalBoosting": lambda: pm.HierarchicalBoostingClassifier(n_bags=1, **_FEW),
     "HierarchicalBoosting-both": lambda: pm.HierarchicalBoostingClassifier(
         loss=("leaf_softmax", "path_softmax"), n_bags=2, **_FEW
     ),
@@ -309,13 +309,13 @@ VICTIMS: dict[str, Callable[[], Victim]] = {
     "Sets-BinaryRelevance": lambda: _on_sets(pm.BinaryRelevance(GaussianNB())),
     "Sets-CoherentForest": lambda: _on_sets(pm.CoherentForestClassifier(3, random_state=0)),
     "Sets-HierarchicalBoosting": lambda: _on_sets(
-        pm.HierarchicalBoostingClassifier(n_estimators=3)
+        pm.HierarchicalBoostingClassifier(n_bags=1, n_estimators=3)
     ),
     "Migrated": _migrated,
     "Migrated-sets": _migrated_sets,
     "Dag-LocalPerNode": lambda: _on_a_dag(pm.LocalPerNodeClassifier(GaussianNB())),
     "Dag-HierarchicalBoosting": lambda: _on_a_dag(
-        pm.HierarchicalBoostingClassifier(n_estimators=3)
+        pm.HierarchicalBoostingClassifier(n_bags=1, n_estimators=3)
     ),
     **{f"checkpoint-{name}": lambda m=make: _checkpoint(m) for name, make in _BOOSTED.items()},
     "checkpoint-SampledCentroids": _checkpoint_of_arrays,

@@ -51,9 +51,11 @@ MODELS_OF_SETS: dict[str, Any] = {
     "mi trees": mi(weak_learner="tree", **FEW),
     "mi full trees": mi(weak_learner="cart", **FEW),
     "ada masked full trees": ada(weak_learner="cart", mask="search", **FEW),
-    "logistic": softmax(loss="logistic", max_depth=3, **FEW),
-    "exponential": softmax(loss="exponential", **FEW),
-    "logistic and exponential": softmax(loss=("logistic", "exponential"), max_depth=2, **FEW),
+    "logistic": softmax(n_bags=1, loss="logistic", max_depth=3, **FEW),
+    "exponential": softmax(n_bags=1, loss="exponential", **FEW),
+    "logistic and exponential": softmax(
+        n_bags=1, loss=("logistic", "exponential"), max_depth=2, **FEW
+    ),
 }
 
 MODELS: dict[str, Any] = {
@@ -63,8 +65,8 @@ MODELS: dict[str, Any] = {
     "ecc shared": ecc(weak_learner="shared_tree", **FEW),
     "ecc full trees": ecc(weak_learner="cart", **FEW),
     "ecc estimators": ecc(weak_learner=DecisionTreeClassifier(max_depth=2), **FEW),
-    "softmax": softmax(**FEW),
-    "path softmax": softmax(loss="path_softmax", **FEW),
+    "softmax": softmax(n_bags=1, **FEW),
+    "path softmax": softmax(n_bags=1, loss="path_softmax", **FEW),
     "accurate": softmax.preset("accurate", max_depth=2, **FEW),
 }
 

@@ -51,9 +51,12 @@ MODELS_OF_SETS = {
     "mi": (mi, {}),
     "mi random trees": (mi, {"weak_learner": TreePerClass(2, thresholds="random")}),
     "mi full trees": (mi, {"weak_learner": CartPerClass()}),
-    "logistic": (softmax, {"loss": "logistic", "max_depth": 3}),
-    "exponential": (softmax, {"loss": "exponential", "max_depth": 3}),
-    "logistic and exponential": (softmax, {"loss": ("logistic", "exponential"), "max_depth": 2}),
+    "logistic": (softmax, {"n_bags": 1, "loss": "logistic", "max_depth": 3}),
+    "exponential": (softmax, {"n_bags": 1, "loss": "exponential", "max_depth": 3}),
+    "logistic and exponential": (
+        softmax,
+        {"n_bags": 1, "loss": ("logistic", "exponential"), "max_depth": 2},
+    ),
 }
 
 MODELS = {
@@ -62,9 +65,12 @@ MODELS = {
     "ecc stumps": (ecc, {"weak_learner": "stump"}),
     "ecc full trees": (ecc, {"weak_learner": CartPerClass(resample=0.5)}),
     "ecc shared, some rows": (ecc, {"weak_learner": "shared_tree", "subsample": 0.7}),
-    "leaf softmax": (softmax, {"max_depth": 3}),
-    "path softmax": (softmax, {"loss": "path_softmax", "max_depth": 3}),
-    "best thresholds": (softmax, {"thresholds": "best", "max_depth": 2, "max_features": None}),
+    "leaf softmax": (softmax, {"n_bags": 1, "max_depth": 3}),
+    "path softmax": (softmax, {"n_bags": 1, "loss": "path_softmax", "max_depth": 3}),
+    "best thresholds": (
+        softmax,
+        {"n_bags": 1, "thresholds": "best", "max_depth": 2, "max_features": None},
+    ),
     "bags, some rows": (
         softmax,
         {"loss": ("leaf_softmax", "path_softmax"), "n_bags": 2, "max_depth": 2, "subsample": 0.8},

@@ -28,7 +28,7 @@ def problem():
 
 def boosting(**parameters):
     return pm.HierarchicalBoostingClassifier(
-        **{"n_estimators": 40, "random_state": 0, **parameters}
+        **{"n_bags": 1, "n_estimators": 40, "random_state": 0, **parameters}
     )
 
 
@@ -275,6 +275,88 @@ def test_the_accurate_preset_is_a_bag_of_two_and_two(problem):
     clf.fit(X[:400], y[:400])
     assert len(clf.rounds_[0].parts) == 4
     assert hierarchical_f1_score(y[400:], clf.predict(X[400:])) > 0.9
+
+
+def numbered(n_rows, n_classes=2):
+    """Rows of one feature and their classes."""
+    rows = np.arange(n_rows)
+    return rows[:, None] % 7, (rows % n_classes).astype(str)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_classes", "loss", "expected"),
+    [
+        (999, 2, "auto", 4),
+        (1000, 2, "auto", 1),
+        (300, 100, "auto", 4),
+        (300, 101, "auto", 1),
+        (300, 2, ("leaf_softmax", "path_softmax"), 2),
+        (300, 2, LOSSES, 1),
+    ],
+)
+def test_small_data_have_four_models(n_rows, n_classes, loss, expected):
+    clf = boosting(n_bags="auto", n_estimators=1, loss=loss).fit(*numbered(n_rows, n_classes))
+    assert clf.n_bags_ == expected
+
+
+def test_copies_count_as_rows_in_the_number_of_bags():
+    X, y = numbered(600)
+    weights = np.where(np.arange(600) < 400, 2, 1)
+    for given, expected in [(weights, 1), (2.5 * weights, 1), (np.full(600, 2.0), 4)]:
+        assert boosting(n_bags="auto", n_estimators=1).fit(X, y, given).n_bags_ == expected
+
+
+def test_four_bags_are_those_of_the_parameter(problem):
+    X, y = problem
+    expected = boosting(n_bags=4, n_estimators=5).fit(X, y).predict_proba(X)
+    for n_jobs in (1, 3):
+        clf = boosting(n_bags="auto", n_estimators=5, n_jobs=n_jobs).fit(X, y)
+        assert np.array_equal(clf.predict_proba(X), expected)
+    clf.set_params(n_bags=1)  # parameters are those of the next fit
+    assert np.array_equal(clf.predict_proba(X), expected)
+
+
+def test_a_warm_start_keeps_the_number_of_bags(problem):
+    X, y = problem
+    clf = boosting(n_bags="auto", n_estimators=2, warm_start=True).fit(X, y)
+    clf.set_params(n_estimators=4).fit(np.vstack([X, X]), [*y, *y])
+    assert (clf.n_bags_, len(clf.rounds_)) == (4, 4)
+    with pytest.raises(PalmetteError, match="other columns than the model"):
+        clf.set_params(n_bags=2, n_estimators=5).fit(X, y)
+
+
+def test_models_of_folds_have_the_bags_of_the_model(monkeypatch):
+    bunch = pm.datasets.make_hierarchical_classification(
+        n_samples=1200, n_features=4, branching=(2, 2), random_state=0
+    )
+    found, choose = [], pm.HierarchicalBoostingClassifier._choose_size
+
+    def note(clf, *arguments):
+        choose(clf, *arguments)
+        found.append(clf.n_bags_)
+
+    monkeypatch.setattr(pm.HierarchicalBoostingClassifier, "_choose_size", note)
+    boosting(n_bags="auto", n_estimators=1, decoding="marginal").fit(bunch.X, bunch.y)
+    assert len(found) > 1
+    assert set(found) == {1}
+
+
+def test_files_hold_the_number_of_bags(problem, tmp_path):
+    X, y = problem
+    clf = boosting(n_bags="auto", n_estimators=2).fit(X, y)
+    expected = clf.predict_proba(X)
+    pm.save(clf, tmp_path / "new")
+    assert np.array_equal(pm.load(tmp_path / "new").predict_proba(X), expected)
+    for wrong in (3, 0, "auto", 10**9):
+        clf.n_bags_ = wrong
+        pm.save(clf, tmp_path / "wrong")
+        with pytest.raises(PalmetteError, match="n_bags_ is not"):
+            pm.load(tmp_path / "wrong")
+    del clf.n_bags_  # as in earlier versions, where n_bags was a number
+    pm.save(clf.set_params(n_bags=4), tmp_path / "old")
+    old = pm.load(tmp_path / "old")
+    assert np.array_equal(old.predict_proba(X), expected)
+    assert old._decision_rule().temperature == 1.0  # its predictions do not change either
 
 
 # ---------------------------------------------------------------------- rows

@@ -18,7 +18,8 @@ def noisy():
 
 
 def boosting(**parameters):
-    return pm.HierarchicalBoostingClassifier(n_estimators=15, random_state=0, **parameters)
+    parameters = {"n_bags": 1, "n_estimators": 15, "random_state": 0, **parameters}
+    return pm.HierarchicalBoostingClassifier(**parameters)
 
 
 def test_the_rule_is_chosen_while_fitting_and_the_same_again(noisy):

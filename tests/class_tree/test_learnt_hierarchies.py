@@ -15,7 +15,7 @@ from palmette.exceptions import LabelError
 CLASSIFIERS = [
     pm.LocalPerParentClassifier(GaussianNB()),
     pm.LocalPerNodeClassifier(GaussianNB()),
-    pm.HierarchicalBoostingClassifier(n_estimators=20, random_state=0),
+    pm.HierarchicalBoostingClassifier(n_bags=1, n_estimators=20, random_state=0),
     pm.HierarchicalAdaBoostClassifier(n_estimators=20, random_state=0),
     pm.AdaBoostECCClassifier(n_estimators=20, random_state=0),
 ]
@@ -59,7 +59,7 @@ def test_rows_of_no_weight_are_not_seen(blobs):
     X, y = blobs
     weights = np.where(y == "f", 0.0, 1.0)
     tree = RandomTree(random_state=0)
-    clf = pm.HierarchicalBoostingClassifier(tree, n_estimators=5, random_state=0)
+    clf = pm.HierarchicalBoostingClassifier(tree, n_bags=1, n_estimators=5, random_state=0)
     clf.fit(X, y, sample_weight=weights)
     assert "f" not in clf.hierarchy_.names.tolist()
 

@@ -33,7 +33,7 @@ SETS = [{path, PATHS[(i * i) % 5]} for i, path in enumerate(Y)]
 ONE_PATH = {
     "local": pm.LocalPerParentClassifier(GaussianNB()),
     "tree": pm.ClassTreeClassifier(router="linear", decoding="greedy"),
-    "boosting": pm.HierarchicalBoostingClassifier(n_estimators=12, random_state=0),
+    "boosting": pm.HierarchicalBoostingClassifier(n_bags=1, n_estimators=12, random_state=0),
     "calibrated": pm.CalibratedHierarchicalClassifier(
         pm.LocalPerParentClassifier(GaussianNB()), cv=2, random_state=0
     ),

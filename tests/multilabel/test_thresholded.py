@@ -44,7 +44,7 @@ FORMS = [  # every form of predict_proba
     make_pipeline(OneVsRestClassifier(GaussianNB())),
     BinaryRelevance(GaussianNB()),
     TreesMultilabel(n_estimators=4, bootstrap=False, random_state=0),
-    HierarchicalBoostingClassifier(n_estimators=4, random_state=0),
+    HierarchicalBoostingClassifier(n_bags=1, n_estimators=4, random_state=0),
 ]
 
 
@@ -177,7 +177,7 @@ def test_rows_in_every_bag_have_the_scores_of_all_trees():
     [
         lambda h: TreesMultilabel(n_estimators=10, hierarchy=h, random_state=0),
         lambda h: BinaryRelevance(GaussianNB(), hierarchy=h),
-        lambda h: HierarchicalBoostingClassifier(h, n_estimators=10, random_state=0),
+        lambda h: HierarchicalBoostingClassifier(h, n_bags=1, n_estimators=10, random_state=0),
         lambda h: OneVsRestClassifier(GaussianNB()),
     ],
 )

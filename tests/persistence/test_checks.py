@@ -31,9 +31,11 @@ FEW = {"n_estimators": 2, "random_state": 0}
 def model(name: str) -> Any:
     X, paths = problem()
     made = {
-        "shared": pm.HierarchicalBoostingClassifier(**FEW),
+        "shared": pm.HierarchicalBoostingClassifier(n_bags=1, **FEW),
         "classes": pm.AdaBoostMHClassifier(**FEW, weak_learner="stump"),
-        "bundle": pm.HierarchicalBoostingClassifier(**FEW, loss=("leaf_softmax", "path_softmax")),
+        "bundle": pm.HierarchicalBoostingClassifier(
+            n_bags=1, **FEW, loss=("leaf_softmax", "path_softmax")
+        ),
         "colours": pm.AdaBoostECCClassifier(**FEW, weak_learner="stump"),
         "carts": pm.AdaBoostBHCClassifier(**FEW),
         "cart votes": pm.AdaBoostMHClassifier(**FEW, weak_learner="cart"),
@@ -436,7 +438,7 @@ def test_a_model_of_a_changed_file_fails_with_an_error_of_ours(tmp_path):
 def test_a_fit_does_not_continue_from_a_changed_checkpoint(change, tmp_path):
     X, paths = problem()
     file = tmp_path / "run"
-    clf = pm.HierarchicalBoostingClassifier(**FEW).set_callbacks(pm.Checkpoint(file))
+    clf = pm.HierarchicalBoostingClassifier(n_bags=1, **FEW).set_callbacks(pm.Checkpoint(file))
     clf.fit(X, paths)
     fingerprint, state = read_checkpoint(file)
     write_checkpoint(file, fingerprint, {**state, **change})
@@ -448,7 +450,7 @@ def test_a_fit_does_not_continue_from_a_changed_checkpoint(change, tmp_path):
 def test_rounds_of_another_fit_are_not_continued(other, tmp_path):
     X, paths = problem()
     file = tmp_path / "run"
-    clf = pm.HierarchicalBoostingClassifier(n_estimators=3, random_state=0)
+    clf = pm.HierarchicalBoostingClassifier(n_bags=1, n_estimators=3, random_state=0)
     clf.set_callbacks(pm.Checkpoint(file)).fit(X, paths)
     fingerprint, state = read_checkpoint(file)
     rounds = model(other).rounds_
@@ -461,7 +463,7 @@ def test_rounds_of_another_fit_are_not_continued(other, tmp_path):
 def test_a_bundle_has_the_parts_of_the_fit(tmp_path):
     X, paths = problem()
     file = tmp_path / "run"
-    clf = pm.HierarchicalBoostingClassifier(**FEW, loss=("leaf_softmax", "path_softmax"))
+    clf = pm.HierarchicalBoostingClassifier(n_bags=1, **FEW, loss=("leaf_softmax", "path_softmax"))
     clf.set_callbacks(pm.Checkpoint(file)).fit(X, paths)
     fingerprint, state = read_checkpoint(file)
     bundle = state["rounds"][0]

@@ -93,6 +93,13 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         """Return the probabilities of nodes before they are made coherent, given scores."""
         raise NotImplementedError
 
+    def _choose_size(self, n_rows: float, continues: bool) -> None:
+        """Set parameters that depend on the number of rows, unless a fit continues with them."""
+
+    def _chosen_parameters(self) -> dict[str, Any]:
+        """Return the parameters that `_choose_size` has chosen, for models of folds."""
+        return {}
+
     def _takes_several_now(self) -> bool:
         """Whether the parameters allow several paths per row, and DAGs."""
         return True
@@ -107,11 +114,11 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         """Raise an error for invalid parameters; here for the numbers that all models share."""
         values = self.get_params(deep=False)
         checks = [
-            ("n_estimators", _is_count, "a positive integer"),
+            ("n_estimators", is_count, "a positive integer"),
             ("learning_rate", lambda v: _is_number(v) and v > 0, "a positive number"),
             ("subsample", lambda v: _is_number(v) and 0 < v <= 1, "a share above 0 and up to 1"),
             ("weight_trim", lambda v: _is_number(v) and 0 <= v < 1, "a share from 0 to below 1"),
-            ("n_iter_no_change", lambda v: v is None or _is_count(v), "a positive integer or None"),
+            ("n_iter_no_change", lambda v: v is None or is_count(v), "a positive integer or None"),
             (
                 "validation_fraction",
                 lambda v: _is_number(v) and 0 < v < 1,
@@ -157,7 +164,9 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
             weights = np.ones(targets.shape[0])
         elif used is not None:
             numbers, weights = take_rows(numbers, np.flatnonzero(used)), weights[used]
-        if not self._continues(before):
+        continues = self._continues(before)
+        self._choose_size(max(float(weights.sum()), float(len(weights))), continues)
+        if not continues:
             self.bins_ = BinMapper.fit(numbers, self.max_bins)
             self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
             self._reset_rounds()
@@ -617,7 +626,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         return self._wrapped_classifier() is None  # our weak learners see bins
 
 
-def _is_count(value: Any) -> bool:
+def is_count(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 

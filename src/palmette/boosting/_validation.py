@@ -143,8 +143,8 @@ def tune_marginal(
     hierarchy = estimator.hierarchy_
     names = hierarchy.path_strings
     # constructed, not cloned: callbacks belong to the whole fit, not to the folds
-    parameters = {**estimator.get_params(deep=False), "hierarchy": hierarchy}
-    plain = type(estimator)(**{**parameters, "decoding": "best_path"})
+    parameters = {**estimator.get_params(deep=False), **estimator._chosen_parameters()}
+    plain = type(estimator)(**{**parameters, "hierarchy": hierarchy, "decoding": "best_path"})
     held: list[tuple[Any, LabelSpace, Any, Any]] = []
     for train, test in KFold(rule.cv, shuffle=True, random_state=seed).split(nodes):
         with warnings.catch_warnings():
