@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import palmette
+from palmette import routing
 from palmette.weak import TreePerClass
 
 __all__ = [
@@ -33,6 +34,13 @@ BASES = (
 )
 
 FEW = {"n_estimators": 12, "random_state": 0}
+_ALL_MODELS = routing.AverageRouter(
+    [
+        routing.FlatRouter(),
+        routing.KernelRouter(gamma=0.5, ridge=1e-3),
+        routing.ForestRouter(3),
+    ]
+)
 
 PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
     "AdaBoostBHCClassifier": (
@@ -57,9 +65,11 @@ PARAMETERS: dict[str, tuple[dict[str, Any], ...]] = {
     "CalibratedLabelRanking": ({"random_state": 0},),
     "ClassTreeClassifier": (
         {"router": "linear"},
+        {"router": routing.ChosenRouter(n_estimators=3)},
+        {"router": "linear", "standardize": False},
         {"tree": palmette.BHCTree(), "router": "logistic", "random_state": 0},
         {"router": GaussianNB(), "decoding": "exact"},
-        {"router": palmette.routing.KernelRouter(gamma=0.5, ridge=1e-3)},
+        {"router": _ALL_MODELS},
     ),
     "ClassTreeEnsemble": ({"n_trees": 2, "random_state": 0},),
     "ConformalHierarchicalClassifier": (

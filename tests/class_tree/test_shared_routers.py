@@ -7,9 +7,11 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.gaussian_process.kernels import RBF
+from sklearn.tree import ExtraTreeClassifier
+from sklearn.utils import get_tags
 
 import palmette
 from palmette import ClassTreeClassifier, Hierarchy
@@ -29,7 +31,7 @@ from palmette.routing import (
 )
 
 X, Y = load_digits(return_X_y=True)
-X, Y, Z, T = X[:400], Y[:400], X[400:700], Y[400:700]
+X, Y, Z, T = X[:300], Y[:300], X[400:600], Y[400:600]
 KERNEL = KernelRouter(60, gamma=0.5, ridge=1e-4)
 ROUTERS = {
     "flat": FlatRouter(),
@@ -38,6 +40,7 @@ ROUTERS = {
     "average": AverageRouter([KERNEL, ForestRouter(8)]),
 }
 TREE = RandomTree(3, random_state=0)
+CHOSEN = ChosenRouter(n_estimators=5)
 
 
 @cache
@@ -73,15 +76,26 @@ def test_saved_models_answer_as_before(name, tmp_path):
 @pytest.mark.parametrize("name", ROUTERS)
 def test_jobs_and_the_form_of_new_rows_change_nothing(name):
     two = ClassTreeClassifier(TREE, router=ROUTERS[name], decoding="exact", n_jobs=2).fit(X, Y)
-    np.testing.assert_allclose(two.predict_proba(Z), fitted(name).predict_proba(Z), atol=1e-12)
+    assert np.array_equal(two.predict_proba(Z), fitted(name).predict_proba(Z))
     thin = fitted(name).predict_proba(sparse.csr_array(Z))
     np.testing.assert_allclose(thin, fitted(name).predict_proba(Z), atol=1e-12)
-    rows = sparse.csr_array(X)
-    if name == "flat":
-        assert ClassTreeClassifier(TREE, router="flat").fit(rows, Y).score(Z, T) > 0.7
+
+
+@pytest.mark.parametrize("name", ROUTERS)
+def test_sparse_rows_are_dense_rows_or_refused(name):
+    clf = ClassTreeClassifier(TREE, router=ROUTERS[name], standardize=False, random_state=0)
+    if not get_tags(clf).input_tags.sparse:
+        with pytest.raises(PalmetteError, match="needs dense rows"):
+            clf.fit(sparse.csr_array(X), Y)
         return
-    with pytest.raises(PalmetteError, match="needs dense rows"):
-        ClassTreeClassifier(TREE, router=ROUTERS[name]).fit(rows, Y)
+    thin = clone(clf).fit(sparse.csr_array(X), Y).predict_proba(sparse.csr_array(Z))
+    np.testing.assert_allclose(thin, clf.fit(X, Y).predict_proba(Z), atol=1e-9)
+
+
+def test_average_takes_sparse_rows_if_all_routers_do():
+    average = AverageRouter([FlatRouter(), ForestRouter(4)])
+    rows = sparse.csr_array(X[:60])
+    assert ClassTreeClassifier(TREE, router=average).fit(rows, Y[:60]).score(Z, T) > 0.5
 
 
 def test_kernel_regression_with_all_landmarks_is_exact():
@@ -101,7 +115,7 @@ def test_kernel_regression_with_all_landmarks_is_exact():
 
 
 def test_left_out_scores_are_those_of_regressions_without_the_row():
-    from palmette.class_tree._shared_routers import _LandmarkMap, _RidgeData
+    from palmette.class_tree._kernel_router import _LandmarkMap, _RidgeData
 
     codes = Y[:40].astype(np.int32)
     weights = np.random.default_rng(0).uniform(0.5, 2, 40)
@@ -115,21 +129,38 @@ def test_left_out_scores_are_those_of_regressions_without_the_row():
     np.testing.assert_allclose(scores[7], features[7] @ coef + data.shares, atol=1e-9)
 
 
-def test_weights_are_copies():
-    times = np.random.default_rng(0).integers(1, 4, 120)
+@pytest.mark.parametrize("name", [*ROUTERS, "kernel, all chosen"])
+def test_a_weight_of_k_is_k_copies_and_zero_none(name):
+    router = ROUTERS.get(name, KernelRouter(50))
+    times = np.random.default_rng(0).integers(0, 4, 120)
     copies = np.repeat(np.arange(120), times)
-    for router in (KernelRouter(1000, gamma=0.5, ridge=1e-4), ForestRouter(8)):
-        weighted = ClassTreeClassifier(TREE, router=router).fit(X[:120], Y[:120], times)
-        repeated = ClassTreeClassifier(TREE, router=router).fit(X[copies], Y[copies])
-        assert np.mean(weighted.predict(Z) == repeated.predict(Z)) > 0.97
+    weighted = ClassTreeClassifier(TREE, router=router).fit(X[:120], Y[:120], times)
+    repeated = ClassTreeClassifier(TREE, router=router).fit(X[copies], Y[copies])
+    assert str(weighted.router_) == str(repeated.router_)
+    np.testing.assert_allclose(weighted.predict_proba(Z), repeated.predict_proba(Z), atol=1e-9)
 
 
-def test_a_forest_is_that_of_scikit_learn():
-    theirs = ExtraTreesClassifier(40, random_state=0).fit(X, Y)
-    ours = ClassTreeClassifier(router=ForestRouter(40), random_state=0).fit(X, Y)
-    apart = np.abs(ours.predict_proba(Z) - theirs.predict_proba(Z)).mean()
-    again = ExtraTreesClassifier(40, random_state=1).fit(X, Y).predict_proba(Z)
-    assert apart < 1.2 * np.abs(again - theirs.predict_proba(Z)).mean()
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_copies_in_one_class_are_one_row(form):
+    rows = form(np.array([[1.0, 0.0], [0.0, 2.0], [1.0, -0.0], [1.0, 0.0], [0.0, 2.0]]))
+    codes = np.array([0, 1, 0, 1, 1], dtype=np.int32)
+    merged = problem_of(rows, codes).without_copies()
+    assert merged.codes.tolist() == [0, 1, 1]
+    assert merged.weights.tolist() == [2, 2, 1]
+    dense = merged.X.toarray() if sparse.issparse(merged.X) else merged.X
+    assert dense.tolist() == [[1, 0], [0, 2], [1, 0]]
+    weights = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert problem_of(rows, codes, weights).without_copies().weights.tolist() == [4, 7, 4]
+    distinct = problem_of(rows[[0, 1, 3]], codes[[0, 1, 3]])
+    assert distinct.without_copies() is distinct
+
+
+def test_a_forest_gives_the_votes_of_scikit_learns_trees():
+    (model,) = ForestRouter(3).fit_models(problem_of(X, Y.astype(np.int32)))
+    seeds = np.random.SeedSequence([0, 1]).generate_state(3) >> 1
+    trees = [ExtraTreeClassifier(random_state=int(seed)).fit(X, Y) for seed in seeds]
+    votes = np.mean([tree.predict_proba(Z) for tree in trees], axis=0)
+    np.testing.assert_allclose(model.proba(Z), votes, atol=1e-12)
 
 
 def test_bad_parameters_raise_an_error():
@@ -153,24 +184,62 @@ def circles():
     angle, radius = rng.uniform(0, 2 * np.pi, 240), np.repeat([1.0, 3.0], 120)
     radius = radius + rng.normal(0, 0.2, 240)
     rings = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
-    blobs = rng.normal(size=(240, 2)) + 4 * np.repeat(np.eye(2), 120, axis=0)
+    blobs = rng.normal(size=(240, 2)) + 20 * np.repeat(np.eye(2), 120, axis=0)
     return rings, blobs, np.repeat(["inner", "outer"], 120)
 
 
-def test_the_router_is_linear_only_if_that_is_as_accurate(monkeypatch):
-    monkeypatch.setattr(chosen, "ForestRouter", lambda: ForestRouter(10))
+def test_the_router_is_linear_only_if_that_is_as_accurate():
     rings, blobs, y = circles()
-    bent = ClassTreeClassifier().fit(rings, y)
+    bent = ClassTreeClassifier(router=CHOSEN).fit(rings, y)
     assert bent.router_scores_["linear"] < 0.7 < 0.95 < bent.router_scores_["kernel"]
-    assert isinstance(bent.router_, KernelRouter)
-    assert bent.router_.gamma != "auto"
+    assert not isinstance(bent.router_, LinearRouter)
     assert bent.score(rings, y) > 0.95
-    straight = ClassTreeClassifier().fit(blobs, y)
-    best = max(straight.router_scores_.values())
-    assert isinstance(straight.router_, LinearRouter) == (
-        straight.router_scores_["linear"] >= best - 0.002
-    )
     assert list(bent.router_scores_) == ["linear", "kernel", "forest", "kernel+forest"]
+    straight = ClassTreeClassifier(router=CHOSEN).fit(blobs, y)
+    assert straight.router_scores_["linear"] == max(straight.router_scores_.values())
+    assert isinstance(straight.router_, LinearRouter)
+
+
+def test_an_average_is_preferred_if_it_is_close_and_linear_classifiers_among_equals():
+    def best(*scores):
+        names = ("linear", "kernel", "forest", "kernel+forest")
+        return chosen._best(dict(zip(names, scores, strict=True)))
+
+    assert best(0.8, 0.901, 0.8, 0.9) == "kernel+forest"
+    assert best(0.8, 0.904, 0.8, 0.9) == "kernel"
+    assert best(0.9, 0.9, 0.9, 0.9) == "linear"
+    assert best(0.9, 0.9, 0.901, 0.9) == "kernel+forest"
+    assert chosen._best({"linear": 0.5, "flat": 0.6, "forest": 0.6}) == "flat"
+
+
+def test_the_choice_does_not_depend_on_copies():
+    rings, _, y = circles()
+    times = np.random.default_rng(0).integers(1, 4, len(y))
+    copies = np.repeat(np.arange(len(y)), times)
+    weighted = ClassTreeClassifier(router=CHOSEN).fit(rings, y, times)
+    repeated = ClassTreeClassifier(router=CHOSEN).fit(rings[copies], y[copies])
+    assert weighted.router_scores_ == repeated.router_scores_
+    np.testing.assert_allclose(
+        weighted.predict_proba(rings), repeated.predict_proba(rings), atol=1e-9
+    )
+
+
+def test_wide_rows_of_many_classes_are_compared_once_on_fewer_rows(monkeypatch):
+    seen = []
+
+    def compare(sample, held_out, routers):
+        seen.append(len(sample.codes))
+        return dict.fromkeys(routers, 0.0), float(len(held_out))
+
+    monkeypatch.setattr(chosen, "_compare", compare)
+    monkeypatch.setattr(chosen, "KernelRouter", lambda: KERNEL)
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(2400, 200))
+    for n_classes, expected in ((10, [2400] * 3), (100, [2400]), (400, [1200])):
+        codes = np.arange(2400, dtype=np.int32) % n_classes
+        seen.clear()
+        ChosenRouter().choose(problem_of(rows, codes))
+        assert seen == expected
 
 
 def test_few_rows_are_separated_by_linear_classifiers():
@@ -180,15 +249,27 @@ def test_few_rows_are_separated_by_linear_classifiers():
     assert clf.router_scores_ == {}
 
 
-def test_for_sparse_rows_all_classifiers_are_linear():
-    bad = Hierarchy.from_paths([("a", "0"), ("a", "1"), ("b", "2"), ("b", "3")])
+def test_sparse_rows_are_compared_with_a_forest_only_if_they_are_few(monkeypatch):
     rng = np.random.default_rng(0)
-    codes = rng.integers(0, 4, 300)
-    rows = sparse.csr_array(np.abs(rng.normal(size=(300, 4))) / 3 + np.eye(4)[codes])
-    clf = ClassTreeClassifier(bad).fit(rows, codes.astype(str))
+    codes = np.arange(80) % 4
+    split = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0], [1.0, 1.0]])[codes]  # no line separates
+    rows = sparse.csr_array(split + rng.uniform(0, 0.2, (80, 2)))
+    odd = np.where(codes < 2, "odd", "even")
+    assert isinstance(ClassTreeClassifier(router=CHOSEN).fit(rows, odd).router_, ForestRouter)
+    monkeypatch.setattr(chosen, "_FOREST_ROWS", 79)
+    clf = ClassTreeClassifier(router=CHOSEN).fit(rows, odd)
     assert set(clf.router_scores_) == {"linear", "flat"}
-    flat_wins = clf.router_scores_["flat"] > clf.router_scores_["linear"] + 0.002
-    assert isinstance(clf.router_, FlatRouter if flat_wins else LinearRouter)
+
+
+def test_the_best_router_by_held_out_rows_is_trained(monkeypatch):
+    def compare(sample, held_out, routers):
+        return {name: float(name == "flat") for name in routers}, 1.0
+
+    monkeypatch.setattr(chosen, "_compare", compare)
+    clf = ClassTreeClassifier(TREE).fit(sparse.csr_array(X[:80]), Y[:80])
+    assert isinstance(clf.router_, FlatRouter)
+    assert clf.router_scores_ == {"linear": 0.0, "flat": 1.0, "forest": 0.0}
+    assert clf.score(X, Y) > 0.7
 
 
 def test_samples_have_every_class_and_folds_train_on_every_class():

@@ -9,40 +9,50 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
+from palmette.class_tree._forest_router import ForestRouter
+from palmette.class_tree._kernel_router import KernelRouter
 from palmette.class_tree._linear import LinearRouter
 from palmette.class_tree._routing import Router, Routes, RoutingProblem
 from palmette.class_tree._search import class_scores
-from palmette.class_tree._shared_routers import (
-    AverageRouter,
-    FlatRouter,
-    ForestRouter,
-    KernelRouter,
-    SharedRouter,
-)
+from palmette.class_tree._shared_router import AverageRouter, FlatRouter, SharedRouter
 from palmette.exceptions import PalmetteError
 
 _FOLDS = 3
 _FEW_ROWS = 60  # up to this number, accuracies are too uncertain to choose by
 _REPEATED_ROWS = 500  # up to this number, cross-validation is done twice
 _MANY_CLASSES = 1_000  # more are separated by linear classifiers: others score every class
-_WITHIN = 0.002  # a router that predicts faster is preferred if it is at most this much worse
+_FOREST_ROWS = 1_500  # up to this number, trees are tried for a sparse X: they grow slowly there
+_ONE_FOLD = 2e7  # rows x features x classes of the sample: with more, one fold is held out
+_MOST = 1e8  # with more, the sample is smaller
+_FEWEST_ROWS = 1_000  # of a smaller sample
+_WITHIN = 0.002  # the average is preferred if its accuracy is at most this much lower
 
 
 class ChosenRouter(Router):
     """Choose between linear classifiers at the nodes and models of all classes.
 
     Routers are compared by 3-fold cross-validation on a stratified sample of the rows, and the most
-    accurate one is trained on all rows. Candidates for a dense X are `LinearRouter`,
-    `KernelRouter`, `ForestRouter`, and the average of the last two; for a sparse X they are
-    `LinearRouter` and `FlatRouter`. `LinearRouter` is taken without comparison if there are no more
-    than 60 rows, or more than 1,000 classes.
+    accurate one is trained on all rows; the average if it is within 0.002 of it, unless linear
+    classifiers are the best. Candidates for a dense X are `LinearRouter`, `KernelRouter`,
+    `ForestRouter`, and the average of the last two. For a sparse X they are `LinearRouter`,
+    `FlatRouter`, and, for up to 1,500 rows, `ForestRouter`. `LinearRouter` is taken without
+    comparison if there are no more than 60 rows, or more than 1,000 classes.
 
     Parameters
     ----------
     max_rows : int
-        Number of rows of the sample. All candidates together are fitted three times to two thirds
-        of it, or six times if it has no more than 500 rows: with the default, this takes 2 to 10
-        CPU seconds for 3,000 rows or more, about 2 for few.
+        Number of rows of the sample.
+    n_estimators : int
+        Number of trees of a forest.
+
+    Notes
+    -----
+    All candidates are fitted three times to two thirds of the sample, or six times if it has no
+    more than 500 rows. If rows x features x classes of the sample exceed 2e7, they are fitted once
+    to two thirds of it; if they exceed 1e8, the sample is smaller, but not below 1,000 rows. The
+    choice takes about 1 CPU second for a few hundred rows and 3 to 10 for 3,000, whatever the
+    number of further rows. Only if there are thousands of features and hundreds of classes does it
+    take longer, then less than the linear classifiers take with all rows.
 
     Examples
     --------
@@ -50,24 +60,30 @@ class ChosenRouter(Router):
     ChosenRouter(max_rows=1000)
     """
 
-    def __init__(self, max_rows: int = 3000) -> None:
+    def __init__(self, max_rows: int = 3000, *, n_estimators: int = 100) -> None:
         self.max_rows = max_rows
+        self.n_estimators = n_estimators
 
     def choose(self, problem: RoutingProblem) -> tuple[Router, dict[str, float]]:
         """Return the most accurate router and the accuracies; see `Router.choose`."""
         if not isinstance(self.max_rows, int | np.integer) or self.max_rows < 1:
             raise PalmetteError(f"max_rows={self.max_rows!r}: expected a positive integer.")
-        n_rows, n_classes = len(problem.codes), problem.table.n_classes
-        if n_rows <= _FEW_ROWS or n_classes < 2 or n_classes > _MANY_CLASSES:
+        if not 2 <= problem.table.n_classes <= _MANY_CLASSES:
+            return LinearRouter(), {}
+        problem = problem.without_copies()  # else copies are on both sides of a division
+        if len(problem.codes) <= _FEW_ROWS:
             return LinearRouter(), {}
         rng = np.random.default_rng(problem.seed or 0)
-        sample = problem.restrict(_stratified_rows(problem.codes, self.max_rows, rng))
-        single = _candidates(sample)
+        width = _width(problem)
+        n_rows = min(self.max_rows, max(_FEWEST_ROWS, int(_MOST / width)))
+        sample = problem.restrict(_stratified_rows(problem.codes, n_rows, rng))
+        single = self._candidates(sample, len(problem.codes))
         hits: dict[str, float] = {}
         total = 0.0
+        n_folds = 1 if len(sample.codes) * width > _ONE_FOLD else _FOLDS
         for _ in range(2 if len(sample.codes) <= _REPEATED_ROWS else 1):
             folds = _folds(sample.codes, rng)
-            for fold in range(_FOLDS):
+            for fold in range(n_folds):
                 held_out = np.flatnonzero(folds == fold)
                 if held_out.size:
                     found, weight = _compare(sample, held_out, single)
@@ -76,22 +92,35 @@ class ChosenRouter(Router):
         if not total:  # no class has two rows
             return LinearRouter(), {}
         scores = {name: value / total for name, value in hits.items()}
-        best = max(scores.values())
-        name = next(name for name, score in scores.items() if score >= best - _WITHIN)
-        parts = [single[part] for part in name.split("+")]
+        parts = [single[part] for part in _best(scores).split("+")]
         return parts[0] if len(parts) == 1 else AverageRouter(parts), scores
+
+    def _candidates(self, sample: RoutingProblem, n_rows: int) -> dict[str, Router]:
+        """Return the routers to compare by name, those that predict faster first."""
+        forest = ForestRouter(self.n_estimators)
+        if sparse.issparse(sample.X):
+            found: dict[str, Router] = {"linear": LinearRouter(), "flat": FlatRouter()}
+            return found if n_rows > _FOREST_ROWS else {**found, "forest": forest}
+        kernel = KernelRouter().choose(sample)[0]
+        return {"linear": LinearRouter(), "kernel": kernel, "forest": forest}
 
     def train(self, problem: RoutingProblem) -> Routes:
         """Choose a router and train it; see `Router.train`."""
         return self.choose(problem)[0].train(problem)
 
 
-def _candidates(sample: RoutingProblem) -> dict[str, Router]:
-    """Return the routers to compare by name, those that predict faster first."""
-    if sparse.issparse(sample.X):
-        return {"linear": LinearRouter(), "flat": FlatRouter()}
-    kernel = KernelRouter().choose(sample)[0]
-    return {"linear": LinearRouter(), "kernel": kernel, "forest": ForestRouter()}
+def _width(problem: RoutingProblem) -> float:
+    """Return a measure of the cost of a row: number of its values times number of classes."""
+    X = problem.X
+    values = X.nnz / X.shape[0] if sparse.issparse(X) else X.shape[1]
+    return float(max(values, 1) * problem.table.n_classes)
+
+
+def _best(scores: dict[str, float]) -> str:
+    """Return the name of the best candidate: the first of equals, an average if it is close."""
+    name = max(scores, key=lambda each: scores[each])
+    close = [each for each in scores if "+" in each and scores[each] >= scores[name] - _WITHIN]
+    return close[0] if close and name != "linear" else name
 
 
 def _compare(
@@ -112,7 +141,7 @@ def _compare(
             shared.append(name)
         else:
             tables[name] = class_scores(problem.table, routes, routes.prepare(X), count_rows(X))
-    if len(shared) > 1:
+    if len(shared) > 1 and not sparse.issparse(X):
         tables["+".join(shared)] = np.sum([tables[name] for name in shared], axis=0)
     hits = {
         name: float(weights @ (table.argmax(axis=1) == codes)) for name, table in tables.items()

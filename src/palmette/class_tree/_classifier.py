@@ -21,17 +21,14 @@ from palmette.base._column_scale import ColumnScale
 from palmette.base._fitting import Threads, check_target, check_weights, path_target, used_rows
 from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
 from palmette.class_tree._chosen_router import ChosenRouter
+from palmette.class_tree._forest_router import ForestRouter
+from palmette.class_tree._kernel_router import KernelRouter
 from palmette.class_tree._linear import LinearRouter
 from palmette.class_tree._linear_routes import check_routes
 from palmette.class_tree._routers import EstimatorRouter, SpectralRouter
 from palmette.class_tree._routing import OptionTable, Router, Routes, RoutingProblem
 from palmette.class_tree._search import best_labels, class_scores
-from palmette.class_tree._shared_routers import (
-    FlatRouter,
-    ForestRouter,
-    KernelRouter,
-    SharedRoutes,
-)
+from palmette.class_tree._shared_router import FlatRouter, SharedRoutes
 from palmette.decisions._decode import normalize_rows
 from palmette.decisions._rules import Beam, BestPath, TopDown, resolve_decoding
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
@@ -60,8 +57,8 @@ class ClassTreeClassifier(HierarchicalClassifier):
 Router, or scikit-learn classifier
         Trains the classifiers of the nodes. "auto" compares linear classifiers along the tree with
         kernel regression, a forest and the average of the two, or for a sparse X with linear
-        classifiers of all classes, by cross-validation on up to 3,000 rows; a dense X takes 2 to 10
-        CPU seconds for it. See `palmette.routing.ChosenRouter`.
+        classifiers of all classes and a forest, by cross-validation on up to 3,000 rows, which
+        takes 1 to 10 CPU seconds. See `palmette.routing.ChosenRouter`.
     decoding : "beam", "greedy", "exact", or a rule of `palmette.decoding`
         "beam" follows the best `beam_width` paths, "greedy" the best one, "exact" evaluates all
         nodes; so does "beam" if the router has a model of all classes, such as "kernel". Other
@@ -316,6 +313,12 @@ Router, or scikit-learn classifier
             check_routes(self.routes_, self.options_, self.n_features_in_, n_classes)
             scale = getattr(self, "scale_", None)
             require(scale is None or isinstance(scale, ColumnScale), "scale_ is no ColumnScale")
+            if scale is not None:
+                width = len(getattr(scale, "scale_", ()))
+                require(width == self.n_features_in_, "scale_ has another number of features")
+            if isinstance(self.routes_, SharedRoutes):
+                fits = self.routes_.n_features == self.n_features_in_
+                require(fits, "the routes have another number of features")
 
     def _width(self) -> int | None:
         """Return the beam width of the decision rule; 0 for all nodes, None for other rules."""

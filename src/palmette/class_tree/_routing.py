@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from palmette._arrays import FloatArray, IntArray, take_rows
+from palmette._arrays import FloatArray, IntArray, canonical_rows, take_rows
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 
@@ -177,6 +179,18 @@ class RoutingProblem:
         X, codes = take_rows(self.X, rows), self.codes[rows]
         return RoutingProblem(X, codes, self.table, weights, self.seed, self.run)
 
+    def without_copies(self) -> RoutingProblem:
+        """Return the problem in which copies of a row in one class are one row.
+
+        It has the sum of their weights, and the place of the first of them.
+        """
+        first, group = _distinct(self.X, self.codes)
+        if len(first) == len(self.codes):
+            return self
+        merged = self.restrict(first)
+        merged.weights = np.bincount(group, self.weights, len(first)).astype(np.float64)
+        return merged
+
     @cached_property
     def _rows_by_class(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         order = np.argsort(self.codes, kind="stable").astype(np.int64)
@@ -190,6 +204,24 @@ class RoutingProblem:
         member = np.repeat(np.arange(len(classes), dtype=np.int32), sizes)
         within = np.arange(len(member)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         return order[starts[classes][member] + within], member
+
+
+def _distinct(X: Any, codes: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the first of all copies of every row, ascending, and each row's position in these."""
+    if sparse.issparse(X):
+        X = canonical_rows(X)
+        cells: Any = (
+            X.indices[start:end].tobytes() + X.data[start:end].tobytes()
+            for start, end in pairwise(X.indptr.tolist())
+        )
+    else:
+        cells = ((row + 0.0).tobytes() for row in X)  # -0 is 0
+    places: dict[tuple[int, bytes], int] = {}
+    group = np.empty(len(codes), dtype=np.int64)
+    for row, (code, content) in enumerate(zip(codes.tolist(), cells, strict=True)):
+        key = code, blake2b(content, digest_size=16).digest()  # copies of X would fill the memory
+        group[row] = places.setdefault(key, len(places))
+    return np.unique(group, return_index=True)[1], group
 
 
 class Routes(ABC):
