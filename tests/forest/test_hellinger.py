@@ -10,10 +10,14 @@ from scipy.optimize import minimize
 from tests.forest import literal_soshf as literal
 from tests.strategies import quick
 
-from palmette.forest._node_block import Block, project, transpose_product
+from palmette._kernels import kernel
+from palmette.forest import _split_losses as losses
+from palmette.forest import _split_solvers as solvers
+from palmette.forest._node_block import DenseBlock, SparseBlock, project, transpose_product
+from palmette.forest._settings import AdamSettings
 from palmette.forest._split_losses import (
-    best_cut,
     class_shares,
+    exact_tanh,
     hellinger_derivatives,
     hellinger_loss,
     logistic_derivatives,
@@ -21,33 +25,29 @@ from palmette.forest._split_losses import (
     row_shares,
     soft_rates,
 )
-from palmette.forest._split_solvers import (
-    HELLINGER,
-    LOGISTIC,
-    adam,
-    alpha_at,
-    least_squares,
-    minimise,
-    smooth_l1,
-    soft_distance,
-)
+from palmette.forest._split_solvers import alpha_at, smooth_l1
+
+# the others run uncompiled, since only kernels call them
+approximate_tanh = kernel(error_model="numpy", fastmath=True)(losses.approximate_tanh.py_func)
+best_cut = kernel(error_model="numpy")(losses.best_cut.py_func)
+least_squares = kernel(error_model="numpy")(solvers.least_squares.py_func)
+minimise = kernel(error_model="numpy")(solvers.minimise.py_func)
+minimise_by_adam = kernel(error_model="numpy")(solvers.minimise_by_adam.py_func)
 
 PUBLISHED = (0.1, 1.5, 4.0, 10)  # sharpness of the sigmoid
 
 
-def dense_block(X):
-    nothing = np.empty(0, dtype=X.dtype)
-    return Block(X, np.empty(0, np.int64), np.empty(0, np.int32), nothing, False)
+def adam_settings(n_steps, eta=1e6, batch_size=1000):
+    return AdamSettings(-1.0, *PUBLISHED, n_steps, eta, 0.05, batch_size)
 
 
 def sparse_block(X):
     rows, columns = np.nonzero(X)
     starts = np.searchsorted(rows, np.arange(len(X) + 1)).astype(np.int64)
-    empty = np.empty((0, 0), dtype=X.dtype)
-    return Block(empty, starts, columns.astype(np.int32), X[rows, columns], True)
+    return SparseBlock(starts, columns.astype(np.int32), X[rows, columns])
 
 
-BLOCKS = {"dense": dense_block, "sparse": sparse_block}
+BLOCKS = {"dense": DenseBlock, "sparse": sparse_block}
 
 
 def problem(seed, n_rows=40, n_columns=5, kind=np.float64):
@@ -64,16 +64,17 @@ def shares_of(second, kind=np.float64, weights=None, write=class_shares):
     return shares
 
 
-def loss_and_slopes(block, shares, alpha, point, exact=True):
+def loss_and_slopes(block, shares, alpha, point):
     n_rows = shares.shape[1]
-    scores, tanh_scores, derivatives = (np.empty(n_rows, dtype=point.dtype) for _ in range(3))
-    project(block, point[:-1], point[-1], scores)
-    rates = soft_rates(scores, shares, alpha, exact, tanh_scores)
-    hellinger_derivatives(*rates, shares, tanh_scores, alpha, derivatives)
-    gradient = np.empty_like(point)
+    tanhs, derivatives = np.empty(n_rows, point.dtype), np.empty(n_rows, point.dtype)
+    project(block, point[:-1], point[-1], tanhs)
+    exact_tanh(tanhs, alpha, tanhs)
+    true_rate, false_rate = soft_rates(shares, tanhs)
+    hellinger_derivatives(true_rate, false_rate, shares, tanhs, alpha, derivatives)
+    gradient = np.empty(len(point), point.dtype)
     transpose_product(block, derivatives, gradient[:-1])
     gradient[-1] = derivatives.sum()
-    return hellinger_loss(*rates), gradient
+    return hellinger_loss(true_rate, false_rate), gradient
 
 
 def slopes_by_differences(function, point, step=1e-6):
@@ -117,7 +118,7 @@ def test_rates_of_nought_and_one_give_finite_slopes(bias, tpr, fpr):
     point = np.array([1.0, bias * 2])
     ones, y = np.column_stack([X, np.ones(4)]), np.where(second, 1, -1)
     assert literal.soft_rates(4.0, point, ones, y) == pytest.approx((tpr, fpr))
-    found, gradient = loss_and_slopes(dense_block(X), shares_of(second), 4.0, point)
+    found, gradient = loss_and_slopes(DenseBlock(X), shares_of(second), 4.0, point)
     by_differences = slopes_by_differences(lambda w: literal.loss(4.0, w, ones, y), point)
     assert found == pytest.approx(-2.0 if tpr != fpr else 0.0, abs=1e-3)
     np.testing.assert_allclose(gradient, by_differences, atol=1e-8)
@@ -148,8 +149,7 @@ def test_far_from_zero_the_smooth_norm_of_a_huge_eta_has_slopes_of_signs():
 @quick
 def test_the_quick_tangent_is_right_to_float32(score, alpha):
     scores, tanh_scores = np.array([score], dtype=np.float32), np.empty(1, dtype=np.float32)
-    shares = np.array([[0.0], [1.0]], dtype=np.float32)
-    soft_rates(scores, shares, alpha, False, tanh_scores)
+    approximate_tanh(scores, alpha, tanh_scores)
     assert tanh_scores[0] == pytest.approx(np.tanh(alpha * float(scores[0])), abs=3e-7)
     assert abs(tanh_scores[0]) <= 1.0
 
@@ -159,10 +159,10 @@ def test_weights_are_copies():
     times = np.random.default_rng(0).integers(1, 4, len(X))
     point = np.linspace(-1, 1, X.shape[1] + 1)
     weighed = loss_and_slopes(
-        dense_block(X), shares_of(second, weights=times.astype(float)), 1.0, point
+        DenseBlock(X), shares_of(second, weights=times.astype(float)), 1.0, point
     )
     copies = np.repeat(np.arange(len(X)), times)
-    copied = loss_and_slopes(dense_block(X[copies]), shares_of(second[copies]), 1.0, point)
+    copied = loss_and_slopes(DenseBlock(X[copies]), shares_of(second[copies]), 1.0, point)
     assert weighed[0] == pytest.approx(copied[0])
     np.testing.assert_allclose(weighed[1], copied[1], atol=1e-12)
 
@@ -180,17 +180,17 @@ def test_adam_goes_the_literal_way(form, penalty, eta):
     expected = literal.adam(ones, y, point, penalty, eta, sharpness)
     state = np.zeros(1, dtype=np.uint64)
     moved = point.copy()
-    settings = penalty, eta, PUBLISHED, 0.05, 1000, 30
-    adam(BLOCKS[form](X), second, np.ones(len(X)), *settings, state, moved)
+    settings = adam_settings(30, eta)
+    minimise_by_adam(settings, BLOCKS[form](X), second, np.ones(len(X)), penalty, state, moved)
     np.testing.assert_allclose(moved, expected, atol=1e-9)
     single = point.astype(np.float32)
     block = BLOCKS[form](X.astype(np.float32))
-    adam(block, second, np.ones(len(X)), *settings, state, single)
+    minimise_by_adam(settings, block, second, np.ones(len(X)), penalty, state, single)
     np.testing.assert_allclose(single, expected, atol=2e-2 if penalty else 1e-5)
 
 
 def test_the_sigmoid_sharpens_up_to_its_last_alpha():
-    found = [alpha_at(k, *PUBLISHED) for k in range(120)]
+    found = [alpha_at(adam_settings(120), k) for k in range(120)]
     assert found == pytest.approx(literal.alphas(*PUBLISHED, 120))
     assert found[0] == 0.1
     assert found[10] == pytest.approx(0.15)
@@ -200,11 +200,12 @@ def test_the_sigmoid_sharpens_up_to_its_last_alpha():
 def test_batches_learn_what_all_rows_teach():
     X, second = problem(1, n_rows=900)
     point, state = np.full(X.shape[1] + 1, 0.1), np.array([7], dtype=np.uint64)
-    adam(dense_block(X), second, np.ones(900), 0.0, 1e6, PUBLISHED, 0.05, 100, 100, state, point)
+    block, settings = DenseBlock(X), adam_settings(100, batch_size=100)
+    minimise_by_adam(settings, block, second, np.ones(900), 0.0, state, point)
     whole = np.full(X.shape[1] + 1, 0.1)
-    adam(dense_block(X), second, np.ones(900), 0.0, 1e6, PUBLISHED, 0.05, 900, 100, state, whole)
+    minimise_by_adam(adam_settings(100), block, second, np.ones(900), 0.0, state, whole)
     shares = shares_of(second)
-    by_batches, by_all = (soft_distance(dense_block(X), shares, 4.0, w) for w in (point, whole))
+    by_batches, by_all = (-loss_and_slopes(block, shares, 4.0, w)[0] for w in (point, whole))
     assert by_batches > 0.9 * by_all > 0.2
 
 
@@ -230,7 +231,7 @@ def test_quasi_newton_ends_no_higher_than_proximal_gradients(seed, penalty):
     for form in BLOCKS.values():
         point = start.copy()
         block, shares = form(X), shares_of(second)
-        found = minimise(HELLINGER, block, shares, 1.0, penalty, 0.0, 500, 1e-12, point)
+        found = minimise(block, shares, 1.0, penalty, None, 500, 1e-12, point)
         assert found == pytest.approx(literal.loss(1.0, point, ones, y), abs=1e-6)
         assert found + penalty * np.abs(point[:-1]).sum() <= expected + 1e-5
 
@@ -238,10 +239,10 @@ def test_quasi_newton_ends_no_higher_than_proximal_gradients(seed, penalty):
 def test_a_large_penalty_leaves_exact_zeros_and_the_bias():
     X, second = problem(2, n_rows=80, n_columns=8)
     point = np.full(9, 0.3)
-    minimise(HELLINGER, dense_block(X), shares_of(second), 1.0, 0.1, 0.0, 100, 1e-9, point)
+    minimise(DenseBlock(X), shares_of(second), 1.0, 0.1, None, 100, 1e-9, point)
     assert 0 < np.count_nonzero(point[:-1]) < 8
     point = np.full(9, 0.3)
-    minimise(HELLINGER, dense_block(X), shares_of(second), 1.0, 5.0, 0.0, 100, 1e-9, point)
+    minimise(DenseBlock(X), shares_of(second), 1.0, 5.0, None, 100, 1e-9, point)
     assert not point[:-1].any()
 
 
@@ -256,7 +257,7 @@ def test_logistic_regression_is_that_of_another_solver(form):
 
     expected = minimize(objective, np.zeros(6), method="BFGS", options={"gtol": 1e-8}).x
     point = np.zeros(6)
-    minimise(LOGISTIC, BLOCKS[form](X), shares, 1.0, 0.0, 0.01, 200, 1e-14, point)
+    minimise(BLOCKS[form](X), shares, None, 0.0, 0.01, 200, 1e-14, point)
     np.testing.assert_allclose(point, expected, atol=1e-4)
 
 
@@ -296,7 +297,7 @@ def test_with_more_features_than_rows_the_start_fits():
     rng = np.random.default_rng(0)
     X, second = rng.normal(size=(10, 40)), np.arange(10) % 3 == 0
     weights = np.empty(40)
-    bias = least_squares(dense_block(X), second, np.ones(10), 100, 1e-12, weights)
+    bias = least_squares(DenseBlock(X), second, np.ones(10), 100, 1e-12, weights)
     np.testing.assert_allclose(X @ weights + bias, np.where(second, 1.0, -1.0), atol=1e-8)
 
 

@@ -11,10 +11,13 @@ from tests.forest import literal_soshf as literal
 from tests.forest.test_hellinger import BLOCKS
 from tests.strategies import quick
 
-from palmette.forest._node_split import best_axis
+from palmette._kernels import kernel
+from palmette.forest import _node_split as node_split
 from palmette.forest._predict_kernel import ObliqueTrees, add_votes, find_leaves
 from palmette.forest._split_losses import row_shares
 from palmette.forest._tree_kernel import ROUTERS, TreeSettings, grow_tree
+
+best_axis = kernel(error_model="numpy")(node_split.best_axis.py_func)
 
 LITERAL = TreeSettings(
     router=ROUTERS["hellinger-adam"],
@@ -290,7 +293,7 @@ def test_the_best_feature_gains_most(form, seed, min_rows, ties):
     X = rng.normal(size=(14, 3)) * (rng.random((14, 3)) < 0.6)
     X = (np.round(X) if ties else X).astype(np.float32)
     second, weights = rng.random(14) < 0.5, rng.integers(1, 4, 14).astype(float)
-    shares = np.empty((2, 14), dtype=np.float32)  # as in forests: no other kernel is compiled
+    shares = np.empty((2, 14), dtype=np.float32)
     row_shares(second, weights, shares)
     column, cut, gain = best_axis(BLOCKS[form](X), 3, shares, min_rows)
     best = 0.0

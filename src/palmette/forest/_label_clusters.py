@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from palmette.forest._settings import TreeSettings
-from palmette.trees._random import STRIDE, State, mix, next_below
+from palmette._kernels import inner, kernel
+from palmette.forest._settings import ClusterSettings, Nodes
+from palmette.trees._random import STRIDE, State, mix_array, next_below
 
 Flags: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.int32]
@@ -23,7 +23,6 @@ Sums: TypeAlias = NDArray[np.float64]
 _RESOLUTION = 2**31 - 1  # number of different random numbers between 0 and 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def select_labels(
     indptr: Offsets, indices: Indices, rows: Indices, drawn: Indices, n_labels: int
 ) -> tuple[Offsets, Indices]:
@@ -39,24 +38,19 @@ def select_labels(
         Number of columns of the label matrix.
     """
     number = np.full(n_labels, -1, dtype=np.int32)
-    for j in range(len(drawn)):
-        number[drawn[j]] = j
-    starts = np.zeros(len(rows) + 1, dtype=np.int64)
-    for i in range(len(rows)):
-        n_own = 0
-        for k in range(indptr[rows[i]], indptr[rows[i] + 1]):
-            n_own += number[indices[k]] >= 0
-        starts[i + 1] = starts[i] + n_own
-    labels, place = np.empty(starts[-1], dtype=np.int32), 0
-    for row in rows:
-        for k in range(indptr[row], indptr[row + 1]):
-            if number[indices[k]] >= 0:
-                labels[place] = number[indices[k]]
-                place += 1
-    return starts, labels
+    number[drawn] = np.arange(len(drawn), dtype=np.int32)
+    first = indptr[rows]
+    sizes = indptr[rows + 1] - first
+    ends = np.cumsum(sizes)
+    places = np.repeat(first - ends + sizes, sizes)
+    places += np.arange(len(places))
+    labels = number[indices[places]]
+    is_drawn = labels >= 0
+    n_before = np.zeros(len(labels) + 1, dtype=np.int64)
+    np.cumsum(is_drawn, out=n_before[1:])
+    return n_before[np.concatenate([[0], ends])], labels[is_drawn]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def distinct_sets(starts: Offsets, labels: Indices) -> tuple[Indices, Indices]:
     """Number the distinct label sets; the order of the labels within a row does not matter.
 
@@ -69,56 +63,47 @@ def distinct_sets(starts: Offsets, labels: Indices) -> tuple[Indices, Indices]:
     row_of : int32 array of shape (n_sets,)
         One row per set.
     """
-    n_rows = len(starts) - 1
-    hashes = np.zeros(n_rows, dtype=np.uint64)
-    for i in range(n_rows):
-        for k in range(starts[i], starts[i + 1]):
-            hashes[i] += mix(np.uint64(labels[k]) + STRIDE)
-    order = np.argsort(hashes, kind="mergesort")
-    set_of, row_of, n_sets = np.empty(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.int32), 0
-    for place in range(n_rows):
-        i = order[place]
-        if place == 0 or hashes[i] != hashes[order[place - 1]]:
-            row_of[n_sets] = i
-            n_sets += 1
-        set_of[i] = n_sets - 1
-    return set_of, row_of[:n_sets].copy()
+    sums = np.zeros(len(labels) + 1, dtype=np.uint64)
+    np.cumsum(mix_array(labels.astype(np.uint64) + STRIDE), out=sums[1:])  # they may overflow
+    hashes = sums[starts[1:]] - sums[starts[:-1]]
+    _, row_of, set_of = np.unique(hashes, return_index=True, return_inverse=True)
+    return set_of.astype(np.int32), row_of.astype(np.int32)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def count_labels(
-    starts: Offsets, labels: Indices, rows: Indices, weights: Sums, n_labels: int
-) -> Sums:
-    """Return the total weight of the rows that have each label."""
-    counts = np.zeros(n_labels)
+    starts: Offsets, labels: Indices, rows: Indices, weights: Sums, counts: Sums
+) -> None:
+    """Write the total weight of the rows that have each label."""
+    for j in range(len(counts)):
+        counts[j] = 0.0
     for i in range(len(rows)):
         for k in range(starts[rows[i]], starts[rows[i] + 1]):
             counts[labels[k]] += weights[i]
-    return counts
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def idf_weights(counts: Sums, total: float) -> Sums:
-    """Return one term of Eq. 1: ``log(1 + total / count)``, divided by the maximum.
+@inner(error_model="numpy")
+def idf_weights(total: float, weights: Sums) -> None:
+    """Replace counts by one term of Eq. 1: ``log(1 + total / count)``, divided by the maximum.
 
     A label without positive rows has weight 1, the maximum.
     """
-    weights, largest = np.ones(len(counts)), 0.0
-    for j in range(len(counts)):
-        if counts[j] > 0.0:
-            weights[j] = np.log1p(total / counts[j])
-            largest = max(largest, weights[j])
-    for j in range(len(counts)):
-        weights[j] = weights[j] / largest if counts[j] > 0.0 else 1.0
-    return weights
+    largest = 0.0
+    for j in range(len(weights)):
+        if weights[j] > 0.0:
+            weights[j] = np.log1p(total / weights[j])
+            if weights[j] > largest:
+                largest = weights[j]
+    for j in range(len(weights)):
+        weights[j] = weights[j] / largest if weights[j] > 0.0 else 1.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _draw(masses: Sums, state: State) -> int:
     """Draw an index with probabilities proportional to the masses."""
     total = 0.0
-    for mass in masses:
-        total += mass
+    for i in range(len(masses)):
+        total += masses[i]
     point, reached = total * (next_below(state, _RESOLUTION) / _RESOLUTION), 0.0
     for i in range(len(masses)):
         reached += masses[i]
@@ -130,7 +115,7 @@ def _draw(masses: Sums, state: State) -> int:
     return 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _first_centres(
     starts: Offsets,
     labels: Indices,
@@ -142,31 +127,32 @@ def _first_centres(
     centres: Sums,
 ) -> None:
     """Draw two sets as initial centres (k-means++)."""
-    centres[:] = 0.0
+    for j in range(len(weights)):
+        centres[0, j] = centres[1, j] = 0.0
     first = _draw(masses, state)
     for k in range(starts[rows[first]], starts[rows[first] + 1]):
         centres[0, labels[k]] = weights[labels[k]]
-    distances = np.empty(len(rows))
+    distances = np.empty(len(rows), np.float64)
     for s in range(len(rows)):
         shared = 0.0
         for k in range(starts[rows[s]], starts[rows[s] + 1]):
             shared += weights[labels[k]] * centres[0, labels[k]]
-        distance = max(norms[s] + norms[first] - 2 * shared, 0.0)
-        distances[s] = 0.0 if s == first else masses[s] * distance
+        distance = norms[s] + norms[first] - 2 * shared
+        distances[s] = 0.0 if s == first or distance < 0.0 else masses[s] * distance
     second = _draw(distances, state)
     for k in range(starts[rows[second]], starts[rows[second] + 1]):
         centres[1, labels[k]] = weights[labels[k]]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _assign(
     starts: Offsets, labels: Indices, rows: Indices, weights: Sums, centres: Sums, second: Flags
 ) -> int:
     """Assign every set to the nearer centre; return how many sets changed their cluster."""
-    difference, middle = np.empty(len(weights)), 0.0
+    difference, middle = np.empty(len(weights), np.float64), 0.0
     for j in range(len(weights)):
         difference[j] = weights[j] * (centres[1, j] - centres[0, j])
-        middle += 0.5 * (centres[1, j] ** 2 - centres[0, j] ** 2)
+        middle += 0.5 * (centres[1, j] * centres[1, j] - centres[0, j] * centres[0, j])
     moved = 0
     for s in range(len(rows)):
         score = -middle
@@ -177,7 +163,7 @@ def _assign(
     return moved
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _move_centres(
     starts: Offsets,
     labels: Indices,
@@ -188,24 +174,29 @@ def _move_centres(
     centres: Sums,
 ) -> float:
     """Set the centres to the means; return the sum of squares they explain, -1 if one is empty."""
-    centres[:] = 0.0
-    total = np.zeros(2)
+    for j in range(len(weights)):
+        centres[0, j] = centres[1, j] = 0.0
+    of_first, of_second = 0.0, 0.0
     for s in range(len(rows)):
         side = 1 if second[s] else 0
-        total[side] += masses[s]
+        if second[s]:
+            of_second += masses[s]
+        else:
+            of_first += masses[s]
         for k in range(starts[rows[s]], starts[rows[s] + 1]):
             centres[side, labels[k]] += masses[s]
-    if total[0] == 0.0 or total[1] == 0.0:
+    if of_first == 0.0 or of_second == 0.0:
         return -1.0
     explained = 0.0
     for side in range(2):
+        total = of_second if side else of_first
         for j in range(len(weights)):
-            centres[side, j] *= weights[j] / total[side]
-            explained += total[side] * centres[side, j] ** 2
+            centres[side, j] *= weights[j] / total
+            explained += total * (centres[side, j] * centres[side, j])
     return explained
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def cluster_sets(
     starts: Offsets,
     labels: Indices,
@@ -240,17 +231,21 @@ def cluster_sets(
         fewer than two clusters.
     """
     n_sets = len(rows)
-    second[:] = False
+    for s in range(n_sets):
+        second[s] = False
     if n_sets < 2:
         return -1.0
-    norms = np.zeros(n_sets)
+    norms = np.empty(n_sets, np.float64)
     for s in range(n_sets):
+        norms[s] = 0.0
         for k in range(starts[rows[s]], starts[rows[s] + 1]):
-            norms[s] += weights[labels[k]] ** 2
-    centres, trial, best = np.empty((2, len(weights))), np.empty(n_sets, dtype=np.bool_), -1.0
+            norms[s] += weights[labels[k]] * weights[labels[k]]
+    centres, trial = np.empty((2, len(weights)), np.float64), np.empty(n_sets, np.bool_)
+    best = -1.0
     for _ in range(n_starts if n_sets > 2 else 1):
         _first_centres(starts, labels, rows, masses, weights, norms, state, centres)
-        trial[:] = False
+        for s in range(n_sets):
+            trial[s] = False
         explained = -1.0
         for iteration in range(max_iterations):
             moved = _assign(starts, labels, rows, weights, centres, trial)
@@ -261,30 +256,33 @@ def cluster_sets(
                 break
         if explained > best:
             best = explained
-            for i in range(len(trial)):
-                second[i] = trial[i]
+            for s in range(n_sets):
+                second[s] = trial[s]
     return best
 
 
 # ------------------------------------------------------------------------------- the rows of a node
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _drop_labels(share: float, state: State, weights: Sums) -> None:
     """Set the weights of a random part of the labels to zero."""
-    n_left = min(max(int(np.rint(share * len(weights))), 1), len(weights))
-    if n_left == len(weights):
+    n_labels = len(weights)
+    n_left = int(np.rint(share * n_labels))
+    if n_left < 1:
+        n_left = 1
+    if n_left >= n_labels:
         return
-    for j in range(len(weights)):
-        if next_below(state, len(weights) - j) < n_left:
+    for j in range(n_labels):
+        if next_below(state, n_labels - j) < n_left:
             n_left -= 1
         else:
             weights[j] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def cluster_rows(
-    settings: TreeSettings,
+@inner(error_model="numpy")
+def _cluster_rows(
+    settings: ClusterSettings,
     starts: Offsets,
     labels: Indices,
     overall: Sums,
@@ -292,63 +290,124 @@ def cluster_rows(
     row_of: Indices,
     place_of_set: Indices,
     rows: Indices,
-    weights: Sums,
+    row_weights: Sums,
     state: State,
     second: Flags,
 ) -> bool:
-    """Write the cluster of every row of a node; return whether there are two clusters.
-
-    Parameters
-    ----------
-    settings : TreeSettings
-    starts, labels : arrays, IN
-        Label sets of the tree's rows (CSR).
-    overall : float64 array of shape (n_labels,), IN
-        The global term of Eq. 1.
-    set_of, row_of : int32 arrays, IN
-        As returned by `distinct_sets`.
-    place_of_set : int32 array of shape (n_sets,), IN and OUT
-        Buffer that is -1 everywhere, before and after.
-    rows : int32 array of shape (n_rows,), IN
-        Rows of the node, as indices among the rows of the tree.
-    weights : float64 array of shape (n_rows,), IN
-    state : uint64 array of shape (1,), IN and OUT
-    second : bool array of shape (n_rows,), OUT
-    """
-    n_sets, set_rows, masses = 0, np.empty(len(rows), dtype=np.int32), np.empty(len(rows))
-    for i in range(len(rows)):
+    """Write the cluster of every row of a node; return whether there are two clusters."""
+    n_rows, n_labels, n_sets = len(rows), len(overall), 0
+    set_rows, masses = np.empty(n_rows, np.int32), np.empty(n_rows, np.float64)
+    for i in range(n_rows):
         own = set_of[rows[i]]
         if place_of_set[own] < 0:
             place_of_set[own] = n_sets
             set_rows[n_sets], masses[n_sets] = row_of[own], 0.0
             n_sets += 1
-        masses[place_of_set[own]] += weights[i]
+        masses[place_of_set[own]] += row_weights[rows[i]]
     set_rows, masses = set_rows[:n_sets], masses[:n_sets]
-    set_is_second = np.empty(n_sets, dtype=np.bool_)
-    label_weights = np.ones(len(overall))
+    set_is_second = np.empty(n_sets, np.bool_)
+    all_weights, some_weights = np.empty(n_labels, np.float64), np.empty(n_labels, np.float64)
     if n_sets > 1 and settings.idf:
-        counts = count_labels(starts, labels, set_rows, masses, len(overall))
-        local = idf_weights(counts, masses.sum())
-        for j in range(len(overall)):
-            label_weights[j] = settings.beta * overall[j] + (1.0 - settings.beta) * local[j]
-    all_weights = label_weights.copy()
-    _drop_labels(settings.label_share, state, label_weights)
-    n_starts, n_iterations, explained = settings.n_starts, settings.cluster_iterations, -1.0
-    for candidate in (label_weights, all_weights):
+        count_labels(starts, labels, set_rows, masses, all_weights)
+        total = 0.0
+        for s in range(n_sets):
+            total += masses[s]
+        idf_weights(total, all_weights)
+        for j in range(n_labels):
+            local = (1.0 - settings.beta) * all_weights[j]
+            all_weights[j] = settings.beta * overall[j] + local
+    else:
+        for j in range(n_labels):
+            all_weights[j] = 1.0
+    for j in range(n_labels):
+        some_weights[j] = all_weights[j]
+    _drop_labels(settings.label_share, state, some_weights)
+    explained = -1.0
+    for attempt in range(2):
         if explained < 0.0:
             explained = cluster_sets(
                 starts,
                 labels,
                 set_rows,
                 masses,
-                candidate,
-                n_starts,
-                n_iterations,
+                all_weights if attempt else some_weights,
+                settings.n_starts,
+                settings.iterations,
                 state,
                 set_is_second,
             )
-    for i in range(len(rows)):
+    for i in range(n_rows):
         second[i] = set_is_second[place_of_set[set_of[rows[i]]]]
-    for row in set_rows:
-        place_of_set[set_of[row]] = -1
+    for s in range(n_sets):
+        place_of_set[set_of[set_rows[s]]] = -1
     return explained >= 0.0
+
+
+@kernel(error_model="numpy")
+def cluster_nodes(
+    settings: ClusterSettings,
+    starts: Offsets,
+    labels: Indices,
+    set_of: Indices,
+    row_of: Indices,
+    place_of_set: Indices,
+    overall: Sums,
+    order: Indices,
+    row_weights: Sums,
+    nodes: Nodes,
+    begin: int,
+    end: int,
+    min_rows: int,
+    second: Flags,
+) -> None:
+    """Cluster the rows of several nodes, each node in two.
+
+    Parameters
+    ----------
+    settings : ClusterSettings
+    starts, labels : arrays, IN
+        Label sets of the tree's rows (CSR).
+    set_of, row_of : int32 arrays, IN
+        As returned by `distinct_sets`.
+    place_of_set : int32 array of shape (n_sets,), IN and OUT
+        Buffer that is -1 everywhere, before and after.
+    overall : float64 array of shape (n_labels,), IN and OUT
+        The global term of Eq. 1; it is written if node 0, the root, is clustered.
+    order : int32 array of shape (n_rows,), IN
+        Rows of the tree by node.
+    row_weights : float64 array of shape (n_rows,), IN
+    nodes : Nodes, IN and OUT
+        A node is marked as split if it has two clusters.
+    begin, end : int
+        First node, and the node after the last.
+    min_rows : int
+        Nodes with fewer rows are not split.
+    second : bool array of shape (n_rows,), OUT
+        Whether a row of ``order`` is in the second cluster of its node.
+    """
+    if begin == 0:
+        count_labels(starts, labels, order, row_weights, overall)
+        total = 0.0
+        for i in range(len(row_weights)):
+            total += row_weights[i]
+        idf_weights(total, overall)
+    state = np.empty(1, np.uint64)
+    for node in range(begin, end):
+        first, last = nodes.first[node], nodes.last[node]
+        nodes.is_split[node] = False
+        if last - first >= min_rows:
+            state[0] = nodes.seed[node]
+            nodes.is_split[node] = _cluster_rows(
+                settings,
+                starts,
+                labels,
+                overall,
+                set_of,
+                row_of,
+                place_of_set,
+                order[first:last],
+                row_weights,
+                state,
+                second[first:last],
+            )
+            nodes.state[node] = state[0]

@@ -1,7 +1,9 @@
-"""Block: the features of a node's rows, copied once, and the products that the solvers need.
+"""Blocks: the features of a node's rows, copied once, and the products that the solvers need.
 
 A block is dense or sparse (CSR); its columns are the node's features in ascending order. A sparse
-block has only the columns that are nonzero in some row of the node.
+block has only the columns that are nonzero in some row of the node. Both kinds, and the rows of all
+nodes that they are copied from, are tuples of different lengths: numba leaves out the branches of
+``if len(block) == 1`` that do not apply, and compiles what is used only.
 """
 
 from __future__ import annotations
@@ -9,105 +11,121 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from palmette._kernels import inner
 
 Indices: TypeAlias = NDArray[np.int32]
 Offsets: TypeAlias = NDArray[np.int64]
 Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 
 
-class Block(NamedTuple):
-    """Rows of a node by its features: ``dense``, or the other three arrays if ``is_sparse``."""
+class DenseBlock(NamedTuple):
+    """A dense matrix: values of shape (n_rows, n_columns)."""
 
-    dense: Reals
+    values: Reals
+
+
+class SparseBlock(NamedTuple):
+    """A sparse matrix (CSR)."""
+
     starts: Offsets
     columns: Indices
     values: Reals
-    is_sparse: bool
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def gather_dense(X: Reals, rows: Indices, features: Indices) -> Block:
-    """Copy rows and features of a dense matrix into a block.
+Block: TypeAlias = DenseBlock | SparseBlock
+
+
+@inner(error_model="numpy")
+def gather_dense(X: Reals, rows: Indices, order: Indices, features: Indices) -> Reals:
+    """Copy rows and features of a dense matrix.
 
     Parameters
     ----------
     X : float array of shape (n_samples, n_features), IN
-    rows : int32 array of shape (n_rows,), IN
+    rows : int32 array of shape (n_in_bag,), IN
+    order : int32 array of shape (n_rows,), IN
+        Positions in ``rows``.
     features : int32 array of shape (n_columns,), IN
     """
-    dense = np.empty((len(rows), len(features)), dtype=X.dtype)
-    for i in range(len(rows)):
-        row = X[rows[i]]
+    values = np.empty((len(order), len(features)), X.dtype)
+    for i in range(len(order)):
+        row = X[rows[order[i]]]
         for j in range(len(features)):
-            dense[i, j] = row[features[j]]
-    nothing = np.empty(0, dtype=X.dtype)
-    return Block(dense, np.empty(0, np.int64), np.empty(0, np.int32), nothing, False)
+            values[i, j] = row[features[j]]
+    return values
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def gather_sparse(
-    data: Reals,
-    indices: Indices,
-    indptr: Offsets,
+    X: SparseBlock,
     rows: Indices,
+    order: Indices,
     features: Indices,
     min_rows: int,
     column_of: Indices,
-) -> tuple[Block, Indices]:
+    used: Indices,
+) -> tuple[Offsets, Indices, Reals, int]:
     """Copy rows and features of a sparse matrix, without features that are nonzero in few rows.
 
     Parameters
     ----------
-    data, indices, indptr : arrays, IN
-        CSR with sorted indices.
-    rows : int32 array of shape (n_rows,), IN
+    X : SparseBlock, IN
+        With sorted columns.
+    rows, order : int32 arrays, IN
+        As in `gather_dense`.
     features : int32 array of shape (n_drawn,), IN
         Ascending.
     min_rows : int
         Minimum number of nonzero rows of a feature, at least one.
     column_of : int32 array of shape (n_features,), IN and OUT
         Buffer that is -1 everywhere, before and after.
+    used : int32 array of shape (n_drawn,), OUT
+        The features of the block's columns come first.
 
     Returns
     -------
-    block : Block
-    used : int32 array of shape (n_columns,)
-        The features of the block's columns.
+    starts, columns, values : arrays
+        Of the block.
+    n_columns : int
     """
+    indptr, indices, data = X.starts, X.columns, X.values
     # without branches: about half of the entries are of features not drawn, in no pattern
-    for row in rows:
+    for i in range(len(order)):
+        row = rows[order[i]]
         for k in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
             column_of[np.uint64(indices[k])] += np.int32(data[k] != 0.0)
-    counts = column_of[features] + 1
-    column_of[:] = -1
-    n_entries, n_used, used = 0, 0, np.empty(len(features), dtype=np.int32)
     for j in range(len(features)):
-        if counts[j] >= min_rows:
-            column_of[features[j]] = n_used
-            used[n_used] = features[j]
-            n_used += 1
-            n_entries += counts[j]
-    used = used[:n_used].copy()
-    starts = np.empty(len(rows) + 1, dtype=np.int64)
-    columns = np.empty(n_entries + 1, dtype=np.int32)  # one more, for entries that are dropped
-    values = np.empty(n_entries + 1, dtype=data.dtype)
+        used[j] = column_of[features[j]] + 1
+    for j in range(len(column_of)):
+        column_of[j] = -1
+    n_entries, n_columns = 0, 0
+    for j in range(len(features)):
+        count = used[j]
+        if count >= min_rows:
+            column_of[features[j]] = n_columns
+            used[n_columns] = features[j]
+            n_columns += 1
+            n_entries += count
+    starts = np.empty(len(order) + 1, np.int64)
+    columns = np.empty(n_entries + 1, np.int32)  # one more, for entries that are dropped
+    values = np.empty(n_entries + 1, data.dtype)
     place = np.uint64(0)
-    for i in range(len(rows)):
+    for i in range(len(order)):
+        row = rows[order[i]]
         starts[i] = place
-        for k in range(np.uint64(indptr[rows[i]]), np.uint64(indptr[rows[i] + 1])):
+        for k in range(np.uint64(indptr[row]), np.uint64(indptr[row + 1])):
             column, value = column_of[np.uint64(indices[k])], data[k]
             columns[place], values[place] = column, value
             place += np.uint64((column >= 0) & (value != 0.0))
-    starts[len(rows)] = place
-    columns, values = columns[:n_entries], values[:n_entries]
-    for feature in used:
-        column_of[feature] = -1
-    return Block(np.empty((0, 0), data.dtype), starts, columns, values, True), used
+    starts[len(order)] = place
+    for j in range(n_columns):
+        column_of[used[j]] = -1
+    return starts, columns[:n_entries], values[:n_entries], n_columns
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@inner(error_model="numpy", fastmath=True)
 def _project_dense(dense: Reals, weights: Reals, bias: float, scores: Reals) -> None:
     n_rows, n_columns = dense.shape
     shift = weights.dtype.type(bias)
@@ -127,7 +145,7 @@ def _project_dense(dense: Reals, weights: Reals, bias: float, scores: Reals) -> 
         scores[i] = p
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@inner(error_model="numpy", fastmath=True)
 def _transpose_product_dense(dense: Reals, factors: Reals, sums: Reals) -> None:
     n_rows, n_columns = dense.shape
     for i in range(0, n_rows - n_rows % 4, 4):
@@ -140,7 +158,7 @@ def _transpose_product_dense(dense: Reals, factors: Reals, sums: Reals) -> None:
             sums[j] += factors[i] * dense[i, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@inner(error_model="numpy", fastmath=True)
 def _project_sparse(
     starts: Offsets, columns: Indices, values: Reals, weights: Reals, bias: float, scores: Reals
 ) -> None:
@@ -158,7 +176,7 @@ def _project_sparse(
         scores[i] = p + q
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@inner(error_model="numpy", fastmath=True)
 def _transpose_product_sparse(
     starts: Offsets, columns: Indices, values: Reals, factors: Reals, sums: Reals
 ) -> None:
@@ -168,42 +186,43 @@ def _transpose_product_sparse(
             sums[np.uint64(columns[k])] += factor * values[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def project(block: Block, weights: Reals, bias: float, scores: Reals) -> None:
     """Write ``block @ weights + bias`` to ``scores``.
 
     Parameters
     ----------
-    block : Block, IN
+    block : DenseBlock or SparseBlock, IN
     weights : float array of shape (n_columns,), IN
         Of the data type of the block, as all arrays here.
     bias : float
     scores : float array of shape (n_rows,), OUT
     """
-    if not block.is_sparse:
-        _project_dense(block.dense, weights, bias, scores)
-        return
-    _project_sparse(block.starts, block.columns, block.values, weights, bias, scores)
+    if len(block) == 1:
+        _project_dense(block.values, weights, bias, scores)
+    else:
+        _project_sparse(block.starts, block.columns, block.values, weights, bias, scores)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def transpose_product(block: Block, factors: Reals, sums: Reals) -> None:
     """Write ``block.T @ factors`` to ``sums``.
 
     Parameters
     ----------
-    block : Block, IN
+    block : DenseBlock or SparseBlock, IN
     factors : float array of shape (n_rows,), IN
     sums : float array of shape (n_columns,), OUT
     """
-    sums[:] = 0.0
-    if not block.is_sparse:
-        _transpose_product_dense(block.dense, factors, sums)
-        return
-    _transpose_product_sparse(block.starts, block.columns, block.values, factors, sums)
+    for j in range(len(sums)):
+        sums[j] = 0.0
+    if len(block) == 1:
+        _transpose_product_dense(block.values, factors, sums)
+    else:
+        _transpose_product_sparse(block.starts, block.columns, block.values, factors, sums)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def project_in_order(block: Block, weights: Reals, scores: Reals) -> None:
     """Write ``block @ weights``, summed from the first column to the last.
 
@@ -211,54 +230,64 @@ def project_in_order(block: Block, weights: Reals, scores: Reals) -> None:
 
     Parameters
     ----------
-    block : Block, IN
+    block : DenseBlock or SparseBlock, IN
     weights : float array of shape (n_columns,), IN
     scores : float array of shape (n_rows,), OUT
     """
-    if block.is_sparse:
-        for i in range(len(block.starts) - 1):
+    if len(block) == 1:
+        dense, kept, n_kept = block.values, np.empty(len(weights), np.int64), 0
+        for j in range(len(weights)):
+            if weights[j] != 0.0:
+                kept[n_kept] = j
+                n_kept += 1
+        n_rows = len(scores)
+        for i in range(0, n_rows - n_rows % 4, 4):  # four independent sums
+            p = q = r = s = weights.dtype.type(0.0)
+            for k in range(n_kept):
+                j = kept[k]
+                p += dense[i, j] * weights[j]
+                q += dense[i + 1, j] * weights[j]
+                r += dense[i + 2, j] * weights[j]
+                s += dense[i + 3, j] * weights[j]
+            scores[i], scores[i + 1], scores[i + 2], scores[i + 3] = p, q, r, s
+        for i in range(n_rows - n_rows % 4, n_rows):
+            p = weights.dtype.type(0.0)
+            for k in range(n_kept):
+                p += dense[i, kept[k]] * weights[kept[k]]
+            scores[i] = p
+    else:
+        for i in range(len(scores)):
             score = weights.dtype.type(0.0)
             for k in range(block.starts[i], block.starts[i + 1]):
                 score += block.values[k] * weights[block.columns[k]]
             scores[i] = score
-        return
-    kept, dense = np.flatnonzero(weights), block.dense
-    n_rows = len(scores)
-    for i in range(0, n_rows - n_rows % 4, 4):  # four independent sums
-        p = q = r = s = weights.dtype.type(0.0)
-        for j in kept:
-            p += dense[i, j] * weights[j]
-            q += dense[i + 1, j] * weights[j]
-            r += dense[i + 2, j] * weights[j]
-            s += dense[i + 3, j] * weights[j]
-        scores[i], scores[i + 1], scores[i + 2], scores[i + 3] = p, q, r, s
-    for i in range(n_rows - n_rows % 4, n_rows):
-        p = weights.dtype.type(0.0)
-        for j in kept:
-            p += dense[i, j] * weights[j]
-        scores[i] = p
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def take_rows(block: Block, rows: Indices) -> Block:
     """Return a block with some of the rows.
 
     Parameters
     ----------
-    block : Block, IN
+    block : DenseBlock or SparseBlock, IN
     rows : int32 array of shape (n_taken,), IN
         Indices within the block.
     """
-    if not block.is_sparse:
-        return Block(block.dense[rows], block.starts, block.columns, block.values, False)
-    starts = np.zeros(len(rows) + 1, dtype=np.int64)
+    if len(block) == 1:
+        taken = np.empty((len(rows), block.values.shape[1]), block.values.dtype)
+        for i in range(len(rows)):
+            for j in range(taken.shape[1]):
+                taken[i, j] = block.values[rows[i], j]
+        return DenseBlock(taken)
+    starts, n_entries = np.empty(len(rows) + 1, np.int64), 0
     for i in range(len(rows)):
-        starts[i + 1] = starts[i] + block.starts[rows[i] + 1] - block.starts[rows[i]]
-    columns = np.empty(starts[-1], dtype=np.int32)
-    values = np.empty(starts[-1], dtype=block.values.dtype)
+        starts[i] = n_entries
+        n_entries += block.starts[rows[i] + 1] - block.starts[rows[i]]
+    starts[len(rows)] = n_entries
+    columns, values = np.empty(n_entries, np.int32), np.empty(n_entries, block.values.dtype)
     for i in range(len(rows)):
         own = block.starts[rows[i]]
         for k in range(starts[i + 1] - starts[i]):
             columns[starts[i] + k] = block.columns[own + k]
             values[starts[i] + k] = block.values[own + k]
-    return Block(block.dense, starts, columns, values, True)
+    return SparseBlock(starts, columns, values)

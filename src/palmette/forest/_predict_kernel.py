@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from palmette._arrays import read_only
+from palmette._kernels import inner, kernel
 
 Flags: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.int32]
@@ -59,7 +59,7 @@ class ObliqueTrees(NamedTuple):
         return ObliqueTrees._make(read_only(each) for each in self)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _read_block(
     X: Reals,
     data: Reals,
@@ -85,7 +85,7 @@ def _read_block(
             by_feature[j, i] = by_row[i, j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inner(error_model="numpy", inline="always")
 def _score_all(
     by_feature: Reals, features: Indices, values: Reals, start: int, stop: int, scores: Reals
 ) -> None:
@@ -106,7 +106,7 @@ def _score_all(
             scores[i] += by_feature[a, i] * p
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inner(error_model="numpy", inline="always")
 def _score_some(
     rows: Reals,
     order: Indices,
@@ -156,7 +156,7 @@ def _score_some(
         sums[place] = a
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inner(error_model="numpy", inline="always")
 def _partition(
     order: Indices, first: int, last: int, sums: Reals, bias: float, right_rows: Indices
 ) -> int:
@@ -174,7 +174,7 @@ def _partition(
     return middle
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _leaves_in_tree(
     by_feature: Reals,
     rows: Reals,
@@ -217,7 +217,7 @@ def _leaves_in_tree(
             n_stacked += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _allocate(n_features: int) -> tuple[Reals, Reals, Indices, _Buffers]:
     """Return arrays for a block of rows by row and by feature, their leaves, and buffers."""
     size = min(max(_BLOCK_VALUES // max(n_features, 1), _MIN_ROWS), _MAX_ROWS)
@@ -229,7 +229,7 @@ def _allocate(n_features: int) -> tuple[Reals, Reals, Indices, _Buffers]:
     return by_row, by_feature, leaves, (order, right_rows, scores, sums, stack)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _find_leaves(
     X: Reals,
     data: Reals,
@@ -250,7 +250,7 @@ def _find_leaves(
                 leaves[first + i, tree] = found[i] - trees.tree_starts[tree]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _add_votes(
     X: Reals,
     data: Reals,

@@ -1,8 +1,11 @@
-"""TreeSettings: the settings of a structured tree, as the compiled functions take them."""
+"""TreeSettings: the settings of a structured tree; and what the compiled functions take of them."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 ADAM, OWLQN, LOGISTIC_ROUTER, AXIS = 0, 1, 2, 3
 ROUTERS = {
@@ -15,6 +18,8 @@ ROUTERS = {
 
 class TreeSettings(NamedTuple):
     """Settings of a structured tree; the types are fixed, since kernels are compiled for them.
+
+    A kernel gets a part of them: `ClusterSettings`, and the settings of one kind of splits.
 
     Attributes
     ----------
@@ -88,3 +93,132 @@ class TreeSettings(NamedTuple):
     label_share: float = 1.0
     prune: float = 0.1
     min_column_rows: int = 1
+
+    def of_clusters(self) -> ClusterSettings:
+        """Return the settings of the clustering of label sets."""
+        return ClusterSettings(
+            self.idf, self.beta, self.n_starts, self.cluster_iterations, self.label_share
+        )
+
+    def of_splits(self) -> SplitArguments:
+        """Return the settings of splits: the first arguments of `split_nodes`."""
+        common = SplitSettings(self.min_samples_leaf, self.min_column_rows, self.feature_share)
+        if self.router == AXIS:
+            return SplitArguments(common, axis=True)
+        start = StartSettings(self.start_iterations, self.start_tolerance, self.refit_bias)
+        if self.router == LOGISTIC_ROUTER:
+            logistic = LogisticSettings(self.ridge, self.max_iterations, self.tolerance)
+            return SplitArguments(common, start=start, logistic=logistic)
+        slopes = self.alpha_first, self.alpha_factor, self.alpha_last, self.alpha_stage
+        hellinger = self.rho, *slopes, self.max_iterations
+        if self.router == ADAM:
+            adam = AdamSettings(*hellinger, self.eta, self.learning_rate, self.batch_size)
+            return SplitArguments(common, start=start, adam=adam)
+        owlqn = OwlqnSettings(*hellinger, self.tolerance, self.scale_iterations, self.prune)
+        return SplitArguments(common, start=start, owlqn=owlqn)
+
+
+# ------------------------------------------------------------------ parts, as the kernels take them
+
+
+class ClusterSettings(NamedTuple):
+    """Settings of the clustering of label sets; see `TreeSettings`."""
+
+    idf: bool
+    beta: float
+    n_starts: int
+    iterations: int
+    label_share: float
+
+
+class SplitSettings(NamedTuple):
+    """Settings of the splits by any router; see `TreeSettings`."""
+
+    min_samples_leaf: int
+    min_column_rows: int
+    feature_share: float
+
+
+class StartSettings(NamedTuple):
+    """Settings of the splits by a direction, before and after it is fitted; see `TreeSettings`."""
+
+    iterations: int
+    tolerance: float
+    refit_bias: bool
+
+
+class AdamSettings(NamedTuple):
+    """Settings of the sparse Hellinger loss minimised by Adam; see `TreeSettings`."""
+
+    rho: float
+    alpha_first: float
+    alpha_factor: float
+    alpha_last: float
+    alpha_stage: int
+    max_iterations: int
+    eta: float
+    learning_rate: float
+    batch_size: int
+
+
+class OwlqnSettings(NamedTuple):
+    """Settings of the sparse Hellinger loss minimised by OWL-QN; see `TreeSettings`."""
+
+    rho: float
+    alpha_first: float
+    alpha_factor: float
+    alpha_last: float
+    alpha_stage: int
+    max_iterations: int
+    tolerance: float
+    scale_iterations: int
+    prune: float
+
+
+class LogisticSettings(NamedTuple):
+    """Settings of logistic regression; see `TreeSettings`."""
+
+    ridge: float
+    max_iterations: int
+    tolerance: float
+
+
+class SplitArguments(NamedTuple):
+    """Settings of splits. What the router does not use is None: numba leaves out its code."""
+
+    common: SplitSettings
+    axis: bool | None = None
+    start: StartSettings | None = None
+    adam: AdamSettings | None = None
+    owlqn: OwlqnSettings | None = None
+    logistic: LogisticSettings | None = None
+
+
+class Nodes(NamedTuple):
+    """The nodes of a tree that grows, level by level; arrays of shape (max_nodes,).
+
+    Attributes
+    ----------
+    first, last : int64 arrays
+        Rows of the node as a part of the order of rows, ``order[first:last]``.
+    seed : uint64 array
+        Depends on the path to the node.
+    state : uint64 array
+        State of the random numbers after the clustering.
+    is_split : bool array
+    left, right : int32 arrays
+        Children, -1 at leaves.
+    bias : float32 array
+    weight_starts : int64 array of shape (max_nodes + 1,)
+        First weight of each node among those of all nodes.
+    """
+
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    seed: NDArray[np.uint64]
+    state: NDArray[np.uint64]
+    is_split: NDArray[np.bool_]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    bias: NDArray[np.float32]
+    weight_starts: NDArray[np.int64]

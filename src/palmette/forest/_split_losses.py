@@ -14,19 +14,22 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from palmette._kernels import inner
+
 Flags: TypeAlias = NDArray[np.bool_]
+Offsets: TypeAlias = NDArray[np.int64]
 Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Sums: TypeAlias = NDArray[np.float64]
 
 CLAMP = 1e-8  # smallest value of a rate under a square root
+_SHORT = 15  # values that insertion sort is faster for
 _CHUNK = 1024  # rows that are summed in the data type of the scores, before float64
 _TANH_LIMIT = 9.0  # tanh of larger values is 1 in float32
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def class_shares(second: Flags, weights: Sums, shares: Reals) -> None:
     """Write the weight of each row divided by the total weight of its class.
 
@@ -36,16 +39,26 @@ def class_shares(second: Flags, weights: Sums, shares: Reals) -> None:
     weights : float64 array of shape (n_rows,), IN
     shares : float array of shape (2, n_rows), OUT
     """
-    totals = np.zeros(2)
+    of_first, of_second = 0.0, 0.0
     for i in range(len(second)):
-        totals[1 if second[i] else 0] += weights[i]
+        if second[i]:
+            of_second += weights[i]
+        else:
+            of_first += weights[i]
     for i in range(len(second)):
-        shares[0, i] = 0.0 if second[i] else weights[i] / totals[0]
-        shares[1, i] = weights[i] / totals[1] if second[i] else 0.0
+        shares[0, i] = 0.0 if second[i] else weights[i] / of_first
+        shares[1, i] = weights[i] / of_second if second[i] else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
-def _approximate_tanh(scores: Reals, alpha: float, tanhs: Reals) -> None:
+@inner(error_model="numpy")
+def exact_tanh(scores: Reals, alpha: float, tanhs: Reals) -> None:
+    """Write ``tanh(alpha * scores)``; ``tanhs`` may be ``scores``."""
+    for i in range(len(scores)):
+        tanhs[i] = np.tanh(alpha * scores[i])
+
+
+@inner(error_model="numpy", fastmath=True)
+def approximate_tanh(scores: Reals, alpha: float, tanhs: Reals) -> None:
     """Write ``tanh(alpha * scores)`` with an error of about 1e-7, in vectorisable operations.
 
     Lambert's continued fraction is evaluated at a quarter of the argument, then doubled twice.
@@ -63,7 +76,7 @@ def _approximate_tanh(scores: Reals, alpha: float, tanhs: Reals) -> None:
         tanhs[i] = two * t / (one + t * t)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@inner(error_model="numpy", fastmath=True)
 def _weighted_sums(shares: Reals, tanhs: Reals) -> tuple[float, float]:
     kind = shares.dtype.type
     first, second = kind(0.0), kind(0.0)
@@ -73,36 +86,26 @@ def _weighted_sums(shares: Reals, tanhs: Reals) -> tuple[float, float]:
     return float(first), float(second)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def soft_rates(
-    scores: Reals, shares: Reals, alpha: float, exact: bool, tanhs: Reals
-) -> tuple[float, float]:
-    """Return the soft true and false positive rates (Eq. 5), and write ``tanh(alpha * scores)``.
+@inner(error_model="numpy")
+def soft_rates(shares: Reals, tanhs: Reals) -> tuple[float, float]:
+    """Return the soft true and false positive rates (Eq. 5).
 
     Parameters
     ----------
-    scores : float array of shape (n_rows,), IN
     shares : float array of shape (2, n_rows), IN
-    alpha : float
-    exact : bool
-        Whether to use ``np.tanh`` instead of the faster approximation.
-    tanhs : float array of shape (n_rows,), OUT
+    tanhs : float array of shape (n_rows,), IN
+        ``tanh(alpha * scores)``, as `approximate_tanh` or `exact_tanh` writes them.
     """
-    if exact:
-        for i in range(len(scores)):
-            tanhs[i] = np.tanh(alpha * scores[i])
-    else:
-        _approximate_tanh(scores, alpha, tanhs)
-    first, second = 0.0, 0.0
-    for start in range(0, len(scores), _CHUNK):
-        stop = min(start + _CHUNK, len(scores))
+    first, second, n_rows = 0.0, 0.0, len(tanhs)
+    for start in range(0, n_rows, _CHUNK):
+        stop = start + _CHUNK if start + _CHUNK < n_rows else n_rows
         of_first, of_second = _weighted_sums(shares[:, start:stop], tanhs[start:stop])
         first += of_first
         second += of_second
     return 0.5 * (second + 1.0), 0.5 * (first + 1.0)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def hellinger_loss(true_rate: float, false_rate: float) -> float:
     """Return minus the squared Hellinger distance of two rates (Eq. 2 and 6).
 
@@ -116,7 +119,7 @@ def hellinger_loss(true_rate: float, false_rate: float) -> float:
     return float(-(right * right) - left * left)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@inner(error_model="numpy", fastmath=True)
 def _write_derivatives(
     shares: Reals, tanhs: Reals, by_first: float, by_second: float, derivatives: Reals
 ) -> None:
@@ -126,7 +129,7 @@ def _write_derivatives(
         derivatives[i] = (a * shares[0, i] + b * shares[1, i]) * (one - tanhs[i] * tanhs[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def hellinger_derivatives(
     true_rate: float,
     false_rate: float,
@@ -142,7 +145,7 @@ def hellinger_derivatives(
     true_rate, false_rate : float
     shares : float array of shape (2, n_rows), IN
     tanhs : float array of shape (n_rows,), IN
-        As written by `soft_rates`.
+        ``tanh(alpha * scores)``.
     alpha : float
     derivatives : float array of shape (n_rows,), OUT
     """
@@ -153,7 +156,65 @@ def hellinger_derivatives(
     _write_derivatives(shares, tanhs, by_false * alpha / 2.0, by_true * alpha / 2.0, derivatives)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
+def sort_positions(values: Reals, order: Offsets) -> None:
+    """Write the positions of values in ascending order; equal values come in any order.
+
+    Quicksort with the median of three, and insertion sort for short parts. `numpy.argsort` takes
+    seconds to compile.
+
+    Parameters
+    ----------
+    values : float array of shape (n,), IN
+    order : int64 array of shape (n,), OUT
+    """
+    for i in range(len(values)):
+        order[i] = i
+    stack = np.empty((64, 2), np.int64)  # the larger part waits, so that 64 are enough
+    stack[0, 0], stack[0, 1] = 0, len(values) - 1
+    n_stacked = 1
+    while n_stacked > 0:
+        n_stacked -= 1
+        low, high = stack[n_stacked, 0], stack[n_stacked, 1]
+        while high - low >= _SHORT:
+            middle = (low + high) >> 1
+            if values[order[middle]] < values[order[low]]:
+                order[low], order[middle] = order[middle], order[low]
+            if values[order[high]] < values[order[middle]]:
+                order[high], order[middle] = order[middle], order[high]
+            if values[order[middle]] < values[order[low]]:
+                order[low], order[middle] = order[middle], order[low]
+            pivot = values[order[middle]]
+            order[high], order[middle] = order[middle], order[high]
+            i, j = low, high - 1
+            while True:
+                while i < high and values[order[i]] < pivot:
+                    i += 1
+                while j >= low and pivot < values[order[j]]:
+                    j -= 1
+                if i >= j:
+                    break
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+            order[i], order[high] = order[high], order[i]
+            if high - i > i - low:
+                stack[n_stacked, 0], stack[n_stacked, 1] = i + 1, high
+                high = i - 1
+            else:
+                stack[n_stacked, 0], stack[n_stacked, 1] = low, i - 1
+                low = i + 1
+            n_stacked += 1
+        for i in range(low + 1, high + 1):
+            moved = order[i]
+            j = i
+            while j > low and values[moved] < values[order[j - 1]]:
+                order[j] = order[j - 1]
+                j -= 1
+            order[j] = moved
+
+
+@inner(error_model="numpy")
 def best_cut(scores: Reals, shares: Reals, min_rows: int) -> tuple[float, float]:
     """Find the cut of the scores with the largest true Hellinger distance.
 
@@ -171,16 +232,17 @@ def best_cut(scores: Reals, shares: Reals, min_rows: int) -> tuple[float, float]
     distance : float
         The squared distance; -1 if no cut is allowed.
     """
-    order = np.argsort(scores)
-    above = np.ones(2)  # rates above the cut
+    order = np.empty(len(scores), np.int64)
+    sort_positions(scores, order)
+    above, second_above = 1.0, 1.0  # rates above the cut
     best, cut, n_rows = -1.0, 0.0, len(scores)
     for place in range(1, n_rows - min_rows + 1):
         i = order[place - 1]
-        above[0] -= shares[0, i]
-        above[1] -= shares[1, i]
+        above -= shares[0, i]
+        second_above -= shares[1, i]
         low, high = scores[i], scores[order[place]]
         if place >= min_rows and low < high:
-            distance = -hellinger_loss(above[1], above[0])
+            distance = -hellinger_loss(second_above, above)
             if distance > best:
                 best = distance
                 middle = scores.dtype.type(0.5 * low + 0.5 * high)
@@ -191,7 +253,7 @@ def best_cut(scores: Reals, shares: Reals, min_rows: int) -> tuple[float, float]
 # -------------------------------------------------------------------------------- the logistic loss
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def row_shares(second: Flags, weights: Sums, shares: Reals) -> None:
     """Write the weight of each row divided by the total weight.
 
@@ -201,13 +263,15 @@ def row_shares(second: Flags, weights: Sums, shares: Reals) -> None:
     weights : float64 array of shape (n_rows,), IN
     shares : float array of shape (2, n_rows), OUT
     """
-    total = weights.sum()
+    total = 0.0
+    for i in range(len(second)):
+        total += weights[i]
     for i in range(len(second)):
         shares[0, i] = 0.0 if second[i] else weights[i] / total
         shares[1, i] = weights[i] / total if second[i] else 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def logistic_loss(scores: Reals, shares: Reals) -> float:
     """Return the mean of ``log(1 + exp(-y * score))``.
 
@@ -224,7 +288,7 @@ def logistic_loss(scores: Reals, shares: Reals) -> float:
     return loss
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def logistic_derivatives(scores: Reals, shares: Reals, derivatives: Reals) -> None:
     """Write the derivatives of the loss with respect to the scores.
 

@@ -7,9 +7,9 @@
   one of minimum norm.
 - `minimise`: a loss with an l1 penalty, by the orthant-wise limited-memory quasi-Newton method
   (OWL-QN). A weight whose sign a step would change is set to zero.
-- `adam`, the published solver of the sparse Hellinger loss, with a sigmoid of increasing slope. The
-  smooth l1 norm of Eq. 8 is ``|w| + (2 / eta) log1p(exp(-eta |w|))``, its derivative is
-  ``tanh(eta w / 2)``.
+- `minimise_by_adam`, the published solver of the sparse Hellinger loss, with a sigmoid of
+  increasing slope. The smooth l1 norm of Eq. 8 is ``|w| + (2 / eta) log1p(exp(-eta |w|))``, its
+  derivative is ``tanh(eta w / 2)``.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from palmette._kernels import inner
 from palmette.forest._node_block import Block, project, take_rows, transpose_product
+from palmette.forest._settings import AdamSettings
 from palmette.forest._split_losses import (
+    approximate_tanh,
     class_shares,
+    exact_tanh,
     hellinger_derivatives,
     hellinger_loss,
     logistic_derivatives,
@@ -36,9 +39,6 @@ Indices: TypeAlias = NDArray[np.int32]
 Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 Sums: TypeAlias = NDArray[np.float64]
 
-HELLINGER = 0
-LOGISTIC = 1
-
 _MEMORY = 4  # pairs of steps and changes of the gradient that are stored
 _MIN_DECREASE = 1e-4  # fraction of the predicted decrease that a step must attain (Armijo)
 _MAX_TRIALS = 12  # step sizes tried per line search
@@ -48,7 +48,7 @@ _SECOND_DECAY = 0.999
 _EPSILON = 1e-8
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@inner(error_model="numpy", fastmath=True)
 def _dot(a: Reals, b: Reals) -> float:
     total = a.dtype.type(0.0)
     for j in range(len(a)):
@@ -56,7 +56,7 @@ def _dot(a: Reals, b: Reals) -> float:
     return float(total)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@inner(error_model="numpy", fastmath=True)
 def _add_scaled(target: Reals, factor: float, source: Reals) -> None:
     times = target.dtype.type(factor)
     for j in range(len(target)):
@@ -66,14 +66,14 @@ def _add_scaled(target: Reals, factor: float, source: Reals) -> None:
 # ------------------------------------------------------------------------------------ least squares
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=True)
+@inner(error_model="numpy", fastmath=True)
 def _centre(sums: Reals, means: Reals, total: float) -> None:
     times = means.dtype.type(total)
     for j in range(len(sums)):
         sums[j] -= times * means[j]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def least_squares(
     block: Block,
     second: Flags,
@@ -86,7 +86,7 @@ def least_squares(
 
     Parameters
     ----------
-    block : Block, IN
+    block : DenseBlock or SparseBlock, IN
     second : bool array of shape (n_rows,), IN
         Whether the target of a row is +1.
     row_weights : float64 array of shape (n_rows,), IN
@@ -102,11 +102,13 @@ def least_squares(
     """
     n_rows, n_columns = len(second), len(weights)
     kind = weights.dtype.type
-    counts = np.empty(n_rows, dtype=weights.dtype)
+    counts = np.empty(n_rows, weights.dtype)
     for i in range(n_rows):
         counts[i] = row_weights[i]
-    total = row_weights.sum()
-    means = np.empty(n_columns, dtype=weights.dtype)
+    total = 0.0
+    for i in range(n_rows):
+        total += row_weights[i]
+    means = np.empty(n_columns, weights.dtype)
     transpose_product(block, counts, means)
     for j in range(n_columns):
         means[j] /= kind(total)
@@ -114,16 +116,18 @@ def least_squares(
     for i in range(n_rows):
         target_mean += row_weights[i] if second[i] else -row_weights[i]
     target_mean /= total
-    residual = np.empty(n_rows, dtype=weights.dtype)
-    derivatives = np.empty(n_rows, dtype=weights.dtype)
-    projected = np.empty(n_rows, dtype=weights.dtype)
+    residual = np.empty(n_rows, weights.dtype)
+    derivatives = np.empty(n_rows, weights.dtype)
+    projected = np.empty(n_rows, weights.dtype)
     for i in range(n_rows):
         residual[i] = (1.0 if second[i] else -1.0) - target_mean
         derivatives[i] = residual[i] * counts[i]
-    gradient = np.empty(n_columns, dtype=weights.dtype)
+    gradient = np.empty(n_columns, weights.dtype)
     transpose_product(block, derivatives, gradient)  # targets are centred: no correction needed
-    direction = gradient.copy()
-    weights[:] = 0.0
+    direction = np.empty(n_columns, weights.dtype)
+    for j in range(n_columns):
+        direction[j] = gradient[j]
+        weights[j] = 0.0
     size, error = _dot(gradient, gradient), _dot(derivatives, residual)
     stop_size = size * tolerance * tolerance
     for _ in range(max_iterations):
@@ -158,34 +162,46 @@ def least_squares(
 # ------------------------------------------------------------------------------- quasi-Newton steps
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _penalty(point: Reals, gamma: float, ridge: float) -> float:
+@inner(error_model="numpy")
+def _penalty(point: Reals, gamma: float, ridge: float | None) -> float:
     absolute, squares = 0.0, 0.0
     for j in range(len(point) - 1):
         absolute += abs(point[j])
         squares += point[j] * point[j]
-    return gamma * absolute + 0.5 * ridge * squares
+    penalty = gamma * absolute
+    if ridge is not None:
+        penalty += 0.5 * ridge * squares
+    return penalty
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _loss(
-    kind: int, block: Block, shares: Reals, alpha: float, point: Reals, scores: Reals, tanhs: Reals
+    block: Block,
+    shares: Reals,
+    alpha: float | None,
+    ridge: float | None,
+    point: Reals,
+    scores: Reals,
+    tanhs: Reals,
 ) -> tuple[float, float, float]:
     """Return the loss and the soft rates (0 for the logistic loss); write the scores."""
     project(block, point[:-1], point[-1], scores)
-    if kind == LOGISTIC:
-        return logistic_loss(scores, shares), 0.0, 0.0
-    true_rate, false_rate = soft_rates(scores, shares, alpha, False, tanhs)
-    return hellinger_loss(true_rate, false_rate), true_rate, false_rate
+    loss, true_rate, false_rate = 0.0, 0.0, 0.0
+    if alpha is not None:
+        approximate_tanh(scores, alpha, tanhs)
+        true_rate, false_rate = soft_rates(shares, tanhs)
+        loss = hellinger_loss(true_rate, false_rate)
+    if ridge is not None:
+        loss = logistic_loss(scores, shares)
+    return loss, true_rate, false_rate
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _smooth_gradient(
-    kind: int,
     block: Block,
     shares: Reals,
-    alpha: float,
-    ridge: float,
+    alpha: float | None,
+    ridge: float | None,
     rates: tuple[float, float],
     point: Reals,
     scores: Reals,
@@ -193,18 +209,21 @@ def _smooth_gradient(
     gradient: Reals,
 ) -> None:
     """Write the gradient of the smooth part at the point of the last call of `_loss`."""
-    derivatives = np.empty_like(scores)
-    if kind == LOGISTIC:
-        logistic_derivatives(scores, shares, derivatives)
-    else:
+    derivatives = np.empty(len(scores), scores.dtype)
+    if alpha is not None:
         hellinger_derivatives(rates[0], rates[1], shares, tanhs, alpha, derivatives)
+    if ridge is not None:
+        logistic_derivatives(scores, shares, derivatives)
     transpose_product(block, derivatives, gradient[:-1])
-    gradient[-1] = derivatives.sum()
-    if ridge > 0.0:
+    total = scores.dtype.type(0.0)
+    for i in range(len(derivatives)):
+        total += derivatives[i]
+    gradient[-1] = total
+    if ridge is not None:
         _add_scaled(gradient[:-1], ridge, point[:-1])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _subgradient(gradient: Reals, point: Reals, gamma: float, subgradient: Reals) -> None:
     """Write the gradient of the objective; at zero weights its subgradient of minimum norm."""
     for j in range(len(point) - 1):
@@ -218,12 +237,12 @@ def _subgradient(gradient: Reals, point: Reals, gamma: float, subgradient: Reals
     subgradient[-1] = gradient[-1]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _apply_inverse_hessian(
     steps: Reals, changes: Reals, products: Reals, n_pairs: int, newest: int, direction: Reals
 ) -> None:
     """Multiply a direction by the estimate of the inverse Hessian (two-loop recursion)."""
-    factors = np.empty(_MEMORY)
+    factors = np.empty(_MEMORY, np.float64)
     for age in range(n_pairs):
         k = (newest - age) % _MEMORY
         factors[k] = _dot(steps[k], direction) / products[k]
@@ -236,7 +255,7 @@ def _apply_inverse_hessian(
         _add_scaled(direction, factors[k] - _dot(changes[k], direction) / products[k], steps[k])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _take_step(
     point: Reals, direction: Reals, step: float, subgradient: Reals, gamma: float, candidate: Reals
 ) -> float:
@@ -254,14 +273,13 @@ def _take_step(
     return predicted
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def minimise(
-    kind: int,
     block: Block,
     shares: Reals,
-    alpha: float,
+    alpha: float | None,
     gamma: float,
-    ridge: float,
+    ridge: float | None,
     max_iterations: int,
     tolerance: float,
     point: Reals,
@@ -270,14 +288,14 @@ def minimise(
 
     Parameters
     ----------
-    kind : int
-        HELLINGER or LOGISTIC.
-    block : Block, IN
+    block : DenseBlock or SparseBlock, IN
     shares : float array of shape (2, n_rows), IN
-        As of `class_shares` or `row_shares`.
-    alpha : float
-        Slope of the sigmoid of the Hellinger loss.
-    gamma, ridge : float
+        As of `class_shares` for the Hellinger loss, or `row_shares` for the logistic loss.
+    alpha : float or None
+        Slope of the sigmoid of the Hellinger loss; None for the logistic loss.
+    gamma : float
+    ridge : float or None
+        For the logistic loss; None for the Hellinger loss. Numba leaves out what a None rules out.
     max_iterations : int
     tolerance : float
         Iterations stop when the relative decrease of the loss is smaller than this.
@@ -290,18 +308,17 @@ def minimise(
     """
     n_rows, size = shares.shape[1], len(point)
     scores, tanhs = np.empty(n_rows, point.dtype), np.empty(n_rows, point.dtype)
-    gradient, subgradient = np.empty_like(point), np.empty_like(point)
-    direction = np.empty_like(point)
-    candidate = np.empty_like(point)
-    gradient_before = gradient.copy()
+    gradient, gradient_before = np.empty(size, point.dtype), np.empty(size, point.dtype)
+    subgradient, direction = np.empty(size, point.dtype), np.empty(size, point.dtype)
+    candidate = np.empty(size, point.dtype)
     steps = np.empty((_MEMORY, size), point.dtype)
     changes = np.empty((_MEMORY, size), point.dtype)
-    products = np.empty(_MEMORY)
+    products = np.empty(_MEMORY, np.float64)
     n_pairs, newest = 0, 0
-    loss, true_rate, false_rate = _loss(kind, block, shares, alpha, point, scores, tanhs)
+    loss, true_rate, false_rate = _loss(block, shares, alpha, ridge, point, scores, tanhs)
     value = loss + _penalty(point, gamma, ridge)
     rates = (true_rate, false_rate)
-    _smooth_gradient(kind, block, shares, alpha, ridge, rates, point, scores, tanhs, gradient)
+    _smooth_gradient(block, shares, alpha, ridge, rates, point, scores, tanhs, gradient)
     for _ in range(max_iterations):
         _subgradient(gradient, point, gamma, subgradient)
         length = np.sqrt(_dot(subgradient, subgradient))
@@ -321,7 +338,7 @@ def minimise(
         for _trial in range(_MAX_TRIALS):
             predicted = _take_step(point, direction, step, subgradient, gamma, candidate)
             loss, true_rate, false_rate = _loss(
-                kind, block, shares, alpha, candidate, scores, tanhs
+                block, shares, alpha, ridge, candidate, scores, tanhs
             )
             trial = loss + _penalty(candidate, gamma, ridge)
             if trial <= value + _MIN_DECREASE * predicted and predicted < 0.0:
@@ -336,9 +353,7 @@ def minimise(
         for j in range(len(gradient)):
             gradient_before[j] = gradient[j]
         rates = (true_rate, false_rate)
-        _smooth_gradient(
-            kind, block, shares, alpha, ridge, rates, candidate, scores, tanhs, gradient
-        )
+        _smooth_gradient(block, shares, alpha, ridge, rates, candidate, scores, tanhs, gradient)
         place = (newest + 1) % _MEMORY if n_pairs > 0 else 0
         for j in range(size):
             steps[place, j] = candidate[j] - point[j]
@@ -346,9 +361,11 @@ def minimise(
             point[j] = candidate[j]
         products[place] = _dot(steps[place], changes[place])
         if products[place] > 1e-10 * _dot(changes[place], changes[place]):
-            newest, n_pairs = place, min(n_pairs + 1, _MEMORY)
-        else:  # if the memory was full, its oldest pair has been overwritten
-            n_pairs = min(n_pairs, _MEMORY - 1)
+            newest = place
+            if n_pairs < _MEMORY:
+                n_pairs += 1
+        elif n_pairs == _MEMORY:  # the oldest pair has been overwritten
+            n_pairs -= 1
         decrease, value = value - trial, trial
         if decrease <= tolerance * max(abs(value), 1e-3):
             break
@@ -358,7 +375,7 @@ def minimise(
 # --------------------------------------------------------------------------------------------- Adam
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def smooth_l1(weights: Reals, eta: float) -> float:
     """Return the smooth l1 norm of weights (Eq. 8).
 
@@ -375,31 +392,31 @@ def smooth_l1(weights: Reals, eta: float) -> float:
     return norm
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def alpha_at(
-    iteration: int, first: float, factor: float, last: float, stage_iterations: int
-) -> float:
+@inner(error_model="numpy")
+def alpha_at(settings: AdamSettings, iteration: int) -> float:
     """Return the slope of the sigmoid, which grows by a factor after every stage."""
-    return float(min(first * factor ** (iteration // stage_iterations), last))
+    alpha = settings.alpha_first * settings.alpha_factor ** (iteration // settings.alpha_stage)
+    return alpha if alpha < settings.alpha_last else settings.alpha_last
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def soft_distance(block: Block, shares: Reals, alpha: float, point: Reals) -> float:
     """Return the squared soft Hellinger distance of a split."""
-    scores = np.empty(shares.shape[1], dtype=point.dtype)
+    scores = np.empty(shares.shape[1], point.dtype)
     project(block, point[:-1], point[-1], scores)
-    true_rate, false_rate = soft_rates(scores, shares, alpha, True, scores)
+    exact_tanh(scores, alpha, scores)
+    true_rate, false_rate = soft_rates(shares, scores)
     return -hellinger_loss(true_rate, false_rate)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _shuffle(order: Indices, state: State) -> None:
     for i in range(len(order) - 1, 0, -1):
         j = next_below(state, i + 1)
         order[i], order[j] = order[j], order[i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _batch_gradient(
     block: Block,
     shares: Reals,
@@ -414,26 +431,26 @@ def _batch_gradient(
     scores = np.empty(shares.shape[1], point.dtype)
     derivatives = np.empty(shares.shape[1], point.dtype)
     project(block, point[:-1], point[-1], scores)
-    true_rate, false_rate = soft_rates(scores, shares, alpha, True, scores)
+    exact_tanh(scores, alpha, scores)
+    true_rate, false_rate = soft_rates(shares, scores)
     hellinger_derivatives(true_rate, false_rate, shares, scores, alpha, derivatives)
     transpose_product(block, derivatives, gradient[:-1])
-    gradient[n_columns] = derivatives.sum()
+    total = scores.dtype.type(0.0)
+    for i in range(len(derivatives)):
+        total += derivatives[i]
+    gradient[n_columns] = total
     if gamma > 0.0:
         for j in range(n_columns):
             gradient[j] += gamma * np.tanh(0.5 * eta * point[j])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def adam(
+@inner(error_model="numpy")
+def minimise_by_adam(
+    settings: AdamSettings,
     block: Block,
     second: Flags,
     row_weights: Sums,
     gamma: float,
-    eta: float,
-    schedule: tuple[float, float, float, int],
-    learning_rate: float,
-    batch_size: int,
-    max_iterations: int,
     state: State,
     point: Reals,
 ) -> None:
@@ -441,50 +458,53 @@ def adam(
 
     Parameters
     ----------
-    block : Block, IN
+    settings : AdamSettings
+        Rows are shuffled and split evenly into batches of at most ``batch_size`` rows.
+    block : DenseBlock or SparseBlock, IN
     second : bool array of shape (n_rows,), IN
     row_weights : float64 array of shape (n_rows,), IN
     gamma : float
         Strength of the smooth l1 penalty.
-    eta : float
-    schedule : tuple
-        The arguments of `alpha_at` after the iteration.
-    learning_rate : float
-    batch_size : int
-        Maximum number of rows of a batch; rows are shuffled and split evenly.
-    max_iterations : int
     state : uint64 array of shape (1,), IN and OUT
     point : float array of shape (n_columns + 1,), IN and OUT
     """
     n_rows = len(second)
-    n_batches = (n_rows + batch_size - 1) // batch_size
-    order = np.arange(n_rows).astype(np.int32)
-    shares = np.empty((2, n_rows), dtype=point.dtype)
+    n_batches = (n_rows + settings.batch_size - 1) // settings.batch_size
+    order, n_columns = np.empty(n_rows, np.int32), len(point)
+    for i in range(n_rows):
+        order[i] = i
+    shares = np.empty((2, n_rows), point.dtype)
     class_shares(second, row_weights, shares)
-    gradient = np.empty_like(point)
-    first_moment = np.zeros_like(point)
-    second_moment = np.zeros_like(point)
-    batch = block
-    for iteration in range(max_iterations):
+    gradient = np.empty(n_columns, point.dtype)
+    first_moment, second_moment = np.empty(n_columns, point.dtype), np.empty(n_columns, point.dtype)
+    for j in range(n_columns):
+        first_moment[j] = second_moment[j] = 0.0
+    batch, batch_second, batch_weights = block, second, row_weights
+    for iteration in range(settings.max_iterations):
         if n_batches > 1:
             turn = iteration % n_batches
             if turn == 0:
                 _shuffle(order, state)
             batch_rows = order[turn * n_rows // n_batches : (turn + 1) * n_rows // n_batches]
-            if second[batch_rows].all() or not second[batch_rows].any():
+            size, n_second = len(batch_rows), 0
+            batch_second, batch_weights = np.empty(size, np.bool_), np.empty(size, np.float64)
+            for i in range(size):
+                batch_second[i] = second[batch_rows[i]]
+                batch_weights[i] = row_weights[batch_rows[i]]
+                n_second += batch_second[i]
+            if n_second == 0 or n_second == size:
                 continue  # the batch has rows of one class only: a rate is undefined
             batch = take_rows(block, batch_rows)
-            shares = np.empty((2, len(batch_rows)), dtype=point.dtype)
-            class_shares(second[batch_rows], row_weights[batch_rows], shares)
-        first, factor, last, stage_iterations = schedule
-        alpha = alpha_at(iteration, first, factor, last, stage_iterations)
-        _batch_gradient(batch, shares, alpha, gamma, eta, point, gradient)
+            shares = np.empty((2, size), point.dtype)
+            class_shares(batch_second, batch_weights, shares)
+        alpha = alpha_at(settings, iteration)
+        _batch_gradient(batch, shares, alpha, gamma, settings.eta, point, gradient)
         first_scale = 1.0 - _FIRST_DECAY ** (iteration + 1)
         second_scale = 1.0 - _SECOND_DECAY ** (iteration + 1)
-        for j in range(len(point)):
+        for j in range(n_columns):
             first_moment[j] = _FIRST_DECAY * first_moment[j] + (1.0 - _FIRST_DECAY) * gradient[j]
             second_moment[j] = (
                 _SECOND_DECAY * second_moment[j] + (1.0 - _SECOND_DECAY) * gradient[j] * gradient[j]
             )
-            size = np.sqrt(second_moment[j] / second_scale) + _EPSILON
-            point[j] -= learning_rate * (first_moment[j] / first_scale) / size
+            scale = np.sqrt(second_moment[j] / second_scale) + _EPSILON
+            point[j] -= settings.learning_rate * (first_moment[j] / first_scale) / scale

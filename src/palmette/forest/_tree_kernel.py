@@ -1,9 +1,11 @@
 """Growing one sparse oblique structured tree.
 
-At every node the label sets of its rows are clustered in two (`cluster_rows`), and a router is
-fitted to separate the clusters by the features (`split_node`): a sparse linear split by the
-Hellinger loss (`minimise`, or `adam` as published), one by logistic regression, or a single feature
-(`best_axis`). The children of the node get the rows by the router; the clusters are discarded.
+At every node the label sets of its rows are clustered in two (`cluster_nodes`), and a router is
+fitted to separate the clusters by the features (`split_nodes`): a sparse linear split by the
+Hellinger loss (`minimise`, or `minimise_by_adam` as published), one by logistic regression, or a
+single feature (`best_axis`). The children of the node get the rows by the router; the clusters are
+discarded. Both kernels process the nodes of one level of the tree. They are apart because they
+compile apart: the first once, the second for each router, for dense rows and for sparse rows.
 
 A tree is stored in flat arrays over its nodes in preorder, the root at 0: ``left`` and ``right``
 (children as indices within the tree, -1 at a leaf); the weights of node k are
@@ -17,27 +19,18 @@ of one node at a time, sparse if X is sparse.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from palmette.forest._label_clusters import (
-    cluster_rows,
-    count_labels,
-    distinct_sets,
-    idf_weights,
-    select_labels,
-)
-from palmette.forest._node_block import gather_dense, gather_sparse
-from palmette.forest._node_split import split_node
-from palmette.forest._settings import ROUTERS, TreeSettings
-from palmette.trees._random import NODE_STRIDE, State, Word, mix, next_below
+from palmette.forest._label_clusters import cluster_nodes, distinct_sets, select_labels
+from palmette.forest._node_block import Block, DenseBlock, SparseBlock
+from palmette.forest._node_split import split_nodes
+from palmette.forest._settings import ROUTERS, Nodes, TreeSettings
 
 __all__ = ["ROUTERS", "StructuredTree", "TreeSettings", "grow_tree"]
 
-Flags: TypeAlias = NDArray[np.bool_]
 Indices: TypeAlias = NDArray[np.int32]
 Offsets: TypeAlias = NDArray[np.int64]
 Reals: TypeAlias = NDArray[np.float32]
@@ -55,171 +48,6 @@ class StructuredTree(NamedTuple):
     weight_values: Reals
     bias: Reals
     leaf_of_row: Indices
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _child_seed(seed: Word, side: int) -> Word:
-    return mix(seed + NODE_STRIDE * np.uint64(side + 1))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _draw_features(features: Indices, share: float, state: State) -> Indices:
-    """Draw a proportion of the features, keeping their order."""
-    n_drawn = min(max(int(np.rint(share * len(features))), 1), len(features))
-    if n_drawn == len(features):
-        return features
-    drawn, n_taken = np.empty(n_drawn, dtype=np.int32), 0
-    for j in range(len(features)):
-        if next_below(state, len(features) - j) < n_drawn - n_taken:
-            drawn[n_taken] = features[j]
-            n_taken += 1
-            if n_taken == n_drawn:
-                break
-    return drawn
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _with_capacity(values: NDArray[Any], n_used: int, n_more: int) -> NDArray[Any]:
-    """Return the array, enlarged if it has no space for more values."""
-    if n_used + n_more <= len(values):
-        return values
-    larger = np.empty(max(2 * len(values), n_used + n_more), dtype=values.dtype)
-    for i in range(n_used):  # assignments of slices take seconds to compile
-        larger[i] = values[i]
-    return larger
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _partition(order: Indices, right: Flags) -> int:
-    """Partition rows, left before right, keeping their order; return the number of left rows."""
-    n_left = len(right) - right.sum()
-    sorted_rows, first, second = np.empty_like(order), 0, n_left
-    for i in range(len(order)):
-        if right[i]:
-            sorted_rows[second] = order[i]
-            second += 1
-        else:
-            sorted_rows[first] = order[i]
-            first += 1
-    for i in range(len(order)):
-        order[i] = sorted_rows[i]
-    return int(n_left)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _grow(
-    X: Reals,
-    data: Reals,
-    indices: Indices,
-    indptr: Offsets,
-    n_features: int,
-    starts: Offsets,
-    labels: Indices,
-    n_labels: int,
-    set_of: Indices,
-    row_of: Indices,
-    rows: Indices,
-    row_weights: Sums,
-    features: Indices,
-    settings: TreeSettings,
-    seed: np.uint64,
-) -> tuple[Indices, Indices, Offsets, Indices, Reals, Reals, Indices]:
-    """Grow a tree on dense ``X``, or on CSR arrays if ``X`` has no rows; see `grow_tree`."""
-    is_sparse, n_rows = X.shape[0] == 0, len(rows)
-    place_of_set = np.full(len(row_of), -1, dtype=np.int32)
-    column_of = np.full(n_features if is_sparse else 0, -1, dtype=np.int32)
-    order = np.arange(n_rows).astype(np.int32)
-    global_weights = idf_weights(
-        count_labels(starts, labels, order, row_weights, n_labels), row_weights.sum()
-    )
-    max_nodes = 2 * (n_rows // max(settings.min_samples_leaf, 1)) + 1
-    left = np.full(max_nodes, -1, dtype=np.int32)
-    right = np.full(max_nodes, -1, dtype=np.int32)
-    bias, weight_starts = np.zeros(max_nodes, np.float32), np.zeros(max_nodes + 1, np.int64)
-    weight_features, weight_values = np.empty(1024, np.int32), np.empty(1024, np.float32)
-    leaf_of_row = np.zeros(n_rows, dtype=np.int32)
-    # nodes to grow: first row, last row, depth, parent, side; and the seed of the path
-    stack, seeds = np.empty((max_nodes, 5), np.int64), np.empty(max_nodes, np.uint64)
-    stack[0] = np.array([0, n_rows, 0, -1, 0])
-    seeds[0] = seed
-    n_stacked, n_nodes, n_weights = 1, 0, 0
-    state = np.empty(1, dtype=np.uint64)
-    min_rows = max(settings.min_samples_split, 2 * settings.min_samples_leaf)
-    while n_stacked > 0:
-        n_stacked -= 1
-        first, last, depth, parent, side = stack[n_stacked]
-        state[0] = node_seed = seeds[n_stacked]
-        node = n_nodes
-        n_nodes += 1
-        if parent >= 0:
-            if side == 0:
-                left[parent] = node
-            else:
-                right[parent] = node
-        node_rows = order[first:last]
-        found = False
-        if last - first >= min_rows and (settings.max_depth < 0 or depth < settings.max_depth):
-            second, goes_right = np.empty(last - first, np.bool_), np.empty(last - first, np.bool_)
-            weights = row_weights[node_rows]
-            found = cluster_rows(
-                settings,
-                starts,
-                labels,
-                global_weights,
-                set_of,
-                row_of,
-                place_of_set,
-                node_rows,
-                weights,
-                state,
-                second,
-            )
-            if found:
-                used = _draw_features(features, settings.feature_share, state)
-                n_drawn = len(used)
-                if is_sparse:
-                    block, used = gather_sparse(
-                        data,
-                        indices,
-                        indptr,
-                        rows[node_rows],
-                        used,
-                        settings.min_column_rows,
-                        column_of,
-                    )
-                else:
-                    block = gather_dense(X, rows[node_rows], used)
-                found, point = split_node(
-                    settings, block, len(used), n_drawn, second, weights, state, goes_right
-                )
-                if found:
-                    weight_features = _with_capacity(weight_features, n_weights, len(used))
-                    weight_values = _with_capacity(weight_values, n_weights, len(used))
-                    for j in range(len(used)):
-                        if point[j] != 0.0:
-                            weight_features[n_weights] = used[j]
-                            weight_values[n_weights] = point[j]
-                            n_weights += 1
-                    bias[node] = point[-1]
-                    middle = first + _partition(node_rows, goes_right)
-                    stack[n_stacked] = np.array([middle, last, depth + 1, node, 1])
-                    stack[n_stacked + 1] = np.array([first, middle, depth + 1, node, 0])
-                    seeds[n_stacked] = _child_seed(node_seed, 1)
-                    seeds[n_stacked + 1] = _child_seed(node_seed, 0)
-                    n_stacked += 2
-        weight_starts[node + 1] = n_weights
-        if not found:
-            for i in node_rows:
-                leaf_of_row[i] = node
-    return (
-        left[:n_nodes].copy(),
-        right[:n_nodes].copy(),
-        weight_starts[: n_nodes + 1].copy(),
-        weight_features[:n_weights].copy(),
-        weight_values[:n_weights].copy(),
-        bias[:n_nodes].copy(),
-        leaf_of_row,
-    )
 
 
 def grow_tree(
@@ -267,27 +95,106 @@ def grow_tree(
     >>> tree.leaf_of_row.tolist()
     [2, 2, 1, 1]
     """
+    block: Block
     if isinstance(X, tuple):
         data, indices, indptr, n_features = X
-        dense = np.empty((0, 0), dtype=np.float32)
+        block, column_of = SparseBlock(indptr, indices, data), np.full(n_features, -1, np.int32)
     else:
-        dense, n_features = X, X.shape[1]
-        data, indices = np.empty(0, X.dtype), np.empty(0, np.int32)
-        indptr = np.zeros(1, dtype=np.int64)
+        block, column_of = DenseBlock(X), np.empty(0, np.int32)
     starts, drawn = select_labels(Y[0], Y[1], rows, labels, Y[2])
-    sets = starts, drawn, len(labels), *distinct_sets(starts, drawn)
-    return StructuredTree(
-        *_grow(
-            dense,
-            data,
-            indices,
-            indptr,
-            n_features,
-            *sets,
+    set_of, row_of = distinct_sets(starts, drawn)
+    overall, place_of_set = np.empty(len(labels)), np.full(len(row_of), -1, np.int32)
+    clusters, splits = settings.of_clusters(), settings.of_splits()
+    min_rows = max(settings.min_samples_split, 2 * settings.min_samples_leaf)
+    n_rows = len(rows)
+    nodes = _first_node(n_rows, 2 * (n_rows // max(settings.min_samples_leaf, 1)) + 1, seed)
+    order, second = np.arange(n_rows, dtype=np.int32), np.empty(n_rows, dtype=np.bool_)
+    weight_features, weight_values = np.empty(1024, np.int32), np.empty(1024, block.values.dtype)
+    counts = np.array([0, 1, 0])  # next node to split, nodes, weights
+    depth = 0
+    while counts[0] < counts[1] and depth != settings.max_depth:
+        begin, end = int(counts[0]), int(counts[1])
+        cluster_nodes(
+            clusters,
+            starts,
+            drawn,
+            set_of,
+            row_of,
+            place_of_set,
+            overall,
+            order,
+            row_weights,
+            nodes,
+            begin,
+            end,
+            min_rows,
+            second,
+        )
+        while not split_nodes(
+            *splits,
+            block,
             rows,
             row_weights,
             features,
-            settings,
-            np.uint64(seed),
-        )
+            column_of,
+            order,
+            second,
+            nodes,
+            counts,
+            end,
+            weight_features,
+            weight_values,
+        ):
+            n_more = max(len(weight_values), len(features))
+            weight_features = np.concatenate([weight_features, np.empty(n_more, np.int32)])
+            weight_values = np.concatenate([weight_values, np.empty(n_more, weight_values.dtype)])
+        depth += 1
+    nodes.weight_starts[counts[0] + 1 : counts[1] + 1] = counts[2]
+    return _in_preorder(nodes, int(counts[1]), order, weight_features, weight_values)
+
+
+def _first_node(n_rows: int, max_nodes: int, seed: int) -> Nodes:
+    """Return the arrays of nodes with the root, which has all rows."""
+    nodes = Nodes(
+        first=np.zeros(max_nodes, np.int64),
+        last=np.zeros(max_nodes, np.int64),
+        seed=np.zeros(max_nodes, np.uint64),
+        state=np.zeros(max_nodes, np.uint64),
+        is_split=np.zeros(max_nodes, np.bool_),
+        left=np.full(max_nodes, -1, np.int32),
+        right=np.full(max_nodes, -1, np.int32),
+        bias=np.zeros(max_nodes, np.float32),
+        weight_starts=np.zeros(max_nodes + 1, np.int64),
+    )
+    nodes.last[0], nodes.seed[0] = n_rows, seed
+    return nodes
+
+
+def _in_preorder(
+    nodes: Nodes, n_nodes: int, order: Indices, weight_features: Indices, weight_values: Reals
+) -> StructuredTree:
+    """Return a tree, whose nodes were numbered by level, in preorder."""
+    first, last = nodes.first[:n_nodes], nodes.last[:n_nodes]
+    # a node comes before those whose rows begin after its own, or are a part of its own
+    by_rank = np.argsort(first * (len(order) + 1) - last)
+    rank = np.empty(n_nodes + 1, np.int32)
+    rank[by_rank] = np.arange(n_nodes, dtype=np.int32)
+    rank[n_nodes] = -1  # that of no child
+    sizes = np.diff(nodes.weight_starts[: n_nodes + 1])[by_rank]
+    weight_starts = np.zeros(n_nodes + 1, np.int64)
+    np.cumsum(sizes, out=weight_starts[1:])
+    places = np.repeat(nodes.weight_starts[by_rank] - weight_starts[:-1], sizes)
+    places += np.arange(len(places))
+    left = nodes.left[by_rank]
+    leaves = by_rank[left < 0]
+    leaf_of_row = np.empty(len(order), np.int32)
+    leaf_of_row[order] = np.repeat(rank[leaves], last[leaves] - first[leaves])
+    return StructuredTree(
+        rank[left],
+        rank[nodes.right[by_rank]],
+        weight_starts,
+        weight_features[places],
+        weight_values[places],
+        nodes.bias[by_rank],
+        leaf_of_row,
     )
