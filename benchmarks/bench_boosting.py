@@ -112,7 +112,10 @@ def weights(sets, rounds):
                     bunch.hierarchy, n_estimators=rounds, random_state=0
                 ),
             ),
-            ("ClassTreeClassifier()", pm.ClassTreeClassifier(bunch.hierarchy)),
+            (
+                "ClassTreeClassifier(router='linear')",
+                pm.ClassTreeClassifier(bunch.hierarchy, router="linear", standardize=False),
+            ),
         ):
             scores = [
                 model.fit(bunch.X_train, bunch.y_train, sample_weight=each).score(
