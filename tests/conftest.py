@@ -7,6 +7,7 @@ import importlib
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Generator
 from contextlib import suppress
 from pathlib import Path
@@ -50,10 +51,12 @@ def pytest_configure(config: pytest.Config) -> None:
     runs_all = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     if not (starts_workers and runs_all) or config.option.collectonly or config.option.keyword:
         return
-    script = Path(__file__).with_name("compile_kernels.py")
-    halves = [subprocess.Popen([sys.executable, script, half]) for half in ("forests", "others")]
-    for half in halves:
-        half.wait()  # one that fails is no failure here: the tests of its kernels tell
+    command = [sys.executable, Path(__file__).with_name("compile_kernels.py")]
+    with tempfile.TemporaryDirectory() as taken:
+        directions = ("forwards", "backwards")
+        processes = [subprocess.Popen([*command, each, taken]) for each in directions]
+        for process in processes:
+            process.wait()  # one that fails is no failure here: the tests of its kernels tell
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

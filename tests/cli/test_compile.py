@@ -31,7 +31,7 @@ def model(monkeypatch):
     noting = Noting()
     for part in module.PARTS:
         models = [noting] if part == "others" else []
-        monkeypatch.setitem(module._FITS, part, lambda models=models: module._named(*models))
+        monkeypatch.setitem(module.FITS, part, lambda models=models: module._named(*models))
     return noting
 
 
@@ -53,4 +53,4 @@ def test_it_fails_where_nothing_can_be_stored(model, monkeypatch):
 
 def test_every_part_gives_models():
     for part in ("forests", "others", "texts", "large"):
-        assert list(module._FITS[part]())
+        assert list(module.FITS[part]())

@@ -10,7 +10,7 @@ from typing import Any
 from palmette.cli._options import say
 from palmette.exceptions import PalmetteError
 
-__all__ = ["PARTS", "command", "run_compile"]
+__all__ = ["FITS", "PARTS", "command", "run_compile"]
 
 PARTS = ("forests", "others", "texts", "large")
 
@@ -48,7 +48,7 @@ def run_compile(part: str, tell: Callable[[str], None] = lambda line: None) -> N
     tell : callable
         Called with a line about every model.
     """
-    for name, fit in _FITS[part]():
+    for name, fit in FITS[part]():
         start = time.monotonic()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -153,4 +153,4 @@ def _large() -> Iterator[tuple[str, Callable[[], None]]]:
     yield "HierarchicalBoostingClassifier of many rows", fit
 
 
-_FITS = {"forests": _forests, "others": _others, "texts": _texts, "large": _large}
+FITS = {"forests": _forests, "others": _others, "texts": _texts, "large": _large}
