@@ -183,8 +183,9 @@ def is_label_rule(decoding: Any) -> bool:
     >>> is_label_rule("f1"), is_label_rule(0.3), is_label_rule("best_path")
     (True, True, False)
     """
-    is_name = isinstance(decoding, str) and decoding in _BY_NAME
-    return is_name or isinstance(decoding, LabelRule | TunedRule) or is_threshold(decoding)
+    if isinstance(decoding, str):
+        return decoding in _BY_NAME
+    return isinstance(decoding, LabelRule | TunedRule) or is_threshold(decoding)
 
 
 def resolve_label_rule(decoding: Any) -> LabelRule | TunedRule:
