@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import InconsistentVersionWarning
 from tests.instances import public_estimators
-from tests.laws.problems import near
+from tests.laws.problems import SINGLE_PRECISION
 from tests.persistence.make_stored import STORED, as_json
 from tests.persistence.models import answers
 
@@ -41,9 +41,10 @@ def assert_alike(told, expected, model):
     """Labels are the same; numbers up to what another processor rounds differently."""
     is_number = expected and isinstance(np.ravel(expected[0])[0], float)
     if is_number:
-        allowed = near(model)  # of models in single precision more than of others
-        rtol, atol = max(allowed["rtol"], 1e-6), allowed.get("atol", 1e-9)
-        np.testing.assert_allclose(told, expected, rtol=rtol, atol=atol)
+        # Another processor adds in another order. In single precision, with coefficients up to 60,
+        # a sum of 96 products is right up to 96 * 60 * 6e-8 = 3e-4; 1e-5 was seen.
+        atol = 1e-4 if type(model).__name__ in SINGLE_PRECISION else 1e-9
+        np.testing.assert_allclose(told, expected, rtol=1e-6, atol=atol)
     else:
         assert told == expected
 
