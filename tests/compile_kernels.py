@@ -3,7 +3,8 @@
 The workers of the tests would otherwise compile the same kernels side by side. `conftest.py` runs
 ``python compile_kernels.py forwards FOLDER`` and ``python compile_kernels.py backwards FOLDER``
 before the workers start: one process begins with the first model and the other with the last, until
-they meet, so that neither waits long for the other. The models are those of `palmette compile`.
+they meet, so that neither waits long for the other. Forests of all kinds are one task, since they
+share most of what is compiled. The models are those of `palmette compile`.
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ from __future__ import annotations
 import gc
 import sys
 import warnings
+from functools import partial
 from pathlib import Path
 
-from palmette.cli.compile import FITS
+from palmette.cli.compile import FITS, run_compile
 
-PARTS = ("forests", "others", "texts")
+PARTS = ("others", "texts")
 
 
 def main(direction: str, folder: Path) -> None:
     """Fit models until the next one has been taken; a file in the folder says that it has."""
-    fits = [fit for part in PARTS for _, fit in FITS[part]()]
+    fits = [partial(run_compile, "forests")]
+    fits += [fit for part in PARTS for _, fit in FITS[part]()]
     numbers = range(len(fits))
     for number in numbers if direction == "forwards" else reversed(numbers):
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -181,3 +182,13 @@ def test_garbage_is_collected_again_after_a_compilation(package):
     with pytest.raises(TypingError):
         load(package).answer(1)
     assert gc.isenabled()
+
+
+def test_seconds_of_compilation_are_counted_and_those_of_loading_are_not(package):
+    before, start = _kernels.seconds_compiling(), time.monotonic()
+    load(package).answer(1)
+    passed = time.monotonic() - start
+    compiled = _kernels.seconds_compiling() - before
+    assert 0.2 * passed < compiled < passed
+    load(package).answer(1)  # from the file
+    assert _kernels.seconds_compiling() - before == compiled

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from palmette import _stopping
 from palmette._stopping import OutOfTime, call_within, stop_flag
 from palmette.class_tree import ClassTreeClassifier
 from palmette.routing import LinearRouter
@@ -42,6 +43,14 @@ def test_a_call_that_is_given_up_ends_at_its_next_line():
         call_within(0.1, count)
     assert ends_soon(before)
     assert len(steps) < 100
+
+
+def test_seconds_of_compilation_do_not_count(monkeypatch):
+    start = time.monotonic()
+    monkeypatch.setattr(_stopping, "seconds_compiling", lambda: min(time.monotonic() - start, 0.4))
+    assert call_within(0.2, lambda: time.sleep(0.45)) is None
+    with pytest.raises(OutOfTime):
+        call_within(0.2, lambda: time.sleep(0.45))
 
 
 def test_an_interrupt_arrives_while_waiting():

@@ -15,19 +15,24 @@ from __future__ import annotations
 import contextlib
 import gc
 import hashlib
+import itertools
 import logging
 import os
 import pickle
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
 import numba.core.caching
+import numba.core.codegen
+import numba.core.compiler
 import numba.core.config
+import numba.core.environment
 import numba.core.event
 import numba.core.registry
 import numba.extending
@@ -42,6 +47,7 @@ __all__ = [
     "inner",
     "int64",
     "kernel",
+    "seconds_compiling",
     "source_hash",
 ]
 
@@ -60,6 +66,10 @@ int64: Any = np.int64
 _njit: Any = numba.njit
 _config: Any = numba.core.config
 _caching: Any = numba.core.caching
+_codegen: Any = numba.core.codegen
+_compiler: Any = numba.core.compiler
+_environment: Any = numba.core.environment
+_numbers = itertools.count()
 _event: Any = numba.core.event
 _linalg: Any = numba.np.linalg
 _registry: Any = numba.core.registry
@@ -93,7 +103,7 @@ def kernel(function: Any = None, /, **options: Any) -> Any:
     """
 
     def decorate(python_function: Callable[..., Any]) -> Any:
-        compiled = _njit(nogil=True, **options)(python_function)
+        compiled = _njit(nogil=True, pipeline_class=_KernelCompiler, **options)(python_function)
         if compiled is not python_function:  # as it is where NUMBA_DISABLE_JIT is set
             compiled._cache = _KernelCache(python_function)
         return compiled
@@ -125,7 +135,9 @@ def inner(function: Any = None, /, **options: Any) -> Any:
     """
 
     def decorate(python_function: Callable[..., Any]) -> Any:
-        compiled = _njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(python_function)
+        compiled = _njit(
+            no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_InnerCompiler, **options
+        )(python_function)
         if compiled is not python_function:
             compiled.__class__ = _Inner
         return compiled
@@ -139,6 +151,73 @@ class _Inner(_registry.CPUDispatcher):  # type: ignore[misc]
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Call the function that was not compiled."""
         return self.py_func(*arguments, **keywords)
+
+
+# numba optimises the code of every function, together with that of the functions it calls, and
+# translates it to machine code, although a kernel contains its callees: the innermost would be
+# optimised once per level of calls. Here only kernels are optimised and translated.
+
+
+class _InnerLibrary(_codegen.JITCodeLibrary):  # type: ignore[misc]
+    """The code of an inner function, which becomes a part of that of kernels."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        return _NoEnvironments(self._codegen)
+
+
+class _NoEnvironments:
+    """A code generator for functions that have no addresses, and so none of environments."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        pass
+
+
+class _KernelLibrary(_codegen.JITCodeLibrary):  # type: ignore[misc]
+    """The code of a kernel, which sets the environments of its inner functions too."""
+
+    def _finalize_final_module(self) -> None:
+        super()._finalize_final_module()
+        for variable in self._final_module.global_variables:
+            if variable.name.startswith("_ZN08NumbaEnv"):
+                found = _environment.lookup_environment(variable.name)
+                if found is not None:
+                    self._codegen.set_env(variable.name, found)
+
+
+class _Compiler(_compiler.Compiler):  # type: ignore[misc]
+    _library_class: Any = None
+
+    def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
+        if library is None:
+            library = self._library_class(target.codegen(), f"palmette.{next(_numbers)}")
+            library.enable_object_caching()
+        super().__init__(typing, target, library, *rest)
+
+
+class _InnerCompiler(_Compiler):
+    _library_class = _InnerLibrary
+
+
+class _KernelCompiler(_Compiler):
+    _library_class = _KernelLibrary
 
 
 def _as_read_only(_: Any, array: Any) -> Any:
@@ -351,7 +430,7 @@ def _announce() -> None:
 
 
 class _Listener(_event.Listener):  # type: ignore[misc]
-    """Announces the first compilation of a process, and compiles without garbage collection.
+    """Announces the first compilation, counts seconds, and compiles without garbage collection.
 
     numba makes millions of objects that live on, and the collector looks through all of them again
     and again.
@@ -361,12 +440,20 @@ class _Listener(_event.Listener):  # type: ignore[misc]
         self._depth = 0
         self._collects = False
         self._announced = False
+        self._began = 0.0
+        self._ended = 0.0  # seconds of all compilations that have ended
+
+    def seconds(self) -> float:
+        now = time.monotonic()
+        return self._ended + (now - self._began if self._depth else 0.0)
 
     def on_start(self, event: Any) -> None:
         # numba compiles in one thread at a time: this is called with its lock held
         ours = getattr(event.data["dispatcher"].py_func, "__module__", "")
         if not self._depth and not str(ours).startswith("palmette."):
             return
+        if not self._depth:
+            self._began = time.monotonic()
         self._depth += 1
         if self._depth == 1:
             self._collects = gc.isenabled()
@@ -378,8 +465,20 @@ class _Listener(_event.Listener):  # type: ignore[misc]
     def on_end(self, event: Any) -> None:
         if self._depth:
             self._depth -= 1
-            if self._depth == 0 and self._collects:
-                gc.enable()
+            if self._depth == 0:
+                self._ended += time.monotonic() - self._began
+                if self._collects:
+                    gc.enable()
 
 
-_event.register("numba:compile", _Listener())
+_listener = _Listener()
+_event.register("numba:compile", _listener)
+
+
+def seconds_compiling() -> float:
+    """Return the seconds for which this process has compiled kernels, up to now.
+
+    Threads that compile at the same time wait for each other, so the seconds of the clock are
+    counted. Machine code that is loaded from files does not count.
+    """
+    return _listener.seconds()

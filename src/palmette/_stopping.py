@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._kernels import seconds_compiling
+
 __all__ = ["OutOfTime", "call_within", "raise_if_stopped", "stop_flag"]
 
 _WAIT = 0.02  # seconds between looks at the clock
@@ -52,7 +54,8 @@ def call_within(
 ) -> Any:
     """Call a function in a thread of its own, and wait for its result for a limited time.
 
-    The caller stays responsive: Ctrl-C is noticed at once, also while compiled code runs. A call
+    Seconds in which kernels are compiled do not count: they are needed once per installation. The
+    caller stays responsive: Ctrl-C is noticed at once, also while compiled code runs. A call
     that is given up ends at its next line of Python, or when its kernel looks at `stop_flag`;
     compiled code of other libraries goes on until it returns, or the process ends.
 
@@ -90,10 +93,11 @@ def call_within(
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     start = told = time.monotonic()
+    compiled = seconds_compiling()
     try:
         while not done.wait(_WAIT):
             now = time.monotonic()
-            if now - start > seconds:
+            if now - start - (seconds_compiling() - compiled) > seconds:
                 raise OutOfTime(f"stopped after {seconds:.1f} s")
             if tick is not None and now - told > _SECOND:
                 told = now

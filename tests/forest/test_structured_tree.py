@@ -11,13 +11,11 @@ from tests.forest import literal_soshf as literal
 from tests.forest.test_hellinger import BLOCKS
 from tests.strategies import quick
 
-from palmette._kernels import kernel
-from palmette.forest import _node_split as node_split
+from palmette.forest import _tree_kernel as tree_kernel
+from palmette.forest._node_split import best_axis
 from palmette.forest._predict_kernel import ObliqueTrees, add_votes, find_leaves
 from palmette.forest._split_losses import row_shares
 from palmette.forest._tree_kernel import ROUTERS, TreeSettings, grow_tree
-
-best_axis = kernel(error_model="numpy")(node_split.best_axis.py_func)
 
 LITERAL = TreeSettings(
     router=ROUTERS["hellinger-adam"],
@@ -151,6 +149,22 @@ def test_sparse_and_dense_features_grow_trees_as_good(router):
     np.testing.assert_array_equal(dense.leaf_of_row, thin.leaf_of_row)
     np.testing.assert_array_equal(dense.weight_features, thin.weight_features)
     np.testing.assert_allclose(dense.weight_values, thin.weight_values, rtol=2e-2, atol=2e-3)
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize("router", ROUTERS)
+def test_compiled_splits_are_those_of_python(router, as_sparse, monkeypatch):
+    X, Y = problem(2, density=0.5 if as_sparse else 1.0)
+    settings = TreeSettings(router=ROUTERS[router], max_depth=2, max_iterations=20)
+    compiled = grow(X, Y, settings, 3, as_sparse=as_sparse)
+    monkeypatch.setattr(tree_kernel, "split_nodes", tree_kernel.split_nodes.py_func)
+    with np.errstate(over="ignore"):  # random numbers are made by products modulo 2**64
+        expected = grow(X, Y, settings, 3, as_sparse=as_sparse)
+    assert len(expected.left) >= 5
+    for name in ("left", "right", "weight_starts", "weight_features", "leaf_of_row"):
+        np.testing.assert_array_equal(getattr(compiled, name), getattr(expected, name))
+    np.testing.assert_allclose(compiled.weight_values, expected.weight_values, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(compiled.bias, expected.bias, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("router", ["hellinger-adam", "logistic", "axis"])

@@ -7,6 +7,7 @@ import time
 import numpy as np
 import pytest
 
+from palmette import _stopping
 from palmette.exceptions import PalmetteError
 from palmette.table import _clock, _tournament
 from palmette.table._candidates import Candidate
@@ -40,8 +41,7 @@ class Watch:
 @pytest.fixture
 def watch(monkeypatch):
     clock = Watch()
-    for module in (_clock, _tournament):
-        monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(_clock, "time", clock)
     return clock
 
 
@@ -133,12 +133,8 @@ def test_there_is_an_answer_even_if_reading_took_all_the_time(watch):
     assert game.entries["two"].note == "no time left"
 
 
-def test_nothing_is_compiled_when_no_time_is_left(watch, monkeypatch):
-    compiled = []
-    monkeypatch.setattr(_tournament, "compile_seconds", lambda names, text: 9.0)
-    monkeypatch.setattr(Clock, "compile", lambda clock, *rest: compiled.append(clock._words) or 0.1)
-    game = run(watch, {"slow": (0.9, 500), "next": (0.5, 1)}, seconds=60)
-    assert compiled == ["slow, first rows"]
+def test_nothing_is_fitted_and_so_compiled_when_no_time_is_left(watch):
+    game = run(watch, {"slow": (0.9, 500), "next": (RuntimeError("it was fitted"), 1)}, seconds=60)
     assert game.entries["next"].note == "no time left"
 
 
@@ -157,16 +153,19 @@ def test_finalists_have_scores_on_the_same_folds(watch):
         assert len(first.scores) == len(second.scores) or first.rows > second.rows
 
 
-def test_time_of_compilation_does_not_count():
-    first = [True]
+def test_time_of_compilation_does_not_count(monkeypatch):
+    began = []
+    for module in (_clock, _stopping):
+        seconds = lambda: min(time.monotonic() - began[0], 0.6) if began else 0.0  # noqa: E731
+        monkeypatch.setattr(module, "seconds_compiling", seconds)
 
     class Compiled:
         predict_proba = None
 
         def fit(self, X, y):
-            if first:
-                time.sleep(1.1)
-                first.clear()
+            if not began:
+                began.append(time.monotonic())
+                time.sleep(0.7)
             return self
 
     fold = Fold(np.zeros((50, 1)), ["a"] * 50, np.zeros((10, 1)), np.arange(10))
@@ -179,8 +178,9 @@ def test_time_of_compilation_does_not_count():
         clock,
     )
     game.run()
-    assert 1.0 < clock.compiling < 1.2 + clock.spent() - 1.1
-    assert game.winner().name == "a"
+    assert clock.compiling == pytest.approx(0.6)
+    assert clock.left() == pytest.approx(10.6 - clock.spent(), abs=0.01)
+    assert 0.1 <= game.winner().seconds[0] < 0.6
 
 
 def test_a_failure_is_a_note(watch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import assert_all_finite, has_fit_parameter
 
 from palmette._arrays import FloatArray, IntArray, take_rows
@@ -419,7 +420,41 @@ def check_target(y: Any) -> Any:
     return y
 
 
-# ---------------------------------------------------------------------- threads
+# ---------------------------------------------------------------------- threads and processes
+
+
+def run_jobs(
+    function: Callable[..., Any],
+    jobs: Iterable[Sequence[Any]],
+    n_jobs: int | None,
+    prefer: str | None = None,
+    verbose: int = 0,
+) -> list[Any]:
+    """Call a function with the arguments of every job, here or in parallel.
+
+    Parameters
+    ----------
+    function : callable
+    jobs : iterable of sequences
+        The arguments of each call, made when a worker is free.
+    n_jobs, prefer, verbose
+        As in joblib. With one job the calls are plain: joblib would copy scikit-learn's
+        configuration and the filters of warnings for each of them.
+
+    Returns
+    -------
+    list
+        In the order of the jobs.
+
+    Examples
+    --------
+    >>> run_jobs(pow, [(2, 3), (3, 2)], n_jobs=None)
+    [8, 9]
+    """
+    if effective_n_jobs(n_jobs) == 1 and not verbose:
+        return [function(*job) for job in jobs]
+    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, verbose=verbose)
+    return list(parallel(delayed(function)(*job) for job in jobs))
 
 
 class Threads:

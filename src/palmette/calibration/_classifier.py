@@ -7,12 +7,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.parallel import Parallel, delayed
 
 from palmette._arrays import FloatArray, IntArray, count_rows, row_chunks, take_rows
 from palmette.base._adapters import fitted_hierarchy
 from palmette.base._answers import OnePath
-from palmette.base._fitting import check_weights, used_rows
+from palmette.base._fitting import check_weights, run_jobs, used_rows
 from palmette.base._wrapping import WrappedClassifier
 from palmette.calibration._base import (
     Fold,
@@ -198,12 +197,11 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
             share = None if weights is None else weights[rows]
             return take_rows(X, rows), take_labels(labels, rows), share
 
-        return list(
-            Parallel(n_jobs=self.n_jobs)(
-                delayed(_fit_and_score)(member, part(train), part(test), self._columns())
-                for member, (train, test) in zip(members, folds, strict=True)
-            )
+        jobs = (
+            (member, part(train), part(test), self._columns())
+            for member, (train, test) in zip(members, folds, strict=True)
         )
+        return run_jobs(_fit_and_score, jobs, self.n_jobs)
 
     def _fit_curves(
         self,

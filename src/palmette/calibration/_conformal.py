@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
 from palmette.base._adapters import final_step, fitted_hierarchy
 from palmette.base._answers import OnePath
-from palmette.base._fitting import check_weights
+from palmette.base._fitting import check_weights, run_jobs
 from palmette.base._wrapping import WrappedClassifier, answers_by_node
 from palmette.calibration._base import (
     Fold,
@@ -245,12 +245,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
                 share = None if weights is None else weights[train]
                 yield model, take_rows(X, train), take_labels(labels, train), share
 
-        several = self._answers.by_node
-        return list(
-            Parallel(n_jobs=self.n_jobs)(
-                delayed(_fit_model)(*job, several=several) for job in jobs()
-            )
-        )
+        return run_jobs(partial(_fit_model, several=self._answers.by_node), jobs(), self.n_jobs)
 
     def _calibrate(
         self, folds: list[Fold], X: Any, labels: NodeLabels, weights: FloatArray | None

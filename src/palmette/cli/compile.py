@@ -63,10 +63,11 @@ def _every_kind(model: Any) -> Callable[[], None]:
         import numpy as np
         from scipy import sparse
 
-        X = np.random.default_rng(0).normal(size=(60, 5))
+        X = np.random.default_rng(0).normal(size=(60, 30))
         one = np.repeat(["a", "b", "c"], 20)
         several = [{name, "d"} if i % 4 else {name} for i, name in enumerate(one.tolist())]
-        for rows in (X, sparse.csr_array(np.where(X > 0, X, 0.0))):
+        thin = sparse.csr_array(np.where(X > 1.8, X, 0.0))  # with more values it would become dense
+        for rows in (X, thin):
             for y in (one, several):
                 try:
                     model.fit(rows, y).predict(rows)
@@ -87,6 +88,7 @@ def _forests() -> Iterator[tuple[str, Callable[[], None]]]:
     yield from _named(
         pm.StructuredForestClassifier(**_FEW),
         pm.StructuredForestClassifier.preset("sf-h-cs", **_FEW),
+        pm.StructuredForestClassifier(router="logistic", **_FEW),
     )
 
 
@@ -99,7 +101,11 @@ def _others() -> Iterator[tuple[str, Callable[[], None]]]:
         pm.AdaBoostMHClassifier(**_FEW),
         pm.AdaBoostMHClassifier(weak_learner=SharedTree(), **_FEW),
         pm.HierarchicalAdaBoostClassifier(**_FEW),
+        pm.HierarchicalAdaBoostClassifier(
+            weak_learner=SharedTree(2, thresholds="best"), coefficient="per_class", **_FEW
+        ),
         pm.AdaBoostECCClassifier(**_FEW),
+        pm.AdaBoostECCClassifier(weak_learner="shared_tree", subsample=0.7, **_FEW),
         pm.AdaBoostBHCClassifier(**_FEW),
         pm.ClassTreeClassifier(router="linear"),
         pm.ClassTreeClassifier(router="logistic"),

@@ -9,18 +9,16 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
-from sklearn.utils.parallel import Parallel, delayed
 
 from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells, take_rows
 from palmette.base._classifier import HierarchicalClassifier
-from palmette.base._fitting import check_weights, used_rows, weight_keyword
+from palmette.base._fitting import check_weights, run_jobs, used_rows, weight_keyword
 from palmette.decisions._decode import Route, normalize_rows, path_product
 from palmette.decisions._rules import Decoding, RoutedDecoding, TopDown
 from palmette.exceptions import HierarchyError, PalmetteError
@@ -371,12 +369,7 @@ def fit_tasks(
             columns = None if columns_for is None else columns_for(task)
             yield estimators[t], take_cells(X, seen, columns), options, weights
 
-    if effective_n_jobs(n_jobs) == 1 or len(table) == 1:
-        return [_fit_one(*job) for job in jobs()]
-    fitted: list[Any] = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(_fit_one)(*job) for job in jobs()
-    )
-    return fitted
+    return run_jobs(_fit_one, jobs(), 1 if len(table) == 1 else n_jobs, verbose=verbose)
 
 
 def _fit_one(estimator: Any, X: Any, options: IntArray, weights: dict[str, FloatArray]) -> Any:

@@ -6,14 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy import sparse
 from scipy.special import expit
 from sklearn.base import clone
-from sklearn.utils.parallel import Parallel, delayed
 
 from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells, take_rows
-from palmette.base._fitting import weight_keyword
+from palmette.base._fitting import run_jobs, weight_keyword
 from palmette.decisions._coherence import NodeColumns
 from palmette.decisions._rules import Decoding, RoutedDecoding
 from palmette.exceptions import PalmetteError
@@ -244,10 +242,7 @@ def fit_columns(
                 given = {names[t]: weights if seen is None else weights[seen]}
             yield estimators[t], part, mine, given
 
-    if effective_n_jobs(n_jobs) == 1 or len(wanted) <= 1:
-        fitted = [_fit_one(*job) for job in jobs()]
-    else:
-        fitted = Parallel(n_jobs=n_jobs, verbose=verbose)(delayed(_fit_one)(*j) for j in jobs())
+    fitted = run_jobs(_fit_one, jobs(), 1 if len(wanted) <= 1 else n_jobs, verbose=verbose)
     return {int(columns.nodes[j]): estimator for j, estimator in zip(wanted, fitted, strict=True)}
 
 

@@ -15,10 +15,9 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.parallel import Parallel, delayed
 
 from palmette._arrays import FloatArray, seed_each, take_rows
-from palmette.base._fitting import Preset, preset, presets
+from palmette.base._fitting import Preset, preset, presets, run_jobs
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -192,8 +191,7 @@ class BinaryRelevance(MultilabelClassifier):
         # forests use threads of their own, so their fits are not nested in other threads
         outside = 1 if self._threads_inside() else self.n_jobs
         with config_context(assume_finite=True):  # X has been validated
-            parallel = Parallel(n_jobs=outside, prefer="threads", verbose=self.verbose)
-            self.estimators_ = parallel(delayed(_fit_label)(*job) for job in jobs())
+            self.estimators_ = run_jobs(_fit_label, jobs(), outside, "threads", self.verbose)
         self.__dict__.pop("oob_decision_function_", None)
         if self._tunes_itself():
             self.oob_decision_function_ = self._scores_out_of_bag(X)

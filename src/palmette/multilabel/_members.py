@@ -13,7 +13,6 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import BaseDecisionTree
-from sklearn.utils.parallel import Parallel, delayed
 
 from palmette._arrays import (
     FloatArray,
@@ -23,7 +22,7 @@ from palmette._arrays import (
     short_indices,
     take_rows,
 )
-from palmette.base._fitting import weight_keyword
+from palmette.base._fitting import run_jobs, weight_keyword
 from palmette.multilabel._c45 import C45Tree, SortedRows
 from palmette.trees._random import STRIDE, mix_array
 
@@ -46,10 +45,7 @@ def make_members(estimator: Any, count: int, rng: np.random.RandomState) -> list
 def in_threads(function: Callable[..., Any], jobs: Iterable[Any], n_jobs: int | None) -> list[Any]:
     """Call a function with the arguments of every job; return the results in order."""
     with config_context(assume_finite=True):  # X has been validated
-        answers: list[Any] = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(function)(*job) for job in jobs
-        )
-    return answers
+        return run_jobs(function, jobs, n_jobs, prefer="threads")
 
 
 # ---------------------------------------------------------------------- rows

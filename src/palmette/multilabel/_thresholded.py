@@ -12,9 +12,9 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.parallel import Parallel, delayed
 
 from palmette._arrays import FloatArray, seed_each, take_rows
+from palmette.base._fitting import run_jobs
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.base._wrapping import LabelScorer, check_scores, has_out_of_bag, with_out_of_bag
 from palmette.decisions._thresholds import LabelRule
@@ -201,7 +201,7 @@ class ThresholdedMultilabel(MultilabelClassifier):
                 share = None if weights is None else weights[train]
                 yield scorer, take_rows(X, train), Y[train], share, take_rows(X, test)
 
-        parts = Parallel(n_jobs=self.n_jobs)(delayed(_scores_of_fold)(*job) for job in jobs())
+        parts = run_jobs(_scores_of_fold, jobs(), self.n_jobs)
         scores = np.empty(Y.shape)
         for (_, test), part in zip(folds, parts, strict=True):
             scores[test] = part

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from palmette._kernels import seconds_compiling
 from palmette._stopping import call_within
 
 __all__ = ["Clock"]
 
 Watch = Callable[[str, float], None]
 
-_COMPILING = 1.5  # seconds from which the first fit of a model is compiling its kernels
+_COMPILING = 0.5  # seconds after which the compilation of kernels is told
 
 
 class Clock:
@@ -34,7 +35,9 @@ class Clock:
     Attributes
     ----------
     compiling : float
-        Seconds in which kernels were compiled.
+        Seconds in which kernels were compiled since the start.
+    estimate : float
+        Seconds that it takes to compile all kernels, told when one is compiled.
     best : str
         The best model so far, shown with every step.
     hurried : bool
@@ -49,24 +52,33 @@ class Clock:
     ) -> None:
         self.seconds = seconds
         self.start = time.monotonic()
-        self.compiling = 0.0
+        self._compiled = seconds_compiling()
+        self.estimate = 0.0
         self.best = ""
         self.hurried = False
         self._words = ""
         self._watch, self._tell = watch, tell
         self._announced = False
 
+    @property
+    def compiling(self) -> float:
+        return seconds_compiling() - self._compiled
+
     def spent(self) -> float:
         """Seconds since the start."""
         return time.monotonic() - self.start
 
+    def counted(self) -> float:
+        """Seconds since the start, without those in which kernels were compiled."""
+        return self.spent() - self.compiling
+
     def left(self) -> float:
         """Seconds that are left; infinite without a limit."""
-        return np.inf if self.seconds is None else self.seconds + self.compiling - self.spent()
+        return np.inf if self.seconds is None else self.seconds - self.counted()
 
     def hurry(self, seconds: float) -> None:
         """Leave at most some seconds, after an interrupt."""
-        limit = self.spent() - self.compiling + seconds
+        limit = self.counted() + seconds
         self.seconds = limit if self.seconds is None else min(self.seconds, limit)
         self.hurried = True
 
@@ -76,37 +88,19 @@ class Clock:
         self.tick()
 
     def tick(self) -> None:
-        """Show the current step."""
+        """Show the current step; say once that kernels are compiled."""
+        if not self._announced and self.compiling > _COMPILING:
+            self._announced = True
+            if self._tell is not None:
+                about = max(self.estimate, self.compiling)
+                self._tell(
+                    f"kernels are compiled, once per installation: about {about:.0f} s, which do "
+                    "not count"
+                )
         if self._watch is not None:
             best = f"; best so far: {self.best}" if self.best else ""
-            self._watch(self._words + best, self.spent() - self.compiling)
+            self._watch(self._words + best, self.counted())
 
     def within(self, seconds: float, function: Callable[[], Any]) -> Any:
         """Call a function; see `palmette._stopping.call_within`."""
         return call_within(seconds, function, self.tick)
-
-    def compile(self, seconds: float, function: Callable[[], Any], estimate: float) -> float:
-        """Call a function that compiles kernels at its first call; return its seconds.
-
-        Parameters
-        ----------
-        seconds : float
-            Limit of the call.
-        function : callable
-        estimate : float
-            Seconds that all kernels take to compile, told once if they are not compiled yet.
-        """
-        start = time.monotonic()
-
-        def tick() -> None:
-            if not self._announced and time.monotonic() - start > _COMPILING:
-                self._announced = True
-                if self._tell is not None:
-                    self._tell(
-                        "kernels are compiled, once per installation: about "
-                        f"{estimate:.0f} s, which do not count"
-                    )
-            self.tick()
-
-        call_within(seconds, function, tick)
-        return time.monotonic() - start

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -33,7 +32,6 @@ from palmette.table.answers import node_sets, nodes_of, write_nodes, write_sets
 _ROWS_PER_SECOND = 1500  # of a tournament, per second of the limit; the final fit uses all rows
 _CALIBRATION_FOLDS = 3
 _MANY = 10_000  # number of features to expect of texts
-_FEW_ROWS = 50  # rows whose features are computed first, for kernels to be compiled
 _GRACE = 10.0  # seconds for the final fit after Ctrl-C; after SIGTERM there is none
 
 
@@ -162,7 +160,7 @@ class Race:
             return self.model, [], None
         chosen = self._rows()
         pairs = self.folds(chosen, self.n_folds)
-        self._warm_up(chosen[pairs[0][0]])
+        self.clock.estimate = self._compile_seconds()
         self.clock.step("features of fold 1")
         load = partial(self._load, chosen[pairs[0][0]], chosen[pairs[0][1]], first=True)
         first = self.clock.within(np.inf, load)
@@ -208,25 +206,19 @@ class Race:
             return np.arange(n_rows)
         return np.sort(np.random.default_rng(self.seed).choice(n_rows, most, replace=False))
 
-    def _warm_up(self, train: Any) -> None:
-        """Make the features of few rows; the time in which kernels are compiled does not count."""
-        few = take_rows(self.problem.frame, train[: min(len(train), _FEW_ROWS)])
-        vectorizer = TableFeatures(self.problem.schema, self.text)
-        self.clock.step("features of the first rows")
+    def _compile_seconds(self) -> float:
+        """Return about how long it takes to compile the kernels of all models."""
         wide = replace(self.situation(), n_features=_MANY)
         tried = [c.name for c in choose(wide) if c.reason is None]
-        names = tried if self.model == "auto" else [self.model]
-        estimate = compile_seconds(names, wide.is_sparse)
-        seconds = self.clock.compile(np.inf, lambda: vectorizer.fit_transform(few), estimate)
-        self.clock.compiling += max(seconds - 0.5, 0.0)
+        return compile_seconds(tried if self.model == "auto" else [self.model], wide.is_sparse)
 
     def _load(self, train: Any, test: Any, first: bool = False) -> Fold:
         """Features of a fold, learnt from its training rows only."""
         problem = self.problem
         vectorizer = TableFeatures(problem.schema, self.text)
-        start = time.monotonic()
+        start = self.clock.counted()
         X_train = vectorizer.fit_transform(take_rows(problem.frame, train))
-        self.row_seconds = (time.monotonic() - start) / len(train)
+        self.row_seconds = (self.clock.counted() - start) / len(train)
         X_test = vectorizer.transform(take_rows(problem.frame, test))
         fold = Fold(X_train, [problem.y[i] for i in train.tolist()], X_test, test)
         if first:

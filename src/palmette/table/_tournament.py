@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from palmette._arrays import take_rows
 from palmette._stopping import OutOfTime
 from palmette.exceptions import PalmetteError
-from palmette.table._candidates import Candidate, compile_seconds
+from palmette.table._candidates import Candidate
 from palmette.table._clock import Clock
 from palmette.table.answers import gives_node_proba
 
@@ -29,8 +28,6 @@ _SEARCHED = 2  # number of models whose parameters are searched
 _FIRST = 1_000  # rows of the first sample; each further one has three times as many
 _FIRST_SHARE = 0.15  # of the free time, for the first fit of a model on a sample
 _FEW = 400  # with less rows there is only one sample
-_WARM = 60  # rows of the first fit, in which kernels are compiled
-_COMPILE = 60.0  # seconds that the compilation of a model's kernels may take
 _TEST = 3_000  # maximum number of test rows for a sample
 _GROWTH = 1.15  # exponent of the number of rows in the fit time, at least
 _MEASURABLE = 0.05  # seconds
@@ -288,10 +285,6 @@ class Tournament:
             if self.fallback is not None and self._free() <= 0:  # nor is anything compiled
                 entry.note = entry.note or _too_long(0.0, self._free(), size, n_all)
                 return
-            if not entry.costs and compile_seconds([name], text=False):
-                self._warm_up(name, fold)
-            if entry.note:  # the first rows took too long
-                return
             free = self._free()
             cost = 1.25 * entry.foresee(size) + entry.scoring if entry.costs else 0.0
             if self.fallback is not None and (free <= 0 or cost > 0.5 * free):
@@ -303,26 +296,6 @@ class Tournament:
             if self.fallback is None:  # there must be an answer, even a little late
                 limit = max(self._clock.left(), 0.1 * self._clock.seconds + 5.0)
         self._try(name, 0, fold, limit)
-
-    def _warm_up(self, name: str, fold: Fold) -> None:
-        """Fit a model on few rows; the time in which kernels are compiled does not count."""
-        few = np.linspace(0, len(fold.y_train) - 1, min(_WARM, len(fold.y_train))).astype(np.int32)
-        X, y = take_rows(fold.X_train, few), [fold.y_train[i] for i in few.tolist()]
-        self._clock.step(f"{name}, first rows")
-        estimate = compile_seconds(self._order, text=False)
-        seconds: list[float] = []
-        while not seconds or (len(seconds) < 2 and seconds[0] > 1.0):
-            try:
-                limit = np.inf if self.fallback is None else max(self._clock.left(), _COMPILE)
-                fit = partial(self._fit, name, X, y)
-                seconds.append(self._clock.compile(limit, fit, estimate))
-            except OutOfTime as error:
-                self.entries[name].note = f"{error} on {len(y):,} rows"
-                return
-            except _FAILURES:
-                return  # the fit on more rows will report the error
-        if len(seconds) > 1:
-            self._clock.compiling += max(seconds[0] - seconds[1], 0.0)
 
     def _fit(self, name: str, X: Any, y: list[Any]) -> Any:
         return self._fit_with(self._make(name), X, y)
@@ -364,11 +337,11 @@ class Tournament:
         n_rows, n_all = len(fold.y_train), len(self._fold(number).y_train)
         part = "" if n_rows == n_all else f", {n_rows:,} of {n_all:,} rows"
         self._clock.step(f"{name}, fold {number + 1} of {len(self._load)}{part}")
-        start = time.monotonic()
+        start = self._clock.counted()
         try:
             fit = partial(self._fit, name, fold.X_train, fold.y_train)
             estimator = self._clock.within(limit, fit)
-            seconds = time.monotonic() - start
+            seconds = self._clock.counted() - start
             score = self._clock.within(limit, partial(self._score, estimator, fold))
         except OutOfTime as error:
             entry.note = f"{error} on {n_rows:,} rows"
@@ -384,7 +357,7 @@ class Tournament:
             return
         entry.scores, entry.seconds = [score], [seconds]
         entry.costs[n_rows] = max(seconds, 1e-4)
-        entry.scoring = time.monotonic() - start - seconds
+        entry.scoring = self._clock.counted() - start - seconds
         if entry.proba and self.winner().name == name:
             self.fallback = Fallback(name, estimator, n_rows)
         self._show_best()
