@@ -429,6 +429,10 @@ def _announce() -> None:
         print(f"palmette: {words}", file=sys.stderr)
 
 
+def _codegen_of_kernels() -> Any:
+    return _registry.cpu_target.target_context.codegen()
+
+
 class _Listener(_event.Listener):  # type: ignore[misc]
     """Announces the first compilation, counts seconds, and compiles without garbage collection.
 
@@ -458,6 +462,8 @@ class _Listener(_event.Listener):  # type: ignore[misc]
         if self._depth == 1:
             self._collects = gc.isenabled()
             gc.disable()
+            # functions of numba that kernels call are no kernels either
+            _codegen_of_kernels()._library_class = _InnerLibrary
             if not self._announced:
                 self._announced = True
                 _announce()
@@ -467,6 +473,7 @@ class _Listener(_event.Listener):  # type: ignore[misc]
             self._depth -= 1
             if self._depth == 0:
                 self._ended += time.monotonic() - self._began
+                del _codegen_of_kernels()._library_class  # that of its class is used again
                 if self._collects:
                     gc.enable()
 

@@ -89,6 +89,7 @@ def _forests() -> Iterator[tuple[str, Callable[[], None]]]:
         pm.StructuredForestClassifier(**_FEW),
         pm.StructuredForestClassifier.preset("sf-h-cs", **_FEW),
         pm.StructuredForestClassifier(router="logistic", **_FEW),
+        pm.StructuredForestClassifier(router="axis", **_FEW),
     )
 
 

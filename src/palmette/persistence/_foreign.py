@@ -21,7 +21,7 @@ from palmette.persistence._archive import MAX_BYTES
 from palmette.persistence._graph import Codec, Decoder, Encoder
 from palmette.persistence._objects import OWN_CODECS, attributes_of
 from palmette.persistence._parts import REVIEWED, Untrusted, check_part, check_parts, is_reviewed
-from palmette.persistence._skops import check_content, names_in, tidy
+from palmette.persistence._skops import check_content, names_in, write
 from palmette.persistence.checks import check_attributes
 from palmette.persistence.names import full_name, import_class, is_of_palmette, stable_name
 
@@ -68,7 +68,8 @@ class ForeignWriter:
 
     def _written(self, start: int, stop: int) -> bytes:
         try:
-            content = tidy(_skops_io().dumps(self._objects[start:stop]))
+            _skops_io()
+            content = write(self._objects[start:stop])
             problem = _cannot_be_found(content)
         except ImportError as error:
             raise PalmetteError(f"{error}.") from error
