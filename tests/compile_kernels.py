@@ -17,7 +17,7 @@ from pathlib import Path
 
 from palmette.cli.compile import FITS, run_compile
 
-PARTS = ("others", "texts")
+PARTS = ("others", "large", "texts")
 
 
 def main(direction: str, folder: Path) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numba import TypingError
 
-from palmette import _kernels
+from palmette import _kernel_files, _kernels
 from palmette._kernels import as_read_only, inner, kernel
 
 CALLER = """
@@ -44,7 +44,7 @@ def callee(x):
 
 
 def forget() -> None:
-    for function in (_kernels._source, _kernels.source_hash, _kernels.cache_folder):
+    for function in (_kernel_files._source, _kernel_files.source_hash, _kernel_files.cache_folder):
         function.cache_clear()
 
 
@@ -55,8 +55,8 @@ def package(tmp_path, monkeypatch):
     folder.mkdir()
     for name, text in (("caller", CALLER), ("middle", MIDDLE), ("callee", CALLEE)):
         (folder / f"_mini_{name}.py").write_text(text)
-    monkeypatch.setattr(_kernels, "_PACKAGE", folder)
-    monkeypatch.setattr(_kernels._config, "CACHE_DIR", "")
+    monkeypatch.setattr(_kernel_files, "_PACKAGE", folder)
+    monkeypatch.setattr(_kernel_files._config, "CACHE_DIR", "")
     forget()
     yield folder
     for name in ("caller", "middle", "callee"):
@@ -105,14 +105,14 @@ def test_a_changed_callee_is_compiled_again(package):
 
 
 def test_other_modules_do_not_count(package):
-    before = _kernels.source_hash("_mini_middle")
+    before = _kernel_files.source_hash("_mini_middle")
     (package / "_mini_caller.py").write_text(CALLER + "\nOTHER = 1\n")
     forget()
-    assert _kernels.source_hash("_mini_middle") == before
+    assert _kernel_files.source_hash("_mini_middle") == before
 
 
 def test_a_folder_that_numba_is_told_is_taken(package, tmp_path, monkeypatch):
-    monkeypatch.setattr(_kernels._config, "CACHE_DIR", str(tmp_path / "told"))
+    monkeypatch.setattr(_kernel_files._config, "CACHE_DIR", str(tmp_path / "told"))
     load(package).answer(1)
     assert len(stored(tmp_path / "told")) == 2
     assert not stored(package)
@@ -123,8 +123,8 @@ def locked(package, tmp_path, monkeypatch):
     """A package in whose folder nothing can be written, and an empty home."""
     (package / "__pycache__").write_text("a file where the folder would be")
     (tmp_path / "home").mkdir()
-    monkeypatch.setattr(_kernels.sys, "platform", "linux")
-    monkeypatch.setattr(_kernels.Path, "home", lambda: tmp_path / "home")
+    monkeypatch.setattr(_kernel_files.sys, "platform", "linux")
+    monkeypatch.setattr(_kernel_files.Path, "home", lambda: tmp_path / "home")
     return package
 
 
@@ -133,7 +133,7 @@ def test_a_folder_of_the_user_is_taken_where_that_of_the_package_is_locked(
     locked, tmp_path, monkeypatch, given
 ):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches") if given is None else given)
-    folder = _kernels.cache_folder()
+    folder = _kernel_files.cache_folder()
     expected = tmp_path / "caches" if given is None else tmp_path / "home" / ".cache"
     assert folder is not None
     assert folder.parent == expected / "palmette"
@@ -143,7 +143,7 @@ def test_kernels_work_where_nothing_can_be_written(locked, tmp_path, monkeypatch
     (tmp_path / "home" / ".cache").write_text("a file where the folder would be")
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     assert load(locked).answer(1) == 20
-    assert _kernels.cache_folder() is None
+    assert _kernel_files.cache_folder() is None
 
 
 def test_files_that_are_cut_short_are_compiled_again(package):
@@ -192,3 +192,32 @@ def test_seconds_of_compilation_are_counted_and_those_of_loading_are_not(package
     assert 0.2 * passed < compiled < passed
     load(package).answer(1)  # from the file
     assert _kernels.seconds_compiling() - before == compiled
+
+
+NESTED = """
+from palmette._kernels import kernel
+
+@kernel
+def callee(x):
+    return [x, x + 1][x % 2]
+
+FACTOR = 10
+"""
+
+
+def test_a_kernel_that_another_one_calls_can_be_called_too(package):
+    (package / "_mini_callee.py").write_text(NESTED)
+    load(package).answer(1)  # stores the callee
+    (package / "_mini_caller.py").write_text(CALLER + "\n# other sources\n")
+    assert load(package).answer(1) == 20  # is compiled, with a callee that is loaded
+    assert sys.modules["palmette._mini_callee"].callee(1) == 2
+
+
+def test_errors_of_inner_functions_are_raised_by_kernels_compiled_or_loaded(package):
+    failing = CALLEE.replace(
+        "return x + 1", "if x < 0:\n        raise ValueError('below', x)\n    return x"
+    )
+    (package / "_mini_callee.py").write_text(failing)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="below"):
+            load(package).answer(-1)

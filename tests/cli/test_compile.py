@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import palmette as pm
-from palmette import _kernels
+from palmette import _kernel_files
 from palmette.cli import compile as module
 
 
@@ -41,11 +41,11 @@ def test_models_are_fitted_to_every_kind_of_rows(model, capsys):
     assert model.seen == [(dense, one), (dense, False), (False, one), (False, False)]
     first, last = capsys.readouterr().out.splitlines()
     assert first.startswith("Noting: ")
-    assert str(_kernels.cache_folder()) in last
+    assert str(_kernel_files.cache_folder()) in last
 
 
 def test_it_fails_where_nothing_can_be_stored(model, monkeypatch):
-    monkeypatch.setattr(_kernels, "cache_folder", lambda: None)
+    monkeypatch.setattr(_kernel_files, "cache_folder", lambda: None)
     with pytest.raises(pm.exceptions.PalmetteError, match="NUMBA_CACHE_DIR"):
         module.command()
     assert not model.seen

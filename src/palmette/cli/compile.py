@@ -26,7 +26,7 @@ def command() -> None:
 
     Example: palmette compile
     """
-    from palmette._kernels import cache_folder
+    from palmette._kernel_files import cache_folder
 
     folder = cache_folder()
     if folder is None:
@@ -148,16 +148,26 @@ def _texts() -> Iterator[tuple[str, Callable[[], None]]]:
 def _large() -> Iterator[tuple[str, Callable[[], None]]]:
     """Give models that have other kernels for many rows."""
 
-    def fit() -> None:
-        import numpy as np
+    import numpy as np
 
-        import palmette as pm
+    import palmette as pm
+    from palmette.weak import SharedTree
 
-        X = np.random.default_rng(0).normal(size=(_N_LARGE, 3))
-        y = np.array(["a", "b", "c"])[np.arange(_N_LARGE) % 3]
-        pm.HierarchicalBoostingClassifier(**_FEW).fit(X, y).predict(X[:5])
+    def fit(model: Any) -> Callable[[], None]:
+        def fit_many() -> None:
+            X = np.random.default_rng(0).normal(size=(_N_LARGE, 3))
+            y = np.array(["a", "b", "c"])[np.arange(_N_LARGE) % 3]
+            model.fit(X, y).predict(X[:5])
 
-    yield "HierarchicalBoostingClassifier of many rows", fit
+        return fit_many
+
+    for model in (
+        pm.HierarchicalBoostingClassifier(**_FEW),
+        pm.HierarchicalAdaBoostClassifier(
+            weak_learner=SharedTree(2, thresholds="best"), coefficient="per_class", **_FEW
+        ),
+    ):
+        yield f"{type(model).__name__} of many rows", fit(model)
 
 
 FITS = {"forests": _forests, "others": _others, "texts": _texts, "large": _large}
