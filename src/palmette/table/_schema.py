@@ -150,7 +150,7 @@ class Schema:
             ids = [name for name, why in self.left_out.items() if why != EMPTY]
             hint = (
                 f" {ids[0]!r} is left out ({self.left_out[ids[0]]}): pass --column {ids[0]}=text "
-                "to use it." if ids else ""
+                "to use it." if ids else " All columns but the target are empty." if self.left_out else ""
             )  # fmt: skip
             raise PalmetteError(
                 "the table has no columns to learn from besides the target. It has: "

@@ -31,6 +31,7 @@ _FEW = 400  # with less rows there is only one sample
 _TEST = 3_000  # maximum number of test rows for a sample
 _GROWTH = 1.15  # exponent of the number of rows in the fit time, at least
 _MEASURABLE = 0.05  # seconds
+_SHORT = 0.5  # seconds in which no further model is tried
 
 
 class Score(NamedTuple):
@@ -282,8 +283,9 @@ class Tournament:
         limit = np.inf
         if self._clock.seconds is not None:
             n_all = len(self._fold(0).y_train)
-            if self.fallback is not None and self._free() <= 0:  # nor is anything compiled
-                entry.note = entry.note or _too_long(0.0, self._free(), size, n_all)
+            short = min(_SHORT, 0.03 * self._clock.seconds)
+            if self.fallback is not None and self._free() <= short:  # nor is anything compiled
+                entry.note = entry.note or _too_long(0.0, 0.0, size, n_all)
                 return
             free = self._free()
             cost = 1.25 * entry.foresee(size) + entry.scoring if entry.costs else 0.0
