@@ -148,10 +148,10 @@ class Schema:
         self.table_columns = [str(name) for name in frame.columns]
         if not self.kinds:
             ids = [name for name, why in self.left_out.items() if why != EMPTY]
-            hint = (
-                f" {ids[0]!r} is left out ({self.left_out[ids[0]]}): pass --column {ids[0]}=text "
-                "to use it." if ids else " All columns but the target are empty." if self.left_out else ""
-            )  # fmt: skip
+            hint = " All columns but the target are empty." if self.left_out else ""
+            if ids:
+                why = self.left_out[ids[0]]
+                hint = f" {ids[0]!r} is left out ({why}): pass --column {ids[0]}=text to use it."
             raise PalmetteError(
                 "the table has no columns to learn from besides the target. It has: "
                 f"{', '.join(map(str, frame.columns))}.{hint}"
