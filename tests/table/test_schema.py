@@ -35,7 +35,7 @@ def test_kinds_are_found(values, kind):
 def test_columns_without_values_are_left_out():
     frame = pd.DataFrame({"x": ["a", "b"], "gap": [None, None], "words": ["NA", ""]})
     assert list(Schema.infer(frame).kinds) == ["x"]
-    with pytest.raises(PalmetteError, match="no columns to learn from .* are empty"):
+    with pytest.raises(PalmetteError, match=r"no columns to learn from .* are empty"):
         Schema.infer(frame, leave_out=["x"])
 
 
