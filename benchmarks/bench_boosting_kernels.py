@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 import palmette as pm
-from palmette.base._fitting import Threads
+from palmette.base._parallel import Threads
 from palmette.boosting._histogram import column_totals, pick_stumps, stump_edges, sum_bins
 from palmette.boosting._votes import leaf_sums, reweigh, reweigh_shared, shared_leaf_sums
 from palmette.compare import environment

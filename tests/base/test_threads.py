@@ -3,10 +3,13 @@ from __future__ import annotations
 import threading
 import time
 
+import numpy as np
 import pytest
 from joblib import Parallel, delayed, effective_n_jobs
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from palmette.base._fitting import Threads
+from palmette.base import _parallel
+from palmette.base._parallel import Threads, run_jobs
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 4])
@@ -59,3 +62,20 @@ def test_inside_of_a_worker_of_joblib_there_are_no_more_than_it_allows():
     counts = Parallel(n_jobs=2, backend="threading")(delayed(ask)() for _ in range(2))
     assert [answer for _, answer in counts] == [[1], [1]]
     assert all(1 <= n <= 8 for n, _ in counts)
+
+
+def blas_threads(X):
+    return max(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+
+
+def test_blas_has_one_thread_in_small_jobs_and_its_own_number_in_large_ones(monkeypatch):
+    monkeypatch.setattr(_parallel, "_SMALL", 10)
+    with threadpool_limits(2, user_api="blas"):
+        assert run_jobs(blas_threads, [(np.zeros(10),), (np.zeros(11),), (3,)], None) == [1, 2, 1]
+        assert blas_threads(None) == 2
+
+
+def test_jobs_give_their_results_in_order_wherever_they_run():
+    jobs = [(i, 2) for i in range(20)]
+    for n_jobs, prefer in ((None, None), (2, "threads")):
+        assert run_jobs(pow, iter(jobs), n_jobs, prefer) == [i**2 for i in range(20)]

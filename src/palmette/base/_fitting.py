@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
@@ -19,7 +17,6 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import assert_all_finite, has_fit_parameter
 
 from palmette._arrays import FloatArray, IntArray, take_rows
@@ -418,76 +415,6 @@ def check_target(y: Any) -> Any:
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
     return y
-
-
-# ---------------------------------------------------------------------- threads and processes
-
-
-def run_jobs(
-    function: Callable[..., Any],
-    jobs: Iterable[Sequence[Any]],
-    n_jobs: int | None,
-    prefer: str | None = None,
-    verbose: int = 0,
-) -> list[Any]:
-    """Call a function with the arguments of every job, here or in parallel.
-
-    Parameters
-    ----------
-    function : callable
-    jobs : iterable of sequences
-        The arguments of each call, made when a worker is free.
-    n_jobs, prefer, verbose
-        As in joblib. With one job the calls are plain: joblib would copy scikit-learn's
-        configuration and the filters of warnings for each of them.
-
-    Returns
-    -------
-    list
-        In the order of the jobs.
-
-    Examples
-    --------
-    >>> run_jobs(pow, [(2, 3), (3, 2)], n_jobs=None)
-    [8, 9]
-    """
-    if effective_n_jobs(n_jobs) == 1 and not verbose:
-        return [function(*job) for job in jobs]
-    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, verbose=verbose)
-    return list(parallel(delayed(function)(*job) for job in jobs))
-
-
-class Threads:
-    """A pool of threads that is kept during a fit, so that no round has to start threads.
-
-    Parameters
-    ----------
-    n_jobs : int, optional
-        As in joblib; inside a parallel worker of joblib there may be fewer.
-
-    Examples
-    --------
-    >>> with Threads(2) as threads:
-    ...     threads.map(abs, [-1, -2, -3])
-    [1, 2, 3]
-    """
-
-    def __init__(self, n_jobs: int | None = None) -> None:
-        self.n_threads = effective_n_jobs(n_jobs)
-        self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
-
-    def map(self, function: Callable[..., Any], items: Iterable[Any]) -> list[Any]:
-        """Return the results of a function for all items, in their order."""
-        if self._pool is None:
-            return [function(item) for item in items]
-        return list(self._pool.map(function, items))
-
-    def __enter__(self) -> Threads:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
 
 
 # ---------------------------------------------------------------------- presets
