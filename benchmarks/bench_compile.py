@@ -2,6 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/bench_compile.py
     OMP_NUM_THREADS=1 python benchmarks/bench_compile.py forest adaboost-bhc --functions 20
+    OMP_NUM_THREADS=1 python benchmarks/bench_compile.py --check benchmarks/compile_times.json
 
 Every estimator is fitted twice in fresh processes on the 150 rows of iris: first with an empty
 cache, then with the cache that the first process has written. Columns: CPU seconds of `fit` and of
@@ -10,6 +11,9 @@ compiled and of their specialisations (one per combination of argument types, th
 functions included), the size of the cache, and CPU seconds of both in the second process. With
 `--functions N` the N functions follow that took longest: CPU seconds without those of the
 functions that they call.
+
+`--check FILE` fails if the functions of some module take more than twice as long as FILE says, in
+units of what a few plain functions take in the same process; `--write FILE` writes such a file.
 """
 
 from __future__ import annotations
@@ -23,11 +27,19 @@ import tempfile
 import time
 import warnings
 from collections import Counter
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 ROWS = ("dense", "sparse")
 SEVERAL_LABELS = {"multilabel-linear", "rakel", "coherent-network"}
+
+
+# estimators that use most modules with kernels
+CHECKED = ("forest", "boosting", "adaboost-mh", "adaboost-bhc", "mf-tree", "rakel")
+MORE = 2.0  # times as long as before is too long
+NOISE = 0.4  # seconds that count as nothing
 
 
 def models() -> dict[str, Any]:
@@ -96,6 +108,7 @@ def measure(name: str, rows: str) -> dict[str, Any]:
     y = y.astype(str)
     if name in SEVERAL_LABELS:
         y = [{name, "3"} if i % 4 else {name} for i, name in enumerate(y.tolist())]
+    unit = yardstick()
     with event.install_listener("numba:compile", listener):
         start = time.process_time()
         model.fit(X, y)
@@ -111,9 +124,64 @@ def measure(name: str, rows: str) -> dict[str, Any]:
         "specialisations": sum(listener.times.values()),
         "files": len(files),
         "megabytes": sum(path.stat().st_size for path in files) / 2**20,
+        "unit": unit,
         "seconds": dict(listener.seconds),
         "times": dict(listener.times),
     }
+
+
+def yardstick() -> float:
+    """Return the CPU seconds that plain functions take to compile, after numba has been loaded."""
+    import numba
+    import numpy as np
+
+    def sums(table, weights, out):
+        for i in range(table.shape[0]):
+            total = 0.0
+            for j in range(table.shape[1]):
+                total += table[i, j] * weights[j]
+                if total > 1e300:
+                    total = np.sqrt(total)
+            out[i] = total
+
+    begun = 0.0
+    for kind in (np.float64, np.float32, np.int64, np.int32, np.int16, np.uint8):
+        numba.njit(sums)(np.ones((2, 2), kind), np.ones(2, kind), np.ones(2))
+        begun = begun or time.process_time()
+    return time.process_time() - begun
+
+
+def module_times(names: Iterable[str]) -> tuple[dict[str, float], float]:
+    """Return the units that the functions of every module take to compile, and the longest unit."""
+    units: dict[str, float] = {}
+    with ThreadPoolExecutor(2) as pool, tempfile.TemporaryDirectory() as folder:
+        folders = [str(Path(folder) / name) for name in names]
+        found = list(pool.map(in_fresh_process, names, ["dense"] * len(folders), folders))
+    for each in found:
+        own: Counter[str] = Counter()
+        for function, seconds in each["seconds"].items():
+            if function.startswith("palmette."):
+                own[function.split(".<")[0].rpartition(".")[0]] += seconds / each["unit"]
+        for module, taken in own.items():
+            units[module] = max(taken, units.get(module, 0.0))
+    return units, max(each["unit"] for each in found)
+
+
+def check(path: Path) -> int:
+    """Compare with the units in a file; return how many modules take too long."""
+    before = json.loads(path.read_text())
+    units, second = module_times(CHECKED)
+    wrong = 0
+    for module in sorted(units):
+        allowed = MORE * before.get(module, 0.0) + NOISE / second
+        is_long = module in before and units[module] > allowed
+        wrong += is_long
+        mark = f"  more than {MORE:g} times as long as before" if is_long else ""
+        print(f"{module:42}{before.get(module, float('nan')):8.1f}{units[module]:8.1f}{mark}")
+    new = sorted(units.keys() - before.keys())
+    if new:
+        print(f"not in {path}: {', '.join(new)}; add them with --write")
+    return wrong + len(new)
 
 
 def in_fresh_process(name: str, rows: str, folder: str) -> dict[str, Any]:
@@ -129,10 +197,18 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="estimators; all by default")
     parser.add_argument("--rows", choices=ROWS, default="dense")
     parser.add_argument("--functions", type=int, default=0, help="functions to print")
+    parser.add_argument("--check", type=Path, help="fail if a module takes twice as long")
+    parser.add_argument("--write", type=Path, help="write the units of all modules")
     parser.add_argument("--alone", action="store_true", help="measure one here, print JSON")
     given = parser.parse_args()
     if given.alone:
         print(json.dumps(measure(given.names[0], given.rows)))
+        return
+    if given.check is not None:
+        sys.exit(min(check(given.check), 1))
+    if given.write is not None:
+        units = {name: round(value, 2) for name, value in sorted(module_times(CHECKED)[0].items())}
+        given.write.write_text(json.dumps(units, indent=1) + "\n")
         return
     print(f"{'estimator':26}{'fit':>7}{'predict':>9}{'functions':>11}{'specialised':>13}", end="")
     print(f"{'files':>7}{'MB':>6}{'fit again':>11}{'predict again':>15}")

@@ -106,3 +106,8 @@ def test_a_fit_enters_few_files(estimator, most):
     estimator.fit(X, y)  # imports and compiles
     entered = files_entered(lambda: estimator.fit(X, y))
     assert len(entered) <= most, sorted(entered)
+
+
+def test_one_module_decorates_compiled_functions():
+    named = [path.name for path in graph.PACKAGE.rglob("*.py") if "njit" in path.read_text()]
+    assert named == ["_kernels.py"]
