@@ -51,11 +51,12 @@ def aligned_floats(n: int) -> NDArray[np.float32]:
     return zeros[start : start + n]
 
 
-def _every(kind: ir.VectorType, value: float) -> ir.Constant:
-    return ir.Constant(kind, [value] * LANES)
+def every(kind: ir.VectorType, value: float) -> ir.Constant:
+    """Return a vector whose lanes are all one constant."""
+    return ir.Constant(kind, [value] * kind.count)
 
 
-def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: Any, vector: Any) -> Any:
+def lanes_at(context: Any, builder: Any, kind: Any, array: Any, at: Any, vector: Any) -> Any:
     """Return the address of element `at` of an array as a pointer to a vector."""
     data = context.make_array(kind)(context, builder, array).data
     return builder.bitcast(builder.gep(data, [at]), vector.as_pointer())
@@ -66,11 +67,11 @@ def _build_adding(vector: Any, n_places: int) -> Any:
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds, align = signature.args, signature.args[0].dtype.bitwidth // 8
-        source = _pointer(context, builder, kinds[1], arguments[1], arguments[2], vector)
+        source = lanes_at(context, builder, kinds[1], arguments[1], arguments[2], vector)
         added = builder.load(source, align=align)
         for q in range(n_places):
             place = builder.extract_value(arguments[3], q)
-            target = _pointer(context, builder, kinds[0], arguments[0], place, vector)
+            target = lanes_at(context, builder, kinds[0], arguments[0], place, vector)
             moved = builder.fadd(builder.load(target, align=align), added)
             builder.store(moved, target, align=align)
         return context.get_dummy_value()
@@ -112,11 +113,11 @@ def copy_lanes(_: Any, target: Any, place: Any, values: Any, start: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds, number = signature.args, context.get_value_type(values.dtype)
         vector = ir.VectorType(number, LANES)
-        source = _pointer(context, builder, kinds[2], arguments[2], arguments[3], vector)
+        source = lanes_at(context, builder, kinds[2], arguments[2], arguments[3], vector)
         copied = builder.load(source, align=4)
         if number != ir.FloatType():
             copied = builder.fptrunc(copied, _FLOATS)
-        goal = _pointer(context, builder, kinds[0], arguments[0], arguments[1], _FLOATS)
+        goal = lanes_at(context, builder, kinds[0], arguments[0], arguments[1], _FLOATS)
         builder.store(copied, goal, align=4)
         return context.get_dummy_value()
 
@@ -153,33 +154,33 @@ def lead_lanes(
 
         def lanes(argument: int, at: Any, vector: Any) -> Any:
             kind, array = signature.args[argument], arguments[argument]
-            return _pointer(context, builder, kind, array, at, vector)
+            return lanes_at(context, builder, kind, array, at, vector)
 
         def in_all(value: Any, kind: Any) -> Any:
             undefined = ir.Constant(kind, ir.Undefined)
             first = builder.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
-            return builder.shuffle_vector(first, undefined, _every(_INTS, 0))
+            return builder.shuffle_vector(first, undefined, every(_INTS, 0))
 
         rows = lanes(0, arguments[1], _FLOATS)
         half = builder.load(lanes(4, zero, _FLOATS), align=4)
         factor = in_all(arguments[5], _FLOATS)
-        sums = cgutils.alloca_once_value(builder, _every(_FLOATS, 0.0))
-        lead = cgutils.alloca_once_value(builder, _every(_FLOATS, 0.0))
-        leader = cgutils.alloca_once_value(builder, _every(_INTS, 0))
+        sums = cgutils.alloca_once_value(builder, every(_FLOATS, 0.0))
+        lead = cgutils.alloca_once_value(builder, every(_FLOATS, 0.0))
+        leader = cgutils.alloca_once_value(builder, every(_INTS, 0))
         one = ir.Constant(arguments[2].type, 1)
         with cgutils.for_range_slice(builder, arguments[2], arguments[3], one) as (cut, _):
             row = builder.gep(rows, [cut])
             left = builder.fadd(builder.load(sums), builder.load(row, align=4))
             builder.store(left, sums)
-            builder.store(_every(_FLOATS, 0.0), row, align=4)
+            builder.store(every(_FLOATS, 0.0), row, align=4)
             bits = builder.bitcast(builder.fsub(left, half), _INTS)
-            edge = builder.bitcast(builder.and_(bits, _every(_INTS, _MAGNITUDE)), _FLOATS)
+            edge = builder.bitcast(builder.and_(bits, every(_INTS, _MAGNITUDE)), _FLOATS)
             better = builder.fcmp_ordered(">", edge, builder.load(lead))
             demand = builder.fmul(edge, factor)
             builder.store(builder.select(better, demand, builder.load(lead)), lead)
             here = in_all(builder.trunc(cut, ir.IntType(32)), _INTS)
             builder.store(builder.select(better, here, builder.load(leader)), leader)
-        builder.store(_every(_FLOATS, 0.0), builder.gep(rows, [arguments[3]]), align=4)
+        builder.store(every(_FLOATS, 0.0), builder.gep(rows, [arguments[3]]), align=4)
         builder.store(builder.load(lead), lanes(6, zero, _FLOATS), align=4)
         builder.store(builder.load(leader), lanes(7, zero, _INTS), align=4)
         return context.get_dummy_value()

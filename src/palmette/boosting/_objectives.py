@@ -17,6 +17,7 @@ Sums = NDArray[np.float64]
 
 _LEAST_SHARE = 1e-4  # a column that is always or never true would start at infinity
 _SMALL = 2**16  # up to this number of gradients, the cost of float64 is negligible
+_FEW_COLUMNS = 8  # with fewer, plain loops are faster than vectors of sixteen columns
 
 
 def working_dtype(size: int) -> type[np.floating]:
@@ -26,6 +27,14 @@ def working_dtype(size: int) -> type[np.floating]:
     weight of two would not equal two copies of a row.
     """
     return np.float64 if size <= _SMALL else np.float32
+
+
+def in_lanes(scores: NDArray[Any]) -> bool:
+    """Return whether gradients are computed in vectors of float32 numbers.
+
+    They are as precise as in plain loops, and several times as fast from a few columns on.
+    """
+    return scores.dtype == np.float32 and scores.shape[1] >= _FEW_COLUMNS
 
 
 class Loss(Protocol):
@@ -124,7 +133,10 @@ class LeafSoftmax:
 
     def gradients(self, scores: Floats, out: Floats) -> float:
         """Write the gradients; see `Loss`."""
-        from palmette.boosting._votes import softmax_gradients
+        if in_lanes(scores):
+            from palmette.boosting._loss_lanes import softmax_gradients
+        else:
+            from palmette.boosting._votes import softmax_gradients
 
         return float(softmax_gradients(scores, self._targets, self._weights, out))
 
@@ -186,7 +198,10 @@ class Logistic:
 
     def gradients(self, scores: Floats, out: Floats) -> float:
         """Write the gradients; see `Loss`."""
-        from palmette.boosting._votes import logistic_gradients
+        if in_lanes(scores):
+            from palmette.boosting._loss_lanes import logistic_gradients
+        else:
+            from palmette.boosting._votes import logistic_gradients
 
         return float(logistic_gradients(scores, self._starts, self._columns, self._weights, out))
 

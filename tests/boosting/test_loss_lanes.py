@@ -1,0 +1,102 @@
+"""Gradients in vectors of float32 numbers, compared with literal ones in float64."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import expit, logsumexp
+
+from palmette.boosting import _loss_lanes, _objectives
+
+WIDTHS = [*range(1, 51), 100, 991, 992, 993, 1000, 2003]  # on both sides of all vectors and blocks
+CLOSE = {"logistic": 3e-7, "softmax": 3e-6}
+
+
+def drawn(n_samples, n_columns, seed=0):
+    """Scores with huge and tiny ones, and weights of rows, in float32."""
+    rng = np.random.default_rng([seed, n_columns])
+    scores = 3 * rng.normal(size=(n_samples, n_columns))
+    scores[0] *= 1e-30
+    scores[1] *= 200.0
+    scores[2] -= 60.0
+    return rng, scores.astype(np.float32), rng.uniform(0.25, 4, n_samples).astype(np.float32)
+
+
+class LogisticCase:
+    def __init__(self, n_samples, n_columns):
+        rng, self.scores, self.weights = drawn(n_samples, n_columns)
+        truth = sparse.csr_array(rng.random((n_samples, n_columns)) < 0.2)
+        self.truth = truth.toarray()
+        self.starts, self.positives = truth.indptr.astype(np.int64), truth.indices.astype(np.int32)
+
+    def fast(self, rows, out):
+        part, starts = self.scores[rows], self.starts[rows.start : rows.stop + 1]
+        return _loss_lanes.logistic_gradients(part, starts, self.positives, self.weights[rows], out)
+
+    def literal(self):
+        scores, weights = self.scores.astype(np.float64), self.weights.astype(np.float64)[:, None]
+        losses = np.logaddexp(0.0, np.where(self.truth, -scores, scores))
+        return (weights * losses).sum(), weights * (self.truth - expit(scores))
+
+
+class SoftmaxCase:
+    def __init__(self, n_samples, n_columns):
+        rng, self.scores, self.weights = drawn(n_samples, n_columns)
+        self.targets = rng.integers(0, n_columns, n_samples).astype(np.int32)
+
+    def fast(self, rows, out):
+        part = self.scores[rows], self.targets[rows], self.weights[rows]
+        return _loss_lanes.softmax_gradients(*part, out)
+
+    def literal(self):
+        scores, weights = self.scores.astype(np.float64), self.weights.astype(np.float64)[:, None]
+        log_p = scores - logsumexp(scores, axis=1, keepdims=True)
+        truth = np.arange(scores.shape[1]) == self.targets[:, None]
+        return -(weights * log_p)[truth].sum(), weights * (truth - np.exp(log_p))
+
+
+CASES = {"logistic": LogisticCase, "softmax": SoftmaxCase}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_and_losses_are_the_literal_ones(name):
+    for n_columns in WIDTHS:
+        case = CASES[name](6, n_columns)
+        found = np.full(case.scores.shape, np.nan, dtype=np.float32)
+        loss = case.fast(slice(0, 6), found)
+        expected_loss, expected = case.literal()
+        apart = np.abs(found - expected) / case.weights[:, None]
+        assert apart.max() <= CLOSE[name], n_columns
+        assert loss == pytest.approx(expected_loss, rel=1e-7, abs=1e-7 * 6), n_columns
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("n_columns", [3, 16, 37])
+def test_rows_may_be_divided_among_calls(name, n_columns):
+    case = CASES[name](50, n_columns)
+    whole, parts = np.empty_like(case.scores), np.empty_like(case.scores)
+    loss = case.fast(slice(0, 50), whole)
+    bounds = [0, 1, 17, 33, 50]
+    blocks = [slice(*pair) for pair in itertools.pairwise(bounds)]
+    losses = [case.fast(rows, parts[rows]) for rows in reversed(blocks)]
+    assert (whole == parts).all()
+    assert loss == pytest.approx(sum(losses), rel=1e-14)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_is_written_beyond_the_rows(name):
+    for n_columns in (1, 2, 5, 17, 35):
+        case = CASES[name](19, n_columns)
+        room = np.full((23, n_columns), np.inf, dtype=np.float32)
+        case.fast(slice(0, 19), room[:19])
+        assert np.isfinite(room[:19]).all()
+        assert np.isposinf(room[19:]).all()
+
+
+def test_small_data_and_few_columns_have_plain_loops():
+    assert _objectives.in_lanes(np.zeros((2, 8), dtype=np.float32))
+    assert not _objectives.in_lanes(np.zeros((2, 7), dtype=np.float32))
+    assert not _objectives.in_lanes(np.zeros((2, 8)))
