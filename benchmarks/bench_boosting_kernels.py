@@ -2,29 +2,36 @@
 
     OMP_NUM_THREADS=1 python benchmarks/bench_boosting_kernels.py
     OMP_NUM_THREADS=1 python benchmarks/bench_boosting_kernels.py --data imclef07a
+    OMP_NUM_THREADS=1 python benchmarks/bench_boosting_kernels.py --losses
 
 A search for stumps adds every weight once for every feature: rows x features x columns additions to
 bins. Its floor is a plain loop ``bins[i] += values[i]`` with as many additions, over arrays that
 lie in the nearest cache. Times are the best of several; codes, weights and trees are random unless
 `--data` names a set of the data home (PALMETTE_DATA).
+
+`--losses` compares the gradients of the losses in vectors of float32 numbers with plain loops
+(which serve float64 and few columns), and a fit with either: CPU time, random scores and labels.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 import time
+from unittest import mock
 
 import numpy as np
 from numba import njit
 
 import palmette as pm
 from palmette.base._parallel import Threads
+from palmette.boosting import _heap_tree as heap_tree
+from palmette.boosting import _loss_lanes, _objectives, _path_lanes, _votes
+from palmette.boosting import _shared_split as shared_split
 from palmette.boosting._histogram import column_totals, pick_stumps, stump_edges, sum_bins
 from palmette.boosting._votes import leaf_sums, reweigh, reweigh_shared, shared_leaf_sums
 from palmette.compare import environment
-from palmette.trees import _heap_tree as heap_tree
-from palmette.trees import _shared_split as shared_split
 from palmette.trees._binning import BinMapper
 
 
@@ -254,6 +261,83 @@ def report_prediction(codes, n_columns, n_rounds, repeats, rng):
         print(f"| depth {max_depth} | {plain / 1000:.2f} | {masked / 1000:.2f} |")
 
 
+# ---------------------------------------------------------------------------- losses
+
+
+def best_cpu_s(repeats, function, *arguments):
+    function(*arguments)
+    times = []
+    for _ in range(repeats):
+        start = time.process_time()
+        function(*arguments)
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def loss_cases(n_columns, rng):
+    """Return the arguments of the kernel of every loss, but for the gradients."""
+    n_rows = 2_000_000 // n_columns
+    scores = (2 * rng.normal(size=(n_rows, n_columns))).astype(np.float32)
+    weights = np.ones(n_rows, dtype=np.float32)
+    # about two per cent of the columns of a row are true
+    truth = rng.random((n_rows, n_columns)) < 0.02
+    starts = np.r_[0, np.cumsum(truth.sum(axis=1))].astype(np.int64)
+    positives = np.nonzero(truth)[1].astype(np.int32)
+    parents = (np.arange(n_columns) // 4 - 1).astype(np.int32)  # every node has four children
+    ends = np.ones(n_columns, dtype=bool)
+    ends[parents[parents >= 0]] = False
+    targets = rng.choice(np.flatnonzero(ends), n_rows).astype(np.int32)
+    return {
+        "logistic": (scores, starts, positives, weights),
+        "softmax": (scores, targets, weights),
+        "path_softmax": (scores, targets, weights, parents, ends),
+    }
+
+
+def report_losses(repeats, rng):
+    widths = (8, 20, 100, 1000, 4126)
+    found = {}
+    for n_columns in widths:
+        for name, arguments in loss_cases(n_columns, rng).items():
+            module = _path_lanes if name == "path_softmax" else _loss_lanes
+            out = np.empty_like(arguments[0])
+            found[name, n_columns] = [
+                1e9 * best_cpu_s(repeats, getattr(each, f"{name}_gradients"), *arguments, out)
+                for each in (_votes, module)
+            ]
+            found[name, n_columns] = [each / out.size for each in found[name, n_columns]]
+    heads = " | ".join(f"{n:,} columns" for n in widths)
+    print(f"\n| ns of CPU time per row and column | {heads} |")
+    print("|---|" + "---|" * len(widths))
+    for i, kind in enumerate(("plain loops", "vectors")):
+        for name in ("logistic", "softmax", "path_softmax"):
+            cells = " | ".join(f"{found[name, n_columns][i]:.1f}" for n_columns in widths)
+            print(f"| {name}, {kind} | {cells} |")
+
+
+def report_fits(rng, n_rows=8000, n_features=50, n_rounds=40):
+    numbers = itertools.product(range(10), range(11), range(11))
+    names = [(f"{a}", f"{a}.{b}", f"{a}.{b}.{c}") for a, b, c in numbers]
+    X = rng.normal(size=(n_rows, n_features))
+    match = X @ rng.normal(size=(n_features, len(names))) + rng.normal(size=(n_rows, len(names)))
+    best = np.argsort(-match, axis=1)[:, :3]
+    several = [[names[j] for j in row] for row in best]
+    single = [names[row[0]] for row in best % 400]
+    size = f"{n_rows:,} x {n_features}, {n_rounds} rounds"
+    print(f"\n| fit, {size} | nodes | plain loops, CPU s | vectors, CPU s |")
+    print("|---|---|---|---|")
+    for loss, y in (("logistic", several), ("leaf_softmax", single), ("path_softmax", single)):
+        model = pm.HierarchicalBoostingClassifier(
+            loss=loss, n_estimators=n_rounds, n_bags=1, random_state=0
+        )
+        times = []
+        for in_lanes in (lambda scores: False, _objectives.in_lanes):
+            with mock.patch.object(_objectives, "in_lanes", in_lanes):
+                times.append(best_cpu_s(1, model.fit, X, y))
+        n_nodes = model.hierarchy_.n_nodes
+        print(f"| {loss} | {n_nodes:,} | {times[0]:.2f} | {times[1]:.2f} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", help="a set of the data home, such as imclef07a")
@@ -263,9 +347,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=600)
     parser.add_argument("--repeats", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--losses", action="store_true", help="only the gradients of the losses")
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
     print(environment())
+    if options.losses:
+        report_losses(min(options.repeats, 7), rng)
+        report_fits(rng)
+        return
     if options.data is not None:
         codes, signed = real_problem(options.data)
     else:

@@ -9,10 +9,12 @@ import pytest
 from scipy import sparse
 from scipy.special import expit, logsumexp
 
-from palmette.boosting import _loss_lanes, _objectives
+from palmette import _kernel_files
+from palmette._kernel_files import source_hash
+from palmette.boosting import _loss_lanes, _objectives, _path_lanes
 
 WIDTHS = [*range(1, 51), 100, 991, 992, 993, 1000, 2003]  # on both sides of all vectors and blocks
-CLOSE = {"logistic": 3e-7, "softmax": 3e-6}
+CLOSE = {"logistic": 3e-7, "softmax": 3e-6, "paths": 1e-5}
 
 
 def drawn(n_samples, n_columns, seed=0):
@@ -58,7 +60,33 @@ class SoftmaxCase:
         return -(weights * log_p)[truth].sum(), weights * (truth - np.exp(log_p))
 
 
-CASES = {"logistic": LogisticCase, "softmax": SoftmaxCase}
+class PathCase:
+    def __init__(self, n_samples, n_columns):
+        rng, scores, self.weights = drawn(n_samples, n_columns)
+        scores[1:3] = np.rint(scores[1:3])  # so that huge sums are exact
+        self.scores = scores
+        parents = [int(rng.integers(-1, k)) for k in range(n_columns)]
+        self.ends = rng.random(n_columns) < 0.5
+        self.ends[-1] = True
+        self.targets = rng.choice(np.flatnonzero(self.ends), n_samples).astype(np.int32)
+        self.parents = np.array(parents, dtype=np.int32)
+
+    def fast(self, rows, out):
+        part = self.scores[rows], self.targets[rows], self.weights[rows]
+        return _path_lanes.path_softmax_gradients(*part, self.parents, self.ends, out)
+
+    def literal(self):
+        above = np.eye(len(self.parents))  # row k: node k and its ancestors
+        for k, parent in enumerate(self.parents):
+            above[k] += above[parent] if parent >= 0 else 0.0
+        weights = self.weights.astype(np.float64)[:, None]
+        paths = np.where(self.ends, self.scores.astype(np.float64) @ above.T, -np.inf)
+        log_p = paths - logsumexp(paths, axis=1, keepdims=True)
+        truth = np.arange(len(above)) == self.targets[:, None]
+        return -(weights * log_p)[truth].sum(), weights * ((truth - np.exp(log_p)) @ above)
+
+
+CASES = {"logistic": LogisticCase, "softmax": SoftmaxCase, "paths": PathCase}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -74,7 +102,7 @@ def test_gradients_and_losses_are_the_literal_ones(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("n_columns", [3, 16, 37])
+@pytest.mark.parametrize("n_columns", [1, 3, 16, 37])
 def test_rows_may_be_divided_among_calls(name, n_columns):
     case = CASES[name](50, n_columns)
     whole, parts = np.empty_like(case.scores), np.empty_like(case.scores)
@@ -89,14 +117,27 @@ def test_rows_may_be_divided_among_calls(name, n_columns):
 @pytest.mark.parametrize("name", CASES)
 def test_nothing_is_written_beyond_the_rows(name):
     for n_columns in (1, 2, 5, 17, 35):
-        case = CASES[name](19, n_columns)
-        room = np.full((23, n_columns), np.inf, dtype=np.float32)
-        case.fast(slice(0, 19), room[:19])
-        assert np.isfinite(room[:19]).all()
-        assert np.isposinf(room[19:]).all()
+        case = CASES[name](17, n_columns)
+        room = np.full((21, n_columns), np.inf, dtype=np.float32)
+        case.fast(slice(0, 17), room[:17])
+        assert np.isfinite(room[:17]).all()
+        assert np.isposinf(room[17:]).all()
 
 
 def test_small_data_and_few_columns_have_plain_loops():
     assert _objectives.in_lanes(np.zeros((2, 8), dtype=np.float32))
     assert not _objectives.in_lanes(np.zeros((2, 7), dtype=np.float32))
     assert not _objectives.in_lanes(np.zeros((2, 8)))
+
+
+@pytest.mark.parametrize("name", ["boosting._loss_lanes", "boosting._path_lanes"])
+def test_stored_kernels_depend_on_the_code_generators(name, monkeypatch):
+    before = source_hash(name)
+    plain = _kernel_files._source
+    monkeypatch.setattr(
+        _kernel_files,
+        "_source",
+        lambda module: plain(module) + (b"#" if module == "boosting._lanes" else b""),
+    )
+    assert plain("boosting._lanes")
+    assert source_hash.__wrapped__(name) != before

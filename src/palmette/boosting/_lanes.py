@@ -3,6 +3,9 @@
 The instructions are written out, and with them the order of all sums, so that results depend
 neither on the compiler's choice nor on how rows are divided among calls. LLVM splits vectors into
 the registers of the machine.
+
+The functions here are called while kernels (`palmette._kernels`) are compiled. `builder` and
+`context` are those of llvmlite and numba.
 """
 
 from __future__ import annotations

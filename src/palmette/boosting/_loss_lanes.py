@@ -112,7 +112,7 @@ def logistic_gradients(
     """
     n_samples, n_columns = scores.shape
     width = -(-n_columns // FEW) * FEW
-    padded, room = np.zeros((1, width), np.float32), np.empty((1, width), np.float32)
+    padded, room = np.zeros((1, width), np.float32), np.zeros((1, width), np.float32)
     loss = 0.0
     for i in range(n_samples):
         source, target, at = scores, gradients, i * n_columns
@@ -219,7 +219,7 @@ def softmax_gradients(
     """
     n_samples, n_labels = scores.shape
     width = -(-n_labels // FEW) * FEW
-    padded, room = np.zeros((1, width), np.float32), np.empty((1, width), np.float32)
+    padded, room = np.zeros((1, width), np.float32), np.zeros((1, width), np.float32)
     loss = 0.0
     for i in range(n_samples):
         source, target, at = scores, gradients, i * n_labels

@@ -166,7 +166,10 @@ class PathSoftmax:
 
     def gradients(self, scores: Floats, out: Floats) -> float:
         """Write the gradients; see `Loss`."""
-        from palmette.boosting._votes import path_softmax_gradients
+        if in_lanes(scores):
+            from palmette.boosting._path_lanes import path_softmax_gradients
+        else:
+            from palmette.boosting._votes import path_softmax_gradients
 
         return float(
             path_softmax_gradients(

@@ -1,4 +1,7 @@
-"""Kernels of a round: gradients of the losses, weights and sums by leaf, and gains of splits."""
+"""Kernels of a round: gradients of the losses, weights and sums by leaf, and gains of splits.
+
+The gradients here are those of float64 scores and of few columns; see `_loss_lanes` for others.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +31,11 @@ def softmax_gradients(
 
     Parameters
     ----------
-    scores : float32 array of shape (n_samples, n_labels), IN
+    scores : float32 or float64 array of shape (n_samples, n_labels), IN
     targets : int32 array of shape (n_samples,), IN
         True label of every row.
     weights : float32 array of shape (n_samples,), IN
-    gradients : float32 array of shape (n_samples, n_labels), OUT
+    gradients : float32 or float64 array of shape (n_samples, n_labels), OUT
 
     Returns
     -------
@@ -70,7 +73,7 @@ def path_softmax_gradients(
 
     Parameters
     ----------
-    scores : float32 array of shape (n_samples, n_columns), IN
+    scores : float32 or float64 array of shape (n_samples, n_columns), IN
         Scores of the nodes.
     targets : int32 array of shape (n_samples,), IN
         Column at which the true path of every row ends.
@@ -79,7 +82,7 @@ def path_softmax_gradients(
         Column of every node's parent, smaller than its own; -1 below the root.
     ends : bool array of shape (n_columns,), IN
         Whether a path may end at a node.
-    gradients : float32 array of shape (n_samples, n_columns), OUT
+    gradients : float32 or float64 array of shape (n_samples, n_columns), OUT
 
     Returns
     -------
@@ -127,12 +130,12 @@ def logistic_gradients(
 
     Parameters
     ----------
-    scores : float32 array of shape (n_samples, n_columns), IN
+    scores : float32 or float64 array of shape (n_samples, n_columns), IN
     starts : int array of shape (n_samples + 1,), IN
     positives : int array, IN
         Columns true of row ``i`` are ``positives[starts[i]:starts[i + 1]]``.
     weights : float32 array of shape (n_samples,), IN
-    gradients : float32 array of shape (n_samples, n_columns), OUT
+    gradients : float32 or float64 array of shape (n_samples, n_columns), OUT
 
     Returns
     -------

@@ -153,21 +153,27 @@ def _large() -> Iterator[tuple[str, Callable[[], None]]]:
     import palmette as pm
     from palmette.weak import SharedTree
 
-    def fit(model: Any) -> Callable[[], None]:
+    def fit(model: Any, n_labels: int) -> Callable[[], None]:
         def fit_many() -> None:
             X = np.random.default_rng(0).normal(size=(_N_LARGE, 3))
-            y = np.array(["a", "b", "c"])[np.arange(_N_LARGE) % 3]
+            y = np.array(list("abcdefghij"))[np.arange(_N_LARGE) % n_labels]
             model.fit(X, y).predict(X[:5])
 
         return fit_many
 
-    for model in (
-        pm.HierarchicalBoostingClassifier(**_FEW),
-        pm.HierarchicalAdaBoostClassifier(
-            weak_learner=SharedTree(2, thresholds="best"), coefficient="per_class", **_FEW
+    for model, n_labels in (
+        (pm.HierarchicalBoostingClassifier(**_FEW), 3),
+        (pm.HierarchicalBoostingClassifier(**_FEW), 10),
+        (pm.HierarchicalBoostingClassifier(loss="path_softmax", **_FEW), 10),
+        (pm.HierarchicalBoostingClassifier(loss="logistic", **_FEW), 10),
+        (
+            pm.HierarchicalAdaBoostClassifier(
+                weak_learner=SharedTree(2, thresholds="best"), coefficient="per_class", **_FEW
+            ),
+            3,
         ),
     ):
-        yield f"{type(model).__name__} of many rows", fit(model)
+        yield f"{type(model).__name__} of many rows, {n_labels} labels", fit(model, n_labels)
 
 
 FITS = {"forests": _forests, "others": _others, "texts": _texts, "large": _large}
