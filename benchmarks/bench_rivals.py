@@ -26,6 +26,7 @@ labels of one-path sets as classes, and every node of a hierarchy with several p
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib.util
 import json
 import os
@@ -131,11 +132,9 @@ def machine():
     from palmette.compare import environment
 
     facts = environment()
-    for name in ("lightgbm", "xgboost", "catboost"):
-        try:
+    for name in ("lightgbm", "xgboost", "xgboost-cpu", "catboost"):
+        with contextlib.suppress(PackageNotFoundError):
             facts[name] = version(name)
-        except PackageNotFoundError:
-            facts[name] = "missing"
     return facts
 
 
