@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 
 import palmette as pm
-from palmette.base._parallel import Threads
+from palmette.base._fitting import Threads
 from palmette.boosting import _heap_tree as heap_tree
 from palmette.boosting import _loss_lanes, _objectives, _path_lanes, _votes
 from palmette.boosting import _shared_split as shared_split

@@ -6,7 +6,7 @@ from sklearn.base import BaseEstimator
 from sklearn.tree import DecisionTreeClassifier
 from tests.instances import public_estimators
 
-from palmette.base._fitting import Preset, preset, presets
+from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 
 WITH_PRESETS = [each for each in public_estimators() if hasattr(each, "presets")]

@@ -8,8 +8,8 @@ import pytest
 from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from palmette.base import _parallel
-from palmette.base._parallel import Threads, run_jobs
+from palmette.base import _fitting
+from palmette.base._fitting import Threads, run_jobs
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 4])
@@ -69,7 +69,7 @@ def blas_threads(X):
 
 
 def test_blas_has_one_thread_in_small_jobs_and_its_own_number_in_large_ones(monkeypatch):
-    monkeypatch.setattr(_parallel, "_SMALL", 10)
+    monkeypatch.setattr(_fitting, "_SMALL", 10)
     with threadpool_limits(2, user_api="blas"):
         assert run_jobs(blas_threads, [(np.zeros(10),), (np.zeros(11),), (3,)], None) == [1, 2, 1]
         assert blas_threads(None) == 2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from palmette.base._parallel import Threads
+from palmette.base._fitting import Threads
 from palmette.boosting._boost import BundledLearner, BundledObjective, RowChoice, boost, scores_of
 from palmette.boosting._hypotheses import Samples
 from palmette.boosting._objectives import AdaBoostWeights, GradientObjective, LeafSoftmax, Logistic

@@ -19,7 +19,7 @@ from tests.boosting import naive_class_trees as naive
 from tests.strategies import quick
 
 from palmette import weak
-from palmette.base._parallel import Threads
+from palmette.base._fitting import Threads
 from palmette.boosting import _class_trees as class_trees
 from palmette.boosting._class_trees import StumpPerClass, TreePerClass, draw_features
 from palmette.boosting._hypotheses import ColumnParents, Samples

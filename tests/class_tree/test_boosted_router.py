@@ -10,7 +10,7 @@ from scipy import sparse
 from tests.class_tree.routing_literal import diamond
 from tests.class_tree.routing_problems import blobs, problem_of
 
-from palmette.base._parallel import Threads
+from palmette.base._fitting import Threads
 from palmette.class_tree._boosted_router import BoostedRouter
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy

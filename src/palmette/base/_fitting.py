@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import assert_all_finite, has_fit_parameter
+from threadpoolctl import ThreadpoolController
 
 from palmette._arrays import FloatArray, IntArray, take_rows
 from palmette.base._answers import NodeSets, OnePath, lists_as_matrix
@@ -34,6 +38,7 @@ _MIN_WEIGHT = 1e-20  # as a share of the largest weight; smaller ones vanish in 
 _MAX_COPIES = 1e6
 _DIGITS = 40  # binary digits of weights that are not numbers of copies
 _ROUNDING = 2.0**-_DIGITS
+_SMALL = 2**22  # numbers of an array from which threads of BLAS pay
 
 
 # ---------------------------------------------------------------------- sample weights
@@ -417,55 +422,85 @@ def check_target(y: Any) -> Any:
     return y
 
 
-# ---------------------------------------------------------------------- presets
+# ---------------------------------------------------------------------- jobs and threads
 
 
-@dataclass(frozen=True)
-class Preset:
-    """Parameters that were published, or that serve a purpose.
-
-    Parameters
-    ----------
-    summary : str
-        One line.
-    parameters : mapping
-        Parameters of the estimator that are not at their default.
-    reference : str
-        Publication of the parameters.
-    """
-
-    summary: str
-    parameters: Mapping[str, Any]
-    reference: str = ""
-
-
-def preset(cls: Any, /, name: str, **changes: Any) -> Any:
-    """Return an estimator with the parameters of a preset.
+def run_jobs(
+    function: Callable[..., Any],
+    jobs: Iterable[Sequence[Any]],
+    n_jobs: int | None,
+    prefer: str | None = None,
+    verbose: int = 0,
+) -> list[Any]:
+    """Call a function with the arguments of every job, here or in parallel.
 
     Parameters
     ----------
-    name : str
-        One of `presets`.
-    **changes
-        Parameters that replace those of the preset.
+    function : callable
+    jobs : iterable of sequences
+        The arguments of each call, made when a worker is free.
+    n_jobs, prefer, verbose
+        As in joblib. With one job the calls are plain: joblib would copy scikit-learn's
+        configuration and the filters of warnings for each of them. BLAS has one thread while a job
+        is small, as in the workers of joblib: its threads would mostly wait for each other.
 
     Returns
     -------
-    estimator
+    list
+        In the order of the jobs.
+
+    Examples
+    --------
+    >>> run_jobs(pow, [(2, 3), (3, 2)], n_jobs=None)
+    [8, 9]
     """
-    known: Mapping[str, Preset] = cls._presets
-    if name not in known:
-        raise PalmetteError(
-            f"{cls.__name__} has no preset {name!r}: expected one of {sorted(known)}."
-        )
-    # inner estimators are cloned, so that changing one does not change the preset
-    parts = {
-        key: clone(value) if isinstance(value, BaseEstimator) else value
-        for key, value in known[name].parameters.items()
-    }
-    return cls(**{**parts, **changes})
+    if effective_n_jobs(n_jobs) == 1 and not verbose:
+        return [_call(function, job) for job in jobs]
+    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, verbose=verbose)
+    return list(parallel(delayed(function)(*job) for job in jobs))
 
 
-def presets(cls: Any, /) -> dict[str, Preset]:
-    """Return the presets by name, each with its parameters and reference."""
-    return dict(cls._presets)
+def _call(function: Callable[..., Any], job: Sequence[Any]) -> Any:
+    if any(isinstance(each, np.ndarray) and each.size > _SMALL for each in job):
+        return function(*job)
+    with _thread_pools().limit(limits=1, user_api="blas"):
+        return function(*job)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    """Return the libraries that have threads, which takes milliseconds to find."""
+    return ThreadpoolController()
+
+
+class Threads:
+    """A pool of threads that is kept during a fit, so that no round has to start threads.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        As in joblib; inside a parallel worker of joblib there may be fewer.
+
+    Examples
+    --------
+    >>> with Threads(2) as threads:
+    ...     threads.map(abs, [-1, -2, -3])
+    [1, 2, 3]
+    """
+
+    def __init__(self, n_jobs: int | None = None) -> None:
+        self.n_threads = effective_n_jobs(n_jobs)
+        self._pool = ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else None
+
+    def map(self, function: Callable[..., Any], items: Iterable[Any]) -> list[Any]:
+        """Return the results of a function for all items, in their order."""
+        if self._pool is None:
+            return [function(item) for item in items]
+        return list(self._pool.map(function, items))
+
+    def __enter__(self) -> Threads:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)

@@ -23,8 +23,7 @@ from palmette.base._callbacks import (
     monitored_rounds,
 )
 from palmette.base._classifier import HierarchicalClassifier
-from palmette.base._fitting import check_weights, used_rows
-from palmette.base._parallel import Threads
+from palmette.base._fitting import Threads, check_weights, used_rows
 from palmette.boosting._boost import RowChoice, boost, scores_of, staged_scores
 from palmette.boosting._checkpoint import (
     fingerprint_of_arrays,

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import softmax
 
 from palmette._arrays import FloatArray, IntArray
-from palmette.base._fitting import Preset, preset, presets
+from palmette.base._presets import Preset, preset, presets
 from palmette.boosting._base import BoostedClassifier
 from palmette.boosting._boost import RowChoice
 from palmette.boosting._class_trees import StumpPerClass

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import softmax
 
 from palmette._arrays import FloatArray
-from palmette.base._fitting import Preset, preset, presets
+from palmette.base._presets import Preset, preset, presets
 from palmette.boosting._base import BoostedClassifier, is_count
 from palmette.boosting._boost import BundledLearner, BundledObjective, RowChoice
 from palmette.boosting._members import LOSSES, Member

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from palmette.base._fitting import Preset, preset, presets
+from palmette.base._presets import Preset, preset, presets
 from palmette.boosting._ada import NodeBoostingClassifier
 from palmette.boosting._class_trees import StumpPerClass, TreePerClass
 from palmette.hierarchy._hierarchy import Hierarchy

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from palmette._arrays import BinArray, FloatArray, IntArray
-from palmette.base._parallel import Threads
+from palmette.base._fitting import Threads
 from palmette.boosting._hypotheses import (
     CartVotes,
     ClassModels,

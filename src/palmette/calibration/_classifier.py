@@ -11,8 +11,7 @@ from scipy import sparse
 from palmette._arrays import FloatArray, IntArray, count_rows, row_chunks, take_rows
 from palmette.base._adapters import fitted_hierarchy
 from palmette.base._answers import OnePath
-from palmette.base._fitting import check_weights, used_rows
-from palmette.base._parallel import run_jobs
+from palmette.base._fitting import check_weights, run_jobs, used_rows
 from palmette.base._wrapping import WrappedClassifier
 from palmette.calibration._base import (
     Fold,

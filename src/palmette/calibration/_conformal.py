@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
 from palmette.base._adapters import final_step, fitted_hierarchy
 from palmette.base._answers import OnePath
-from palmette.base._fitting import check_weights
-from palmette.base._parallel import run_jobs
+from palmette.base._fitting import check_weights, run_jobs
 from palmette.base._wrapping import WrappedClassifier, answers_by_node
 from palmette.calibration._base import (
     Fold,

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import count_rows
-from palmette.base._fitting import Preset, preset, presets
+from palmette.base._presets import Preset, preset, presets
 from palmette.class_tree._boosted_router import BoostedRouter
 from palmette.class_tree._classifier import ClassTreeClassifier
 from palmette.class_tree._ensemble import ClassTreeEnsemble

@@ -18,8 +18,7 @@ from palmette._arrays import FloatArray, IntArray, count_rows, read_rows, take_r
 from palmette.base._answers import OnePath
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._column_scale import ColumnScale
-from palmette.base._fitting import check_target, check_weights, path_target, used_rows
-from palmette.base._parallel import Threads
+from palmette.base._fitting import Threads, check_target, check_weights, path_target, used_rows
 from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
 from palmette.class_tree._chosen_router import ChosenRouter
 from palmette.class_tree._forest_router import ForestRouter

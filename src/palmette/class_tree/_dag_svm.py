@@ -10,8 +10,7 @@ from sklearn.utils import check_random_state
 
 from palmette._arrays import IntArray, count_rows, read_rows, take_rows
 from palmette.base._classifier import HierarchicalClassifier
-from palmette.base._fitting import check_weights, used_rows
-from palmette.base._parallel import Threads
+from palmette.base._fitting import Threads, check_weights, used_rows
 from palmette.class_tree._linear import LinearRouter
 from palmette.class_tree._linear_routes import check_routes
 from palmette.class_tree._routing import OptionTable, RoutingProblem

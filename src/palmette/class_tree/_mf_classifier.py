@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from sklearn.base import clone
 
 from palmette._arrays import FloatArray
-from palmette.base._fitting import Preset, preset, presets
+from palmette.base._presets import Preset, preset, presets
 from palmette.class_tree._classifier import ClassTreeClassifier
 from palmette.class_tree._linear import LinearRouter
 from palmette.class_tree._spectral import MFTree

@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from palmette._arrays import row_chunks, take_rows
-from palmette.base._fitting import Preset, preset, presets
 from palmette.base._grow import ClassProblem, IntArray, least_side
+from palmette.base._presets import Preset, preset, presets
 from palmette.base._statistics import ClassStatistics
 from palmette.class_tree._groups import best_cut, k_means, median_cut, two_means, two_sides
 from palmette.class_tree._learner import ClassTreeLearner

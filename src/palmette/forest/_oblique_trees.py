@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import FloatArray, IntArray
-from palmette.base._parallel import Threads
+from palmette.base._fitting import Threads
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
 
 _CELLS_AT_ONCE = 2**24  # rows times trees that are predicted at a time

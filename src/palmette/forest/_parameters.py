@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from palmette.base._fitting import Preset
+from palmette.base._presets import Preset
 from palmette.exceptions import PalmetteError
 from palmette.forest._growing import TreeDraws, part_of
 from palmette.forest._splits import AxisSplit, Hellinger, LogisticSplit

@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from palmette._arrays import FloatArray
 from palmette.base._callbacks import IterativeFitMixin, monitored_fit, monitored_rounds
 from palmette.base._column_scale import ColumnScale
-from palmette.base._fitting import Preset, preset, presets
 from palmette.base._multilabel import MultilabelClassifier
+from palmette.base._presets import Preset, preset, presets
 from palmette.decisions._thresholds import LabelRule
 from palmette.exceptions import PalmetteError
 from palmette.forest._growing import ForestGrower

@@ -18,8 +18,7 @@ from sklearn.utils import get_tags
 
 from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells, take_rows
 from palmette.base._classifier import HierarchicalClassifier
-from palmette.base._fitting import check_weights, used_rows, weight_keyword
-from palmette.base._parallel import run_jobs
+from palmette.base._fitting import check_weights, run_jobs, used_rows, weight_keyword
 from palmette.decisions._decode import Route, normalize_rows, path_product
 from palmette.decisions._rules import Decoding, RoutedDecoding, TopDown
 from palmette.exceptions import HierarchyError, PalmetteError

@@ -11,8 +11,7 @@ from scipy.special import expit
 from sklearn.base import clone
 
 from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells, take_rows
-from palmette.base._fitting import weight_keyword
-from palmette.base._parallel import run_jobs
+from palmette.base._fitting import run_jobs, weight_keyword
 from palmette.decisions._coherence import NodeColumns
 from palmette.decisions._rules import Decoding, RoutedDecoding
 from palmette.exceptions import PalmetteError

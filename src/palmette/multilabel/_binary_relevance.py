@@ -17,9 +17,9 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state, get_tags
 
 from palmette._arrays import FloatArray, seed_each, take_rows
-from palmette.base._fitting import Preset, preset, presets
+from palmette.base._fitting import run_jobs
 from palmette.base._multilabel import MultilabelClassifier
-from palmette.base._parallel import run_jobs
+from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.multilabel._members import (

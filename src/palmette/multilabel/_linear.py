@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_limits
 
 from palmette._arrays import FloatArray, row_chunks, take_rows
 from palmette._stopping import raise_if_stopped, stop_flag
+from palmette.base._fitting import Threads
 from palmette.base._multilabel import MultilabelClassifier
-from palmette.base._parallel import Threads
 from palmette.decisions._thresholds import LabelRule, Threshold
 from palmette.decisions._tuned import TunedRule
 from palmette.exceptions import PalmetteError

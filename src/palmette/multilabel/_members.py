@@ -22,8 +22,7 @@ from palmette._arrays import (
     short_indices,
     take_rows,
 )
-from palmette.base._fitting import weight_keyword
-from palmette.base._parallel import run_jobs
+from palmette.base._fitting import run_jobs, weight_keyword
 from palmette.multilabel._c45 import C45Tree, SortedRows
 from palmette.trees._random import STRIDE, mix_array
 

@@ -14,8 +14,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state, get_tags
 
 from palmette._arrays import FloatArray, seed_each, take_rows
+from palmette.base._fitting import run_jobs
 from palmette.base._multilabel import MultilabelClassifier
-from palmette.base._parallel import run_jobs
 from palmette.base._wrapping import LabelScorer, check_scores, has_out_of_bag, with_out_of_bag
 from palmette.decisions._thresholds import LabelRule
 from palmette.decisions._tuned import TunedRule, resolve_label_rule

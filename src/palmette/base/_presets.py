@@ -1,0 +1,64 @@
+"""Presets: published settings of an estimator by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import BaseEstimator, clone
+
+from palmette.exceptions import PalmetteError
+
+__all__ = ["Preset", "preset", "presets"]
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Parameters that were published, or that serve a purpose.
+
+    Parameters
+    ----------
+    summary : str
+        One line.
+    parameters : mapping
+        Parameters of the estimator that are not at their default.
+    reference : str
+        Publication of the parameters.
+    """
+
+    summary: str
+    parameters: Mapping[str, Any]
+    reference: str = ""
+
+
+def preset(cls: Any, /, name: str, **changes: Any) -> Any:
+    """Return an estimator with the parameters of a preset.
+
+    Parameters
+    ----------
+    name : str
+        One of `presets`.
+    **changes
+        Parameters that replace those of the preset.
+
+    Returns
+    -------
+    estimator
+    """
+    known: Mapping[str, Preset] = cls._presets
+    if name not in known:
+        raise PalmetteError(
+            f"{cls.__name__} has no preset {name!r}: expected one of {sorted(known)}."
+        )
+    # inner estimators are cloned, so that changing one does not change the preset
+    parts = {
+        key: clone(value) if isinstance(value, BaseEstimator) else value
+        for key, value in known[name].parameters.items()
+    }
+    return cls(**{**parts, **changes})
+
+
+def presets(cls: Any, /) -> dict[str, Preset]:
+    """Return the presets by name, each with its parameters and reference."""
+    return dict(cls._presets)
