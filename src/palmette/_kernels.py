@@ -158,7 +158,7 @@ class _InnerLibrary(_codegen.JITCodeLibrary):  # type: ignore[misc]
 
 
 class _NoEnvironments:
-    """A code generator for functions that have no addresses, and so none of environments."""
+    """A code generator that sets no environments: its functions have no addresses to set them."""
 
     def __init__(self, codegen: Any) -> None:
         self._codegen = codegen
@@ -183,6 +183,8 @@ class _KernelLibrary(_codegen.JITCodeLibrary):  # type: ignore[misc]
 
 
 class _Compiler(_compiler.Compiler):  # type: ignore[misc]
+    """numba's compiler, with a kind of code library that is chosen by the subclass."""
+
     _library_class: Any = None
 
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
@@ -254,7 +256,7 @@ class _Listener(_event.Listener):  # type: ignore[misc]
         if not self._depth and not str(ours).startswith("palmette."):
             return
         if not self._depth:
-            self._began = time.monotonic()
+            self._began = time.monotonic()  # before the depth: other threads ask for the seconds
         self._depth += 1
         if self._depth == 1:
             self._collects = gc.isenabled()
@@ -264,12 +266,13 @@ class _Listener(_event.Listener):  # type: ignore[misc]
                 _announce()
 
     def on_end(self, event: Any) -> None:
-        if self._depth:
-            self._depth -= 1
-            if self._depth == 0:
-                self._ended += time.monotonic() - self._began
-                if self._collects:
-                    gc.enable()
+        if self._depth == 1:
+            now = time.monotonic()
+            began, self._began = self._began, now
+            self._ended += now - began
+            if self._collects:
+                gc.enable()
+        self._depth = max(self._depth - 1, 0)
 
 
 _listener = _Listener()

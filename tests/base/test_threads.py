@@ -4,8 +4,10 @@ import threading
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 from joblib import Parallel, delayed, effective_n_jobs
+from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from palmette.base import _fitting
@@ -71,7 +73,9 @@ def blas_threads(X):
 def test_blas_has_one_thread_in_small_jobs_and_its_own_number_in_large_ones(monkeypatch):
     monkeypatch.setattr(_fitting, "_SMALL", 10)
     with threadpool_limits(2, user_api="blas"):
-        assert run_jobs(blas_threads, [(np.zeros(10),), (np.zeros(11),), (3,)], None) == [1, 2, 1]
+        large, thin = np.zeros((3, 4)), sparse.csr_array(np.ones((3, 4)))
+        jobs = [(large[:2],), (large,), (pd.DataFrame(large),), ((large, None),), (thin,), (3,)]
+        assert run_jobs(blas_threads, jobs, None) == [1, 2, 2, 2, 1, 1]
         assert blas_threads(None) == 2
 
 

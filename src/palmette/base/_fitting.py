@@ -461,10 +461,18 @@ def run_jobs(
 
 
 def _call(function: Callable[..., Any], job: Sequence[Any]) -> Any:
-    if any(isinstance(each, np.ndarray) and each.size > _SMALL for each in job):
+    if _n_dense(tuple(job)) > _SMALL:
         return function(*job)
     with _thread_pools().limit(limits=1, user_api="blas"):
         return function(*job)
+
+
+def _n_dense(value: Any) -> int:
+    """Return the number of values of the largest dense table in a job, in tuples too."""
+    if isinstance(value, tuple):
+        return max(map(_n_dense, value), default=0)
+    is_table = hasattr(value, "shape") and not sparse.issparse(value)
+    return int(np.prod(value.shape)) if is_table else 0
 
 
 @cache
