@@ -268,8 +268,8 @@ class _Listener(_event.Listener):  # type: ignore[misc]
     def on_end(self, event: Any) -> None:
         if self._depth == 1:
             now = time.monotonic()
-            began, self._began = self._began, now
-            self._ended += now - began
+            self._ended += now - self._began  # first, so that the seconds never fall
+            self._began = now
             if self._collects:
                 gc.enable()
         self._depth = max(self._depth - 1, 0)
