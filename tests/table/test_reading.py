@@ -14,7 +14,7 @@ import pytest
 
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.table._reading import as_frame, read_chunks, read_whole
-from palmette.table._sources import TableSource
+from palmette.table._sources import BadRows, TableSource
 
 CSV = 'name,price\n"apple, red",2.5\ncar,\n"two\nlines",7\n'
 
@@ -182,3 +182,40 @@ def test_names_that_cannot_be_read(tmp_path):
         TableSource.of("a.csv", delimiter=";;")
     (tmp_path / "d.csv").mkdir()
     assert "this is a folder" in fails(tmp_path / "d.csv")
+
+
+# ---------------------------------------------------------------------- folders
+
+
+def folder_of(tmp_path, **texts):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for name, text in texts.items():
+        (folder / f"{name}.csv").write_text(text)
+    return folder
+
+
+def test_the_files_of_a_folder_are_parts_of_one_table(tmp_path):
+    folder = folder_of(tmp_path, b="y,x\n3,c\n", a="x,y\na,1\nb,2\n", _log="z\n9\n")
+    (folder / "notes.md").write_text("not a table")
+    frame = read_whole(TableSource.of(folder))
+    assert frame.to_dict("list") == {"x": ["a", "b", "c"], "y": ["1", "2", "3"]}
+    assert [len(chunk) for chunk in read_chunks(TableSource.of(folder), rows=1)] == [1, 1, 1]
+    pd.DataFrame({"x": ["p"], "y": ["4"]}).to_parquet(folder / "c.parquet")
+    assert len(read_whole(TableSource.of(folder))) == 3  # the format of the first file
+    assert len(read_whole(TableSource.of(folder, "parquet"))) == 1
+
+
+def test_a_folder_with_other_columns_or_without_tables(tmp_path):
+    folder = folder_of(tmp_path, a="x,y\na,1\n", b="x,z\nc,3\n")
+    assert "b.csv: the files of the folder have different columns, such as 'y'" in fails(folder)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert "this is a folder without any table" in fails(empty)
+
+
+def test_bad_rows_of_a_folder_name_their_file(tmp_path):
+    folder = folder_of(tmp_path, a="x,y\na,1\n", b="x,y\nc,3,4\nd,4\n")
+    bad = BadRows()
+    assert len(read_whole(TableSource.of(folder, bad=bad))) == 2
+    assert [(line, reason[:7]) for line, reason, _ in bad.rows] == [(2, "b.csv: ")]

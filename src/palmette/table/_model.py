@@ -72,8 +72,9 @@ def fit_table(
 
     Parameters
     ----------
-    table : DataFrame, dict of columns, or name of a file
-        CSV, TSV, JSON lines, Parquet or Excel, compressed or not.
+    table : DataFrame, dict of columns, or name of a file or folder
+        CSV, TSV, JSON lines, Parquet or Excel, compressed or not; a folder has parts of a table,
+        which are read by name.
     target : str or sequence of str
         Column to predict; several are the levels of a path, from the top. Rows without a target
         are left out.

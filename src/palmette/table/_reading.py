@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,18 +117,40 @@ def read_parts(source: TableSource, rows: int = CHUNK_ROWS) -> Iterator[Part]:
     if rows < 1:
         raise PalmetteError(f"rows={rows!r}: expected a positive number of rows.")
     source.require()
-    found = 0
-    with reading(source):
-        for frame, lines in _READERS[source.format](source, rows):
-            if not found:
-                require_distinct(list(frame.columns), source.title)
-            found += len(frame)
-            if len(frame):
-                yield Part(frame.reset_index(drop=True), lines)
+    found, names = 0, None
+    files = source.parts()
+    for file in files:
+        with reading(file):
+            for frame, lines in _READERS[source.format](file, rows):
+                if names is None:
+                    names = list(frame.columns)
+                    require_distinct(names, file.title)
+                elif names != list(frame.columns):
+                    frame = _reorder(frame, names, file.title)
+                found += len(frame)
+                if len(frame):
+                    lines = lines if len(files) == 1 else None  # lines of one file name no row
+                    yield Part(frame.reset_index(drop=True), lines)
+        if source.bad is not None and file.bad is not None and file is not source:
+            for line, reason, text in file.bad.rows:
+                source.bad.add(line, f"{Path(file.name).name}: {reason}", text)
     if not found:
         skipped = 0 if source.bad is None else len(source.bad)
         more = f": {skipped:,} rows could not be read" if skipped else ""
         raise ReadError(f"the table has no rows{more}", path=source.title)
+
+
+def _reorder(frame: pd.DataFrame, names: list[str], title: str) -> pd.DataFrame:
+    """Return a part of a folder with the columns of the first part, in its order."""
+    if sorted(frame.columns) != sorted(names):
+        lacks = sorted(set(names) - set(frame.columns)) or sorted(set(frame.columns) - set(names))
+        raise ReadError(
+            f"the files of the folder have different columns, such as {lacks[0]!r}: expected the "
+            f"columns of the first file in all of them ({', '.join(names[:10])}"
+            f"{', ...' if len(names) > 10 else ''})",
+            path=title,
+        )
+    return frame[names]
 
 
 def require_distinct(names: list[str], title: str) -> None:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -30,6 +30,9 @@ FORMATS = {
     ".xlsm": "excel",
 }
 _ZSTD = ".zst"
+_NO_PARTS = (
+    "this is a folder without {}: expected a table, or a folder whose files are the parts of one"
+)
 _SHOWN = 3  # skipped rows in a message
 
 
@@ -93,7 +96,8 @@ class TableSource:
     Parameters
     ----------
     name : str
-        Path of the file; ``"-"`` is the standard input.
+        Path of the file, or of a folder whose files are parts of the table; ``"-"`` is the standard
+        input.
     format : {"csv", "tsv", "jsonl", "parquet", "excel"}
     encoding : str, optional
         Encoding of text; by default that of a byte order mark, else UTF-8.
@@ -128,7 +132,9 @@ class TableSource:
         header: bool = True,
         bad: BadRows | None = None,
     ) -> TableSource:
-        """Return the source of a file; by default its suffix gives the format.
+        """Return the source of a file or folder; by default its suffix gives the format.
+
+        That of a folder is the format of its first file.
 
         Examples
         --------
@@ -140,7 +146,12 @@ class TableSource:
         if format is None and text == STDIN:
             format = "csv"
         if format is None:
-            format = FORMATS.get(_suffix(text))
+            first = text
+            if text != STDIN and Path(text).is_dir():
+                first = str(next(iter(_files_of(text)), text))
+                if first == text and _suffix(text) not in FORMATS:
+                    raise ReadError(_NO_PARTS.format("any table"), path=text)
+            format = FORMATS.get(_suffix(first))
         elif format not in known:
             raise PalmetteError(f"format={format!r}: expected one of {', '.join(known)}.")
         if format is None:
@@ -166,10 +177,24 @@ class TableSource:
         if self.name == STDIN:
             return
         path = Path(self.name)
-        if path.is_dir():
-            raise ReadError("this is a folder: expected a table", path=self.name)
+        if path.is_dir() and not self.parts():
+            raise ReadError(_NO_PARTS.format(f"a {self.format} file"), path=self.name)
         if not path.exists():
             raise ReadError("the file does not exist", path=self.name)
+
+    def parts(self) -> list[TableSource]:
+        """Return the files of a folder that have its format, by name; else only this source.
+
+        Files whose names begin with a dot or an underscore are ignored, as other tools do. Every
+        file has a list of bad rows of its own.
+        """
+        if self.name == STDIN or not Path(self.name).is_dir():
+            return [self]
+        return [
+            replace(self, name=str(path), bad=None if self.bad is None else BadRows())
+            for path in _files_of(self.name)
+            if FORMATS[_suffix(str(path))] == self.format
+        ]
 
     def open(self) -> BinaryIO:
         """Open the bytes of the table, decompressed."""
@@ -185,6 +210,15 @@ class TableSource:
             return self.name
         with self.open() as stream:
             return io.BytesIO(stream.read())
+
+
+def _files_of(folder: str) -> list[Path]:
+    """Return the tables of a folder, by name."""
+    return sorted(
+        path
+        for path in Path(folder).iterdir()
+        if path.name[0] not in "._" and _suffix(str(path)) in FORMATS and path.is_file()
+    )
 
 
 def _suffix(name: str) -> str:
