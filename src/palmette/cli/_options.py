@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 TableFile = Annotated[
     str,
     typer.Argument(
-        help="CSV, TSV, JSON lines, Parquet or Excel, compressed or not, or a folder of such files; "
-        "- for standard input."
+        help="CSV, TSV, JSON lines, Parquet or Excel, compressed or not, or a folder of such "
+        "files; - for standard input."
     ),
 ]
 Format = Annotated[
