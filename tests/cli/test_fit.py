@@ -33,6 +33,7 @@ def test_every_option_is_a_parameter(parse):
         *["--separator", ">", "--labels-separator", ";", "--column", "a=text", "--drop", "b"],
         *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
         *["--search", "--class-weight", "balanced", "--seed", "3", "--jobs", "2"],
+        *["--memory", "2.5", "--scratch", "s"],
         *["--format", "tsv", "--encoding", "latin-1"],
         *["--delimiter", ";", "--sheet", "one", "--decimal", ",", "--date-format", "d=%d.%m.%Y"],
         *["--no-header", "--skip-bad-rows", "--bad-rows", "b.csv"],
@@ -53,6 +54,8 @@ def test_every_option_is_a_parameter(parse):
         "folds": 4,
         "calibrate": "sigmoid",
         "coverage": 0.9,
+        "memory": 2.5,
+        "scratch": Path("s"),
         "search": True,
         "class_weight": "balanced",
         "seed": 3,
@@ -78,6 +81,7 @@ def test_one_call_of_the_library(palmette, called, goods):
         *["--separator", ">", "--labels-separator", ";", "--column", "a=b=text", "--drop", "b"],
         *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
         *["--search", "--class-weight", "balanced", "--seed", "3", "--jobs", "2"],
+        *["--memory", "2.5", "--scratch", "s"],
         *["--format", "csv", "--encoding", "latin-1"],
         *["--delimiter", ";", "--decimal", ",", "--date-format", "d=%d.%m.%Y", "--no-header"],
         *["--bad-rows", "b.csv"],
@@ -108,6 +112,8 @@ def test_one_call_of_the_library(palmette, called, goods):
         "class_weight": "balanced",
         "seed": 3,
         "n_jobs": 2,
+        "memory": 2.5,
+        "scratch": Path("s"),
     }
 
 

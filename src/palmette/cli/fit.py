@@ -89,6 +89,14 @@ def fit(
     class_weight: Annotated[
         str, typer.Option(help="Weights of labels: balanced (all weigh the same) or none.")
     ] = "none",
+    memory: Annotated[
+        float | None,
+        typer.Option(help="GiB of memory to use, about; by default half of what is free."),
+    ] = None,
+    scratch: Annotated[
+        Path | None,
+        typer.Option(help="Folder for features of a table that is larger than the memory."),
+    ] = None,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
     format: Format = None,
@@ -147,6 +155,8 @@ def fit(
             class_weight=class_weight,
             seed=seed,
             n_jobs=n_jobs,
+            memory=memory,
+            scratch=scratch,
             watch=watch,
             tell=tell,
         )

@@ -232,15 +232,16 @@ def _learnt(class_name: str, preset: str | None = None) -> Make:
 
 
 _CODES = {"takes_codes": True}
+_IN_PLACE = {**_SCALED, "in_place": True}
 _LEARNT: tuple[tuple[str, Make, str, Needs], ...] = (
-    ("class-tree", _class_tree, "linear classifiers at the parents, and a beam", _SCALED),
+    ("class-tree", _class_tree, "linear classifiers at the parents, and a beam", _IN_PLACE),
     (
         "flat-linear",
         _over_labels(_flat_linear),
         "linear SVMs of all labels, calibrated",
-        _SCALED,
+        _IN_PLACE,
     ),
-    ("mf-tree", _learnt("MFTreeClassifier"), "MF-Tree, learnt; linear, by a beam", _SCALED),
+    ("mf-tree", _learnt("MFTreeClassifier"), "MF-Tree, learnt; linear, by a beam", _IN_PLACE),
     ("dag-svm", _learnt("DAGSVMClassifier"), "linear SVMs of all pairs of labels", _SCALED),
     (
         "adaboost-bhc",

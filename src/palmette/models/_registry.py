@@ -54,6 +54,9 @@ class ModelSpec:
         Whether it can do with sparse matrices of numbers; all models take those of texts.
     several_paths : bool
         Whether it takes several paths per row.
+    in_place : bool
+        Whether its `fit` reads the rows of X in place and keeps no copy, so that X may be a file
+        that is mapped and larger than memory.
     """
 
     name: str
@@ -64,6 +67,7 @@ class ModelSpec:
     takes_codes: bool = False
     takes_sparse: bool = True
     several_paths: bool = False
+    in_place: bool = False
 
 
 _MODELS: dict[str, ModelSpec] = {}

@@ -1,4 +1,4 @@
-"""The final fit of `fit_table`: on all rows, or on as many as the time allows."""
+"""The final fit of `fit_table`: on all rows, or on as many as time and memory allow."""
 
 from __future__ import annotations
 
@@ -10,21 +10,29 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from palmette._arrays import take_rows
 from palmette._stopping import OutOfTime
 from palmette.base._temperature import fit_inverse_temperature
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.models import find_model
 from palmette.table._candidates import sharpen
 from palmette.table._class_weights import fit_balanced
 from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
 from palmette.table._fit import Race, Wrapping
+from palmette.table._large import GIB, usable_memory
 from palmette.table._problem import TableProblem
+from palmette.table._schema import Unread
+from palmette.table._scratch import Scratch
 from palmette.table._tournament import Fallback, Tournament
 from palmette.table.answers import gives_node_proba
 
+_FEW = 5_000  # rows whose features tell how much memory those of a row need
+_COPIES = 3  # of the features, while a model is fitted that does not read them in place
+_PER_LABEL = 16  # bytes per row and label, of scores and gradients
 _HELD_OUT = 3_000  # maximum number of rows that calibrate a model of the tournament
 
 
@@ -100,20 +108,26 @@ def finish(
     """
     start = time.monotonic()
     kept = None if tournament is None else tournament.fallback
-    rows = _final_rows(problem, name, race, wrapping, tournament, clock)
+    most = _rows_in_memory(problem, name, race, wrapping)
+    rows = _final_rows(problem, name, race, wrapping, tournament, clock, most)
     stop = None if tournament is None else tournament.interrupted
     estimator: Any = None
     ending = "there is no time for a final fit: "
     if rows is not None:
         n_rows = len(rows)
-        part = f"all {n_rows:,}" if n_rows == problem.n_rows else f"{n_rows:,}"
+        part = f"all {n_rows:,}" if n_rows == problem.n_all else f"{n_rows:,}"
         clock.step(f"{name}, {part} rows")
-        if n_rows < problem.n_rows:
-            rest = f"of {problem.n_rows:,} rows: allow more time to use all"
-            say(f"{name} is fitted on {n_rows:,} {rest}")
+        if n_rows < problem.n_all:
+            lacking = "memory" if n_rows == most else "time"
+            say(
+                f"{name} is fitted on {n_rows:,} of {problem.n_all:,} rows: allow more {lacking} "
+                "to use all"
+            )
         try:
             limit = np.inf if kept is None else _left(clock)
             fit = partial(_final_fit, problem, name, race, wrapping, tournament, rows)
+            if problem.rest is not None:
+                fit = partial(_fit_rest, problem, name, race, wrapping, tournament, rows, say)
             estimator, vectorizer = clock.within(limit, fit)
         except OutOfTime:
             ending = "the final fit did not end in time: "
@@ -153,10 +167,7 @@ def _final_fit(
     y = problem.y if whole else [problem.y[i] for i in rows.tolist()]
     estimator = race.make(name)
     if wrapping.calibrate is None:
-        kept = None if tournament is None else tournament.fallback
-        exponent = None
-        if kept is not None and kept.name == name:
-            exponent = _held_out_exponent(race, kept)
+        exponent = _known_exponent(name, race, tournament)
         estimator = sharpen(estimator, race.settings_of(name), exponent)
     wrapped = wrapping.around(estimator, race.seed)
     if problem.groups is None or wrapping.calibrate is None or wrapping.coverage is not None:
@@ -167,6 +178,89 @@ def _final_fit(
     return fitted, vectorizer
 
 
+def _known_exponent(name: str, race: Race, tournament: Tournament | None) -> float | None:
+    """Return the calibration of a class tree if the tournament tells it."""
+    kept = None if tournament is None else tournament.fallback
+    return None if kept is None or kept.name != name else _held_out_exponent(race, kept)
+
+
+def _fit_rest(
+    problem: TableProblem,
+    name: str,
+    race: Race,
+    wrapping: Wrapping,
+    tournament: Tournament | None,
+    rows: Any,
+    say: Callable[[str], None],
+) -> tuple[Any, TableFeatures]:
+    """Fit a model to rows of a table that is larger than memory.
+
+    Features are learnt from the sample, and those of the rows are written to a scratch folder. A
+    model that reads rows in place reads them from there; for others they fit in memory.
+    """
+    assert problem.rest is not None
+    vectorizer = TableFeatures(problem.schema, race.text)
+    sample = vectorizer.fit_transform(problem.frame)
+    estimator, exponent = race.make(name), _known_exponent(name, race, tournament)
+    if wrapping.calibrate is None:
+        estimator = sharpen(estimator, race.settings_of(name), exponent)
+        if estimator.get_params(deep=False).get("calibration") == "out_of_fold":
+            found = _fit(estimator, sample, problem.y, name, race.class_weight)
+            estimator = race.make(name).set_params(calibration=found.exponent_)
+    size, n_sample = _n_bytes(sample), sample.shape[0]
+    del sample
+    with Scratch(race.scratch) as scratch:
+        needed = size * len(rows) // n_sample
+        scratch.require(needed)
+        say(
+            f"the features of {len(rows):,} rows need about {needed / GIB:.1f} GiB in the scratch "
+            f"folder {scratch.path}, which is removed at the end"
+        )
+        X, y = _write_features(problem, vectorizer, rows, scratch, race.clock)
+        race.clock.step(f"{name}, {len(rows):,} rows")
+        if not _reads_in_place(race.base(name), wrapping):
+            X = X.copy() if sparse.issparse(X) else np.array(X)
+        fitted = _fit(wrapping.around(estimator, race.seed), X, y, name, race.class_weight)
+        del X
+    return fitted, vectorizer
+
+
+def _write_features(
+    problem: TableProblem, vectorizer: TableFeatures, rows: Any, scratch: Scratch, clock: Clock
+) -> tuple[Any, list[Any]]:
+    """Return the features, in files, and the labels of some labelled rows of a large table."""
+    assert problem.rest is not None
+    table, labels = problem.rest.table, problem.rest.labels
+    chosen = np.zeros(table.n_rows, dtype=bool)
+    chosen[np.flatnonzero(problem.rest.is_labelled())[rows]] = True
+    found, y = scratch.rows(vectorizer.n_features_), list[Any]()
+    for frame, codes in table.chunks(chosen):
+        cast = problem.schema.cast(frame, unread=Unread())
+        found.append(vectorizer.transform(cast))
+        y += [labels[code] for code in codes.tolist()]
+        clock.step(f"features of {len(y):,} of {len(rows):,} rows")
+    return found.mapped(), y
+
+
+def _n_bytes(X: Any) -> int:
+    """Return the bytes of features in double precision."""
+    return int(12 * X.nnz if sparse.issparse(X) else 8 * X.size)
+
+
+def _reads_in_place(name: str, wrapping: Wrapping) -> bool:
+    plain = wrapping.calibrate is None and wrapping.coverage is None
+    return plain and find_model(name).in_place
+
+
+def _rows_in_memory(problem: TableProblem, name: str, race: Race, wrapping: Wrapping) -> int:
+    """Return the number of rows that a model can be fitted on without more memory than allowed."""
+    if problem.rest is None or _reads_in_place(race.base(name), wrapping):
+        return problem.n_all
+    few = TableFeatures(problem.schema, race.text).fit_transform(problem.frame.iloc[:_FEW])
+    per_row = _COPIES * _n_bytes(few) / few.shape[0] + _PER_LABEL * len(problem.class_rows())
+    return int(np.clip(usable_memory(race.memory) / 2 / per_row, 1, problem.n_all))
+
+
 def _final_rows(
     problem: TableProblem,
     name: str,
@@ -174,12 +268,18 @@ def _final_rows(
     wrapping: Wrapping,
     tournament: Tournament | None,
     clock: Clock,
+    most: int,
 ) -> Any:
-    """Return the rows of the final fit; None if the model of the tournament is kept."""
-    n_all = problem.n_rows
+    """Return the rows of the final fit, at most `most`; None if the tournament's model is kept."""
+    n_all, n_most = problem.n_all, most
     kept = None if tournament is None else tournament.fallback
+
+    def draw(n_rows: int) -> Any:
+        rng = np.random.default_rng(race.seed)
+        return np.sort(rng.choice(n_all, n_rows, replace=False))
+
     if tournament is None or kept is None or clock.seconds is None:
-        return np.arange(n_all)
+        return np.arange(n_all) if n_most == n_all else draw(n_most)
     entry = tournament.entries[name]
 
     def cost(n_rows: int) -> float:
@@ -187,15 +287,15 @@ def _final_rows(
         return 1.25 * (race.row_seconds * n_rows + fits * entry.foresee(n_rows)) + 0.5
 
     left = _left(clock)
-    if cost(n_all) <= left:
-        return np.arange(n_all)
-    low, high = 0, n_all
-    while high - low > max(n_all // 1000, 1):
+    if cost(n_most) <= left:
+        return np.arange(n_all) if n_most == n_all else draw(n_most)
+    low, high = 0, n_most
+    while high - low > max(n_most // 1000, 1):
         middle = (low + high) // 2
         low, high = (middle, high) if cost(middle) <= left else (low, middle)
     if low <= kept.n_rows:
         return None
-    return np.sort(np.random.default_rng(race.seed).choice(n_all, low, replace=False))
+    return draw(low)
 
 
 def _left(clock: Clock) -> float:

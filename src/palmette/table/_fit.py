@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -73,7 +74,7 @@ def describe(problem: TableProblem, text: str, say: Callable[[str], None]) -> No
     gone = (
         f"; {problem.n_dropped:,} rows without a target are left out" if problem.n_dropped else ""
     )
-    say(f"{problem.n_rows:,} rows{gone}")
+    say(f"{problem.n_all:,} rows{gone}")
     kinds = [
         f"{name} ({kind}{f', by {text}' if kind == 'text' else ''})"
         for name, kind in problem.schema.kinds.items()
@@ -100,8 +101,11 @@ class Race:
         clock: Clock,
         search: bool = False,
         class_weight: str | None = None,
+        memory: float | None = None,
+        scratch: str | os.PathLike[str] | None = None,
     ) -> None:
         self.class_weight = class_weight
+        self.memory, self.scratch = memory, scratch
         self.problem, self.model, self.settings, self.text = problem, model, settings, text
         self.seed, self.n_jobs, self.clock = seed, n_jobs, clock
         self.n_folds = n_folds
@@ -177,7 +181,7 @@ class Race:
         tournament = Tournament(
             candidates, self.make, loads, self._score, self.clock,
             always=BASELINE if self.model == "auto" and BASELINE in names else None,
-            reserve=wrapping.fits * self.problem.n_rows / len(chosen), seed=self.seed,
+            reserve=wrapping.fits * self.problem.n_all / len(chosen), seed=self.seed,
             variants=self._variants if self._search else None,
             fit=partial(fit_balanced, class_weight=self.class_weight),
         )  # fmt: skip
@@ -270,7 +274,7 @@ def summarize(
     h = problem.hierarchy
     return {
         "model": name,
-        "rows": problem.n_rows,
+        "rows": problem.n_all,
         "rows_without_target": problem.n_dropped,
         "columns": dict(problem.schema.kinds),
         "text": text if problem.schema.names("text") else None,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -65,6 +64,8 @@ def fit_table(
     class_weight: str | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    memory: float | None = None,
+    scratch: str | os.PathLike[str] | None = None,
     watch: Callable[[str, float], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> TableModel:
@@ -130,6 +131,12 @@ def fit_table(
         models that can do so balance the positive and the negative rows of each label.
     seed : int
     n_jobs : int, optional
+    memory : float, optional
+        Memory in GiB that the fit may need, approximately; by default half of what is free. Of a
+        file or folder that needs more, models are compared on a sample of the rows, and the best
+        one is fitted on all rows if it can read them from disk, else on as many as fit.
+    scratch : path-like, optional
+        Folder for the features of such a table; by default that of the system for temporary files.
     watch : callable, optional
         Called with the current step and the seconds spent, at every step and every second.
     tell : callable, optional
@@ -158,6 +165,7 @@ def fit_table(
         read_problem, table, target, hierarchy=hierarchy, separator=separator,
         labels_separator=labels_separator, columns=columns, drop=drop, decimal=decimal,
         date_format=date_format, header=header, bad=bad, seed=seed, n_jobs=n_jobs, tell=tell,
+        memory=memory, tick=clock.step,
     )  # fmt: skip
     try:
         problem = clock.within(np.inf, read)
@@ -165,7 +173,10 @@ def fit_table(
         if bad is not None and bad_rows is not None:
             bad.write(bad_rows)
     describe(problem, text, say)
-    race = Race(problem, model, settings, text, folds, seed, n_jobs, clock, search, class_weight)
+    race = Race(
+        problem, model, settings, text, folds, seed, n_jobs, clock, search, class_weight, memory,
+        scratch,
+    )  # fmt: skip
     wrapping = Wrapping(calibrate, coverage)
     name, board, tournament = race.run(wrapping)
     if tournament is not None and tournament.interrupted is not None:
@@ -190,16 +201,9 @@ def fit_table(
         several_paths=problem.several_paths,
         summary=summary,
     )
-    labels = problem.y if problem.learner is not None else problem.truth
-    summary["class_rows"] = _class_rows(labels, fitted)
+    rows = problem.class_rows()
+    summary["class_rows"] = [rows[path[-1] if fitted.learnt_ else path] for path in fitted.classes_]
     return fitted
-
-
-def _class_rows(labels: list[Any], fitted: TableModel) -> list[int]:
-    """Return the number of training rows of each label, in the order of ``classes_``."""
-    several = fitted.several_paths_
-    rows = Counter(label for row in labels for label in (row if several else [row]))
-    return [rows[path[-1] if fitted.learnt_ else path] for path in fitted.classes_]
 
 
 def _has_proba(self: TableModel) -> bool:

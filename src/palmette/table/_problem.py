@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from palmette.exceptions import PalmetteError, TableWarning
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.table._large import LargeTable, read_or_sample
 from palmette.table._reading import as_part, seems_headerless
 from palmette.table._schema import Schema, Unread
 from palmette.table._sources import BadRows, TableSource
@@ -60,6 +62,8 @@ class TableProblem:
         Rows with equal inputs have equal numbers; None if all inputs differ.
     notes : tuple of str
         What is doubtful about the table, as told to the user.
+    rest : RestOfTable or None
+        All rows, if the table is larger than memory; the rows above are a sample of them.
     """
 
     frame: Any
@@ -75,6 +79,23 @@ class TableProblem:
     n_bad: int = 0
     groups: NDArray[np.int64] | None = None
     notes: tuple[str, ...] = ()
+    rest: RestOfTable | None = None
+
+    @property
+    def n_all(self) -> int:
+        """Number of labelled rows of the table, of which the rows here may be a sample."""
+        return self.n_rows if self.rest is None else self.rest.n_labelled
+
+    def class_rows(self) -> Counter[Any]:
+        """Count the rows of each label, as `y` has it, in the whole table."""
+        y, counts = (self.y, np.ones(self.n_rows, dtype=np.int64))
+        if self.rest is not None:
+            y, counts = self.rest.labels, self.rest.counts()
+        found: Counter[Any] = Counter()
+        for label, count in zip(y, counts.tolist(), strict=True):
+            for each in label if self.several_paths and label is not None else [label]:
+                found[each] += count
+        return found
 
     @property
     def n_duplicates(self) -> int:
@@ -94,6 +115,36 @@ class TableProblem:
         return np.array([known.setdefault(path, len(known)) for path in self.truth])
 
 
+@dataclass(frozen=True, eq=False)
+class RestOfTable:
+    """All rows of a table that is larger than memory, and their labels.
+
+    Parameters
+    ----------
+    table : LargeTable
+    labels : list of n_targets labels
+        The label of every target, as in `TableProblem.y`; None if its rows are left out.
+    """
+
+    table: LargeTable
+    labels: list[Any]
+
+    def is_labelled(self) -> NDArray[np.bool_]:
+        """Return which rows have a label."""
+        known = np.array([label is not None for label in [*self.labels, None]])
+        return known[self.table.codes]
+
+    def counts(self) -> NDArray[np.int64]:
+        """Return the number of rows of every target."""
+        codes = self.table.codes
+        return np.bincount(codes[codes >= 0], minlength=len(self.labels))
+
+    @property
+    def n_labelled(self) -> int:
+        """Number of rows that have a label."""
+        return int(np.count_nonzero(self.is_labelled()))
+
+
 def read_problem(
     table: Any,
     target: str | Sequence[str],
@@ -110,10 +161,13 @@ def read_problem(
     seed: int = 0,
     n_jobs: int | None = None,
     tell: Callable[[str], None] | None = None,
+    memory: float | None = None,
+    tick: Callable[[str], None] | None = None,
 ) -> TableProblem:
     """Read the rows, the labels and the hierarchy of a table; see `fit_table`.
 
-    Bad rows of a file are added to `bad`, or are errors without it.
+    Bad rows of a file are added to `bad`, or are errors without it. Of a table that is too large
+    for `memory`, a sample of the rows is read.
     """
     notes: list[str] = []
 
@@ -127,7 +181,21 @@ def read_problem(
     source = TableSource.of(table, header=header) if _is_name(table) else table
     if bad is not None and isinstance(source, TableSource):
         source = replace(source, bad=bad)
-    frame, lines = as_part(source)
+    large: LargeTable | None = None
+    if isinstance(source, TableSource):
+        found_rows = read_or_sample(source, target, memory, seed, tick)
+        if isinstance(found_rows, LargeTable):
+            large, lines = found_rows, None
+            frame = large.sample
+            if tell is not None:
+                tell(
+                    f"the table has {large.n_rows:,} rows, too many for the memory: models are "
+                    f"compared on {len(frame):,} of them"
+                )
+        else:
+            frame, lines = found_rows
+    else:
+        frame, lines = as_part(source)
     given, learner = read_hierarchy(hierarchy, seed, n_jobs)
     hint = _headerless(source, frame)
     try:
@@ -178,7 +246,10 @@ def read_problem(
     problem = TableProblem(
         cast, schema, form, found, learner, y, truth, path_of, several, labels.n_gaps,
         0 if not source_bad else len(source_bad), find_groups(cast), tuple(notes),
+        None if large is None else _rest_of(large, labels.kept, y),
     )  # fmt: skip
+    if problem.rest is not None:
+        problem = replace(problem, n_dropped=problem.rest.table.n_rows - problem.n_all)
     if problem.n_duplicates and tell is not None:
         have = "row has" if problem.n_duplicates == 1 else "rows have"
         tell(
@@ -186,6 +257,16 @@ def read_problem(
             "are never on both sides of a split"
         )
     return problem
+
+
+def _rest_of(large: LargeTable, kept: NDArray[np.intp], y: list[Any]) -> RestOfTable:
+    """Return all rows with their labels, which those of the sample tell: it has every target."""
+    labels: list[Any] = [None] * (int(large.codes.max()) + 1)
+    for code, label in zip(large.codes[large.rows[kept]].tolist(), y, strict=True):
+        labels[code] = label
+    source = large.source  # bad rows are counted once, though the table is read again
+    again = replace(source, bad=None if source.bad is None else BadRows())
+    return RestOfTable(replace(large, sample=None, source=again), labels)
 
 
 def find_groups(frame: Any) -> NDArray[np.int64] | None:
@@ -209,7 +290,7 @@ class _Labels:
 
     def __init__(self, source: Any, frame: Any, lines: Any) -> None:
         self._source, self._frame, self._lines = source, frame, lines
-        self._kept = np.arange(len(frame))
+        self.kept = np.arange(len(frame))
         self.known: dict[str, Any] = {}
         self.paths: list[Any] = []
         self.n_gaps = 0
@@ -232,9 +313,9 @@ class _Labels:
 
     def rows(self) -> tuple[Any, Any]:
         """Return the rows that are kept, and their lines."""
-        if len(self._kept) == len(self._frame):
+        if len(self.kept) == len(self._frame):
             return self._frame.reset_index(drop=True), self._lines
-        return self._frame.iloc[self._kept].reset_index(drop=True), self._lines_of()
+        return self._frame.iloc[self.kept].reset_index(drop=True), self._lines_of()
 
     def truth(self, hierarchy: Hierarchy, several: bool) -> list[Any]:
         """Return the labels of the hierarchy; sets if rows may have several."""
@@ -244,15 +325,15 @@ class _Labels:
         return [set(row) for row in canonical_labels(listed, hierarchy, True, self._lines_of())]
 
     def _lines_of(self) -> Any:
-        return None if self._lines is None else self._lines[self._kept]
+        return None if self._lines is None else self._lines[self.kept]
 
     def _keep(self, rows: list[Any]) -> None:
         kept = np.flatnonzero([row is not None for row in rows])
-        self._kept = self._kept[kept]
+        self.kept = self.kept[kept]
         self.paths = [rows[i] for i in kept.tolist()]
 
     def _refuse(self, row: int, reason: str) -> None:
-        place = int(self._kept[row])
+        place = int(self.kept[row])
         cells = ["" if cell is None else str(cell) for cell in self._frame.iloc[place]]
         stream = io.StringIO()
         csv.writer(stream, lineterminator="").writerow(cells)

@@ -74,8 +74,6 @@ def read_whole(source: TableSource) -> pd.DataFrame:
 
 def read_part(source: TableSource) -> Part:
     """Read all rows of a table, with their lines; see `read_whole`."""
-    import pandas as pd
-
     parts, cells = [], 0
     for part in read_parts(source, rows=50_000):
         parts.append(part)
@@ -85,6 +83,13 @@ def read_part(source: TableSource) -> Part:
                 f"the table has more than {_MAX_CELLS:,} cells. Split it, or drop columns",
                 path=source.title,
             )
+    return join_parts(parts)
+
+
+def join_parts(parts: list[Part]) -> Part:
+    """Return the parts of a table as one."""
+    import pandas as pd
+
     if len(parts) == 1:
         return parts[0]
     lines = [part.lines for part in parts if part.lines is not None]

@@ -1,0 +1,173 @@
+"""Arrays that are written piece by piece to a scratch folder, and read through memory maps."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from palmette._arrays import canonical_rows
+from palmette._files import FULL
+from palmette.exceptions import PalmetteError
+
+_GIB = 2**30
+_PIECE = 2**24  # numbers that are copied at a time
+_SPARE = 2**28  # bytes that are left free on the disk
+
+
+class Scratch:
+    """A folder for large arrays, removed at the end of a ``with`` block.
+
+    Parameters
+    ----------
+    parent : path-like, optional
+        Folder in which it is made; by default that of the system for temporary files.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+    n_bytes : int
+        Bytes that were written.
+
+    Examples
+    --------
+    >>> with Scratch() as scratch:
+    ...     rows = scratch.rows(3)
+    ...     rows.append(np.eye(3)[:2])
+    ...     rows.append(np.eye(3)[2:])
+    ...     rows.mapped().sum(axis=1).tolist()
+    [1.0, 1.0, 1.0]
+    """
+
+    def __init__(self, parent: str | os.PathLike[str] | None = None) -> None:
+        self.n_bytes = 0
+        try:
+            self.path = Path(tempfile.mkdtemp(prefix="palmette-", dir=parent))
+        except OSError as error:
+            where = tempfile.gettempdir() if parent is None else os.fspath(parent)
+            raise PalmetteError(
+                f"no scratch folder can be made in {where} ({error.strerror}): pass another folder "
+                "as scratch."
+            ) from error
+
+    def __enter__(self) -> Scratch:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def require(self, n_bytes: int) -> None:
+        """Raise an error if the disk has less free space than an array will need."""
+        with self._explaining():
+            free = shutil.disk_usage(self.path).free
+        if n_bytes + _SPARE > free:
+            raise PalmetteError(
+                f"the features of the table need about {n_bytes / _GIB:.1f} GiB in the scratch "
+                f"folder {self.path.parent}, which has {free / _GIB:.1f} GiB free: pass a folder "
+                "on a larger disk as scratch, or allow fewer rows."
+            )
+
+    def rows(self, n_columns: int) -> Rows:
+        """Return a matrix without rows, to which rows are appended."""
+        return Rows(self, n_columns)
+
+    def append(self, name: str, array: NDArray[Any]) -> None:
+        """Append the numbers of an array to a file."""
+        with self._explaining(), self._open(name) as file:
+            if array.size:
+                file.write(np.ascontiguousarray(array).data.cast("B"))
+        self.n_bytes += array.nbytes
+
+    def map(self, name: str, dtype: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+        """Return the numbers of a file as an array that is read from disk where it is used."""
+        if 0 in shape:
+            return np.zeros(shape, dtype=dtype)
+        with self._explaining():
+            return np.memmap(self.path / name, dtype=dtype, mode="r", shape=shape)
+
+    def _open(self, name: str) -> BinaryIO:
+        if not self.path.is_dir():
+            raise FileNotFoundError(self.path)
+        return open(self.path / name, "ab")
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Turn errors of the disk into errors that name the folder."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno in FULL:
+                words = f"is full after {self.n_bytes / _GIB:.1f} GiB"
+            elif isinstance(error, FileNotFoundError):
+                words = "has vanished"
+            else:
+                words = f"cannot be used ({error.strerror})"
+            raise PalmetteError(
+                f"the scratch folder {self.path} {words}: nothing was fitted. Pass another folder "
+                "as scratch, on a disk with more free space."
+            ) from error
+
+
+class Rows:
+    """A dense or sparse matrix in a scratch folder, in double precision as in memory.
+
+    Parameters
+    ----------
+    scratch : Scratch
+    n_columns : int
+    """
+
+    def __init__(self, scratch: Scratch, n_columns: int) -> None:
+        self._scratch, self._n_columns = scratch, n_columns
+        self._n_rows = 0
+        self._ends: list[NDArray[np.int64]] = []
+        self._n_stored = 0
+        self._is_sparse = False
+
+    def append(self, X: Any) -> None:
+        """Append rows; all of them are dense, or all are sparse.
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n_samples, n_columns)
+        """
+        self._n_rows += X.shape[0]
+        if not sparse.issparse(X):
+            self._scratch.append("values", np.asarray(X, dtype=np.float64))
+            return
+        self._is_sparse = True
+        rows = canonical_rows(sparse.csr_array(X))
+        self._scratch.append("values", rows.data.astype(np.float64, copy=False))
+        self._scratch.append("columns", rows.indices.astype(np.int32))
+        self._ends.append(rows.indptr[1:].astype(np.int64) + self._n_stored)
+        self._n_stored += rows.nnz
+
+    def mapped(self) -> Any:
+        """Return the matrix, read from disk where it is used: an array, or a CSR array."""
+        if not self._is_sparse:
+            return self._scratch.map("values", np.float64, (self._n_rows, self._n_columns))
+        first = np.concatenate([[0], *self._ends])
+        values = self._scratch.map("values", np.float64, (self._n_stored,))
+        columns = self._scratch.map("columns", np.int32, (self._n_stored,))
+        if self._n_stored <= np.iinfo(np.int32).max:
+            first = first.astype(np.int32)
+        else:  # scipy's rows have indices and ends of one width
+            for start in range(0, self._n_stored, _PIECE):
+                self._scratch.append("wide", columns[start : start + _PIECE].astype(np.int64))
+            columns = self._scratch.map("wide", np.int64, (self._n_stored,))
+        shape = (self._n_rows, self._n_columns)
+        return sparse.csr_array((values, columns, first), shape=shape)

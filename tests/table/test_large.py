@@ -1,0 +1,253 @@
+"""Tables that are larger than the memory: a sample, features on disk, and the same model."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from palmette.exceptions import PalmetteError, ReadError
+from palmette.models import make_model
+from palmette.table import _large, _scratch, fit_table
+from palmette.table._large import LargeTable, draw_numbers, read_or_sample, usable_memory
+from palmette.table._scratch import Scratch
+from palmette.table._sources import TableSource
+
+N_ROWS = 1200
+N_LABELLED = 1177
+TINY = 1e-9  # GiB: every table is too large
+
+
+def goods(n_rows=N_ROWS, seed=0):
+    """Return a table with a text, a number and a path, some of them missing."""
+    rng = np.random.default_rng(seed)
+    kinds = np.array(["Food/Fruit", "Food/Bread", "Tools/Saws", "Tools/Nails"])
+    words = np.array(["apple pear", "loaf rye", "blade steel", "iron point"])
+    codes = rng.integers(4, size=n_rows)
+    extra = rng.choice(["red", "new", "large", "small", "cheap"], size=n_rows)
+    frame = pd.DataFrame(
+        {
+            "name": [
+                f"{words[c]} {e} {i % 97}"
+                for i, (c, e) in enumerate(zip(codes, extra, strict=True))
+            ],
+            "price": (codes + rng.normal(size=n_rows)).round(2),
+            "kind": kinds[codes],
+        }
+    )
+    frame.loc[::50, "kind"] = None
+    frame.loc[[7, 400], "kind"] = ["Tools/Rare", "Food/Rare"]
+    return frame
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """Return a CSV file whose sample has about 200 rows."""
+    path = tmp_path / "goods.csv"
+    goods().to_csv(path, index=False)
+    monkeypatch.setattr(_large, "_LEAST_SAMPLE", 200)
+    monkeypatch.setattr(_large, "_CHUNK_ROWS", 300)
+    return path
+
+
+def fitted(path, **options):
+    options = {"model": "class-tree", "folds": 0, "memory": TINY, "time": None, **options}
+    columns = {"name": "text", "price": "number"}
+    return fit_table(path, "kind", columns=columns, **options)
+
+
+# ---------------------------------------------------------------------- the sample
+
+
+def test_a_table_that_fits_is_read_whole(table):
+    found = read_or_sample(TableSource.of(table), "kind", 1.0, 0)
+    pd.testing.assert_frame_equal(
+        found.frame,
+        pd.read_csv(table, dtype=object).where(lambda f: f.notna(), None),
+        check_dtype=False,
+    )
+
+
+def test_the_sample_has_the_smallest_numbers_and_every_target(table):
+    found = read_or_sample(TableSource.of(table), "kind", TINY, 3)
+    assert isinstance(found, LargeTable)
+    frame = goods()
+    labelled = frame["kind"].notna().to_numpy()
+    numbers = np.where(labelled, draw_numbers(np.arange(N_ROWS), 3), np.iinfo(np.uint64).max)
+    expected = set(np.argsort(numbers)[:200].tolist())
+    for rows in frame.groupby("kind").indices.values():
+        expected |= set(rows[np.argsort(numbers[rows])[:3]].tolist())
+    assert found.rows.tolist() == sorted(expected)
+    assert found.sample["name"].tolist() == frame["name"][sorted(expected)].tolist()
+    names = frame["kind"].dropna().drop_duplicates().tolist()
+    assert [names[c] if c >= 0 else None for c in found.codes] == [
+        kind if isinstance(kind, str) else None for kind in frame["kind"]
+    ]
+
+
+@pytest.mark.parametrize("n_rows", [1, 77, 5000])
+def test_the_size_of_the_chunks_changes_nothing(table, monkeypatch, n_rows):
+    expected = read_or_sample(TableSource.of(table), "kind", TINY, 0)
+    monkeypatch.setattr(_large, "_CHUNK_ROWS", n_rows)
+    found = read_or_sample(TableSource.of(table), "kind", TINY, 0)
+    np.testing.assert_array_equal(found.rows, expected.rows)
+    np.testing.assert_array_equal(found.codes, expected.codes)
+    pd.testing.assert_frame_equal(found.sample, expected.sample)
+
+
+def test_targets_in_several_columns_and_in_lists(tmp_path, monkeypatch):
+    monkeypatch.setattr(_large, "_LEAST_SAMPLE", 2)
+    path = tmp_path / "levels.csv"
+    path.write_text("top,below,x\na,b,1\na,,2\na,b,3\n,,4\n")
+    found = read_or_sample(TableSource.of(path), ["top", "below"], TINY, 0)
+    assert found.codes.tolist() == [0, 1, 0, 2]
+    lists = pd.DataFrame({"y": [["a", "b"], ["c"], None, ["a", "b"]], "x": [1, 2, 3, 4]})
+    lists.to_parquet(tmp_path / "lists.parquet")
+    found = read_or_sample(TableSource.of(tmp_path / "lists.parquet"), "y", TINY, 0)
+    assert found.codes.tolist()[:2] == [0, 1]
+    assert found.codes[3] == 0
+
+
+def test_memory_that_is_no_amount(table):
+    with pytest.raises(PalmetteError, match=r"memory=-1: expected a positive number of GiB"):
+        fit_table(table, "kind", memory=-1)
+    assert usable_memory(2.0) == 2 * 2**30
+    assert usable_memory(None) > 2**27
+
+
+# ---------------------------------------------------------------------- fits
+
+
+def test_the_model_is_that_of_all_rows_in_memory(table):
+    said = []
+    found = fitted(table, tell=said.append)
+    frame = goods().dropna(subset="kind")
+    X = found.vectorizer_.transform(found.schema_.cast(found.read(table).loc[frame.index]))
+    twin = make_model("class-tree", text=True).set_params(**found.estimator_.get_params(deep=False))
+    twin.fit(X, [tuple(kind.split("/")) for kind in frame["kind"]])
+    np.testing.assert_array_equal(twin.predict_proba(X), found.estimator_.predict_proba(X))
+    assert found.summary_["rows"] == found.summary_["rows_fitted"] == len(frame)
+    assert found.summary_["rows_without_target"] == N_ROWS - len(frame)
+    counts = frame["kind"].value_counts()
+    assert found.summary_["class_rows"] == [counts["/".join(path)] for path in found.classes_]
+    assert "the table has 1,200 rows, too many for the memory" in said[0]
+    assert any("in the scratch folder" in sentence for sentence in said)
+
+
+def test_chunks_change_nothing_in_the_model(table, monkeypatch):
+    X = goods().head(50)
+    expected = fitted(table).predict_proba(X)
+    monkeypatch.setattr(_large, "_CHUNK_ROWS", 111)
+    np.testing.assert_array_equal(fitted(table).predict_proba(X), expected)
+
+
+def test_a_folder_gives_the_model_of_one_file(table, tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for number, start in enumerate(range(0, N_ROWS, 500)):
+        goods()[start : start + 500].to_csv(folder / f"{number}.csv", index=False)
+    X = goods().head(50)
+    np.testing.assert_array_equal(fitted(folder).predict_proba(X), fitted(table).predict_proba(X))
+
+
+def test_a_model_that_copies_rows_gets_as_many_as_fit(table):
+    said = []
+    found = fitted(table, model="flat-naive-bayes", memory=2e-4, tell=said.append)
+    n_rows = found.summary_["rows_fitted"]
+    assert 0 < n_rows < found.summary_["rows"]
+    assert f"flat-naive-bayes is fitted on {n_rows:,} of 1,177 rows: allow more memory" in " ".join(
+        said
+    )
+
+
+def test_a_tournament_on_the_sample_and_a_learnt_hierarchy(table):
+    found = fitted(table, model="auto", folds=2, time=30.0)
+    assert found.summary_["rows"] == N_LABELLED
+    assert max(entry["rows"] for entry in found.summary_["leaderboard"]) < 250
+    learnt = fitted(table, hierarchy="learn")
+    assert learnt.learnt_
+    assert sum(learnt.summary_["class_rows"]) == N_LABELLED
+
+
+def test_several_labels_per_row(table, tmp_path):
+    frame = goods().dropna()
+    frame["kind"] = frame["kind"] + np.where(np.arange(len(frame)) % 3 == 0, ";Sale", "")
+    path = tmp_path / "several.csv"
+    frame.to_csv(path, index=False)
+    found = fitted(path, model="multilabel-linear", labels_separator=";", memory=0.01)
+    assert found.summary_["class_rows"][[p[-1] for p in found.classes_].index("Sale")] == len(
+        frame[::3]
+    )
+
+
+def test_bad_rows_are_counted_once(table):
+    with open(table, "a") as file:
+        file.write("a,b,c,d,e\n")
+    found = fitted(table, skip_bad_rows=True, tell=print)
+    assert found.summary_["rows_skipped"] == 1
+    assert found.summary_["rows_fitted"] == N_LABELLED
+
+
+# ---------------------------------------------------------------------- faults
+
+
+def test_the_scratch_folder_is_removed(table, tmp_path):
+    place = tmp_path / "scratch"
+    place.mkdir()
+    fitted(table, scratch=place)
+    assert list(place.iterdir()) == []
+    with pytest.raises(PalmetteError, match="no scratch folder can be made in"):
+        fitted(table, scratch=tmp_path / "none")
+
+
+def test_a_full_disk(table, tmp_path, monkeypatch):
+    def write(self, name, array):
+        with self._explaining():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Scratch, "append", write)
+    with pytest.raises(PalmetteError, match=r"the scratch folder .* is full after 0.0 GiB"):
+        fitted(table, scratch=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["goods.csv"]
+
+
+def test_a_disk_that_is_too_small(table, monkeypatch):
+    monkeypatch.setattr(_scratch, "_SPARE", 2**62)
+    with pytest.raises(PalmetteError, match=r"need about 0.0 GiB in the scratch folder .* free"):
+        fitted(table)
+
+
+def test_a_scratch_folder_that_vanishes():
+    with Scratch() as scratch:
+        rows = scratch.rows(2)
+        rows.append(np.ones((3, 2)))
+        (scratch.path / "values").unlink()
+        scratch.path.rmdir()
+        with pytest.raises(PalmetteError, match="has vanished"):
+            rows.append(np.ones((3, 2)))
+        with pytest.raises(PalmetteError, match="has vanished"):
+            rows.mapped()
+
+
+def test_a_table_that_changes_between_the_readings(table):
+    large = read_or_sample(TableSource.of(table), "kind", TINY, 0)
+    goods(700).to_csv(table, index=False)
+    with pytest.raises(ReadError, match=r"had 1,200 rows when it was read first"):
+        list(large.chunks(np.ones(N_ROWS, dtype=bool)))
+
+
+def test_sparse_rows_on_disk_equal_those_in_memory(monkeypatch):
+    X = sparse.random_array((60, 9), density=0.3, format="csr", random_state=0)
+    with Scratch() as scratch:
+        rows = scratch.rows(9)
+        for start in range(0, 60, 7):
+            rows.append(X[start : start + 7])
+        found = rows.mapped()
+        assert isinstance(found, sparse.csr_array)
+        assert found.has_canonical_format
+        np.testing.assert_array_equal(found.toarray(), X.toarray())
+        np.testing.assert_array_equal(found.indices, X.indices)
