@@ -28,7 +28,7 @@ def goods(tmp_path, monkeypatch):
 def test_every_option_is_a_parameter(parse):
     parameters = parse(
         fit,
-        *["a.csv", "--target", "x", "--target", "y", "--out", "m.palmette"],
+        *["a.csv", "b.csv", "--target", "x", "--target", "y", "--out", "m.palmette"],
         *["--hierarchy", "t.txt", "--model", "flat", "--time", "5", "--set", "C=2"],
         *["--separator", ">", "--labels-separator", ";", "--column", "a=text", "--drop", "b"],
         *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
@@ -39,7 +39,7 @@ def test_every_option_is_a_parameter(parse):
         *["--no-header", "--skip-bad-rows", "--bad-rows", "b.csv"],
     )  # fmt: skip
     assert parameters == {
-        "table": "a.csv",
+        "table": ["a.csv", "b.csv"],
         "target": ["x", "y"],
         "out": Path("m.palmette"),
         "hierarchy": "t.txt",

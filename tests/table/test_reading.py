@@ -206,6 +206,17 @@ def test_the_files_of_a_folder_are_parts_of_one_table(tmp_path):
     assert len(read_whole(TableSource.of(folder, "parquet"))) == 1
 
 
+def test_several_files_are_parts_of_one_table(tmp_path):
+    folder = folder_of(tmp_path, a="x\n1\n", b="x\n2\n")
+    (tmp_path / "c.csv").write_text("x\n3\n")
+    source = TableSource.of([str(tmp_path / "c.csv"), str(folder)])
+    assert read_whole(source)["x"].tolist() == ["3", "1", "2"]
+    with pytest.raises(PalmetteError, match="the standard input, '-', is read alone"):
+        TableSource.of(["a.csv", "-"])
+    with pytest.raises(ReadError, match=r"none\.csv: the file does not exist"):
+        read_whole(TableSource.of([str(tmp_path / "c.csv"), str(tmp_path / "none.csv")]))
+
+
 def test_a_folder_with_other_columns_or_without_tables(tmp_path):
     folder = folder_of(tmp_path, a="x,y\na,1\n", b="x,z\nc,3\n")
     assert "b.csv: the files of the folder have different columns, such as 'y'" in fails(folder)

@@ -28,6 +28,13 @@ TableFile = Annotated[
         "files; - for standard input."
     ),
 ]
+TableFiles = Annotated[
+    list[str],
+    typer.Argument(
+        help="CSV, TSV, JSON lines, Parquet or Excel, compressed or not: one file or several parts "
+        "of a table, or a folder of such files; - for standard input."
+    ),
+]
 Format = Annotated[
     str | None,
     typer.Option(help="csv, tsv, jsonl, parquet or excel, if the file has no such suffix."),

@@ -22,7 +22,7 @@ from palmette.cli._options import (
     Settings,
     Sheet,
     SkipBadRows,
-    TableFile,
+    TableFiles,
     Target,
     check_jobs,
     read_written,
@@ -42,7 +42,7 @@ _TERMINATED = 143  # exit code after SIGTERM
 
 
 def fit(
-    table: TableFile,
+    table: TableFiles,
     target: Target,
     out: Annotated[Path, typer.Option(help="File of the model, .palmette.")] = Path(
         "model.palmette"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -110,6 +110,8 @@ class TableSource:
         are col1, col2, ...
     bad : BadRows or None
         Gets the rows that cannot be read; None if such a row is an error.
+    more : tuple of str
+        Further files or folders of the same format, whose rows follow.
     """
 
     name: str
@@ -119,11 +121,12 @@ class TableSource:
     sheet: str | None = None
     header: bool = True
     bad: BadRows | None = field(default=None, compare=False)
+    more: tuple[str, ...] = ()
 
     @classmethod
     def of(
         cls,
-        name: str | os.PathLike[str],
+        name: str | os.PathLike[str] | Sequence[str],
         format: str | None = None,
         *,
         encoding: str | None = None,
@@ -134,14 +137,20 @@ class TableSource:
     ) -> TableSource:
         """Return the source of a file or folder; by default its suffix gives the format.
 
-        That of a folder is the format of its first file.
+        That of a folder is the format of its first file, and that of several files is the format
+        of the first.
 
         Examples
         --------
         >>> TableSource.of("goods.TSV.gz").format
         'tsv'
         """
-        text = os.fspath(name)
+        if isinstance(name, Sequence) and not isinstance(name, str):
+            text, *more = name
+            if more and STDIN in name:
+                raise PalmetteError("the standard input, '-', is read alone: name files only.")
+        else:
+            text, more = os.fspath(name), []
         known = sorted(set(FORMATS.values()))
         if format is None and text == STDIN:
             format = "csv"
@@ -165,7 +174,7 @@ class TableSource:
             _check_encoding(encoding)
         if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
             raise PalmetteError(f"delimiter={delimiter!r}: expected one character, such as ';'.")
-        return cls(text, format, encoding, delimiter, sheet, header, bad)
+        return cls(text, format, encoding, delimiter, sheet, header, bad, tuple(more))
 
     @property
     def title(self) -> str:
@@ -173,28 +182,36 @@ class TableSource:
         return "standard input" if self.name == STDIN else self.name
 
     def require(self) -> None:
-        """Raise an error if the file does not exist."""
+        """Raise an error if a file does not exist."""
         if self.name == STDIN:
             return
-        path = Path(self.name)
-        if path.is_dir() and not self.parts():
-            raise ReadError(_NO_PARTS.format(f"a {self.format} file"), path=self.name)
-        if not path.exists():
-            raise ReadError("the file does not exist", path=self.name)
+        for name in (self.name, *self.more):
+            path = Path(name)
+            if path.is_dir() and not self._files(name):
+                raise ReadError(_NO_PARTS.format(f"a {self.format} file"), path=name)
+            if not path.exists():
+                raise ReadError("the file does not exist", path=name)
 
     def parts(self) -> list[TableSource]:
-        """Return the files of a folder that have its format, by name; else only this source.
+        """Return the files of the table one by one; only this source if it is one file.
 
-        Files whose names begin with a dot or an underscore are ignored, as other tools do. Every
-        file has a list of bad rows of its own.
+        Those of a folder are the files that have the format, by name. Files whose names begin with
+        a dot or an underscore are ignored, as other tools do. Every file has a list of bad rows of
+        its own.
         """
-        if self.name == STDIN or not Path(self.name).is_dir():
+        if self.name == STDIN or not (self.more or Path(self.name).is_dir()):
             return [self]
         return [
-            replace(self, name=str(path), bad=None if self.bad is None else BadRows())
-            for path in _files_of(self.name)
-            if FORMATS[_suffix(str(path))] == self.format
+            replace(self, name=file, bad=None if self.bad is None else BadRows(), more=())
+            for name in (self.name, *self.more)
+            for file in self._files(name)
         ]
+
+    def _files(self, name: str) -> list[str]:
+        if not Path(name).is_dir():
+            return [name]
+        found = map(str, _files_of(name))
+        return [file for file in found if FORMATS[_suffix(file)] == self.format]
 
     def open(self) -> BinaryIO:
         """Open the bytes of the table, decompressed."""
