@@ -69,6 +69,12 @@ def seed_each(estimators: Sequence[Any], random_state: Any) -> None:
 
 # ---------------------------------------------------------------------- reading X
 
+
+def in_memory(value: Any) -> Any:
+    """Return a Dask array or DataFrame as an ordinary one, and anything else unchanged."""
+    return value.compute() if hasattr(value, "__dask_graph__") else value
+
+
 _LARGEST, _SMALLEST = 1e100, 1e-150  # squares, and sums of them, are finite and above zero
 _LARGEST_SINGLE = 1e37  # sums of two values are finite in single precision
 
@@ -97,7 +103,7 @@ def read_rows(
     """
     from sklearn.utils.validation import check_array, validate_data
 
-    X, options = canonical_rows(X), {"accept_sparse": "csr", **options}
+    X, options = canonical_rows(in_memory(X)), {"accept_sparse": "csr", **options}
     if estimator is None:
         rows = check_array(X, **options)
     else:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_consistent_length
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,6 +19,7 @@ from palmette._arrays import (
     FloatArray,
     IntArray,
     count_rows,
+    in_memory,
     is_text,
     read_rows,
     row_chunks,
@@ -88,6 +90,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         classifiers that support several paths.
     """
 
+    client: Any = None  # of a cluster, in models of files that do not know the parameter
     _takes_several_paths: ClassVar[bool] = True  # else several paths, and DAGs, are errors
     _routes_cheaply: ClassVar[bool] = False  # whether a route costs less than all probabilities
 
@@ -102,6 +105,17 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.decoding = decoding
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def __sklearn_clone__(self) -> Any:
+        """Return an unfitted copy, with the same client of a cluster: it cannot be copied."""
+        if self.client is None:
+            return super().__sklearn_clone__()
+        return clone(copy(self)).set_params(client=self.client)  # `copy` uses the state below
+
+    def __getstate__(self) -> Any:
+        """Return what is copied and stored, without the client of a cluster."""
+        state = super().__getstate__()
+        return {**state, "client": None} if state.get("client") is not None else state
 
     # ------------------------------------------------------------------ for subclasses
 
@@ -142,6 +156,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         """Check X; tables and texts are not converted, so that pipelines can use their columns."""
+        X = in_memory(X)
         if is_text(X) or hasattr(X, "columns") or hasattr(X, "column_names"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if not is_text(X) and 0 in X.shape:

@@ -23,7 +23,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import assert_all_finite, has_fit_parameter
 from threadpoolctl import ThreadpoolController
 
-from palmette._arrays import FloatArray, IntArray, take_rows
+from palmette._arrays import FloatArray, IntArray, in_memory, take_rows
 from palmette.base._answers import NodeSets, OnePath, lists_as_matrix
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError, PathLabelsWarning
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -63,7 +63,7 @@ def check_weights(sample_weight: Any, n_samples: int) -> FloatArray | None:
     """
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.asarray(in_memory(sample_weight), dtype=np.float64)
     if weights.shape != (n_samples,):
         raise PalmetteError(
             f"sample_weight has shape {weights.shape}: expected ({n_samples},), one per row."
@@ -184,7 +184,7 @@ def read_labels(
     takes_matrices : bool
         Whether a list of lists of 0 and 1 is an indicator matrix.
     """
-    learner = None
+    learner, y = None, in_memory(y)
     if isinstance(y, NodeLabels):
         _check_same_hierarchy(setting, y.hierarchy)
     else:

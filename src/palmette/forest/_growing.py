@@ -320,6 +320,14 @@ class ForestGrower:
                 for future in waiting:
                     future.cancel()
 
+    def grow_on(self, client: Any, first: int, stop: int) -> Generator[GrownTree, None, None]:
+        """Yield the trees from `first` to `stop` in order, grown on the workers of a cluster."""
+        from palmette.base._cluster import connected, map_on
+
+        with connected(client) as cluster:
+            trees = [(tree,) for tree in range(first, stop)]
+            yield from map_on(cluster, ForestGrower.grow, (self,), trees)
+
     # ------------------------------------------------------------------ out of bag
 
     def out_of_bag(

@@ -107,6 +107,9 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     random_state : int, RandomState or None
     verbose : bool or int
         Whether to print one line per tree.
+    client : distributed.Client or str, optional
+        Dask cluster, or the address of its scheduler, on whose workers the trees are grown. The
+        result is the same, and has no part of the cluster.
 
     Attributes
     ----------
@@ -185,6 +188,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        client: Any = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.partition = partition
@@ -206,6 +210,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.warm_start = warm_start
         self.verbose = verbose
+        self.client = client
 
     # ------------------------------------------------------------------ fitting
 
@@ -272,7 +277,10 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         self, grower: ForestGrower, before: ObliqueTrees | None, given: dict[str, Any], truth: Any
     ) -> ObliqueTrees:
         first = 0 if before is None else before.n_trees
-        coming = grower.grow_all(first, self.n_estimators, self.n_jobs)
+        if self.client is None:
+            coming = grower.grow_all(first, self.n_estimators, self.n_jobs)
+        else:
+            coming = grower.grow_on(self.client, first, self.n_estimators)
         grown: list[Any] = []
 
         def fitted() -> dict[str, Any]:

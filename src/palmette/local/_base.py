@@ -54,11 +54,13 @@ class BaseLocalClassifier(HierarchicalClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        client: Any = None,
     ) -> None:
         self.estimator = estimator
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self.feature_selector = feature_selector
         self.verbose = verbose
+        self.client = client
 
     def _make_tasks(self, space: LabelSpace) -> TaskTable:
         raise NotImplementedError
@@ -123,6 +125,7 @@ class BaseLocalClassifier(HierarchicalClassifier):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
+            client=self.client,
         )
         self._keep(table, fitted)
 
@@ -328,6 +331,7 @@ def fit_tasks(
     random_state: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    client: Any = None,
 ) -> list[Any]:
     """Fit one estimator per task; its classes are the node numbers of the options.
 
@@ -346,10 +350,8 @@ def fit_tasks(
         If not None, the estimator of every task gets its own seed. Seeds are drawn before the
         first fit, so the result does not depend on the order of the tasks. With None the
         estimators keep their ``random_state``.
-    n_jobs : int, optional
-        Number of tasks fitted in parallel processes; -1 for all cores.
-    verbose : int
-        Passed to joblib.
+    n_jobs, verbose, client
+        As in `fit_parts`.
 
     Returns
     -------
@@ -361,19 +363,98 @@ def fit_tasks(
     if random_state is not None:
         seed_each(estimators, random_state)
 
-    def jobs() -> Iterator[tuple[Any, Any, IntArray, dict[str, Any]]]:
-        # rows are selected lazily: a worker process gets only the rows of its task
+    def parts() -> Iterator[Part]:
         for t, task in enumerate(table.tasks):
             seen, options = rows.select(task)
-            weights = {} if sample_weight is None else {names[t]: sample_weight[seen]}
             columns = None if columns_for is None else columns_for(task)
-            yield estimators[t], take_cells(X, seen, columns), options, weights
+            yield Part(estimators[t], seen, columns, options, names[t] if names else None)
 
-    return run_jobs(_fit_one, jobs(), 1 if len(table) == 1 else n_jobs, verbose=verbose)
+    return fit_parts(X, sample_weight, parts(), len(table), n_jobs, verbose, client)
 
 
-def _fit_one(estimator: Any, X: Any, options: IntArray, weights: dict[str, FloatArray]) -> Any:
-    return estimator.fit(X, options, **weights)
+class Part(NamedTuple):
+    """An estimator, and the cells of X that it is fitted to.
+
+    Parameters
+    ----------
+    estimator : estimator
+    rows : int array of shape (n_part,) or None
+        None for all rows.
+    columns : int array or None
+        None for all columns.
+    target : int array of shape (n_part,)
+    weight_name : str or None
+        Keyword of its `fit` for the weights of the rows; None if there are no weights.
+    """
+
+    estimator: Any
+    rows: IntArray | None
+    columns: NDArray[np.intp] | None
+    target: IntArray
+    weight_name: str | None
+
+
+def fit_parts(
+    X: Any,
+    sample_weight: FloatArray | None,
+    parts: Iterator[Part],
+    n_parts: int,
+    n_jobs: int | None,
+    verbose: int,
+    client: Any,
+) -> list[Any]:
+    """Fit one estimator per part of X.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, DataFrame or list of n_samples rows
+    sample_weight : array of shape (n_samples,), optional
+    parts : iterator of Part
+    n_parts : int
+    n_jobs : int, optional
+        Number of estimators fitted in parallel processes; -1 for all cores.
+    verbose : int
+        Passed to joblib.
+    client : distributed.Client or str, optional
+        Cluster on whose workers they are fitted instead. X is sent to every worker once.
+
+    Returns
+    -------
+    list of fitted estimators
+    """
+    if client is not None:
+        from palmette.base._cluster import connected, map_on
+
+        listed = list(parts)
+        sizes = [len(part.target) for part in listed]
+        with connected(client) as cluster:
+            return map_on(cluster, _fit_part, (X, sample_weight), listed, sizes=sizes)
+    # rows are selected lazily: a worker process gets only the rows of its task
+    jobs = (_cells_of(X, sample_weight, *part) for part in parts)
+    return run_jobs(_fit_one, jobs, 1 if n_parts <= 1 else n_jobs, verbose=verbose)
+
+
+def _fit_part(X: Any, sample_weight: FloatArray | None, *part: Any) -> Any:
+    return _fit_one(*_cells_of(X, sample_weight, *part))
+
+
+def _cells_of(
+    X: Any,
+    sample_weight: FloatArray | None,
+    estimator: Any,
+    rows: IntArray | None,
+    columns: NDArray[np.intp] | None,
+    target: IntArray,
+    weight_name: str | None,
+) -> tuple[Any, Any, IntArray, dict[str, FloatArray]]:
+    weights = {}
+    if sample_weight is not None and weight_name is not None:
+        weights = {weight_name: sample_weight if rows is None else sample_weight[rows]}
+    return estimator, take_cells(X, rows, columns), target, weights
+
+
+def _fit_one(estimator: Any, X: Any, target: IntArray, weights: dict[str, FloatArray]) -> Any:
+    return estimator.fit(X, target, **weights)
 
 
 # ---------------------------------------------------------------------- scores of options

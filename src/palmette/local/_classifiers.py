@@ -27,7 +27,7 @@ class FlatClassifier(BaseLocalClassifier):
     decoding : str or object of `palmette.decoding`
         As in `LocalPerParentClassifier`, but for an estimator with margins only ``"auto"`` is the
         label that the estimator itself predicts, as ``"best_path"`` is for any estimator.
-    hierarchy, feature_selector, n_jobs, random_state, verbose
+    hierarchy, feature_selector, n_jobs, random_state, verbose, client
         As in `LocalPerParentClassifier`. The estimator uses the features selected at any node.
 
     Attributes
@@ -98,6 +98,9 @@ class LocalPerParentClassifier(BaseLocalClassifier):
         Seed from which every local model gets its own; with None they keep their ``random_state``.
     verbose : int
         Passed to joblib.
+    client : distributed.Client or str, optional
+        Dask cluster, or the address of its scheduler, on whose workers the local models are fitted.
+        X is sent to every worker once. The result is the same, and has no part of the cluster.
 
     Attributes
     ----------
@@ -154,7 +157,7 @@ class LocalPerLevelClassifier(BaseLocalClassifier):
     estimator : scikit-learn classifier, dict or callable, optional
         Cloned for every level; logistic regression by default. The keys of a dict are depths,
         from 1, and ``"default"``. A callable takes the depth and returns an estimator.
-    hierarchy, feature_selector, decoding, n_jobs, random_state, verbose
+    hierarchy, feature_selector, decoding, n_jobs, random_state, verbose, client
         As in `LocalPerParentClassifier`. A level uses the features of all parents just above it.
 
     Attributes

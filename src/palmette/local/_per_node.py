@@ -10,14 +10,22 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.base import clone
 
-from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells, take_rows
-from palmette.base._fitting import run_jobs, weight_keyword
+from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells
+from palmette.base._fitting import weight_keyword
 from palmette.decisions._coherence import NodeColumns
 from palmette.decisions._rules import Decoding, RoutedDecoding
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import REST, LabelSpace, TaskTable
-from palmette.local._base import BaseLocalClassifier, Estimators, Scores, TaskKey, option_scores
+from palmette.local._base import (
+    BaseLocalClassifier,
+    Estimators,
+    Part,
+    Scores,
+    TaskKey,
+    fit_parts,
+    option_scores,
+)
 from palmette.local._features import ColumnsOf
 
 
@@ -39,7 +47,7 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
         Negative rows of a node: the other rows below its parent, or all other rows.
     dag_rule : {"all", "any"}
         Whether a node of a DAG is true only if all of its parents are, or if one of them is.
-    hierarchy, feature_selector, decoding, n_jobs, random_state, verbose
+    hierarchy, feature_selector, decoding, n_jobs, random_state, verbose, client
         As in `LocalPerParentClassifier`. The estimator of a node uses the features selected at its
         parent. With several paths per row `decoding` is a threshold or another rule for sets of
         nodes, and features cannot be selected.
@@ -76,6 +84,7 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        client: Any = None,
     ) -> None:
         super().__init__(
             estimator,
@@ -85,6 +94,7 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            client=client,
         )
         self.negatives = negatives
         self.dag_rule = dag_rule
@@ -120,6 +130,7 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             verbose=self.verbose,
+            client=self.client,
         )
 
     def _node_proba_of(self, X: Any) -> FloatArray:
@@ -193,6 +204,7 @@ def fit_columns(
     random_state: Any,
     n_jobs: int | None,
     verbose: int,
+    client: Any,
 ) -> dict[int, Any]:
     """Fit one binary estimator per node.
 
@@ -209,7 +221,7 @@ def fit_columns(
     dag_rule : {"all", "any"}
         Whether such a row has all parents of the node, or at least one.
     weights : array of shape (n_samples,), optional
-    random_state, n_jobs, verbose
+    random_state, n_jobs, verbose, client
         As in `fit_tasks`.
 
     Returns
@@ -230,24 +242,16 @@ def fit_columns(
     if random_state is not None:
         seed_each(estimators, random_state)
 
-    def jobs() -> Iterator[tuple[Any, Any, IntArray, dict[str, Any]]]:
+    def parts() -> Iterator[Part]:
         for t, j in enumerate(wanted):
             flags = np.zeros(Y.shape[0], dtype=np.int32)
             flags[by_column.indices[by_column.indptr[j] : by_column.indptr[j + 1]]] = 1
             seen = seen_by[j]
-            part = X if seen is None else take_rows(X, seen)
             mine = flags if seen is None else flags[seen]
-            given = {}
-            if weights is not None:
-                given = {names[t]: weights if seen is None else weights[seen]}
-            yield estimators[t], part, mine, given
+            yield Part(estimators[t], seen, None, mine, names[t] if names else None)
 
-    fitted = run_jobs(_fit_one, jobs(), 1 if len(wanted) <= 1 else n_jobs, verbose=verbose)
+    fitted = fit_parts(X, weights, parts(), len(wanted), n_jobs, verbose, client)
     return {int(columns.nodes[j]): estimator for j, estimator in zip(wanted, fitted, strict=True)}
-
-
-def _fit_one(estimator: Any, X: Any, flags: IntArray, given: dict[str, FloatArray]) -> Any:
-    return estimator.fit(X, flags, **given)
 
 
 def _parents_of(columns: NodeColumns) -> list[IntArray]:

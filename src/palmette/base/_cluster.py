@@ -1,0 +1,176 @@
+"""Calls on the workers of a Dask cluster: data are placed once, results come in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from queue import Empty, SimpleQueue
+from typing import Any
+from uuid import uuid4
+
+from palmette.base._fitting import run_jobs
+from palmette.exceptions import PalmetteError
+
+_POLL = 0.5  # seconds between looks at the workers
+_ATTEMPTS = 4  # calls of a job whose worker was lost
+TIMEOUT = 60.0  # seconds to wait for a worker
+
+
+@contextmanager
+def connected(client: Any, timeout: float = TIMEOUT) -> Iterator[Any]:
+    """Give a Dask client; one that is made from the address of a scheduler is closed at the end.
+
+    Parameters
+    ----------
+    client : distributed.Client or str
+        A client, or the address of a scheduler such as ``"tcp://10.0.0.1:8786"``.
+    timeout : float
+        Seconds to wait for the scheduler and its first worker.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise PalmetteError(
+            "client= needs Dask: pip install 'palmette[dask]', or leave it out."
+        ) from None
+    if isinstance(client, Client):
+        _require_workers(client, timeout)
+        yield client
+        return
+    if not isinstance(client, str):
+        raise PalmetteError(
+            f"client is a {type(client).__name__}: expected a distributed.Client or the address of "
+            "a scheduler, such as 'tcp://10.0.0.1:8786'."
+        )
+    try:
+        made = Client(client, timeout=timeout, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise PalmetteError(
+            f"no Dask scheduler answers at {client} within {timeout:g} s: check the address, or "
+            "start one with `dask scheduler`."
+        ) from error
+    with made:
+        _require_workers(made, timeout)
+        yield made
+
+
+def _require_workers(client: Any, timeout: float) -> None:
+    try:
+        client.wait_for_workers(1, timeout=timeout)
+    except (TimeoutError, RuntimeError) as error:
+        raise PalmetteError(
+            f"the cluster has no workers after {timeout:g} s: start some with `dask worker`."
+        ) from error
+
+
+def map_on(
+    client: Any,
+    function: Callable[..., Any],
+    shared: tuple[Any, ...],
+    jobs: Sequence[Sequence[Any]],
+    *,
+    sizes: Sequence[float] | None = None,
+    timeout: float = TIMEOUT,
+) -> list[Any]:
+    """Call a function with shared data and the arguments of every job, on the workers.
+
+    The shared data are copied to every worker once; a job should carry little more than row
+    numbers. A job whose worker is lost runs again on another one. Jobs run with one thread of
+    BLAS, as in parallel processes of this machine.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    function : callable
+        Called as ``function(*shared, *job)``.
+    shared : tuple
+    jobs : sequence of sequences
+    sizes : sequence of float, optional
+        Costs of the jobs: large ones are begun first.
+    timeout : float
+        Seconds after which a cluster without workers is an error.
+
+    Returns
+    -------
+    list
+        In the order of the jobs.
+    """
+    results: list[Any] = [None] * len(jobs)
+    left = set(range(len(jobs)))
+    order = sorted(left, key=lambda i: 0.0 if sizes is None else -sizes[i])
+    for _ in range(_ATTEMPTS):
+        if not left:
+            break
+        _require_workers(client, timeout)
+        wanted = [i for i in order if i in left]
+        for i, result in _attempt(client, function, shared, jobs, wanted, timeout):
+            results[i] = result
+            left.discard(i)
+    if left:
+        raise PalmetteError(
+            f"{len(left)} of {len(jobs)} jobs were lost with their workers {_ATTEMPTS} times: the "
+            "workers may have too little memory. Start larger ones, or fewer per machine."
+        )
+    return results
+
+
+def _attempt(
+    client: Any,
+    function: Callable[..., Any],
+    shared: tuple[Any, ...],
+    jobs: Sequence[Sequence[Any]],
+    wanted: list[int],
+    timeout: float,
+) -> Iterator[tuple[int, Any]]:
+    """Run some jobs once, and yield the results of those that were not lost."""
+    from distributed import CancelledError, KilledWorker
+    from distributed.comm import CommClosedError
+    from distributed.scheduler import NoValidWorkerError
+
+    lost = (CancelledError, KilledWorker, NoValidWorkerError, CommClosedError)
+    name = f"palmette-{uuid4().hex}"  # so that fits at the same time do not share keys
+    placed = client.scatter([shared], broadcast=True, hash=False)[0]
+    futures: dict[Any, int] = {}
+    ended: SimpleQueue[Any] = SimpleQueue()
+    for rank, i in enumerate(wanted):
+        key = f"{name}-{i}"
+        future = client.submit(_run, function, placed, jobs[i], key=key, priority=-rank, pure=False)
+        futures[future] = i
+        future.add_done_callback(ended.put)
+    try:
+        seen = time.monotonic()
+        while futures:
+            try:
+                future = ended.get(timeout=_POLL)
+            except Empty:
+                if client.scheduler_info()["workers"]:
+                    seen = time.monotonic()
+                elif time.monotonic() - seen > timeout:
+                    raise PalmetteError(
+                        f"the cluster has had no workers for {timeout:g} s: {len(futures)} of "
+                        f"{len(jobs)} jobs are left. Start workers and fit again."
+                    ) from None
+                continue
+            i = futures.pop(future)
+            try:
+                yield i, future.result(timeout=timeout)
+            except lost:
+                continue  # the next attempt places the data again
+    finally:
+        client.cancel([*futures, placed])
+
+
+def _run(function: Callable[..., Any], shared: tuple[Any, ...], job: Sequence[Any]) -> Any:
+    """Run a job on a worker, with one thread of BLAS while it is small."""
+    return run_jobs(_Partial(function, shared), [job], None)[0]
+
+
+class _Partial:
+    """A function with its first arguments, whose size does not count as that of a job."""
+
+    def __init__(self, function: Callable[..., Any], shared: tuple[Any, ...]) -> None:
+        self._function, self._shared = function, shared
+
+    def __call__(self, *job: Any) -> Any:
+        return self._function(*self._shared, *job)

@@ -1,0 +1,192 @@
+"""Fits on a Dask cluster of two processes equal those on one machine; lost workers cost time."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from tests.cluster.jobs import add, add_slowly, divide, kill
+
+import palmette as pm
+from palmette.base import _cluster
+from palmette.base._cluster import connected, map_on
+from palmette.exceptions import PalmetteError
+
+distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as made,
+    ):
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with distributed.Client(cluster, set_as_default=False) as made:
+        yield made
+
+
+TREE = pm.Hierarchy.from_paths([("a", "x"), ("a", "y"), ("a", "z"), ("b", "u"), ("b", "v"), ("c",)])
+
+
+def problem(n_rows=300, seed=0):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(6, size=n_rows)
+    X = rng.normal(size=(n_rows, 5)) + 2 * rng.normal(size=(6, 5))[codes]
+    names = np.array(["x", "y", "z", "u", "v", "c"])
+    return X, names[codes]
+
+
+# ---------------------------------------------------------------------- calls on workers
+
+
+def test_results_come_in_the_order_of_the_jobs(client):
+    jobs = [(i,) for i in range(30)]
+    assert map_on(client, add, (100,), jobs) == list(range(100, 130))
+    sizes = np.random.default_rng(0).random(30).tolist()
+    assert map_on(client, add, (100,), jobs, sizes=sizes) == list(range(100, 130))
+
+
+def test_errors_of_a_job_are_raised_at_once(client):
+    with pytest.raises(ZeroDivisionError):
+        map_on(client, divide, (1,), [(1,), (0,)])
+
+
+def test_calls_at_the_same_time_do_not_mix(client):
+    with ThreadPoolExecutor(2) as pool:
+        found = [
+            pool.submit(map_on, client, add, (start,), [(i,) for i in range(20)])
+            for start in (0, 100)
+        ]
+    assert [each.result()[19] for each in found] == [19, 119]
+
+
+def test_clients_that_are_none(cluster):
+    with connected(cluster.scheduler_address) as live:
+        assert map_on(live, add, (1,), [(2,)]) == [3]
+    with (
+        pytest.raises(PalmetteError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"),
+        connected("tcp://127.0.0.1:1", timeout=0.2),
+    ):
+        pass
+    with pytest.raises(PalmetteError, match=r"client is a int: expected a distributed\.Client"):
+        pm.LocalPerParentClassifier(client=3).fit(*problem())
+
+
+def test_a_cluster_without_workers():
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty,
+        distributed.Client(empty, set_as_default=False) as client,
+        pytest.raises(PalmetteError, match=r"the cluster has no workers after 0.2 s"),
+        connected(client, timeout=0.2),
+    ):
+        pass
+
+
+# ---------------------------------------------------------------------- estimators
+
+
+MODELS = {
+    "per parent": pm.LocalPerParentClassifier(LogisticRegression(), hierarchy=TREE),
+    "per node": pm.LocalPerNodeClassifier(LogisticRegression(), hierarchy=TREE),
+    "per level": pm.LocalPerLevelClassifier(LogisticRegression(), hierarchy=TREE),
+    "forest": pm.StructuredForestClassifier(5, random_state=0, hierarchy=TREE),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_the_model_is_that_of_one_machine(client, name, kind, tmp_path):
+    X, y = problem()
+    X = sparse.csr_array(X * (X > 0)) if kind == "sparse" else X
+    weights = np.arange(len(y)) % 3 + 1.0
+    expected = clone(MODELS[name]).fit(X, y, weights).predict_node_proba(X)
+    model = clone(MODELS[name]).set_params(client=client).fit(X, y, weights)
+    np.testing.assert_array_equal(model.predict_node_proba(X), expected)
+    pm.save(model, tmp_path / "model.palmette")
+    again = pm.load(tmp_path / "model.palmette")
+    assert again.client is None
+    np.testing.assert_array_equal(again.predict_node_proba(X), expected)
+    assert pickle.loads(pickle.dumps(model)).client is None
+
+
+def test_label_sets_and_a_dag(client):
+    X, y = problem()
+    sets = [{name, "c"} if i % 4 == 0 else {name} for i, name in enumerate(y)]
+    model = pm.LocalPerNodeClassifier(LogisticRegression(), hierarchy=TREE)
+    expected = clone(model).fit(X, sets).predict_node_proba(X)
+    found = model.set_params(client=client).fit(X, sets).predict_node_proba(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)  # all rows, at other addresses
+
+
+def test_a_clone_has_the_same_client(client):
+    X, y = problem()
+    model = pm.LocalPerParentClassifier(LogisticRegression(), hierarchy=TREE, client=client)
+    assert clone(model).client is client
+    expected = cross_val_score(clone(model).set_params(client=None), X, y, cv=2)
+    np.testing.assert_array_equal(cross_val_score(model, X, y, cv=2), expected)
+
+
+# ---------------------------------------------------------------------- arrays and tables of Dask
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pm.LocalPerParentClassifier(LogisticRegression(), hierarchy=TREE),
+        pm.HierarchicalBoostingClassifier(n_estimators=5, random_state=0, hierarchy=TREE),
+        pm.StructuredForestClassifier(3, random_state=0, hierarchy=TREE),
+        pm.ClassTreeClassifier(TREE, router="linear", random_state=0),
+        pm.CoherentForestClassifier(5, random_state=0, hierarchy=TREE),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_arrays_of_dask_are_read_like_ordinary_ones(model):
+    X, y = problem()
+    expected = clone(model).fit(X, y).predict_proba(X)
+    lazy = da.from_array(X, chunks=(70, 5))
+    found = clone(model).fit(lazy, da.from_array(y, chunks=110))
+    np.testing.assert_array_equal(found.predict_proba(lazy), expected)
+
+
+def test_tables_of_dask():
+    X, y = problem()
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    model = pm.LocalPerParentClassifier(LogisticRegression(), hierarchy=TREE)
+    expected = clone(model).fit(frame, pd.Series(y)).predict(frame)
+    lazy = dd.from_pandas(frame, npartitions=3)
+    weights = da.ones(len(y), chunks=100)
+    found = clone(model).fit(lazy, dd.from_pandas(pd.Series(y), npartitions=3), weights)
+    assert found.predict(lazy).tolist() == expected.tolist()
+    assert found.feature_names_in_.tolist() == list("abcde")
+
+
+# ---------------------------------------------------------------------- lost workers
+
+
+def test_a_lost_worker_costs_its_job_only(client, tmp_path):
+    jobs = [(i, str(tmp_path / "died")) for i in range(20)]
+    assert map_on(client, add_slowly, (np.arange(3),), jobs)[19].tolist() == [19, 20, 21]
+    assert (tmp_path / "died").exists()
+
+
+def test_jobs_that_kill_every_worker_are_an_error(client, monkeypatch):
+    monkeypatch.setattr(_cluster, "_ATTEMPTS", 1)
+    with pytest.raises(PalmetteError, match="1 of 1 jobs were lost with their workers 1 times"):
+        map_on(client, kill, (1,), [(1,)])
