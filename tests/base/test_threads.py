@@ -83,3 +83,41 @@ def test_jobs_give_their_results_in_order_wherever_they_run():
     jobs = [(i, 2) for i in range(20)]
     for n_jobs, prefer in ((None, None), (2, "threads")):
         assert run_jobs(pow, iter(jobs), n_jobs, prefer) == [i**2 for i in range(20)]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3, 5])
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 100])
+@pytest.mark.parametrize("most", [0, 1, 2, 50])
+def test_shares_are_ranges_in_order_that_make_up_everything(n_jobs, n, most):
+    with Threads(n_jobs) as threads:
+        parts = threads.share(lambda start, stop: (start, stop), n, most)
+    assert len(parts) == max(1, min(n_jobs, n, most))
+    assert [i for start, stop in parts for i in range(start, stop)] == list(range(n))
+
+
+def test_work_inside_of_work_is_done_by_the_thread_that_asks():
+    def outer(i):
+        own = threading.get_ident()
+        found = threads.map(lambda _: threading.get_ident(), range(3))
+        shared = threads.share(lambda start, stop: (threading.get_ident(), start, stop), 9, 9)
+        return set(found) == {own} and shared == [(own, 0, 9)]
+
+    with Threads(3) as threads:
+        assert threads.map(outer, range(6)) == [True] * 6
+        assert len(threads.share(lambda start, stop: None, 9, 9)) == 3  # free again
+
+
+def test_after_an_error_threads_go_on():
+    with Threads(3) as threads:
+        for _ in range(3):
+            with pytest.raises(ZeroDivisionError):
+                threads.share(lambda start, stop: 1 // start, 9, 9)
+            assert threads.map(abs, range(5)) == list(range(5))
+
+
+def test_threads_start_only_when_there_is_work_for_them():
+    before = threading.active_count()
+    with Threads(4) as threads:
+        threads.map(abs, [1])
+        threads.share(lambda start, stop: None, 100, most=1)
+        assert threading.active_count() == before
