@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
+from palmette.base._fitting import Threads
 from palmette.exceptions import PalmetteError
+from palmette.trees import _binning
 from palmette.trees._binning import MAX_BINS, MISSING, BinMapper
 
 finite = st.floats(-1e6, 1e6, width=32)
@@ -94,3 +96,34 @@ def test_a_number_of_bins_that_no_byte_holds_is_refused(max_bins):
 def test_another_number_of_features_is_refused():
     with pytest.raises(PalmetteError, match="X has 2 features"):
         BinMapper.fit(np.zeros((2, 1))).transform(np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_codes_of_large_arrays_are_those_of_small_ones(dtype, order, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 6)).astype(dtype)
+    X[:, 1] = np.round(X[:, 1])
+    X[:, 2] = 3.0
+    X[:, 3] = np.arange(700) % 255
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:5, 0] = [np.inf, -np.inf, 0.0, -0.0, np.finfo(dtype).max]
+    X[:, 4] = np.nan
+    mapper = BinMapper.fit(X)
+    expected = mapper.transform(X)
+    assert np.unique(expected).size == 256
+    monkeypatch.setattr(_binning, "_MANY_VALUES", 100)
+    for n_threads in (1, 2, 5):
+        with Threads(n_threads) as threads:
+            given = np.asarray(X, order=order)
+            assert np.array_equal(mapper.transform(given, threads), expected)
+            again = BinMapper.fit(given, threads=threads)
+        assert np.array_equal(again.cuts, mapper.cuts)
+        assert np.array_equal(again.starts, mapper.starts)
+
+
+def test_codes_of_sparse_rows_do_not_depend_on_threads():
+    X = sparse.random_array((300, 8), density=0.3, rng=np.random.default_rng(0), format="csr")
+    with Threads(3) as threads:
+        mapper = BinMapper.fit(X, threads=threads)
+        assert np.array_equal(mapper.transform(X, threads), BinMapper.fit(X).transform(X.toarray()))
