@@ -166,17 +166,18 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
             numbers, weights = take_rows(numbers, np.flatnonzero(used)), weights[used]
         continues = self._continues(before)
         self._choose_size(max(float(weights.sum()), float(len(weights))), continues)
-        if not continues:
-            self.bins_ = BinMapper.fit(numbers, self.max_bins)
-            self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-            self._reset_rounds()
         given = {
             "X": X,
             "y": y,
             "metadata": None if sample_weight is None else {"sample_weight": sample_weight},
         }
-        self._choose_rule(numbers, targets, weights)
-        self._run(numbers, targets, weights, given)
+        with Threads(getattr(self, "n_jobs", None)) as threads:
+            if not continues:
+                self.bins_ = BinMapper.fit(numbers, self.max_bins, threads=threads)
+                self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+                self._reset_rounds()
+            self._choose_rule(numbers, targets, weights)
+            self._run(numbers, targets, weights, given, threads)
         return self
 
     def _choose_rule(self, X: Any, targets: Any, weights: FloatArray) -> None:
@@ -202,8 +203,10 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         self.edges_ = np.empty(0)
         self.validation_loss_ = np.empty(0)
 
-    def _run(self, X: Any, targets: Any, weights: FloatArray, given: dict[str, Any]) -> None:
-        codes = self.bins_.transform(X)
+    def _run(
+        self, X: Any, targets: Any, weights: FloatArray, given: dict[str, Any], threads: Threads
+    ) -> None:
+        codes = self.bins_.transform(X, threads)
         fingerprint: dict[str, str] = {}
         if callbacks_of(self):  # one of them may be a Checkpoint
             fingerprint = {
@@ -228,11 +231,10 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         if self.rounds_:  # they may come from a checkpoint, and are replayed
             with refused_unless_whole("the rounds of an earlier fit"):
                 self._check_rounds()
-        with Threads(getattr(self, "n_jobs", None)) as threads:
-            rows = TrainingRows(
-                codes, self.bins_.n_bins, weights.astype(np.float32), X, self._mask(), threads
-            )
-            self._boost(objective, rows, validation, given, fingerprint)
+        rows = TrainingRows(
+            codes, self.bins_.n_bins, weights.astype(np.float32), X, self._mask(), threads
+        )
+        self._boost(objective, rows, validation, given, fingerprint)
 
     def _boost(
         self,

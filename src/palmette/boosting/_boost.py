@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._arrays import FloatArray, IntArray, row_chunks
+from palmette.base._fitting import Threads
 from palmette.boosting._hypotheses import Bundle, ClassTrees, Hypothesis, Samples, add_class_trees
 from palmette.boosting._weak import TrainingRows, WeakLearner
 from palmette.exceptions import PalmetteError
@@ -29,6 +30,17 @@ class BundledObjective:
         self.start = np.concatenate([each.start for each in objectives])
         self._bounds = np.cumsum([0, *(len(each.start) for each in objectives)])
         self.edge = np.nan
+
+    @property
+    def threads(self) -> Threads:
+        """Threads of every objective; they compute one after another."""
+        threads: Threads = self._objectives[0].threads
+        return threads
+
+    @threads.setter
+    def threads(self, threads: Threads) -> None:
+        for each in self._objectives:
+            each.threads = threads
 
     @property
     def loss(self) -> float:
@@ -71,8 +83,18 @@ class BundledLearner:
             own_seed = int(np.random.SeedSequence([seed, i]).generate_state(1, np.uint64)[0] >> 1)
             return self._learners[i].grow(rows, signed[i], chosen, own_seed)
 
-        grown: list[Any] = rows.threads.map(grow_one, range(len(self._learners)))
+        members = range(len(self._learners))
+        if len(members) < rows.threads.n_threads and all(
+            getattr(learner, "grows_in_blocks", _never)(part)
+            for learner, part in zip(self._learners, signed, strict=True)
+        ):
+            return [grow_one(i) for i in members]  # each by all threads
+        grown: list[Any] = rows.threads.map(grow_one, members)
         return grown
+
+
+def _never(_: Any) -> bool:
+    return False
 
 
 class Objective(Protocol):
@@ -81,6 +103,7 @@ class Objective(Protocol):
     start: NDArray[np.float32]
     loss: float
     edge: float
+    threads: Threads
 
     def gradients(self, turn_seed: int) -> NDArray[np.float32]:
         """Return signed weights, (n_samples, n_columns); `loss` is the loss before the round."""
@@ -175,6 +198,7 @@ def boost(
     Round
     """
     samples = Samples(rows.codes, rows.X)
+    objective.threads = rows.threads
     try:
         for hypothesis in done:
             objective.replay(hypothesis, samples)

@@ -84,7 +84,11 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         Whether `fit` adds rounds to those of the last call, on the same data; the result equals
         that of one longer fit.
     n_jobs : int, optional
-        Number of threads. Trees of different models grow in parallel, with several losses or bags.
+        Number of threads; None is 1, and -1 all processors. They find bins, compute gradients and
+        grow trees: of several models (losses, bags) at once, or else, if there are more threads
+        than models, of one model after another, whose rows they divide. Rows of small data, up to
+        65,536 scores, are not divided, nor is the search for the best thresholds. The model is the
+        same, bit by bit, for any number.
     random_state : int, RandomState or None
         Seed of the random draws.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette.base._fitting import Threads
 from palmette.boosting._hypotheses import Coloured
 from palmette.boosting._weak import regrow
 from palmette.labels._space import LabelSpace
@@ -45,8 +47,11 @@ class Loss(Protocol):
     def start(self) -> Floats:
         """Return the initial scores, of shape (n_columns,)."""
 
-    def gradients(self, scores: Floats, out: Floats) -> float:
-        """Write weighted gradients, (n_samples, n_columns), and return the sum of the losses."""
+    def gradients(self, scores: Floats, out: Floats, start: int = 0) -> float:
+        """Write weighted gradients and return the sum of the losses.
+
+        `scores` and `out`, (n_rows, n_columns), are those of the rows from `start` on.
+        """
 
 
 class GradientObjective:
@@ -61,6 +66,11 @@ class GradientObjective:
     max_step : float
         Maximum step of a leaf before shrinkage.
 
+    Attributes
+    ----------
+    threads : Threads
+        Divide the rows of large data; results do not depend on their number.
+
     Notes
     -----
     Holds scores and gradients: two float32 arrays of shape (n_samples, n_columns).
@@ -71,41 +81,88 @@ class GradientObjective:
     ) -> None:
         self._loss = loss
         self._weights = weights.astype(np.float32)
+        self._total = float(self._weights.sum(dtype=np.float64))
         self._rate = learning_rate
         self._max_step = max_step
         self.start = loss.start()
         dtype = working_dtype(len(weights) * len(self.start))
         self._scores = np.tile(self.start.astype(dtype), (len(weights), 1))
         self._buffer = np.empty_like(self._scores)
+        self._last: tuple[NDArray[np.int32], Floats] | None = None  # votes that are still to add
+        self.threads = Threads(1)
         self.edge = np.nan
         self.loss = np.nan
 
     def gradients(self, turn_seed: int) -> Floats:
         """Return the weighted gradients, (n_samples, n_columns), and set `loss`."""
-        total = self._loss.gradients(self._scores, self._buffer)
-        self.loss = float(total) / float(self._weights.sum(dtype=np.float64))
+        if self._is_small:
+            total = self._loss.gradients(self._scores, self._buffer)
+        else:
+            total = self._gradients_of_blocks()
+        self.loss = total / self._total
         return self._buffer
+
+    @property
+    def _is_small(self) -> bool:
+        return self._scores.dtype == np.float64
+
+    def _gradients_of_blocks(self) -> float:
+        """Add the votes of the last tree to the scores and write gradients, block by block."""
+        from palmette.boosting._block_sums import WORTH, block_rows, count_blocks
+        from palmette.boosting._votes import add_leaf_values
+
+        scores, out, last = self._scores, self._buffer, self._last
+        n_rows = block_rows(*scores.shape)
+
+        def write(start: int, stop: int) -> list[float]:
+            losses = []
+            for first in range(start * n_rows, min(stop * n_rows, len(scores)), n_rows):
+                here = slice(first, first + n_rows)
+                if last is not None:
+                    add_leaf_values(last[0][here], last[1], scores[here])
+                losses.append(self._loss.gradients(scores[here], out[here], first))
+            return losses
+
+        self._last = None
+        parts = self.threads.share(write, count_blocks(len(scores), n_rows), scores.size // WORTH)
+        return float(sum(itertools.chain(*parts)))
 
     def take(self, grown: Any) -> Any:
         """Set the votes of the leaves of a tree, and add them to the scores."""
+        sums, curvature, cover = self._sums_at_leaves(grown)
+        # the curvature is increased by one, so that the votes of pure leaves stay bounded
+        step = np.clip(sums / (curvature + 1.0), -self._max_step, self._max_step)
+        tree = grown.hypothesis(self._rate * step.T, self._weights, cover=cover)
+        self._last = grown.leaf, tree.values
+        if self._is_small:
+            self._add_last()
+        return tree
+
+    def _sums_at_leaves(self, grown: Any) -> tuple[Sums, Sums, Sums | None]:
+        if not self._is_small:
+            from palmette.boosting._block_sums import sum_at_leaves
+
+            return sum_at_leaves(
+                self._buffer, self._weights, grown.leaf, grown.n_leaves, self.threads
+            )
         from palmette.boosting._votes import newton_sums
 
         shape = grown.n_leaves, self._scores.shape[1]
         sums, curvature = np.zeros(shape), np.zeros(shape)
         newton_sums(self._buffer, self._weights, grown.leaf, sums, curvature)
-        # the curvature is increased by one, so that the votes of pure leaves stay bounded
-        step = np.clip(sums / (curvature + 1.0), -self._max_step, self._max_step)
-        tree = grown.hypothesis(self._rate * step.T, self._weights)
-        self._update(tree.values, grown.leaf)
-        return tree
+        return sums, curvature, None
 
-    def _update(self, values: Floats, leaf: NDArray[np.int32]) -> None:
+    def _add_last(self) -> None:
+        """Add the votes of the last tree to the scores."""
         from palmette.boosting._votes import add_leaf_values
 
-        add_leaf_values(leaf, values, self._scores)
+        if self._last is not None:
+            add_leaf_values(*self._last, self._scores)
+            self._last = None
 
     def replay(self, hypothesis: Any, samples: Any) -> None:
         """Update by a tree of an earlier fit, as `take` did."""
+        self._add_last()
         hypothesis.add_scores(samples, self._scores)
 
 
@@ -131,14 +188,15 @@ class LeafSoftmax:
         """Return the logarithms of the shares of the labels."""
         return np.asarray(np.log(self._shares), dtype=np.float32)
 
-    def gradients(self, scores: Floats, out: Floats) -> float:
+    def gradients(self, scores: Floats, out: Floats, start: int = 0) -> float:
         """Write the gradients; see `Loss`."""
+        rows = slice(start, start + len(scores))
         if in_lanes(scores):
             from palmette.boosting._loss_lanes import softmax_gradients
         else:
             from palmette.boosting._votes import softmax_gradients
 
-        return float(softmax_gradients(scores, self._targets, self._weights, out))
+        return float(softmax_gradients(scores, self._targets[rows], self._weights[rows], out))
 
 
 class PathSoftmax:
@@ -164,8 +222,9 @@ class PathSoftmax:
         """Return zeros: all paths have the same score."""
         return np.zeros(self.n_columns, dtype=np.float32)
 
-    def gradients(self, scores: Floats, out: Floats) -> float:
+    def gradients(self, scores: Floats, out: Floats, start: int = 0) -> float:
         """Write the gradients; see `Loss`."""
+        rows = slice(start, start + len(scores))
         if in_lanes(scores):
             from palmette.boosting._path_lanes import path_softmax_gradients
         else:
@@ -173,7 +232,8 @@ class PathSoftmax:
 
         return float(
             path_softmax_gradients(
-                scores, self._targets, self._weights, self._parents, self._ends, out
+                *(scores, self._targets[rows], self._weights[rows]),
+                *(self._parents, self._ends, out),
             )
         )
 
@@ -199,14 +259,16 @@ class Logistic:
         """Return the log-odds of the shares of the columns."""
         return np.asarray(np.log(self._shares / (1 - self._shares)), dtype=np.float32)
 
-    def gradients(self, scores: Floats, out: Floats) -> float:
+    def gradients(self, scores: Floats, out: Floats, start: int = 0) -> float:
         """Write the gradients; see `Loss`."""
+        rows = slice(start, start + len(scores))
         if in_lanes(scores):
             from palmette.boosting._loss_lanes import logistic_gradients
         else:
             from palmette.boosting._votes import logistic_gradients
 
-        return float(logistic_gradients(scores, self._starts, self._columns, self._weights, out))
+        starts = self._starts[start : start + len(scores) + 1]
+        return float(logistic_gradients(scores, starts, self._columns, self._weights[rows], out))
 
 
 NO_EDGE = 1e-6  # smaller edges are rounding errors
@@ -268,6 +330,7 @@ class AdaBoostWeights:
         self.signed[rows, columns] *= -1.0
         self._mass = self._costs.copy()
         self._scale = np.ones(len(costs))  # per column: `signed` times this is the weight
+        self.threads = Threads(1)
         dtype = working_dtype(self.signed.size)
         self._buffer: NDArray[Any] | None = (
             None if by_column else np.empty(self.signed.shape, dtype=dtype)
@@ -396,6 +459,7 @@ class ColouringWeights:
         self.confusions[np.arange(len(targets)), targets] = 0.0
         self._code = np.empty(n_labels, dtype=np.int8)
         self._signed = np.empty((len(targets), 1))
+        self.threads = Threads(1)
         self.edge = np.nan
         self.loss = 1.0
 

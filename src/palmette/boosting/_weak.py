@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ Floats = NDArray[np.float32] | FloatArray
 Sums = FloatArray
 
 _CLEARLY = 1e-9
+_SMALL = 2**16  # numbers of gradients of small data
 _MANY_COLUMNS = 512  # with more columns, splits are chosen by a sample of them
 
 
@@ -78,6 +80,13 @@ class TrainingRows(BinnedRows):
         self.mask = mask
         self.threads = threads or Threads(1)
 
+    @cached_property
+    def ranges(self) -> BinArray:
+        """Ranges of the codes of all features; see `ranges_of_codes`."""
+        from palmette.boosting._block_tree import ranges_of_codes
+
+        return ranges_of_codes(self.codes, self.threads)
+
 
 @dataclass(frozen=True, eq=False)
 class GrownTree:
@@ -120,14 +129,22 @@ class GrownTree:
         """Return the votes for the training rows: (n_samples, n_columns)."""
         return values.T[self.leaf]
 
-    def hypothesis(self, values: Sums, weights: Floats, mass: Sums | None = None) -> SharedTree:
+    def hypothesis(
+        self,
+        values: Sums,
+        weights: Floats,
+        mass: Sums | None = None,
+        cover: Sums | None = None,
+    ) -> SharedTree:
         """Return the hypothesis with the votes `values`, (n_columns, n_leaves).
 
-        Its cover is the weight of the training rows in each leaf.
+        Its cover is the weight of the training rows in each leaf, computed unless it is given.
         """
-        cover = np.bincount(self.leaf, weights, minlength=self.n_leaves).astype(np.float32)
+        if cover is None:
+            cover = np.asarray(np.bincount(self.leaf, weights, minlength=self.n_leaves), np.float64)
         votes = np.ascontiguousarray(values.T, dtype=np.float32)
-        return SharedTree(self.features, self.cuts, self.leaf_at, votes, cover)
+        at_leaves = cover.astype(np.float32)
+        return SharedTree(self.features, self.cuts, self.leaf_at, votes, at_leaves)
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,6 +347,8 @@ class SharedTreeLearner(WeakLearner):
         self, rows: TrainingRows, signed: Floats, chosen: IntArray | None, seed: int
     ) -> GrownTree:
         """Grow a tree; see `WeakLearner`."""
+        if self.grows_in_blocks(signed):
+            return self._grow_by_blocks(rows, signed, chosen, seed)
         from palmette.boosting._heap_tree import grow_heap_tree, shared_leaf
 
         order = np.arange(rows.n_samples, dtype=np.int32) if chosen is None else chosen.copy()
@@ -356,18 +375,47 @@ class SharedTreeLearner(WeakLearner):
         leaf = shared_leaf(rows.codes, features, cuts, leaf_at)
         return GrownTree(features, cuts, leaf_at, leaf, len(leaves))
 
-    def _sketched(self, signed: Floats, seed: int) -> Floats:
-        """Return some columns, drawn by the size of their gradients and scaled to represent all."""
+    def grows_in_blocks(self, signed: Floats) -> bool:
+        """Whether the data are large: they are then summed in float32, block by block."""
+        is_large = signed.dtype == np.float32 and signed.size > _SMALL
+        return is_large and self.thresholds == "random"
+
+    def _grow_by_blocks(
+        self, rows: TrainingRows, signed: Any, chosen: IntArray | None, seed: int
+    ) -> GrownTree:
+        from palmette.boosting._block_tree import BlockGrower
+
+        grower = BlockGrower(
+            rows.codes,
+            rows.ranges,
+            np.asarray(rows.weights, dtype=np.float32),
+            self.max_depth,
+            count_features(self.max_features, rows.n_features),
+            self.criterion == "absolute",
+            self.min_samples_leaf,
+            rows.threads,
+        )
+        return GrownTree(*grower.grow(self._sketched(signed, seed, rows.threads), chosen, seed))
+
+    def _sketched(self, signed: Any, seed: int, threads: Threads | None = None) -> Any:
+        """Return some columns, drawn by the size of their gradients and scaled to represent all.
+
+        With threads, the data are large.
+        """
         n_columns = signed.shape[1]
         kept = self.sketch
         if kept == "auto":
             kept = 128 if n_columns > _MANY_COLUMNS else None
         if kept is None or kept >= n_columns:
             return signed
-        sizes = np.einsum("ij,ij->j", signed, signed).astype(np.float64)
+        if threads is None:
+            sizes = np.einsum("ij,ij->j", signed, signed).astype(np.float64)
+        else:
+            from palmette.boosting._block_sums import column_squares, scaled_columns
+
+            sizes = column_squares(signed, threads)
         if not sizes.any():
-            some: Floats = signed[:, : int(kept)].copy(order="C")
-            return some
+            return signed[:, : int(kept)].copy(order="C")
         shares = sizes / sizes.sum()
         rng = np.random.default_rng([seed, 2])
         drawn = rng.choice(n_columns, size=int(kept), p=shares)
@@ -376,5 +424,7 @@ class SharedTreeLearner(WeakLearner):
         scale = times / (kept * shares[columns])
         if self.criterion == "squared":
             scale = np.sqrt(scale)
-        scaled: Floats = np.multiply(signed[:, columns], scale.astype(np.float32), order="C")
-        return scaled
+        scale = scale.astype(np.float32)
+        if threads is not None:
+            return scaled_columns(signed, columns.astype(np.int32), scale, threads)
+        return np.multiply(signed[:, columns], scale, order="C")
