@@ -127,3 +127,13 @@ def test_codes_of_sparse_rows_do_not_depend_on_threads():
     with Threads(3) as threads:
         mapper = BinMapper.fit(X, threads=threads)
         assert np.array_equal(mapper.transform(X, threads), BinMapper.fit(X).transform(X.toarray()))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [256, 257, 1000, 4093])
+def test_quantiles_are_those_of_numpy(dtype, n):
+    values = np.random.default_rng(n).normal(size=n).astype(dtype)
+    for max_bins in (2, 7, 255):
+        shares = np.linspace(0, 1, max_bins + 1)[1:-1]
+        expected = np.unique(np.quantile(values.astype(float), shares, method="midpoint"))
+        assert BinMapper.fit(values[:, None], max_bins).cuts.tolist() == expected.tolist()
