@@ -11,12 +11,12 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from palmette._kernels import inner, int64, kernel
 from palmette.base._fitting import Threads
-from palmette.boosting._histogram import LANES, cgutils, intrinsic, lanes_at, types
+from palmette.boosting._histogram import LANES
+from palmette.boosting._lanes import add_curved, add_row
 
 Codes: TypeAlias = NDArray[np.uint8]
 Floats: TypeAlias = NDArray[np.float32]
@@ -28,45 +28,10 @@ Sums: TypeAlias = NDArray[np.float64]
 NO_SLOT = 2**16 - 1
 _CLEARLY = 1.00001  # a later split must be better by this factor
 _LEAST = 1e-12  # share of the weight of a node that a side has at least
-_FEW = 4
 _MOST_BLOCKS = 64
 # rows of a block of smaller data: so many that they have a number of gradients, within bounds
 _FEWEST_ROWS, _MOST_FEW_ROWS, _FEW_NUMBERS = 64, 2048, 2**18
 WORTH = 2**16  # numbers to add from which one more thread pays
-
-
-# ---------------------------------------------------------------------------- adding rows
-
-
-@intrinsic
-def add_row(_: Any, sums: Any, place: Any, values: Any, start: Any, n: Any) -> Any:
-    """Add n numbers of `values` from `start` on to those of `sums` from `place` on.
-
-    ``add_row(sums, place, values, start, n)``, with float32 arrays in C order, whose elements
-    `place` and `start` count row after row. They do not overlap.
-    """
-    signature = types.void(sums, types.intp, values, types.intp, types.intp)
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kinds, index = signature.args, ir.IntType(64)
-        target, source = (
-            lanes_at(context, builder, kinds[i], arguments[i], arguments[i + 1], ir.FloatType())
-            for i in (0, 2)
-        )
-        begin = ir.Constant(index, 0)
-        for n_lanes in (LANES, _FEW, 1):
-            end = builder.and_(arguments[4], ir.Constant(index, -n_lanes))
-            step = ir.Constant(index, n_lanes)
-            vector = ir.VectorType(ir.FloatType(), n_lanes).as_pointer()
-            with cgutils.for_range_slice(builder, begin, end, step) as (at, _):
-                to = builder.bitcast(builder.gep(target, [at]), vector)
-                of = builder.bitcast(builder.gep(source, [at]), vector)
-                added = builder.fadd(builder.load(to, align=4), builder.load(of, align=4))
-                builder.store(added, to, align=4)
-            begin = end
-        return context.get_dummy_value()
-
-    return signature, build
 
 
 # ---------------------------------------------------------------------------- sums of blocks
@@ -381,12 +346,8 @@ def sum_leaves(
             at = np.uint64(leaf[i])
             cover[block, at] += weights[i]
             share = np.float32(1.0) / weights[i]
-            here, to, bend = gradients[i], sums[block, at, 0], sums[block, at, 1]
-            for k in range(np.uint64(n_columns)):
-                g = here[k]
-                size = abs(g)
-                to[k] += g
-                bend[k] += size * (np.float32(1.0) - size * share)
+            to = 2 * (block * n_leaves + int64(at)) * n_columns
+            add_curved(sums, to, to + n_columns, gradients, row * n_columns, n_columns, share)
 
 
 @kernel

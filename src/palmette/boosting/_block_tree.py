@@ -471,7 +471,9 @@ def _plan(n_draws: int, n_slots: int, n_columns: int, n_rows: int) -> tuple[int,
         if at_once == 0:
             continue
         n_passes = -(-n_groups // at_once)
-        cost = n_rows * (n_groups + n_passes) + 3 * n_groups * n_patterns
+        # buckets of less than half the limit stay nearer
+        far = 2 * min(at_once, n_groups) * n_patterns * width > _BUCKETS
+        cost = n_rows * (n_groups * (1.5 if far else 1.0) + n_passes) + 3 * n_groups * n_patterns
         if cost < best:
             best, plan = cost, (group, min(n_draws, at_once * group))
     return plan

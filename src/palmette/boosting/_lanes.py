@@ -1,4 +1,4 @@
-"""Code generators of vectors of float32 numbers, from which the kernels of losses are built.
+"""Code generators of vectors of float32 numbers, for the kernels of losses and sums of gradients.
 
 The instructions are written out, and with them the order of all sums, so that results depend
 neither on the compiler's choice nor on how rows are divided among calls. LLVM splits vectors into
@@ -16,7 +16,7 @@ import numba
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 
-from palmette.boosting._histogram import LANES, cgutils, every, lanes_at
+from palmette.boosting._histogram import LANES, cgutils, every, intrinsic, lanes_at, types
 
 FEW = 4  # the lanes of vectors at the end of a row
 FLOAT, DOUBLE = ir.FloatType(), ir.DoubleType()
@@ -234,3 +234,103 @@ def require_c_order(*arrays: Any) -> None:
     for array in arrays:
         if array.layout != "C":
             raise numba.TypingError(f"an array in order {array.layout}: expected C order")
+
+
+# ---------------------------------------------------------------------------- adding rows
+
+
+class _Vectors:
+    """Loops over vectors of n numbers of several float32 arrays, in the code of an intrinsic.
+
+    Parameters
+    ----------
+    context, builder, signature, arguments
+        Of the code of the intrinsic.
+    starts : list of (int, int)
+        Arguments that are an array in C order, and the place where its numbers begin, counted row
+        after row.
+    n
+        The argument that is the number of numbers.
+    """
+
+    def __init__(
+        self,
+        context: Any,
+        builder: Any,
+        signature: Any,
+        arguments: Any,
+        starts: list[tuple[int, int]],
+        n: int,
+    ) -> None:
+        self._builder, self._n = builder, arguments[n]
+        self._bases = [
+            lanes_at(context, builder, signature.args[i], arguments[i], arguments[at], FLOAT)
+            for i, at in starts
+        ]
+
+    def each(self, body: Any) -> None:
+        """Call ``body(pointers, n_lanes)`` for vectors of 16 numbers, then of 4, then of one."""
+        builder = self._builder
+        begin = ir.Constant(INDEX, 0)
+        for n_lanes in (LANES, FEW, 1):
+            end = builder.and_(self._n, ir.Constant(INDEX, -n_lanes))
+            step = ir.Constant(INDEX, n_lanes)
+            vector = lanes(n_lanes).as_pointer()
+            with cgutils.for_range_slice(builder, begin, end, step) as (at, _):
+                places = [builder.bitcast(builder.gep(base, [at]), vector) for base in self._bases]
+                body(places, n_lanes)
+            begin = end
+
+
+def _add_to(builder: Any, place: Any, vector: Any) -> None:
+    builder.store(builder.fadd(builder.load(place, align=4), vector), place, align=4)
+
+
+@intrinsic
+def add_row(_: Any, sums: Any, place: Any, values: Any, start: Any, n: Any) -> Any:
+    """Add n numbers of `values` from `start` on to those of `sums` from `place` on.
+
+    ``add_row(sums, place, values, start, n)``, with float32 arrays in C order, whose elements
+    `place` and `start` count row after row. They do not overlap.
+    """
+    signature = types.void(sums, types.intp, values, types.intp, types.intp)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def body(places: list[Any], n_lanes: int) -> None:
+            _add_to(builder, places[0], builder.load(places[1], align=4))
+
+        given = context, builder, signature, arguments
+        _Vectors(*given, starts=[(0, 1), (2, 3)], n=4).each(body)
+        return context.get_dummy_value()
+
+    return signature, build
+
+
+@intrinsic
+def add_curved(
+    _: Any, sums: Any, place: Any, bend: Any, values: Any, start: Any, n: Any, share: Any
+) -> Any:
+    """Add n numbers g, as `add_row` does, and their curvatures ``|g| (1 - |g| share)``.
+
+    ``add_curved(sums, place, bend, values, start, n, share)``: the curvatures are added to those
+    of `sums` from `bend` on.
+    """
+    index, number = types.intp, types.float32
+    signature = types.void(sums, index, index, values, index, index, number)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        def body(places: list[Any], n_lanes: int) -> None:
+            value = builder.load(places[2], align=4)
+            bits = bits_of(builder, value)
+            magnitude = builder.and_(bits, every(bits.type, 2**31 - 1))
+            size = floats_of(builder, magnitude)
+            part = builder.fmul(size, in_all_lanes(builder, arguments[6], n_lanes))
+            rest = builder.fsub(every(value.type, 1.0), part)
+            _add_to(builder, places[0], value)
+            _add_to(builder, places[1], builder.fmul(size, rest))
+
+        given = context, builder, signature, arguments
+        _Vectors(*given, starts=[(0, 1), (0, 2), (3, 4)], n=5).each(body)
+        return context.get_dummy_value()
+
+    return signature, build
