@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import queue
 import threading
 import time
 
@@ -91,7 +92,8 @@ def test_jobs_give_their_results_in_order_wherever_they_run():
 def test_shares_are_ranges_in_order_that_make_up_everything(n_jobs, n, most):
     with Threads(n_jobs) as threads:
         parts = threads.share(lambda start, stop: (start, stop), n, most)
-    assert len(parts) == max(1, min(n_jobs, n, most))
+    n_threads = min(n_jobs, n, most)
+    assert len(parts) == (1 if n_threads <= 1 else min(n, 2 * n_threads))
     assert [i for start, stop in parts for i in range(start, stop)] == list(range(n))
 
 
@@ -104,7 +106,7 @@ def test_work_inside_of_work_is_done_by_the_thread_that_asks():
 
     with Threads(3) as threads:
         assert threads.map(outer, range(6)) == [True] * 6
-        assert len(threads.share(lambda start, stop: None, 9, 9)) == 3  # free again
+        assert len(threads.share(lambda start, stop: None, 9, 9)) == 6  # free again
 
 
 def test_after_an_error_threads_go_on():
@@ -121,3 +123,17 @@ def test_threads_start_only_when_there_is_work_for_them():
         threads.map(abs, [1])
         threads.share(lambda start, stop: None, 100, most=1)
         assert threading.active_count() == before
+
+
+def test_threads_that_come_late_are_not_waited_for_and_do_no_harm():
+    with Threads(3) as threads:
+        threads.map(abs, range(9))  # starts them
+        held = threading.Event()
+        for _, tasks in threads._team:
+            tasks.put((held.wait, [], queue.SimpleQueue()))
+        done = []
+        assert threads.map(lambda i: done.append(i) or i, range(20)) == list(range(20))
+        assert done == list(range(20))  # by the thread that asks alone
+        held.set()
+        assert threads.map(abs, range(9)) == list(range(9))
+        assert len(done) == 20

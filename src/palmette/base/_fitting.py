@@ -512,58 +512,67 @@ class Threads:
         A thread that is done with an item takes the next one.
         """
         given = list(items)
-        results: dict[int, Any] = {}
-        errors: dict[int, BaseException] = {}
-        numbers = itertools.count()
-
-        def work(_: int) -> None:
-            while not errors and (i := next(numbers)) < len(given):
-                try:
-                    results[i] = function(given[i])
-                except BaseException as error:
-                    errors[i] = error
-
-        self._run(work, min(self.n_threads, len(given)))
-        if errors:
-            raise errors[min(errors)]
-        return [results[i] for i in range(len(given))]
+        return self._results(lambda i: function(given[i]), len(given), self.n_threads)
 
     def share(self, function: Callable[[int, int], Any], n: int, most: int) -> list[Any]:
         """Return the results of ``function(start, stop)`` for ranges that make up 0 to n.
 
-        Every thread has one range, and there are at most `most` of them: this costs less than
-        `map`, by some microseconds per thread. The numbers of ranges and threads vary; what is
-        computed from the results must not depend on them.
+        At most `most` threads work, and there are two ranges for each of them, since some threads
+        wake up late. What is computed from the results must not depend on the ranges.
 
         Examples
         --------
         >>> Threads(1).share(lambda start, stop: (start, stop), 10, most=4)
         [(0, 10)]
         """
-        n_parts = max(1, min(self.n_threads, n, most))
-        if n_parts > 1 and not self._free.locked():
-            bounds = [n * i // n_parts for i in range(n_parts + 1)]
-            return self.map(lambda i: function(bounds[i], bounds[i + 1]), range(n_parts))
-        return [function(0, n)]
+        n_threads = min(self.n_threads, n, most)
+        if n_threads <= 1 or self._free.locked():
+            return [function(0, n)]
+        n_parts = min(n, 2 * n_threads)
+        bounds = [n * i // n_parts for i in range(n_parts + 1)]
+        return self._results(lambda i: function(bounds[i], bounds[i + 1]), n_parts, n_threads)
 
-    def _run(self, work: Callable[[int], None], n_workers: int) -> None:
-        """Call ``work(i)`` in some threads, if they are free, and wait for all of them."""
-        if n_workers <= 1 or not self._free.acquire(blocking=False):
-            work(0)
+    def _results(self, function: Callable[[int], Any], n: int, n_threads: int) -> list[Any]:
+        """Return the results of a function for the numbers below n, by at most some threads."""
+        results: dict[int, Any] = {}
+        errors: dict[int, BaseException] = {}
+        numbers = itertools.count()
+
+        def work() -> None:
+            while not errors and (i := next(numbers)) < n:
+                try:
+                    results[i] = function(i)
+                except BaseException as error:
+                    errors[i] = error
+
+        self._run(work, min(n_threads, n))
+        if errors:
+            raise errors[min(errors)]
+        return [results[i] for i in range(n)]
+
+    def _run(self, work: Callable[[], None], n_threads: int) -> None:
+        """Call a function in some threads, if they are free, until there is nothing left to do.
+
+        When it returns here, threads that have not begun yet would find nothing to do, and are not
+        waited for.
+        """
+        if n_threads <= 1 or not self._free.acquire(blocking=False):
+            work()
             return
         try:
-            while len(self._team) < n_workers - 1:
+            while len(self._team) < n_threads - 1:
                 tasks: SimpleQueue[Any] = SimpleQueue()
                 thread = threading.Thread(target=_serve, args=(tasks,), daemon=True)
                 thread.start()
                 self._team.append((thread, tasks))
+            begun: list[None] = []
             done: SimpleQueue[None] = SimpleQueue()
-            for i in range(1, n_workers):
-                self._team[i - 1][1].put((work, i, done))
+            for _, tasks in self._team[: n_threads - 1]:
+                tasks.put((work, begun, done))
             try:
-                work(0)
+                work()
             finally:
-                for _ in range(1, n_workers):
+                for _ in range(len(begun)):
                     done.get()
         finally:
             self._free.release()
@@ -582,9 +591,8 @@ class Threads:
 def _serve(tasks: SimpleQueue[Any]) -> None:
     """Do the tasks of a thread until there is None."""
     while (task := tasks.get()) is not None:
-        work, i, done = task
-        try:
-            work(i)
-        finally:
-            done.put(None)
-        del task, work, done  # which hold arrays of the fit
+        work, begun, done = task
+        begun.append(None)
+        work()
+        done.put(None)
+        del task, work  # which hold arrays of the fit

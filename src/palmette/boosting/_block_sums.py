@@ -214,7 +214,7 @@ def sum_blocks(
             n_here += np.uint64(1)
             for number in range(np.uint64(n_groups)):
                 first = number * step
-                last = min(first + step, n_all)
+                last = first + step if first + step < n_all else n_all
                 pattern = _pattern(codes, i, features, cuts, slot, first, last)
                 at = ((number * np.uint64(n_slots) + slot) << step) + pattern
                 bucket_of[n_filled] = at
@@ -420,7 +420,7 @@ def sum_at_leaves(
     sum_some = partial(sum_leaves, gradients, weights, leaf, n_rows, parts, cover)
     threads.share(sum_some, n_blocks, gradients.size // WORTH)
     total = _added(parts, threads)
-    return total[:, 0], total[:, 1], _added(cover, threads)
+    return total[:, 0], total[:, 1], cover.sum(axis=0)
 
 
 def _added(parts: NDArray[Any], threads: Threads) -> Sums:

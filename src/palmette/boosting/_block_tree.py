@@ -25,7 +25,7 @@ from palmette.boosting._block_sums import (
     sum_blocks,
 )
 from palmette.boosting._histogram import LANES
-from palmette.trees._random import NODE_STRIDE, STRIDE, next_below
+from palmette.trees._random import NODE_STRIDE, next_below
 
 Codes: TypeAlias = NDArray[np.uint8]
 Floats: TypeAlias = NDArray[np.float32]
@@ -135,9 +135,10 @@ def find_ranges(
         here, least, most, end = codes[i], low[slot], high[slot], after[slot]
         for j in range(np.uint64(len(here))):
             code = here[j]
-            least[j] = min(least[j], code)
-            most[j] = max(most[j], code)
-            end[j] = max(end[j], np.uint8(code + 1))
+            next_code = np.uint8(code + 1)
+            least[j] = code if code < least[j] else least[j]
+            most[j] = code if code > most[j] else most[j]
+            end[j] = next_code if next_code > end[j] else end[j]
 
 
 @kernel
@@ -161,33 +162,6 @@ def find_leaves(
 
 
 @kernel
-def draw_ahead(nodes: Indices, n_features: int, seed: State, wanted: Indices) -> None:
-    """Draw features of nodes as if every feature drawn varies among the rows of the node.
-
-    The state of the generator moves by one step per draw, whatever is drawn, so the features do not
-    depend on the cuts between them.
-
-    Parameters
-    ----------
-    nodes : int32 array of shape (n_slots,), IN
-    n_features : int
-    seed : uint64 array of shape (1,), IN
-    wanted : int32 array of shape (n_slots, n_draws), OUT
-    """
-    perm, state = np.empty(n_features, np.int32), np.empty(1, np.uint64)
-    for slot in range(len(nodes)):
-        state[0] = seed[0] + np.uint64(nodes[slot]) * NODE_STRIDE
-        for j in range(n_features):
-            perm[j] = j
-        for q in range(wanted.shape[1]):
-            n_left = n_features - q
-            place = next_below(state, n_left)
-            wanted[slot, q] = perm[place]
-            perm[place] = perm[n_left - 1]
-            state[0] += STRIDE
-
-
-@kernel
 def draw_splits(
     nodes: Indices,
     ranges: Codes,
@@ -200,13 +174,14 @@ def draw_splits(
 ) -> None:
     """Draw features that vary at nodes, and a cut of each, uniformly from the range of codes.
 
-    Draws are those of `random_shared_split`.
+    Draws are those of `random_shared_split`. The state of the generator moves by one step per draw,
+    whatever is drawn: as long as every feature drawn varies, features do not depend on the ranges.
 
     Parameters
     ----------
     nodes : int32 array of shape (n_slots,), IN
     ranges : uint8 array of shape (n_slots, n_ranges, 3), IN
-        Ranges of all features, or of those of `draw_ahead`.
+        Ranges of all features, or of those that are drawn if all vary.
     n_features : int
     by_feature : bool
         Whether the ranges are those of all features.
@@ -377,8 +352,10 @@ class BlockGrower:
         if nodes[0] == 1 and chosen is None:
             draw_splits(nodes, self.ranges, n_features, True, seed, *drawn)
             return drawn
-        wanted = np.empty(shape, np.int32)
-        draw_ahead(nodes, n_features, seed, wanted)
+        # what is drawn if all features vary
+        two_codes = np.broadcast_to(np.array([0, 1, 2], np.uint8), (*shape, 3)).copy()
+        draw_splits(nodes, two_codes, n_features, False, seed, *drawn)
+        wanted = drawn[0].copy()
 
         def move(start: int, stop: int) -> Codes:
             ranges = np.zeros((*shape, 3), np.uint8)

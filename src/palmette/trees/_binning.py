@@ -18,7 +18,7 @@ from palmette.persistence.checks import check_starts, numbers, require
 MAX_BINS = 255
 MISSING = 255  # the largest code: missing values exceed every threshold and go right
 _BLOCK = 256  # rows whose codes are written together
-_MANY_VALUES = 2**18  # from which a compiled function is worth its compilation
+_MANY_VALUES = 2**20  # from which a compiled function is worth its compilation
 _SAMPLED_ROWS = 200_000  # quantiles of larger data are computed from a sample
 
 
