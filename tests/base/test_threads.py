@@ -125,6 +125,24 @@ def test_threads_start_only_when_there_is_work_for_them():
         assert threading.active_count() == before
 
 
+def test_a_thread_that_comes_late_does_not_stand_for_one_that_works():
+    with Threads(3) as threads:
+        threads.map(abs, range(9))  # starts them
+        asks, works, comes = threading.get_ident(), threading.Event(), threading.Event()
+        threads._team[1][1].put((comes.wait, [], queue.SimpleQueue()))
+
+        def either(_):
+            if threading.get_ident() == asks:
+                assert works.wait(10)
+                threading.Timer(0.02, comes.set).start()
+            else:
+                works.set()
+                time.sleep(0.2)
+            return threading.get_ident()
+
+        assert len(set(threads.map(either, range(3)))) == 2
+
+
 def test_threads_that_come_late_are_not_waited_for_and_do_no_harm():
     with Threads(3) as threads:
         threads.map(abs, range(9))  # starts them

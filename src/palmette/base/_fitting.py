@@ -572,8 +572,10 @@ class Threads:
             try:
                 work()
             finally:
-                for _ in range(len(begun)):
+                n_done = 0
+                while n_done < len(begun):  # more may begin, and be done at once
                     done.get()
+                    n_done += 1
         finally:
             self._free.release()
 
