@@ -110,8 +110,9 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
     Notes
     -----
     Memory: the codes (one byte per value) and, while fitting, scores and gradients: two float32
-    arrays of shape (n_samples, n_columns), where columns are labels or nodes. The model stores
-    rounds x leaves x columns float32 numbers.
+    arrays of shape (n_samples, n_columns), where columns are labels or nodes; on large data also
+    sums of blocks of rows, up to a quarter of one such array. The model stores rounds x leaves x
+    columns float32 numbers.
 
     Examples
     --------
