@@ -16,7 +16,7 @@ from palmette.compare import ResultStore
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.persistence import load, save
 from palmette.persistence.checkpoints import read_checkpoint, write_checkpoint
-from palmette.table._predicting import open_writer
+from palmette.table._writing import open_writer
 
 
 def write_model(path, turn):

@@ -5,8 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import random
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -43,7 +48,7 @@ def test_every_option_is_a_parameter(parse):
         *["--confidence", ".8", "--explain", "--map", "title=name", "--chunk-rows", "5"],
         *["--format", "tsv", "--encoding", "latin-1", "--delimiter", ";", "--sheet", "one"],
         *["--trust", "some.Type", "--excel-safe", "--decimal", ",", "--date-format", "%d.%m.%Y"],
-        *["--no-header", "--skip-bad-rows", "--bad-rows", "b.csv"],
+        *["--no-header", "--skip-bad-rows", "--bad-rows", "b.csv", "--jobs", "2"],
     )  # fmt: skip
     assert parameters == {
         "model": Path("m.palmette"),
@@ -65,6 +70,7 @@ def test_every_option_is_a_parameter(parse):
         "bad_rows": Path("b.csv"),
         "trusted": ["some.Type"],
         "excel_safe": True,
+        "n_jobs": 2,
     }
 
 
@@ -77,6 +83,7 @@ def test_one_call_of_the_library(palmette, called, folder):
     assert source.name == "new.csv"
     assert wishes == Wishes(3, 0.8, True, {"title": "name"})
     assert options["rows"] == 5
+    assert options["n_jobs"] is None
 
 
 def test_the_example_of_the_help_works(palmette, folder):
@@ -109,6 +116,83 @@ def test_every_format_holds_the_same(palmette, folder, name):
     }
     found = readers[name.split(".")[1]](name)
     assert found["prediction"].tolist() == make_goods(40)["kind"].tolist()
+
+
+@pytest.fixture
+def long_table(folder):
+    """Write the rows of five chunks, some with a price that is not a number."""
+    goods = make_goods(40, seed=1)[["title", "price"]].astype(object)
+    goods.loc[[11, 31], "price"] = "cheap"
+    path = folder / "priced.palmette"
+    save(
+        fit_table(make_goods()[["title", "price", "kind"]], "kind", model="class-tree", folds=0),
+        path,
+    )
+    goods.to_csv("new.csv", index=False)
+
+
+@pytest.mark.parametrize("name", ["o.csv", "o.jsonl", "o.parquet"])
+def test_the_number_of_jobs_changes_no_byte(palmette, long_table, name):
+    words = ["predict", "priced.palmette", "new.csv", "--chunk-rows", 9, "--top", 2, "--explain"]
+    results, files = [], []
+    for n_jobs in (1, 3):
+        results.append(palmette(*words, "--out", name, "-j", n_jobs))
+        assert results[-1].exit_code == 0, results[-1].output
+        files.append(Path(name).read_bytes())
+    assert files[0] == files[1]
+    assert results[0].stderr == results[1].stderr
+    assert "2 values of the column 'price' cannot be read" in results[0].stderr
+    assert "such as 'cheap' in line 13" in results[0].stderr
+
+
+def test_a_wrong_row_is_the_same_error_for_any_number_of_jobs(palmette, folder):
+    with Path("new.csv").open("a") as stream:
+        stream.write("a title,1,more\n")
+    results = [
+        palmette("predict", "model.palmette", "new.csv", "--chunk-rows", 9, "-j", n_jobs)
+        for n_jobs in (1, 2)
+    ]
+    assert [result.exit_code for result in results] == [2, 2]
+    assert results[0].stdout == results[1].stdout
+    assert len(results[0].stdout.splitlines()) == 1 + 36  # the chunks before that of the error
+    assert results[0].stderr == results[1].stderr
+    assert "error: new.csv:42: the row has 3 cells" in results[0].stderr
+
+
+def test_zero_jobs_are_an_error(fails, folder):
+    message = fails("predict", "model.palmette", "new.csv", "--jobs", 0)
+    assert message == "got --jobs 0: expected a number of jobs, or -1 for all cores."
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_stopped_command_leaves_no_file_and_no_process(folder, number, code):
+    words = ["predict", "model.palmette", "-", "--out", "o.csv", "--chunk-rows", "9", "-j", "2"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "palmette.cli.main", *words],
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    ) as command:  # fmt: skip
+        command.stdin.write("title\n")
+        for _ in range(500):  # processes are at work, and wait for more
+            command.stdin.write("a hammer of steel\n")
+        command.stdin.flush()
+        deadline = time.monotonic() + 120
+        while _n_alive(command.pid) < 4 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.killpg(command.pid, number) if number == signal.SIGINT else command.send_signal(number)
+        told = command.communicate()[1]
+    assert command.returncode == code, told
+    assert "Traceback" not in told
+    assert not list(folder.glob("*o.csv*"))
+    while _n_alive(command.pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert _n_alive(command.pid) == 0
+
+
+def _n_alive(group: int) -> int:
+    """Number of processes of a group."""
+    found = subprocess.run(["ps", "-o", "pid=", "-g", str(group)], stdout=subprocess.PIPE)
+    return len(found.stdout.split())
 
 
 def test_a_missing_column_is_named_with_what_to_do(fails, folder):

@@ -15,9 +15,10 @@ from palmette._text import CONTROL
 from palmette.exceptions import PalmetteError
 from palmette.table import _predicting as module
 from palmette.table import fit_table
-from palmette.table._predicting import Wishes, open_writer, predict_chunks
+from palmette.table._predicting import Wishes, predict_chunks
 from palmette.table._reading import as_frame
 from palmette.table._sources import TableSource
+from palmette.table._writing import open_writer
 
 ALL = Wishes(top=2, confidence=0.9, explain=True)
 

@@ -7,13 +7,14 @@ import gzip
 import io
 import json
 import lzma
+import random
 import zipfile
 
 import pandas as pd
 import pytest
 
 from palmette.exceptions import PalmetteError, ReadError
-from palmette.table._reading import as_frame, read_chunks, read_whole
+from palmette.table._reading import as_frame, read_chunks, read_parts, read_whole
 from palmette.table._sources import BadRows, TableSource
 
 CSV = 'name,price\n"apple, red",2.5\ncar,\n"two\nlines",7\n'
@@ -230,3 +231,30 @@ def test_bad_rows_of_a_folder_name_their_file(tmp_path):
     bad = BadRows()
     assert len(read_whole(TableSource.of(folder, bad=bad))) == 2
     assert [(line, reason[:7]) for line, reason, _ in bad.rows] == [(2, "b.csv: ")]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_plain_lines_are_read_as_by_csv(tmp_path, seed, monkeypatch):
+    rng = random.Random(seed)
+    width, end = rng.choice([1, 2, 3]), rng.choice(["\n", "\r\n", "\r"])
+    pieces = ["a", "bc", "", " ", "é", "\u2028", "\x0b", "x y", "\t", "'"]
+    rare = ['"q"', '"a,b"', '"two\nlines"', "\n", "\r", ","] if seed % 3 else ["a"]
+    rows = [",".join(f"name{i}" for i in range(width))]
+    for _ in range(rng.randint(0, 40)):
+        cells = [rng.choice(rare if rng.random() < 0.03 else pieces) for _ in range(width)]
+        rows.append(rng.choice(["", rows[0]]) if rng.random() < 0.02 else ",".join(cells))
+    path = tmp_path / "a.csv"
+    path.write_text(end.join(rows) + rng.choice(["", end]), "utf-8", newline="")
+
+    def read():
+        source = TableSource.of(path, bad=BadRows())
+        try:
+            parts = list(read_parts(source, 7))
+        except ReadError as error:
+            return str(error)
+        frames = [(part.frame.to_dict("list"), part.lines.tolist()) for part in parts]
+        return frames, source.bad.rows
+
+    found = read()
+    monkeypatch.setattr("palmette.table._delimited._RowReader._plain_rows", lambda *_: [])
+    assert found == read()

@@ -117,7 +117,18 @@ Settings = Annotated[
     typer.Option("--set", help="A parameter of the model or method, as KEY=VALUE; repeatable."),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
-Jobs = Annotated[int, typer.Option("--jobs", help="Number of parallel jobs; -1 for all cores.")]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", help="Number of parallel jobs; -1 for all cores.")
+]
+JobsOrAuto = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        help="Number of parallel jobs; -1 for all cores. By default all cores if the table is "
+        "large, else 1.",
+    ),
+]
 Resume = Annotated[
     Path | None,
     typer.Option(help="File that stores finished fits, so that an interrupted run can continue."),

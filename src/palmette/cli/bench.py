@@ -35,7 +35,8 @@ def command(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the models.")] = 0,
     jobs: Annotated[
-        int, typer.Option("--jobs", "--n-jobs", help="Threads of the models; -1 for all cores.")
+        int,
+        typer.Option("--jobs", "-j", "--n-jobs", help="Threads of the models; -1 for all cores."),
     ] = 1,
     resume: Annotated[
         Path | None,

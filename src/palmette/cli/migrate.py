@@ -118,7 +118,7 @@ def _note(words: str) -> None:
 def _write(migration: Migration, path: Path, excel_safe: bool) -> None:
     import pandas as pd
 
-    from palmette.table._predicting import open_writer
+    from palmette.table._writing import open_writer
 
     columns = ["change", "old", "new", "needs_rows", "rows"]
     frame = pd.DataFrame(migration.lines, columns=columns)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,7 @@ from palmette.cli._options import (
     ExcelSafe,
     Format,
     HeaderAsFitted,
+    JobsOrAuto,
     ModelFile,
     Sheet,
     SkipBadRows,
@@ -26,6 +28,7 @@ from palmette.cli._options import (
     Trusted,
     as_fitted,
     bad_rows_of,
+    check_jobs,
     load_table_model,
     read_column_names,
     say,
@@ -53,8 +56,9 @@ def predict(
     ] = False,
     rename: ColumnNames = None,
     chunk_rows: Annotated[
-        int, typer.Option(min=1, help="Number of rows in memory at a time.")
+        int, typer.Option(min=1, help="Number of rows in memory at a time, per job.")
     ] = 20_000,
+    n_jobs: JobsOrAuto = None,
     format: Format = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -70,20 +74,23 @@ def predict(
     """Write the rows of a table with the predicted path and its probability.
 
     Rows are read, predicted and written in chunks, so files may have any size; only workbooks are
-    read whole. An output file is written completely or not at all. Numbers and dates that cannot
-    be read count as missing, and their number is told.
+    read whole. The output is the same for any number of jobs. An output file is written completely
+    or not at all. Numbers and dates that cannot be read count as missing, and their number is told.
 
     Example: palmette predict model.palmette new.csv --confidence .8 --out predicted.csv
     """
     from palmette.cli._terminal import require_csv, require_writable
-    from palmette.table._predicting import OUTPUTS, Wishes, open_writer, predict_chunks
+    from palmette.table._predicting import Wishes, predict_chunks
     from palmette.table._sources import TableSource
+    from palmette.table._writing import OUTPUTS, open_writer
 
     if out in (Path("-"), Path("/dev/stdout")):
         out = None
     if out is not None:
         require_writable(out, OUTPUTS)
     require_csv(excel_safe, [out])
+    if n_jobs is not None:
+        check_jobs(n_jobs)
     wishes = Wishes(top, confidence, explain, read_column_names(rename))
     if bad_rows is not None:
         require_writable(bad_rows, [".csv"])
@@ -94,15 +101,18 @@ def predict(
     source.require()
     fitted = load_table_model(model, trusted)
     source = as_fitted(fitted, source, header, decimal, date_format)
-    chunks = predict_chunks(
-        fitted, source, wishes, rows=chunk_rows, tell=lambda words: say(words, err=True)
-    )
+    gc.freeze()  # the model stays: the collector need not visit it again for every chunk
     rows = 0
     with _progress(out is not None) as show, open_writer(out, excel_safe) as writer:
-        for chunk in chunks:
-            writer.write(chunk)
-            rows += len(chunk)
-            show(rows)
+        pieces = predict_chunks(
+            fitted, source, wishes, rows=chunk_rows, n_jobs=n_jobs, form=writer.form,
+            tell=lambda words: say(words, err=True),
+        )  # fmt: skip
+        with closing(pieces):  # which ends the processes of the jobs
+            for piece in pieces:
+                writer.append(piece)
+                rows += piece.n_rows
+                show(rows)
     if out is not None:
         say(f"wrote {out}: {rows:,} rows", err=True)
     if bad_rows is not None:

@@ -84,8 +84,8 @@ def review(
     from palmette.reviewing import review as make_review
     from palmette.reviewing import review_page
     from palmette.reviewing._page import sentences
-    from palmette.table._predicting import OUTPUTS, open_writer
     from palmette.table._sources import TableSource
+    from palmette.table._writing import OUTPUTS, open_writer
 
     if out in (Path("-"), Path("/dev/stdout")):
         out = None

@@ -123,6 +123,15 @@ class _Lines:
             self.is_undecoded = True
         return line
 
+    def take(self, n_lines: int) -> list[str]:
+        """Return the next lines at once; their characters are not looked at."""
+        lines = [self._back.popleft() for _ in range(min(n_lines, len(self._back)))]
+        try:
+            lines.extend(islice(self._text, n_lines - len(lines)))
+        finally:  # the line of an error is told
+            self.number += len(lines)
+        return lines
+
     def give_back(self, lines: list[str]) -> None:
         self._back.extendleft(reversed(lines))
         self.number -= len(lines)
@@ -134,7 +143,8 @@ class _RowReader:
     def __init__(self, text: io.TextIOWrapper, source: TableSource) -> None:
         self._source, self._lines = source, _Lines(text)
         self._encoding = text.encoding
-        self._reader = csv.reader(self._lines, delimiter=self._find_delimiter(), strict=True)
+        self._delimiter = self._find_delimiter()
+        self._reader = csv.reader(self._lines, delimiter=self._delimiter, strict=True)
         first = self._first_row()
         self._width = len(first)
         if source.header:
@@ -181,10 +191,37 @@ class _RowReader:
 
     def take(self, n_rows: int) -> list[list[str]]:
         """Return the next rows; `starts` has the lines on which they begin."""
+        lines = self._lines.take(n_rows)
+        rows = self._plain_rows(lines)
+        if rows:
+            self.starts: Any = range(self.line - len(lines) + 1, self.line + 1)
+            return rows
+        self._lines.give_back(lines)
+        return self._take_rows(n_rows)
+
+    def _plain_rows(self, lines: list[str]) -> list[list[str]]:
+        """Return the rows of lines that are one valid row each; else an empty list.
+
+        Most chunks have no others. If lines are not counted, rows are read several times as fast.
+        """
+        try:
+            with _long_cells():
+                rows = list(csv.reader(lines, delimiter=self._delimiter, strict=True))
+        except csv.Error:
+            return []
+        is_plain = (
+            len(rows) == len(lines)
+            and {len(row) for row in rows} == {self._width}
+            and self._header not in rows
+            and not any(_UNDECODED.search(line) for line in lines if not line.isascii())
+        )
+        return rows if is_plain else []
+
+    def _take_rows(self, n_rows: int) -> list[list[str]]:
         lines, reader, record = self._lines, self._reader, self._lines.record
         width, header = self._width, self._header
         rows: list[list[str]] = []
-        self.starts: list[int] = []
+        self.starts = []
         add_row, add_start, clear = rows.append, self.starts.append, record.clear
         with _long_cells():
             while len(rows) < n_rows:

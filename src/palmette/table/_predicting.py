@@ -1,34 +1,25 @@
-"""Predicting the rows of a table in chunks, and writing them, in constant memory."""
+"""Predicting the rows of a table in chunks, in constant memory, on one or several cores."""
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from palmette import _text as text
 from palmette._arrays import row_chunks, take_rows
-from palmette._files import atomic_write
 from palmette.exceptions import PalmetteError
 from palmette.table._explain import Explainer
 from palmette.table._model import TableModel
 from palmette.table._reading import CHUNK_ROWS, read_parts, seems_headerless
 from palmette.table._schema import Unread
 from palmette.table._sources import TableSource
+from palmette.table._workers import map_in_order
 from palmette.table.answers import PathAnswers, gives_node_proba, node_proba, node_sets
 
 if TYPE_CHECKING:
     import pandas as pd
-
-OUTPUTS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
-
 
 _AT_ONCE = 2**23  # probabilities in memory at a time: 64 MiB, several times
 
@@ -61,8 +52,10 @@ def predict_chunks(
     wishes: Wishes | None = None,
     *,
     rows: int = CHUNK_ROWS,
+    n_jobs: int | None = 1,
+    form: Callable[[pd.DataFrame], Any] | None = None,
     tell: Callable[[str], None] | None = None,
-) -> Iterator[pd.DataFrame]:
+) -> Generator[Any, None, None]:
     """Predict a table in chunks: its rows, with columns of predictions.
 
     Parameters
@@ -72,36 +65,84 @@ def predict_chunks(
     wishes : Wishes, optional
     rows : int
         Maximum number of rows of a chunk.
+    n_jobs : int or None
+        Number of processes that predict, which changes no result; None for all cores if the table
+        is large: see `palmette.table._workers.map_in_order`.
+    form : callable, optional
+        Called with every chunk, in the process that predicts it.
     tell : callable, optional
         Called with messages for the user: before the first chunk about columns, and after the last
         about rows and values that could not be read.
 
     Yields
     ------
-    DataFrame
+    DataFrame, or what `form` returns
         The rows with ``prediction``, ``probability``, and by the options ``prediction_2``,
         ``probability_2``, ...; ``sure``, ``sure_probability``; ``set``; ``explanation``. An empty
         answer has no probability (NaN, an empty cell); that of several labels is the smallest. A
         name that the table already has gets an underscore.
     """
     wishes = wishes or Wishes()
-    answer = _answerer(model, wishes)
-    first_row = 1
+    predictor = _Predictor(model, source.title, wishes, form)
+    chunks = _read(model, source, wishes, rows, tell)
     unread = Unread()
-    for frame, lines in read_parts(source, rows):
-        if not source.header:
-            frame = model.schema_.named(frame, model.target_.columns, source.title)
-        if first_row == 1:
-            _check_first(model, frame, wishes, source, tell)
-        renamed = _renamed(frame, wishes.rename)
-        X = model.features(renamed, source.title, first_row=first_row, lines=lines, unread=unread)
-        yield _beside(frame, _by_parts(answer, X, model.hierarchy_.n_nodes))
-        first_row += len(frame)
+    for result, found in map_in_order(predictor, chunks, n_jobs, tell):
+        unread.update(found)
+        yield result
     if tell is not None:
         for sentence in unread.sentences(source.title):
             tell(sentence)
         if source.bad:
             tell(source.bad.sentence(source.title))
+
+
+class _Chunk(NamedTuple):
+    """Some rows of a table, the number of the first one, and their lines."""
+
+    frame: pd.DataFrame
+    first_row: int
+    lines: Any
+
+
+def _read(
+    model: TableModel, source: TableSource, wishes: Wishes, rows: int, tell: Any
+) -> Iterator[_Chunk]:
+    """Read the chunks of a table, whose columns are checked before the first."""
+    first_row = 1
+    for frame, lines in read_parts(source, rows):
+        if not source.header:
+            frame = model.schema_.named(frame, model.target_.columns, source.title)
+        if first_row == 1:
+            _check_first(model, frame, wishes, source, tell)
+        yield _Chunk(frame, first_row, lines)
+        first_row += len(frame)
+
+
+class _Predictor:
+    """A function from a chunk to its rows with predictions, and the values that are not read."""
+
+    def __init__(
+        self,
+        model: TableModel,
+        title: str,
+        wishes: Wishes,
+        form: Callable[[pd.DataFrame], Any] | None,
+    ) -> None:
+        self._model, self._title, self._wishes, self._form = model, title, wishes, form
+        self._answer = _answerer(model, wishes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # each process makes its answers itself: they may hold local functions
+        return _Predictor, (self._model, self._title, self._wishes, self._form)
+
+    def __call__(self, chunk: _Chunk) -> tuple[Any, Unread]:
+        model, unread = self._model, Unread()
+        X = model.features(
+            _renamed(chunk.frame, self._wishes.rename), self._title,
+            first_row=chunk.first_row, lines=chunk.lines, unread=unread,
+        )  # fmt: skip
+        found = _beside(chunk.frame, _by_parts(self._answer, X, model.hierarchy_.n_nodes))
+        return found if self._form is None else self._form(found), unread
 
 
 def _by_parts(answer: Callable[[Any], dict[str, Any]], X: Any, n_nodes: int) -> dict[str, Any]:
@@ -313,143 +354,3 @@ def _set_texts(model: TableModel, X: Any, texts: _Texts) -> list[str]:
         mark.join(texts.of(row[row > 0]).tolist())
         for row in np.split(sets.indices, sets.indptr[1:-1])
     ]
-
-
-# ---------------------------------------------------------------------- writing
-
-
-class TableWriter(Protocol):
-    """A writer of the chunks of a table."""
-
-    def write(self, frame: pd.DataFrame) -> None:
-        """Write some rows; all chunks have the same columns."""
-
-
-@contextmanager
-def open_writer(path: Path | None, excel_safe: bool = False) -> Iterator[TableWriter]:
-    """Open a table for writing, by its suffix; None is CSV on the standard output.
-
-    A file appears under its name after everything is written; after an error there is no file.
-
-    Parameters
-    ----------
-    path : Path or None
-    excel_safe : bool
-        Whether cells of CSV and TSV that look like formulas begin with an apostrophe.
-    """
-    change = text.excel_safe if excel_safe else None
-    if path is None:
-        # what a terminal shows must not control it
-        yield _Delimited(sys.stdout, ",", _visible if sys.stdout.isatty() else change)
-        sys.stdout.flush()
-        return
-    suffix = path.suffix.lower()
-    if suffix in (".parquet", ".pq"):
-        with atomic_write(path, "wb") as stream:
-            writer = _Parquet(stream)
-            try:
-                yield writer
-                writer.close()
-            finally:
-                writer.drop()
-        return
-    if suffix not in OUTPUTS:
-        raise PalmetteError(f"cannot write {path}: expected a suffix in {', '.join(OUTPUTS)}.")
-    with atomic_write(path) as stream:
-        if suffix in (".jsonl", ".ndjson"):
-            yield _JsonLines(stream)
-        else:
-            yield _Delimited(stream, "\t" if suffix == ".tsv" else ",", change)
-
-
-_Change = Callable[[Any], Any]
-
-
-def _visible(cell: Any) -> Any:
-    return text.visible(cell) if isinstance(cell, str) else cell
-
-
-class _Delimited:
-    def __init__(self, stream: Any, delimiter: str, change: _Change | None) -> None:
-        self._change = change
-        self._writer = text.csv_writer(stream, delimiter)
-        self._begun = False
-
-    def write(self, frame: pd.DataFrame) -> None:
-        rows: Iterator[Any] = zip(*(_written(frame[name]) for name in frame.columns), strict=True)
-        if not self._begun:
-            rows = chain([frame.columns], rows)
-            self._begun = True
-        if self._change is not None:
-            rows = (map(self._change, row) for row in rows)
-        self._writer.writerows(rows)
-
-
-class _JsonLines:
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def write(self, frame: pd.DataFrame) -> None:
-        columns = [[_plain(cell) for cell in frame[name].tolist()] for name in frame.columns]
-        names = list(frame.columns)
-        for row in zip(*columns, strict=True):
-            record = dict(zip(names, row, strict=True))
-            line = json.dumps(record, ensure_ascii=False, default=str)
-            self._stream.write(text.visible(line) + "\n")
-
-
-class _Parquet:
-    """Columns have the types of the first chunk; other types are errors."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        self._writer: Any = None
-
-    def write(self, frame: pd.DataFrame) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            if self._writer is None:
-                table = pa.Table.from_pandas(frame, preserve_index=False)
-                fields = [
-                    # a column without values may have strings in later chunks
-                    pa.field(f.name, pa.string()) if pa.types.is_null(f.type) else f
-                    for f in table.schema.remove_metadata()
-                ]
-                self._schema = pa.schema(fields)
-                self._writer = pq.ParquetWriter(self._stream, self._schema)
-            table = pa.Table.from_pandas(frame, schema=self._schema, preserve_index=False)
-        except (pa.ArrowException, TypeError) as error:
-            raise PalmetteError(
-                f"the rows cannot be written as Parquet ({error}). Write CSV or JSON lines."
-            ) from error
-        self._writer.write_table(table)
-
-    def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
-
-    def drop(self) -> None:
-        if self._writer is not None:  # after an error it would write its end to a closed file
-            self._writer.is_open = False
-
-
-def _written(column: pd.Series[Any]) -> list[Any]:
-    """Cells of a column as written; empty for missing values."""
-    if column.dtype.kind == "f":
-        return ["" if x != x else format(x, ".6g") for x in column.tolist()]
-    if column.dtype.kind == "O":
-        return ["" if cell is None or cell != cell else cell for cell in column.tolist()]
-    cells = column.tolist()
-    return ["" if cell is None or cell != cell else cell for cell in cells]
-
-
-def _plain(cell: Any) -> Any:
-    if isinstance(cell, np.ndarray):
-        return cell.tolist()
-    if isinstance(cell, np.generic):
-        cell = cell.item()
-    if isinstance(cell, float) and not np.isfinite(cell):
-        return None
-    return cell

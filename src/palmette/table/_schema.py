@@ -319,6 +319,12 @@ class Unread:
         self.counts[name] = self.counts.get(name, 0) + count
         self._first.setdefault(name, f"as a {kind}, such as {str(value)[:60]!r} in {place}")
 
+    def update(self, later: Unread) -> None:
+        """Add the values of later rows."""
+        for name, count in later.counts.items():
+            self.counts[name] = self.counts.get(name, 0) + count
+            self._first.setdefault(name, later._first[name])
+
     def sentences(self, title: str = "") -> list[str]:
         """Return a sentence for each column."""
         where = f"{title}: " if title else ""

@@ -1,0 +1,213 @@
+"""Writing tables in chunks, whole or not at all: CSV, TSV, JSON lines, Parquet."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from palmette import _text as text
+from palmette._files import atomic_write
+from palmette.exceptions import PalmetteError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+OUTPUTS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
+
+
+class Piece(NamedTuple):
+    """Some rows in the form in which they are written.
+
+    Parameters
+    ----------
+    n_rows : int
+    content : str or DataFrame
+        By format.
+    header : str
+        What is written before the first piece.
+    """
+
+    n_rows: int
+    content: Any
+    header: str = ""
+
+
+Form = Callable[["pd.DataFrame"], Piece]
+
+
+class TableWriter(Protocol):
+    """A writer of the chunks of a table.
+
+    Attributes
+    ----------
+    form : callable
+        Gives the rows of a DataFrame the form in which `append` takes them, in any process.
+    """
+
+    form: Form
+
+    def append(self, piece: Piece) -> None:
+        """Write some rows; all pieces have the same columns."""
+
+    def write(self, frame: pd.DataFrame) -> None:
+        """Write some rows; all chunks have the same columns."""
+
+
+@contextmanager
+def open_writer(path: Path | None, excel_safe: bool = False) -> Iterator[TableWriter]:
+    """Open a table for writing, by its suffix; None is CSV on the standard output.
+
+    A file appears under its name after everything is written; after an error there is no file.
+
+    Parameters
+    ----------
+    path : Path or None
+    excel_safe : bool
+        Whether cells of CSV and TSV that look like formulas begin with an apostrophe.
+    """
+    change = text.excel_safe if excel_safe else None
+    if path is None:
+        # what a terminal shows must not control it
+        yield _Texts(sys.stdout, _Delimited(",", _visible if sys.stdout.isatty() else change))
+        sys.stdout.flush()
+        return
+    suffix = path.suffix.lower()
+    if suffix in (".parquet", ".pq"):
+        with atomic_write(path, "wb") as stream:
+            writer = _Parquet(stream)
+            try:
+                yield writer
+                writer.close()
+            finally:
+                writer.drop()
+        return
+    if suffix not in OUTPUTS:
+        raise PalmetteError(f"cannot write {path}: expected a suffix in {', '.join(OUTPUTS)}.")
+    with atomic_write(path) as stream:
+        if suffix in (".jsonl", ".ndjson"):
+            yield _Texts(stream, _json_lines)
+        else:
+            yield _Texts(stream, _Delimited("\t" if suffix == ".tsv" else ",", change))
+
+
+class _Texts:
+    """A writer of pieces of text."""
+
+    def __init__(self, stream: Any, form: Form) -> None:
+        self._stream, self.form = stream, form
+        self._begun = False
+
+    def append(self, piece: Piece) -> None:
+        if not self._begun:
+            self._stream.write(piece.header)
+            self._begun = True
+        self._stream.write(piece.content)
+
+    def write(self, frame: pd.DataFrame) -> None:
+        self.append(self.form(frame))
+
+
+def _visible(cell: Any) -> Any:
+    return text.visible(cell) if isinstance(cell, str) else cell
+
+
+@dataclass(frozen=True)
+class _Delimited:
+    """Rows as CSV or TSV."""
+
+    delimiter: str
+    change: Callable[[Any], Any] | None
+
+    def __call__(self, frame: pd.DataFrame) -> Piece:
+        rows = zip(*(_written(frame[name]) for name in frame.columns), strict=True)
+        return Piece(len(frame), self._text(rows), self._text([frame.columns]))
+
+    def _text(self, rows: Any) -> str:
+        stream = io.StringIO()
+        if self.change is not None:
+            rows = (map(self.change, row) for row in rows)
+        text.csv_writer(stream, self.delimiter).writerows(rows)
+        return stream.getvalue()
+
+
+def _json_lines(frame: pd.DataFrame) -> Piece:
+    """Rows as JSON objects."""
+    columns = [[_plain(cell) for cell in frame[name].tolist()] for name in frame.columns]
+    names = list(frame.columns)
+    records = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+    lines = (json.dumps(record, ensure_ascii=False, default=str) for record in records)
+    content = "".join(f"{text.visible(line)}\n" for line in lines)
+    return Piece(len(frame), content)
+
+
+def _as_it_is(frame: pd.DataFrame) -> Piece:
+    return Piece(len(frame), frame)
+
+
+class _Parquet:
+    """Columns have the types of the first chunk; other types are errors."""
+
+    def __init__(self, stream: Any) -> None:
+        self.form: Form = _as_it_is
+        self._stream = stream
+        self._writer: Any = None
+
+    def append(self, piece: Piece) -> None:
+        self.write(piece.content)
+
+    def write(self, frame: pd.DataFrame) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            if self._writer is None:
+                table = pa.Table.from_pandas(frame, preserve_index=False)
+                fields = [
+                    # a column without values may have strings in later chunks
+                    pa.field(f.name, pa.string()) if pa.types.is_null(f.type) else f
+                    for f in table.schema.remove_metadata()
+                ]
+                self._schema = pa.schema(fields)
+                self._writer = pq.ParquetWriter(self._stream, self._schema)
+            table = pa.Table.from_pandas(frame, schema=self._schema, preserve_index=False)
+        except (pa.ArrowException, TypeError) as error:
+            raise PalmetteError(
+                f"the rows cannot be written as Parquet ({error}). Write CSV or JSON lines."
+            ) from error
+        self._writer.write_table(table)
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+
+    def drop(self) -> None:
+        if self._writer is not None:  # after an error it would write its end to a closed file
+            self._writer.is_open = False
+
+
+def _written(column: pd.Series[Any]) -> list[Any]:
+    """Cells of a column as written; empty for missing values."""
+    if column.dtype.kind == "f":
+        return ["" if x != x else format(x, ".6g") for x in column.tolist()]
+    if column.dtype.kind == "O":
+        return ["" if cell is None or cell != cell else cell for cell in column.tolist()]
+    cells = column.tolist()
+    return ["" if cell is None or cell != cell else cell for cell in cells]
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, np.ndarray):
+        return cell.tolist()
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    if isinstance(cell, float) and not np.isfinite(cell):
+        return None
+    return cell
