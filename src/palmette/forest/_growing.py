@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import FloatArray, IntArray
+from palmette.base._fitting import Threads
 from palmette.forest._oblique_trees import GrownTree, ObliqueTrees, kernel_rows
 from palmette.forest._rows import DistinctRows
 
@@ -337,9 +338,13 @@ class ForestGrower:
 
         A row is predicted by the trees that left out a copy of it, or by all if none did.
         """
-        mask = np.empty((len(self._rows.first), trees.n_trees), dtype=bool)
-        for tree in range(trees.n_trees):
-            mask[:, tree] = self._draw_rows(self._generator(tree)) < self._rows.copies
+
+        def is_left_out(tree: int) -> NDArray[np.bool_]:
+            return self._draw_rows(self._generator(tree)) < self._rows.copies
+
+        with Threads(n_jobs) as threads:
+            mask = np.stack(threads.map(is_left_out, range(trees.n_trees)))
+        mask = np.ascontiguousarray(mask.T)
         mask[~mask.any(axis=1)] = True
         proba = trees.proba(self._X, self.label_shares, label_vote, n_jobs, mask)
         return proba[self._rows.kind]
