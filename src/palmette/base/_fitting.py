@@ -7,6 +7,7 @@ import itertools
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from queue import SimpleQueue
 from typing import Any, NamedTuple
@@ -463,10 +464,22 @@ def run_jobs(
 
 
 def _call(function: Callable[..., Any], job: Sequence[Any]) -> Any:
-    if _n_dense(tuple(job)) > _SMALL:
+    with one_thread_if_small(_n_dense(tuple(job))):
         return function(*job)
-    with _thread_pools().limit(limits=1, user_api="blas"):
-        return function(*job)
+
+
+def one_thread_if_small(n_values: int) -> AbstractContextManager[Any]:
+    """Return a context in which BLAS has one thread if its largest table is small.
+
+    Examples
+    --------
+    >>> with one_thread_if_small(100):
+    ...     float(np.ones(2) @ np.ones(2))
+    2.0
+    """
+    if n_values > _SMALL:
+        return nullcontext()
+    return _thread_pools().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
 
 
 def _n_dense(value: Any) -> int:

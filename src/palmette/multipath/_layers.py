@@ -262,37 +262,76 @@ def train_with_torch(
 ) -> list[Array]:
     """Train the weights of a `NumpyNetwork` with torch, on a CUDA device if there is one.
 
-    Dense rows are copied to the device once, sparse rows batch by batch. The parameters are those
-    of `NumpyNetwork.train`; the new weights are returned.
+    Dense rows and labels are copied to the device once, sparse rows batch by batch. Nothing is read
+    back within an epoch, so that the device need not wait. The parameters are those of
+    `NumpyNetwork.train`; the new weights are returned.
     """
     import torch
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     torch.manual_seed(seed)
     tensors = [torch.tensor(part, device=device, requires_grad=True) for part in parts]
-    optimizer = torch.optim.Adam(tensors, lr=1.0, weight_decay=decay)
+    # fused: one kernel for all weights, instead of about ten per layer
+    optimizer = torch.optim.Adam(
+        tensors, lr=1.0, weight_decay=decay, fused=True if device.type == "cuda" else None
+    )
     loss_of = torch.nn.functional.binary_cross_entropy_with_logits
-    is_sparse = sparse.issparse(X)
-    rows_on_device = None if is_sparse else torch.tensor(np.ascontiguousarray(X), device=device)
+    rows_on_device = (
+        None if sparse.issparse(X) else torch.tensor(np.ascontiguousarray(X), device=device)
+    )
+    labels = _LabelsOnDevice(Y, device)
+    all_weights = torch.tensor(weights, device=device)[:, None]
     for epoch, epoch_rates in enumerate(rates):
-        total = 0.0
-        for rows, rate in zip(batches(epoch), epoch_rates, strict=True):
-            places = torch.as_tensor(rows, device=device)
+        parts_of_epoch = batches(epoch)
+        order = torch.as_tensor(np.concatenate(parts_of_epoch), device=device)
+        total, end = torch.zeros((), device=device), 0
+        for rows, rate in zip(parts_of_epoch, epoch_rates, strict=True):
+            places = order[end : end + len(rows)]
+            end += len(rows)
             if rows_on_device is None:
                 signal = torch.tensor(X[rows].toarray(), device=device)
             else:
                 signal = rows_on_device[places]
             for layer in range(0, len(tensors) - 2, 2):
-                signal = torch.relu(signal @ tensors[layer] + tensors[layer + 1])
+                signal = torch.relu(torch.addmm(tensors[layer + 1], signal, tensors[layer]))
                 signal = torch.nn.functional.dropout(signal, dropout)
-            logits = signal @ tensors[-2] + tensors[-1]
-            truth = torch.tensor(Y[rows].toarray().astype(np.float32), device=device)
-            weight = torch.tensor(weights[rows, None], device=device)
-            loss = loss_of(logits, truth, weight=weight.expand_as(logits))
+            logits = torch.addmm(tensors[-1], signal, tensors[-2])
+            loss = loss_of(logits, labels.of(places, rows), weight=all_weights[places])
             optimizer.param_groups[0]["lr"] = float(rate)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-            total += float(loss.detach()) * len(rows)
-        report(epoch, total / Y.shape[0])
+            total += loss.detach() * len(rows)
+        report(epoch, float(total) / Y.shape[0])
     return [tensor.detach().cpu().numpy() for tensor in tensors]
+
+
+class _LabelsOnDevice:
+    """The true cells of all rows on the device of torch, and the dense labels of some rows.
+
+    Parameters
+    ----------
+    Y : sparse bool array of shape (n_samples, n_columns)
+    device : torch.device
+    """
+
+    def __init__(self, Y: sparse.csr_array, device: Any) -> None:
+        import torch
+
+        self._torch, self._device = torch, device
+        self._n_columns = Y.shape[1]
+        self._sizes = np.diff(Y.indptr)  # here too: the device is not asked for sizes
+        self._starts = torch.as_tensor(Y.indptr.astype(np.int64), device=device)
+        self._columns = torch.as_tensor(Y.indices.astype(np.int64), device=device)
+
+    def of(self, places: Any, rows: NDArray[np.intp]) -> Any:
+        """Return labels of shape (n_rows, n_columns) as 0 and 1; `places` are the same rows."""
+        torch, total = self._torch, int(self._sizes[rows].sum())
+        starts = self._starts[places]
+        sizes = self._starts[places + 1] - starts
+        row = torch.repeat_interleave(sizes, output_size=total)
+        before = torch.cumsum(sizes, 0) - sizes
+        cells = torch.arange(total, device=self._device) - before[row] + starts[row]
+        truth = torch.zeros(len(rows), self._n_columns, device=self._device)
+        truth.view(-1)[row * self._n_columns + self._columns[cells]] = 1.0
+        return truth

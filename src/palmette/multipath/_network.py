@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from palmette._arrays import FloatArray
+from palmette.base._fitting import one_thread_if_small
 from palmette.decisions._thresholds import Threshold
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -24,6 +25,8 @@ from palmette.multipath._layers import (
 )
 
 _MIN_STEPS = 2_000  # with one path per row: fewer steps underfit data of many classes
+_BATCH, _LARGEST_BATCH = 64, 512  # rows
+_MIN_BATCHES = 80  # per epoch, before batches grow
 _NARROWEST, _WIDEST = 64, 500  # units of the layers
 _RATE = 1e-3  # of the widest
 
@@ -46,9 +49,11 @@ class CoherentNetworkClassifier(CoherentClassifier):
         path.
     learning_rate : float or "auto"
         Initial learning rate of Adam; it decreases to 0 by cosine annealing. "auto" is 0.001 for
-        layers of 500 units, and larger for smaller ones.
-    batch_size : int
-        Maximum number of rows per batch.
+        layers of 500 units and batches of 64 rows, and larger for smaller layers and larger
+        batches: in proportion to the square root of their size.
+    batch_size : int or "auto"
+        Maximum number of rows per batch; "auto" is 64 for up to 5,120 rows, then one 80th of the
+        rows, at most 512.
     weight_decay : float
         l2 penalty.
     backend : {"auto", "numpy", "torch"}
@@ -87,7 +92,7 @@ class CoherentNetworkClassifier(CoherentClassifier):
         n_epochs: int | str = "auto",
         dropout: float | str = "auto",
         learning_rate: float | str = "auto",
-        batch_size: int = 64,
+        batch_size: int | str = "auto",
         weight_decay: float = 1e-5,
         backend: str = "auto",
         missing: str = "mean",
@@ -125,10 +130,14 @@ class CoherentNetworkClassifier(CoherentClassifier):
             raise PalmetteError(
                 f"dropout={dropout!r}: expected 'auto' or a number of at least 0 and below 1."
             )
-        for name in ("hidden", "learning_rate"):
+        expectations = {
+            "hidden": "a tuple of integers",
+            "learning_rate": "a positive number",
+            "batch_size": "a positive integer",
+        }
+        for name, expected in expectations.items():
             value = getattr(self, name)
             if isinstance(value, str) and value != "auto":
-                expected = "a tuple of integers" if name == "hidden" else "a positive number"
                 raise PalmetteError(f"{name}={value!r}: expected 'auto' or {expected}.")
         if self.backend not in ("auto", "numpy", "torch"):
             raise PalmetteError(f"backend={self.backend!r}: expected 'auto', 'numpy' or 'torch'.")
@@ -144,14 +153,15 @@ class CoherentNetworkClassifier(CoherentClassifier):
         prior = np.asarray(Y.T @ weights) / n_rows
         single = self._has_one_path_per_row(Y)
         dropout = (0.2 if single else 0.5) if self.dropout == "auto" else float(self.dropout)
-        size = min(self.batch_size, n_rows)
+        size = min(self._batch_rows(n_rows), n_rows)
         n_batches = -(-n_rows // size)
         width = min(max(n_rows // 2, _NARROWEST), _WIDEST)
         self.hidden_ = (width, width) if isinstance(self.hidden, str) else tuple(self.hidden)
         # narrow layers need larger steps, and fewer
         growth = float(np.sqrt(_WIDEST / max(self.hidden_, default=_WIDEST)))
         self.n_epochs_ = self._epochs(single, n_batches, growth)
-        first = _RATE * growth if self.learning_rate == "auto" else float(self.learning_rate)
+        rate = _RATE * growth * float(np.sqrt(max(size, _BATCH) / _BATCH))
+        first = rate if self.learning_rate == "auto" else float(self.learning_rate)
         rates = np.split(learning_rates(first, self.n_epochs_ * n_batches), self.n_epochs_)
         self.loss_curve_: list[float] = []
         parts = initial_weights([X.shape[1], *self.hidden_, Y.shape[1]], prior, rng)
@@ -172,7 +182,16 @@ class CoherentNetworkClassifier(CoherentClassifier):
             self._network = NumpyNetwork(parts, dropout, self.weight_decay)
         else:
             self._network = NumpyNetwork(parts, dropout, self.weight_decay)
-            self._network.train(X, Y, scale, batches, rates, rng, self._record_loss)
+            largest = max(
+                *(part.size for part in parts), size * max(part.shape[0] for part in parts)
+            )
+            with one_thread_if_small(largest):
+                self._network.train(X, Y, scale, batches, rates, rng, self._record_loss)
+
+    def _batch_rows(self, n_rows: int) -> int:
+        if self.batch_size != "auto":
+            return int(self.batch_size)
+        return min(max(n_rows // _MIN_BATCHES, _BATCH), _LARGEST_BATCH)
 
     def _epochs(self, single: bool, n_batches: int, growth: float) -> int:
         if self.n_epochs != "auto":
