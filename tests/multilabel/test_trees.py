@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -181,3 +182,15 @@ def test_figures_on_emotions(data_home):
         auc = roc_auc_score(truth[test], model.predict_proba(rows[test]), average="macro")
         scores.append((f, auc))
     np.testing.assert_allclose(np.mean(scores, axis=0), [0.700, 0.858], atol=0.015)
+
+
+def test_predictions_hold_the_shares_of_one_tree_at_a_time():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(200, 5)), rng.integers(0, 2, (200, 60))
+    model = TreesMultilabel(n_estimators=40, n_jobs=1, random_state=0).fit(X, Y)
+    model.predict(X)  # imports
+    tracemalloc.start()
+    model.predict(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10 * Y.size * 8  # not 40 trees x rows x labels x 2
