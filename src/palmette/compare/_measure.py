@@ -145,11 +145,12 @@ def environment() -> dict[str, Any]:
      'scikit-learn']
     """
     import platform
-    from importlib.metadata import version
 
     import numpy
     import scipy
     import sklearn
+
+    from palmette import __version__
 
     return {
         "machine": platform.machine(),
@@ -157,7 +158,7 @@ def environment() -> dict[str, Any]:
         "cores": os.cpu_count() or 0,
         "system": platform.system(),
         "python": sys.version.split()[0],
-        "palmette": version("palmette"),
+        "palmette": __version__,
         "numpy": numpy.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
