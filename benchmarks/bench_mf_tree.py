@@ -44,6 +44,9 @@ class Counting:
     def __getattr__(self, name):
         return getattr(self.routes, name)
 
+    def follow(self, X, table, width):
+        return None  # so that the search asks for scores
+
     def score(self, X, rows, nodes, starts):
         self.n_products += int(np.diff(self.routes.first_lane)[nodes].sum())
         return self.routes.score(X, rows, nodes, starts)

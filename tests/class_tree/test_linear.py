@@ -220,6 +220,38 @@ class TestPrune:
         assert np.array_equal(pruned.coef.toarray(), expected)
         assert 0 < pruned.n_weights < whole.n_weights
 
+    def test_of_nothing_is_stored_whole_and_scores_the_same(self):
+        # two levels, and more rows than a table of all features pays for
+        X, codes = sparse_rows(6)
+        tree = Hierarchy.from_paths([("g", name) for name in "abc"] + [("h", n) for n in "def"])
+        whole = LinearRouter().train(problem_of(tree, X, codes))
+        larger = LinearRouter(prune=1e-300).train(problem_of(tree, X, codes))
+        assert whole.lanes is None
+        assert larger.lanes is not None
+        assert np.array_equal(whole.bias, larger.bias)
+        assert np.array_equal(whole.coef.toarray(), larger.coef.toarray())
+        nodes = np.repeat(np.arange(3, dtype=np.int32), 4)
+        rows, starts = np.tile(np.arange(4), 3), np.cumsum([0, *np.diff(whole.first_option)[nodes]])
+        prepared = whole.prepare(X)
+        assert np.array_equal(
+            whole.score(prepared, rows, nodes, starts), larger.score(prepared, rows, nodes, starts)
+        )
+
+    def test_many_options_are_stored_as_they_are_trained(self):
+        rng = np.random.default_rng(0)  # 40 options are three tasks of one node
+        X = sparse.random_array((120, 50), density=0.3, rng=rng, format="csr")
+        star = Hierarchy.star([f"{k:02}" for k in range(40)])
+        codes = np.arange(120) % 40
+        routes = LinearRouter().train(problem_of(star, X, codes))
+        assert routes.lanes is not None
+        assert routes.coef.shape == (40, 50)
+        margins = X.toarray() @ routes.coef.toarray().T + routes.bias
+        scores = routes.score(
+            routes.prepare(X), np.arange(120), np.zeros(120, np.int32), np.arange(0, 4801, 40)
+        )
+        expected = -(np.maximum(0.0, 1.0 - margins) ** 2)
+        np.testing.assert_allclose(scores.reshape(120, 40), expected, atol=1e-12)
+
     def test_of_everything_leaves_the_biases(self):
         X, codes = sparse_rows(3)
         star = Hierarchy.star(list("abc"))

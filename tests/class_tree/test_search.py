@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from tests.class_tree.routing_literal import (
     GivenScores,
     all_paths,
@@ -10,6 +11,8 @@ from tests.class_tree.routing_literal import (
     table_of,
 )
 
+from palmette.class_tree._linear import LinearRouter
+from palmette.class_tree._routing import RoutingProblem
 from palmette.class_tree._search import best_labels, class_scores
 
 N_ROWS = 20
@@ -108,3 +111,35 @@ def test_of_equal_paths_the_first_stays_ahead():
     routes = GivenScores(table, np.zeros((N_ROWS, table.n_options)))
     labels, _ = best_labels(table, routes, None, N_ROWS, 1)
     assert len(np.unique(labels)) == 1
+
+
+class StepByStep:
+    """Linear routes that only give scores, so that Python makes every step of the search."""
+
+    def __init__(self, routes):
+        self.routes = routes
+
+    def follow(self, X, table, width):
+        return None
+
+    def score(self, X, rows, nodes, starts):
+        return self.routes.score(X, rows, nodes, starts)
+
+
+@pytest.mark.parametrize("prune", [0.0, 0.05])
+@pytest.mark.parametrize("dag", [False, True])
+@pytest.mark.parametrize("form", [sparse.csr_array, lambda X: X.toarray()], ids=["sparse", "dense"])
+def test_the_search_of_linear_routes_makes_the_same_steps(prune, dag, form):
+    rng = np.random.default_rng(3)
+    table = table_of(random_hierarchy(rng, 14, dag=dag))
+    X = sparse.random_array((90, 60), density=0.2, rng=rng, format="csr")
+    X = sparse.csr_array(sparse.vstack([X[:80], X[:10] * 0.0]))
+    routes = LinearRouter(prune=prune).train(RoutingProblem(X, np.arange(90) % 14, table))
+    assert (routes.lanes is None) == (prune == 0 and table.sizes.max() <= 16)
+    for n_rows in (1, 3, 90):  # few rows search the features of a node, many use a table
+        rows = routes.prepare(form(X[:n_rows]))
+        for width in (1, 3, 20):
+            labels, values = best_labels(table, routes, rows, n_rows, width)
+            slow_labels, slow = best_labels(table, StepByStep(routes), rows, n_rows, width)
+            assert np.array_equal(labels, slow_labels)
+            assert np.array_equal(values, slow)

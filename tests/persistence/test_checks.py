@@ -20,7 +20,7 @@ from palmette.forest._oblique_trees import ObliqueTrees
 from palmette.persistence import load, save
 from palmette.persistence.checkpoints import read_checkpoint, write_checkpoint
 from palmette.persistence.checks import check_starts, integers, numbers, same_shapes, within
-from palmette.routing import OptionTable
+from palmette.routing import LinearRouter, OptionTable
 from palmette.table import TextVectorizer
 from palmette.trees._carts import Carts
 
@@ -41,6 +41,7 @@ def model(name: str) -> Any:
         "cart votes": pm.AdaBoostMHClassifier(**FEW, weak_learner="cart"),
         "masked": pm.HierarchicalAdaBoostClassifier(**FEW, weak_learner="stump"),
         "linear": pm.ClassTreeClassifier(router="linear"),
+        "pruned": pm.ClassTreeClassifier(router=LinearRouter(prune=1e-6)),
         "pairs": pm.DAGSVMClassifier(),
         "forest": pm.StructuredForestClassifier(**FEW),
     }[name]
@@ -49,7 +50,7 @@ def model(name: str) -> Any:
 
 def part(name: str) -> Any:
     """Return the object of a model that kernels walk."""
-    if name in ("linear", "pairs"):
+    if name in ("linear", "pruned", "pairs"):
         return model(name).options_
     if name == "carts":
         return node_votes().carts
@@ -86,6 +87,7 @@ def changed(array: np.ndarray, place: Any, value: Any) -> np.ndarray:
         "cart votes",
         "masked",
         "linear",
+        "pruned",
         "pairs",
         "forest",
     ],
@@ -263,12 +265,37 @@ def test_routes_fit_their_options():
     [("features", 0, 99), ("lanes", 0, 99), ("first_lane", 1, 5), ("first_entry", 1, 10**6)],
 )
 def test_linear_routes_have_weights_of_their_own(field, place, value):
-    routes = model("linear").routes_
+    refuses_other_arrays(model("pruned").routes_, field, place, value)
+
+
+@pytest.mark.parametrize(
+    ("field", "place", "value"),
+    [("features", 0, 99), ("first_feature", 1, 10**6), ("first_lane", 1, 5)],
+)
+def test_linear_routes_of_whole_nodes_have_weights_of_their_own(field, place, value):
+    refuses_other_arrays(model("linear").routes_, field, place, value)
+
+
+def refuses_other_arrays(routes, field, place, value):
     with pytest.raises(ValueError, match=r"."):
         spoilt(routes, **{field: changed(getattr(routes, field), place, value)}).check_arrays()
     for other in (None, *wrong_arrays(getattr(routes, field))):
         with pytest.raises(ValueError, match=field):
             spoilt(routes, **{field: other}).check_arrays()
+
+
+def test_linear_routes_are_whole_or_pruned():
+    whole, pruned = model("linear").routes_, model("pruned").routes_
+    assert whole.lanes is None
+    assert whole.first_entry is None
+    with pytest.raises(ValueError, match="wrong number of weights"):
+        spoilt(whole, weights=whole.weights[:-1].copy()).check_arrays()
+    with pytest.raises(ValueError, match="wrong number of weights"):
+        spoilt(pruned, lanes=None, first_entry=None, weights=whole.weights[:3]).check_arrays()
+    with pytest.raises(ValueError, match="first_entry"):
+        spoilt(whole, lanes=pruned.lanes).check_arrays()
+    with pytest.raises(ValueError, match="lanes"):
+        spoilt(whole, first_entry=pruned.first_entry).check_arrays()
 
 
 def test_a_forest_fits_its_labels_and_features():

@@ -17,6 +17,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from palmette._kernels import inner, kernel
+from palmette.class_tree._lane_sums import add_products, move_weights
 from palmette.trees._random import next_below
 
 _SMALL = 1e-12  # gradients below this value are regarded as zero
@@ -268,10 +269,7 @@ def _margins(
     bias = len(weights) - 1
     for target in range(n_targets):
         margins[target] = weights[bias, target]
-    for e in range(length):
-        value, j = values[first + e], columns[start + e]
-        for target in range(n_targets):
-            margins[target] += value * weights[j, target]
+    add_products(values, first, columns, start, length, weights, 0, n_targets, margins)
 
 
 @inner(inline="always")
@@ -286,10 +284,7 @@ def _move(
 ) -> None:
     n_targets = weights.shape[1]
     bias = len(weights) - 1
-    for e in range(length):
-        value, j = values[first + e], columns[start + e]
-        for target in range(n_targets):
-            weights[j, target] += value * steps[target]
+    move_weights(values, first, columns, start, length, weights, n_targets, steps)
     for target in range(n_targets):
         weights[bias, target] += steps[target]
 
@@ -317,7 +312,6 @@ def _squared_norms(
     return norms
 
 
-@kernel
 def compact_columns(
     columns: NDArray[np.int32],
     starts: NDArray[np.int64],
@@ -329,9 +323,9 @@ def compact_columns(
 
     Parameters
     ----------
-    columns, starts, lengths : arrays, IN
+    columns, starts, lengths : arrays
         Entries of all rows; see the module.
-    rows : int64 array of shape (n_rows,), IN
+    rows : int64 array of shape (n_rows,)
         The selected rows.
     n_features : int
 
@@ -344,29 +338,71 @@ def compact_columns(
     local_starts : int64 array of shape (n_rows,)
         Where the entries of a row begin in `local`.
     """
+    used = used_columns(columns, starts, lengths, rows, n_features)
+    return used, *local_columns(columns, starts, lengths, rows, used, n_features)
+
+
+def used_columns(
+    columns: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    n_features: int,
+) -> NDArray[np.int32]:
+    """Return the columns that occur in some rows, ascending; see `compact_columns`."""
+    seen = np.zeros(n_features, dtype=np.bool_)
+    _mark_columns(columns, starts, lengths, rows, seen)
+    return np.flatnonzero(seen).astype(np.int32)
+
+
+@kernel
+def _mark_columns(
+    columns: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    seen: NDArray[np.bool_],
+) -> None:
+    for i in rows:
+        for e in range(starts[i], starts[i] + lengths[i]):
+            seen[columns[e]] = True
+
+
+@kernel
+def local_columns(
+    columns: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    used: NDArray[np.int32],
+    n_features: int,
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the position of every entry of some rows in the columns used, and starts of rows.
+
+    Parameters
+    ----------
+    columns, starts, lengths, rows : arrays, IN
+        As in `compact_columns`.
+    used : int32 array, IN
+        All columns of these rows, and perhaps others.
+    n_features : int
+
+    Returns
+    -------
+    local, local_starts
+        As in `compact_columns`.
+    """
     place, local_starts = np.empty(n_features, np.int32), np.empty(len(rows), np.int64)
-    for j in range(n_features):
-        place[j] = -1
+    for k in range(len(used)):  # other columns are never read
+        place[used[k]] = k
     n_entries = 0
     for r in range(len(rows)):
-        i = rows[r]
         local_starts[r] = n_entries
-        n_entries += lengths[i]
-        for e in range(starts[i], starts[i] + lengths[i]):
-            place[columns[e]] = 0
-    n_used = 0
-    for j in range(n_features):
-        if place[j] == 0:
-            place[j] = n_used
-            n_used += 1
-    used = np.empty(n_used, np.int32)
-    for j in range(n_features):
-        if place[j] >= 0:
-            used[place[j]] = j
+        n_entries += lengths[rows[r]]
     local = np.empty(n_entries, np.int32)
     at = 0
     for i in rows:
         for e in range(starts[i], starts[i] + lengths[i]):
             local[at] = place[columns[e]]
             at += 1
-    return used, local, local_starts
+    return local, local_starts

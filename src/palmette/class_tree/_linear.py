@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import warnings
 from itertools import combinations
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from palmette._arrays import FloatArray, IntArray, read_only
 from palmette._stopping import raise_if_stopped, stop_flag
-from palmette.class_tree._linear_routes import FlatRows, LinearRoutes
+from palmette.class_tree._linear_routes import FlatRows, LinearRoutes, PrunedNodes, WholeNodes
 from palmette.class_tree._routing import Router, RoutingProblem
 from palmette.exceptions import PalmetteError
-
-_Block: TypeAlias = tuple[sparse.csr_array, FloatArray]  # weights and biases of classifiers
 
 # up to this number of features, and if there are more rows, Newton's method is faster
 _NEWTON_FEATURES = {"squared_hinge": 512, "logistic": 128}
 _FEW_FEATURES = 32  # up to this number it is fast for any number of rows, and exact
 _COSTS = (1e-100, 1e6)  # bounds of C="scale": rows may be close to zero
 _NEWTON_STEPS, _ROW_UPDATES = 1000, 80_000  # limits of max_iter="auto"
+_MOST = 0.75  # share of all features from which the rows of a node are not renumbered
+_ROWS_AT_ONCE = 2**16
 _AT_ONCE = 16  # number of classifiers that are trained together: two cache lines of weights
 
 
@@ -120,16 +119,30 @@ class LinearRouter(Router):
         return self._train(problem, [_Task(node, pair, signs) for node, pair in enumerate(pairs)])
 
     def _train(self, problem: RoutingProblem, tasks: list[_Task]) -> LinearRoutes:
+        """Train all classifiers, those of many rows first, and pack those of a node at once."""
         self._check()
         rows = FlatRows.of(problem.X)
         C = _scaled_cost(rows, problem.weights) if self.C == "scale" else float(self.C)
         stop = stop_flag()
+        packing = WholeNodes if self.prune == 0 and _one_per_node(tasks) else PrunedNodes
+        shapes = [(task.node, task.signs.shape[1]) for task in tasks]
+        columns = _columns_of(problem, rows, tasks)
+        packed = packing(problem.table, shapes, columns, rows.n_features, self.prune)
+        del columns
+
+        def solve(k: int) -> int:
+            weights, passes = self._solve(problem, rows, tasks[k], packed.columns(k), C, stop)
+            packed.put(k, weights)
+            return passes
+
+        # the nodes of many rows take longest: no thread should begin them last
+        by_size = sorted(range(len(tasks)), key=lambda k: -problem.count_rows(tasks[k].classes))
         with threadpool_limits(1, user_api="blas"):  # threads slow small matrices down
-            trained = problem.run(lambda task: self._solve(problem, rows, task, C, stop), tasks)
+            trained = problem.run(solve, by_size)
         raise_if_stopped(stop)
         n_failed = 0
         if not isinstance(self.max_iter, str):
-            n_failed = sum(passes >= self.max_iter for _, _, passes in trained)
+            n_failed = sum(passes >= self.max_iter for passes in trained)
         if n_failed:
             warnings.warn(
                 f"{n_failed} of {len(tasks)} optimizations did not converge within max_iter="
@@ -137,13 +150,8 @@ class LinearRouter(Router):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        blocks: list[list[_Block]] = [[] for _ in range(problem.table.n_nodes)]
-        for task, (weights, bias, _) in zip(tasks, trained, strict=True):
-            blocks[task.node].append((weights, bias))
-        joined = [_join(parts, rows.n_features) for parts in blocks]
-        most = max((passes for _, _, passes in trained), default=0)
         link = "siblings" if self.siblings else "pairs" if self.against == "each" else self.loss
-        return LinearRoutes(problem.table, joined, rows.n_features, link, most)
+        return packed.routes(link, max(trained, default=0))
 
     def _check(self) -> None:
         if self.loss not in ("squared_hinge", "logistic"):
@@ -173,34 +181,47 @@ class LinearRouter(Router):
             raise PalmetteError(f"prune={self.prune!r}: expected a number of at least 0.")
 
     def _solve(
-        self, problem: RoutingProblem, X: FlatRows, task: _Task, C: float, stop: NDArray[np.uint8]
-    ) -> tuple[sparse.csr_array, FloatArray, int]:
-        """Train classifiers of a node; return weights (n_features, n_targets), biases, passes."""
+        self,
+        problem: RoutingProblem,
+        X: FlatRows,
+        task: _Task,
+        used: IntArray,
+        C: float,
+        stop: NDArray[np.uint8],
+    ) -> tuple[FloatArray, int]:
+        """Train classifiers of a node on the features `used`, all that its rows have.
+
+        Return the weights, of shape (n_used + 1, n_targets), the last of which are biases, and the
+        number of passes.
+        """
         from palmette.class_tree._dual_descent import (
             TargetRows,
-            compact_columns,
+            local_columns,
             logistic_descent,
             squared_hinge_descent,
         )
         from palmette.class_tree._newton import logistic_newton, squared_hinge_newton
 
         rows, member = problem.rows_of(task.classes)
-        if X.is_dense:
-            used, local, starts = X.columns, X.columns, X.column_starts[rows]
+        n_used, n_targets = len(used), task.signs.shape[1]
+        few = n_used <= max(_FEW_FEATURES, min(_NEWTON_FEATURES[self.loss], len(rows) - 1))
+        if X.is_dense or (not few and n_used > _MOST * X.n_features):
+            # the node has nearly all features: they keep their numbers
+            local, starts, n_local = X.columns, X.column_starts[rows], X.n_features
         else:
-            used, local, starts = compact_columns(
-                X.columns, X.column_starts, X.lengths, rows, X.n_features
+            local, starts = local_columns(
+                X.columns, X.column_starts, X.lengths, rows, read_only(used), X.n_features
             )
-        local = read_only(local)
+            n_local = n_used
         costs = np.full(len(rows), C)
         if problem.weights is not None:
             costs *= problem.weights[rows]
-        weights = np.zeros((len(used) + 1, task.signs.shape[1]))
+        weights = np.zeros((n_local + 1, n_targets))
         data = TargetRows(
             X.values,
             X.value_starts,
             X.lengths,
-            local,
+            read_only(local),
             starts,
             rows,
             member,
@@ -210,7 +231,7 @@ class LinearRouter(Router):
         )
         hinge = self.loss == "squared_hinge"
         steps = _NEWTON_STEPS if isinstance(self.max_iter, str) else int(self.max_iter)
-        if len(used) <= max(_FEW_FEATURES, min(_NEWTON_FEATURES[self.loss], len(rows) - 1)):
+        if few:
             newton = squared_hinge_newton if hinge else logistic_newton
             passes = newton(data, steps, weights)
         else:
@@ -219,8 +240,9 @@ class LinearRouter(Router):
             if isinstance(self.max_iter, str):
                 steps = min(max(_ROW_UPDATES // len(rows), 5), 8)
             passes = descend(data, float(self.tol), steps, state, weights)
-        pruned = _pruned(weights[:-1], used, X.n_features, self.prune)
-        return pruned, weights[-1].copy(), passes
+        if n_local > n_used:
+            weights = weights[np.append(used, n_local)]
+        return weights, passes
 
 
 class _Task(NamedTuple):
@@ -233,10 +255,38 @@ class _Task(NamedTuple):
 
 def _scaled_cost(rows: FlatRows, weights: FloatArray | None) -> float:
     """Return the value of C="scale"; 1 if all rows are zero."""
-    squares = np.append(np.cumsum(rows.values**2), 0.0)  # index -1 is the sum before the first
-    ends = rows.value_starts + rows.lengths
-    mean = float(np.average(squares[ends - 1] - squares[rows.value_starts - 1], weights=weights))
+    lengths = np.empty(len(rows))
+    total, ends = 0.0, rows.value_starts + rows.lengths
+    for low in range(0, len(rows), _ROWS_AT_ONCE):  # squares of all values would double X
+        chunk = slice(low, low + _ROWS_AT_ONCE)
+        first, last = rows.value_starts[low], ends[chunk][-1]
+        squares = np.empty(last - first + 1)
+        squares[0] = total
+        np.square(rows.values[first:last], out=squares[1:])
+        sums = np.cumsum(squares, out=squares)
+        lengths[chunk] = sums[ends[chunk] - first] - sums[rows.value_starts[chunk] - first]
+        total = sums[-1]
+    mean = float(np.average(lengths, weights=weights))
     return float(np.clip(3.0 / mean**0.75, *_COSTS)) if mean > 0 else 1.0
+
+
+def _one_per_node(tasks: list[_Task]) -> bool:
+    return len({task.node for task in tasks}) == len(tasks)
+
+
+def _columns_of(problem: RoutingProblem, X: FlatRows, tasks: list[_Task]) -> list[IntArray]:
+    """Return the features that the rows of every task have; tasks of equal classes share them."""
+    if X.is_dense:
+        return [X.columns] * len(tasks)
+    from palmette.class_tree._dual_descent import used_columns
+
+    def find(classes: IntArray) -> IntArray:
+        rows, _ = problem.rows_of(classes)
+        return used_columns(X.columns, X.column_starts, X.lengths, rows, X.n_features)
+
+    distinct = {id(task.classes): task.classes for task in tasks}
+    found = dict(zip(distinct, problem.run(find, distinct.values()), strict=True))
+    return [found[id(task.classes)] for task in tasks]
 
 
 def _tasks_of(problem: RoutingProblem, node: int) -> list[_Task]:
@@ -244,11 +294,13 @@ def _tasks_of(problem: RoutingProblem, node: int) -> list[_Task]:
     if problem.table.sizes[node] < 2:
         return []
     classes, within = problem.table.family(node)
+    skipped = 0
     if problem.table.sizes[node] == 2 and within.nnz == len(classes):
-        within = within[1:]  # no class on both sides: one classifier is enough
+        skipped = 1  # no class on both sides: one classifier is enough
+    members = within.toarray()
     tasks = []
-    for start in range(0, within.shape[0], _AT_ONCE):
-        reached = within[start : start + _AT_ONCE].toarray().T
+    for start in range(skipped, len(members), _AT_ONCE):
+        reached = members[start : start + _AT_ONCE].T
         signs = np.ascontiguousarray(np.where(reached, 1, -1), dtype=np.int8)
         tasks.append(_Task(node, classes, signs))
     return tasks
@@ -264,23 +316,3 @@ def _pairs_of(problem: RoutingProblem, node: int) -> list[_Task]:
         signs = np.where(member[other][differ], 1, -1).astype(np.int8)
         tasks.append(_Task(node, classes[differ], signs[:, None]))
     return tasks
-
-
-def _pruned(weights: FloatArray, used: IntArray, n_features: int, prune: float) -> sparse.csr_array:
-    """Return the larger weights as a sparse array of shape (n_features, n_targets)."""
-    kept = np.abs(weights) > prune
-    counts = np.zeros(n_features + 1, dtype=np.int64)
-    counts[used + 1] = kept.sum(axis=1)
-    indices = np.nonzero(kept)[1].astype(np.int32)
-    shape = (n_features, weights.shape[1])
-    return sparse.csr_array((weights[kept], indices, np.cumsum(counts)), shape=shape)
-
-
-def _join(parts: list[_Block], n_features: int) -> _Block:
-    """Return all classifiers of a node as one block."""
-    if not parts:
-        return sparse.csr_array((n_features, 0)), np.empty(0)
-    if len(parts) == 1:
-        return parts[0]
-    weights = sparse.hstack([weights for weights, _ in parts], format="csr")
-    return weights, np.concatenate([bias for _, bias in parts])

@@ -25,7 +25,10 @@ class LinearRoutes(Routes):
     """Fitted linear classifiers of all nodes.
 
     Weights are stored node by node, and within a node feature by feature: a feature of a row is
-    looked up once per node, and the weights of all options are adjacent in memory.
+    looked up once per node, and the weights of all options are adjacent in memory. If the model is
+    pruned, only the larger weights are stored, each with the number of its classifier in `lanes`;
+    otherwise all classifiers of a node have a weight for every feature of its rows, and
+    `first_entry` and `lanes` are None.
 
     Parameters
     ----------
@@ -44,6 +47,9 @@ class LinearRoutes(Routes):
         Maximum number of passes over the rows during training.
     """
 
+    first_entry: NDArray[np.int64] | None
+    lanes: IntArray | None
+
     def __init__(
         self,
         table: OptionTable,
@@ -58,15 +64,28 @@ class LinearRoutes(Routes):
         self.first_option = table.first
         self.bias = np.concatenate([bias for _, bias in blocks])
         self.first_lane = _cumulated([len(bias) for _, bias in blocks])
-        counts = [np.diff(weights.indptr) for weights, _ in blocks]
-        used = [np.flatnonzero(count).astype(np.int32) for count in counts]
-        self.features = np.concatenate(used)
-        self.first_feature = _cumulated([len(each) for each in used])
-        self.first_entry = _cumulated(
-            np.concatenate([c[u] for c, u in zip(counts, used, strict=True)])
-        )
-        self.lanes = np.concatenate([w.indices for w, _ in blocks]).astype(np.int32, copy=False)
-        self.weights = np.concatenate([weights.data for weights, _ in blocks])
+        self._set_weights([_larger(weights) for weights, _ in blocks])
+
+    @classmethod
+    def packed(cls, table: OptionTable, n_features: int, link: str, **arrays: Any) -> LinearRoutes:
+        """Return routes with the given arrays, without copies."""
+        routes = cls.__new__(cls)
+        routes.link, routes.n_features, routes.first_option = link, n_features, table.first
+        vars(routes).update(arrays)
+        return routes
+
+    def _set_weights(self, nodes: list[_Larger]) -> None:
+        """Set the arrays of weights; `nodes` is emptied, so that memory holds them only once."""
+        self.first_feature = _cumulated([len(each.features) for each in nodes])
+        self.features = np.concatenate([each.features for each in nodes]).astype(np.int32)
+        self.first_entry = _cumulated(np.concatenate([each.counts for each in nodes]))
+        self.lanes = np.empty(int(self.first_entry[-1]), dtype=np.int32)
+        self.weights = np.empty(len(self.lanes))
+        end = len(self.lanes)
+        while nodes:
+            last = nodes.pop()
+            here = slice(end - len(last.weights), end)
+            self.lanes[here], self.weights[here], end = last.lanes, last.weights, here.start
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
@@ -75,11 +94,10 @@ class LinearRoutes(Routes):
             type(self.n_features) is int and self.n_features >= 0,
             "n_features is not a number of features",
         )
-        for name in ("first_option", "first_lane", "first_feature", "first_entry"):
+        for name in ("first_option", "first_lane", "first_feature"):
             numbers(getattr(self, name), np.int64, 1, name)
         features = numbers(self.features, np.int32, 1, "features")
         weights = numbers(self.weights, np.float64, 1, "weights")
-        same_shapes(weights, numbers(self.lanes, np.int32, 1, "lanes"))
         n_lanes = len(numbers(self.bias, np.float64, 1, "bias"))
         n_nodes = len(self.first_lane) - 1
         lanes = check_starts(self.first_lane, n_nodes, n_lanes, "first_lane")
@@ -89,10 +107,16 @@ class LinearRoutes(Routes):
         require(lanes == wanted, "a node has the wrong number of classifiers")
         used = check_starts(self.first_feature, n_nodes, len(features), "first_feature")
         require(within(features, self.n_features), "a router uses a feature that does not exist")
+        if self.first_entry is None and self.lanes is None:
+            require(int(used @ lanes) == len(weights), "a node has the wrong number of weights")
+            return
+        numbers(self.first_entry, np.int64, 1, "first_entry")
+        classifiers = numbers(self.lanes, np.int32, 1, "lanes")
+        same_shapes(weights, classifiers)
         entries = check_starts(self.first_entry, len(features), len(weights), "first_entry")
         most = np.repeat(np.repeat(lanes, used), entries)
         require(
-            (self.lanes >= 0) & (self.lanes < most),
+            (classifiers >= 0) & (classifiers < most),
             "a weight belongs to a classifier that does not exist",
         )
 
@@ -109,21 +133,50 @@ class LinearRoutes(Routes):
     @property
     def coef(self) -> sparse.csr_array:
         """Weights as a sparse array of shape (n_classifiers, n_features), node by node."""
-        places = (self._entry_lanes(), self._entry_features())
         shape = (len(self.bias), self.n_features)
-        return sparse.coo_array((self.weights, places), shape=shape).tocsr()
+        found = sparse.coo_array((self.weights, self._places()), shape=shape).tocsr()
+        found.eliminate_zeros()
+        return found
 
-    def _entry_lanes(self) -> NDArray[np.int64]:
-        """Return the classifier of every weight, numbered over all nodes."""
+    def _places(self) -> tuple[NDArray[np.int64], IntArray]:
+        """Return the classifier of every weight, numbered over all nodes, and its feature."""
         node_of_feature = np.repeat(
             np.arange(len(self.first_feature) - 1), np.diff(self.first_feature)
         )
-        first = np.repeat(self.first_lane[node_of_feature], np.diff(self.first_entry))
-        return np.asarray(first + self.lanes)
+        if self.first_entry is None or self.lanes is None:
+            counts = np.diff(self.first_lane)[node_of_feature]
+            lanes = np.arange(len(self.weights)) - np.repeat(np.cumsum(counts) - counts, counts)
+        else:
+            counts, lanes = np.diff(self.first_entry), self.lanes
+        first = np.repeat(self.first_lane[node_of_feature], counts)
+        return np.asarray(first + lanes), np.repeat(self.features, counts)
 
-    def _entry_features(self) -> IntArray:
-        """Return the feature of every weight."""
-        return np.repeat(self.features, np.diff(self.first_entry))
+    def _arguments(self, X: FlatRows, *others: Any, out: Sequence[Any]) -> list[Any]:
+        """Return the arguments of the kernels of `_route_kernel` in their order."""
+        if self.first_entry is None or self.lanes is None:
+            sizes = np.diff(self.first_feature) * np.diff(self.first_lane)
+            entries: Any = (_cumulated(sizes), None)
+        else:
+            entries = self.first_entry, read_only(self.lanes)
+        return [
+            X.values,
+            X.value_starts,
+            X.lengths,
+            X.columns,
+            X.column_starts,
+            *others,
+            read_only(self.first_option),
+            read_only(self.first_lane),
+            read_only(self.bias),
+            read_only(self.first_feature),
+            read_only(self.features),
+            read_only(entries[0]),
+            entries[1],
+            read_only(self.weights),
+            LINKS.index(self.link),
+            self.n_features,
+            *out,
+        ]
 
     def prepare(self, X: Any) -> FlatRows:
         """Return the rows as flat arrays; see `Routes.prepare`."""
@@ -142,28 +195,18 @@ class LinearRoutes(Routes):
         from palmette.class_tree._route_kernel import option_scores
 
         scores = np.empty(int(starts[-1]))
-        option_scores(
-            X.values,
-            X.value_starts,
-            X.lengths,
-            X.columns,
-            X.column_starts,
-            rows,
-            nodes,
-            starts,
-            read_only(self.first_option),
-            read_only(self.first_lane),
-            read_only(self.bias),
-            read_only(self.first_feature),
-            read_only(self.features),
-            read_only(self.first_entry),
-            read_only(self.lanes),
-            read_only(self.weights),
-            LINKS.index(self.link),
-            self.n_features,
-            scores,
-        )
+        option_scores(*self._arguments(X, rows, nodes, starts, out=[scores]))
         return scores
+
+    def follow(self, X: FlatRows, table: OptionTable, width: int) -> tuple[IntArray, FloatArray]:
+        """Follow the best paths of every row in one call of a kernel; see `Routes.follow`."""
+        from palmette.class_tree._route_kernel import follow_paths
+
+        labels = np.empty((len(X), width), dtype=np.int32)
+        totals = np.empty((len(X), width))
+        options = read_only(table.targets), read_only(table.ends)
+        follow_paths(*self._arguments(X, *options, out=[labels, totals]))
+        return labels, totals
 
     def score_all(self, X: FlatRows) -> FloatArray | None:
         """Score all options by one matrix product; see `Routes.score_all`."""
@@ -175,7 +218,8 @@ class LinearRoutes(Routes):
         from palmette.class_tree._route_kernel import link_all
 
         weights = np.zeros((self.n_features, n_lanes))
-        weights[self._entry_features(), self._entry_lanes()] = self.weights
+        lanes, features = self._places()
+        weights[features, lanes] = self.weights
         ends = np.append(X.value_starts, X.value_starts[-1] + X.lengths[-1])
         rows = sparse.csr_array((X.values, X.columns, ends), shape=(len(X), self.n_features))
         margins = rows @ weights
@@ -183,6 +227,155 @@ class LinearRoutes(Routes):
         scores = np.zeros((len(X), int(self.first_option[-1])))
         link_all(margins, self.first_option, self.first_lane, LINKS.index(self.link), scores)
         return scores
+
+
+# ---------------------------------------------------------------------- packing during training
+
+
+class _Larger(NamedTuple):
+    """Weights of a node that are stored: those of feature ``features[k]`` are ``counts[k]``."""
+
+    features: NDArray[np.integer[Any]]
+    counts: NDArray[np.integer[Any]]
+    lanes: IntArray
+    weights: FloatArray
+
+
+class WholeNodes:
+    """Weights of all nodes, each of which is trained at once and stored as it is.
+
+    The arrays of the model are allocated before training, and every node is written to its place:
+    nothing is held twice.
+
+    Parameters
+    ----------
+    table : OptionTable
+    shapes : list of pairs of int
+        Node and number of classifiers of every task.
+    columns : list of int32 arrays
+        Features that the rows of every task have, ascending.
+    n_features : int
+    prune : float
+        0.
+    """
+
+    def __init__(
+        self,
+        table: OptionTable,
+        shapes: list[tuple[int, int]],
+        columns: list[IntArray],
+        n_features: int,
+        prune: float,
+    ) -> None:
+        self.table, self.n_features = table, n_features
+        self.nodes = [node for node, _ in shapes]
+        n_lanes, n_used = _zeros(table.n_nodes, 2)
+        for (node, lanes), used in zip(shapes, columns, strict=True):
+            n_lanes[node], n_used[node] = lanes, len(used)
+        self.first_lane, self.first_feature = _cumulated(n_lanes), _cumulated(n_used)
+        self.first_weight = _cumulated(n_lanes * n_used)
+        # tasks are in the order of their nodes
+        self.features = np.concatenate([np.empty(0, dtype=np.int32), *columns])
+        self.bias, self.weights = np.empty(n_lanes.sum()), np.empty(self.first_weight[-1])
+
+    def columns(self, task: int) -> IntArray:
+        """Return the features of a task."""
+        node = self.nodes[task]
+        return self.features[self.first_feature[node] : self.first_feature[node + 1]]
+
+    def put(self, task: int, weights: FloatArray) -> None:
+        """Store the weights of a task, of shape (n_used + 1, n_classifiers)."""
+        node = self.nodes[task]
+        here = slice(self.first_weight[node], self.first_weight[node + 1])
+        self.weights[here].reshape(-1, weights.shape[1])[:] = weights[:-1]
+        self.bias[self.first_lane[node] : self.first_lane[node + 1]] = weights[-1]
+
+    def routes(self, link: str, n_passes: int) -> LinearRoutes:
+        """Return the routes of all nodes."""
+        names = ("bias", "first_lane", "first_feature", "features", "weights")
+        arrays = {name: getattr(self, name) for name in names}
+        arrays |= {"n_passes": n_passes, "first_entry": None, "lanes": None}
+        return LinearRoutes.packed(self.table, self.n_features, link, **arrays)
+
+
+class PrunedNodes:
+    """Weights of all nodes, of which only those above a threshold are stored.
+
+    A task is pruned as soon as it is trained. Parameters are those of `WholeNodes`; several tasks
+    may belong to one node, whose classifiers they have in order.
+    """
+
+    def __init__(
+        self,
+        table: OptionTable,
+        shapes: list[tuple[int, int]],
+        columns: list[IntArray],
+        n_features: int,
+        prune: float,
+    ) -> None:
+        self.table, self.shapes, self.n_features, self.prune = table, shapes, n_features, prune
+        self._columns: list[Any] = list(columns)
+        self._found: list[Any] = [None] * len(shapes)
+
+    def columns(self, task: int) -> IntArray:
+        """Return the features of a task."""
+        used: IntArray = self._columns[task]
+        return used
+
+    def put(self, task: int, weights: FloatArray) -> None:
+        """Store the weights of a task, of shape (n_used + 1, n_classifiers)."""
+        kept = np.abs(weights[:-1]) > self.prune
+        counts = np.count_nonzero(kept, axis=1).astype(np.int32)
+        some, lanes = counts > 0, np.nonzero(kept)[1].astype(np.int32)
+        features = self._columns[task][some]
+        larger = _Larger(features, counts[some], lanes, weights[:-1][kept])
+        self._found[task], self._columns[task] = (larger, weights[-1].copy()), None
+
+    def routes(self, link: str, n_passes: int) -> LinearRoutes:
+        """Return the routes of all nodes; the weights of this object are given to them."""
+        nodes: list[list[tuple[_Larger, int]]] = [[] for _ in range(self.table.n_nodes)]
+        n_lanes, biases = _zeros(self.table.n_nodes, 1)[0], [np.empty(0)]
+        for k, (node, lanes) in enumerate(self.shapes):
+            (larger, bias), self._found[k] = self._found[k], None
+            nodes[node].append((larger, int(n_lanes[node])))
+            n_lanes[node] += lanes
+            biases.append(bias)
+        joined = []
+        for k, parts in enumerate(nodes):
+            joined.append(_joined(parts))
+            nodes[k] = []
+        arrays = {"bias": np.concatenate(biases), "first_lane": _cumulated(n_lanes)}
+        routes = LinearRoutes.packed(self.table, self.n_features, link, n_passes=n_passes, **arrays)
+        routes._set_weights(joined)
+        return routes
+
+
+def _zeros(n: int, n_arrays: int) -> Any:
+    return np.zeros((n_arrays, n), dtype=np.int64)
+
+
+def _larger(weights: sparse.csr_array) -> _Larger:
+    """Return the stored weights of an array of shape (n_features, n_classifiers)."""
+    counts = np.diff(weights.indptr)
+    features = np.flatnonzero(counts)
+    return _Larger(features, counts[features], weights.indices, weights.data)
+
+
+def _joined(parts: list[tuple[_Larger, int]]) -> _Larger:
+    """Return all classifiers of a node; a part comes with the number of classifiers before it."""
+    if len(parts) == 1:
+        return parts[0][0]
+    nothing = np.empty(0, dtype=np.int32)
+    each = [np.repeat(part.features, part.counts) for part, _ in parts]
+    places = np.concatenate([nothing, *each])
+    order = np.argsort(places, kind="stable")  # the classifiers of a feature stay in order
+    features, counts = np.unique(places, return_counts=True)
+    lanes = np.concatenate([nothing, *(part.lanes + np.int32(first) for part, first in parts)])
+    weights = np.concatenate([np.empty(0), *(part.weights for part, _ in parts)])
+    return _Larger(features, counts, lanes[order], weights[order])
+
+
+# ---------------------------------------------------------------------- rows
 
 
 class FlatRows(NamedTuple):

@@ -1,4 +1,4 @@
-"""Kernels of prediction along a class tree: scores of options, and one step of a beam search."""
+"""Kernels of prediction along a class tree: scores of options, and the beam search."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._kernels import inner, int64, kernel
+from palmette.class_tree._lane_sums import add_products
 
 # functions from margins to scores
 SQUARED_HINGE, LOGISTIC, SOFTMAX, PAIRS, SIBLINGS = 0, 1, 2, 3, 4
@@ -32,7 +33,7 @@ def option_scores(
     first_feature: NDArray[np.int64],
     features: NDArray[np.int32],
     first_entry: NDArray[np.int64],
-    classifiers: NDArray[np.int32],
+    classifiers: NDArray[np.int32] | None,
     weights: NDArray[np.float64],
     link: int,
     n_features: int,
@@ -54,21 +55,20 @@ def option_scores(
     bias : float64 array of shape (n_classifiers,), IN
     features : int32 array, IN
         Features with weights at a node, ascending within the node.
-    first_entry : int64 array of shape (len(features) + 1,), IN
-        First weight of every feature.
+    first_entry : int64 array, IN
+        First weight of every feature, of shape (len(features) + 1,). If `classifiers` is None, all
+        classifiers of a node have a weight for each of its features, and this is the first weight
+        of every node, of shape (n_nodes + 1,).
     classifiers, weights : int32 and float64 arrays, IN
         Number of the classifier within the node, and its weight. If a feature has a weight for
-        every classifier, they are in order.
+        every classifier, they are in order. `classifiers` may be None.
     link : int
         `SQUARED_HINGE`, `LOGISTIC`, `SOFTMAX`, or `PAIRS`: a node has a classifier for every pair
         of options, in order, which is positive for the second.
     n_features : int
     scores : float64 array, OUT
     """
-    widest = 0
-    for node in range(len(first_classifier) - 1):
-        widest = max(widest, first_classifier[node + 1] - first_classifier[node])
-    margins = np.empty(widest if widest > 0 else 1, np.float64)
+    margins, places, entries = _buffers(first_classifier, lengths)
     table = np.empty(n_features, np.int32)  # 1 + position of a feature in the node, 0 for none
     for j in range(n_features):
         table[j] = 0
@@ -79,113 +79,171 @@ def option_scores(
         while end < len(rows) and nodes[end] == node:
             n_entries += lengths[rows[end]]
             end += 1
-        n_options = first_option[node + 1] - first_option[node]
-        n_classifiers = first_classifier[node + 1] - first_classifier[node]
-        if n_classifiers == 0:
-            for pair in range(begin, end):
-                scores[starts[pair]] = 0.0
-            begin = end
-            continue
         low, high = first_feature[node], first_feature[node + 1]
         by_table = n_entries * _LOOKUP > high - low
         if by_table:
-            for f in range(low, high):
-                table[features[f]] = f - low + 1
+            _fill(table, features, low, high)
         for pair in range(begin, end):
             i = rows[pair]
-            for classifier in range(n_classifiers):
-                margins[classifier] = bias[first_classifier[node] + classifier]
-            first, start = value_starts[i], column_starts[i]
-            for e in range(lengths[i]):
-                if by_table:
-                    f = table[columns[start + e]] - 1
-                else:
-                    f = _find(features, low, high, columns[start + e])
-                if f < 0:
-                    continue
-                value, here, stop = (
-                    values[first + e],
-                    first_entry[low + f],
-                    first_entry[low + f + 1],
-                )
-                if stop - here == n_classifiers:
-                    for classifier in range(n_classifiers):
-                        margins[classifier] += value * weights[here + classifier]
-                else:
-                    for w in range(here, stop):
-                        margins[classifiers[w]] += value * weights[w]
-            _link(margins, n_classifiers, n_options, link, scores[starts[pair] :])
+            _score(
+                values, value_starts[i], lengths[i], columns, column_starts[i],
+                node, first_option, first_classifier, bias, first_feature, features, first_entry,
+                classifiers, weights, link, by_table, table, margins, places, entries,
+                scores, starts[pair],
+            )  # fmt: skip
         if by_table:
-            for f in range(low, high):
-                table[features[f]] = 0
+            _clear(table, features, low, high)
         begin = end
+
+
+@inner
+def _buffers(
+    first_classifier: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return arrays for the margins of a node, and for the entries of a row that it has."""
+    widest, longest = int64(1), int64(1)
+    for node in range(len(first_classifier) - 1):
+        widest = max(widest, first_classifier[node + 1] - first_classifier[node])
+    for i in range(len(lengths)):
+        longest = max(longest, lengths[i])
+    return np.empty(widest, np.float64), np.empty(longest, np.int64), np.empty(longest, np.float64)
+
+
+@inner(inline="always")
+def _fill(table: NDArray[np.int32], features: NDArray[np.int32], low: int, high: int) -> None:
+    for f in range(low, high):
+        table[features[f]] = f - low + 1
+
+
+@inner(inline="always")
+def _clear(table: NDArray[np.int32], features: NDArray[np.int32], low: int, high: int) -> None:
+    for f in range(low, high):
+        table[features[f]] = 0
+
+
+@inner
+def _score(
+    values: NDArray[np.float64],
+    first: int,
+    length: int,
+    columns: NDArray[np.int32],
+    start: int,
+    node: int,
+    first_option: NDArray[np.int64],
+    first_classifier: NDArray[np.int64],
+    bias: NDArray[np.float64],
+    first_feature: NDArray[np.int64],
+    features: NDArray[np.int32],
+    first_entry: NDArray[np.int64],
+    classifiers: NDArray[np.int32] | None,
+    weights: NDArray[np.float64],
+    link: int,
+    by_table: bool,
+    table: NDArray[np.int32],
+    margins: NDArray[np.float64],
+    places: NDArray[np.int64],
+    entries: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    at: int,
+) -> None:
+    """Write the scores of the options of a node for one row to ``scores[at:]``."""
+    n_options = first_option[node + 1] - first_option[node]
+    n_classifiers = first_classifier[node + 1] - first_classifier[node]
+    if n_classifiers == 0:
+        scores[at] = 0.0
+        return
+    low, high = first_feature[node], first_feature[node + 1]
+    # first the entries of the row that the node has, then their weights
+    n_found = 0
+    for e in range(length):
+        j = columns[start + e]
+        f = table[j] - 1 if by_table else _find(features, low, high, j)
+        places[n_found] = f
+        entries[n_found] = values[first + e]
+        n_found += f >= 0
+    for classifier in range(n_classifiers):
+        margins[classifier] = bias[first_classifier[node] + classifier]
+    if classifiers is None:
+        offset = first_entry[node]
+        add_products(entries, 0, places, 0, n_found, weights, offset, n_classifiers, margins)
+    else:
+        for e in range(n_found):
+            value = entries[e]
+            here, stop = first_entry[low + places[e]], first_entry[low + places[e] + 1]
+            if stop - here == n_classifiers:
+                for classifier in range(n_classifiers):
+                    margins[classifier] += value * weights[here + classifier]
+            else:
+                for w in range(here, stop):
+                    margins[classifiers[w]] += value * weights[w]
+    _link(margins, 0, n_classifiers, n_options, link, scores, at)
 
 
 @inner(inline="always")
 def _find(features: NDArray[np.int32], low: int, high: int, wanted: int) -> int:
     """Return the position of a feature among those of a node; -1 if it is not there."""
-    left, right = low, high
-    while left < right:
-        middle = (left + right) // 2
-        if features[middle] < wanted:
-            left = middle + 1
-        else:
-            right = middle
-    if left < high and features[left] == wanted:
-        return left - low
-    return -1
+    at, n = low, high - low
+    if n == 0:
+        return -1
+    while n > 1:  # without a branch that depends on the features, since it would be mispredicted
+        half = n // 2
+        at += half if features[at + half] <= wanted else 0
+        n -= half
+    return at - low if features[at] == wanted else -1
 
 
 @inner
 def _link(
     margins: NDArray[np.float64],
+    first: int,
     n_classifiers: int,
     n_options: int,
     link: int,
     scores: NDArray[np.float64],
+    at: int,
 ) -> None:
-    """Write the scores of the options of a node; see `option_scores`."""
+    """Write the scores of the options of a node to ``scores[at:]``; see `option_scores`."""
     if link == PAIRS:
         for k in range(n_options):
-            scores[k] = 0.0
+            scores[at + k] = 0.0
         classifier = 0
         for k in range(n_options):
             for other in range(k + 1, n_options):
                 lost, gained = (
-                    max(0.0, 1.0 + margins[classifier]),
-                    max(0.0, 1.0 - margins[classifier]),
+                    max(0.0, 1.0 + margins[first + classifier]),
+                    max(0.0, 1.0 - margins[first + classifier]),
                 )
-                scores[k] -= lost * lost / (n_options - 1)
-                scores[other] -= gained * gained / (n_options - 1)
+                scores[at + k] -= lost * lost / (n_options - 1)
+                scores[at + other] -= gained * gained / (n_options - 1)
                 classifier += 1
         return
     if n_classifiers < n_options:  # one classifier for two options
-        scores[0], scores[1] = -margins[0], margins[0]
+        scores[at], scores[at + 1] = -margins[first], margins[first]
     else:
         for k in range(n_options):
-            scores[k] = margins[k]
+            scores[at + k] = margins[first + k]
     if link in (SQUARED_HINGE, SIBLINGS):
         scale = 1.0 if link == SQUARED_HINGE else 2.0
         for k in range(n_options):
-            short = max(0.0, 1.0 - scores[k])
-            scores[k] = -scale * short * short
+            short = max(0.0, 1.0 - scores[at + k])
+            scores[at + k] = -scale * short * short
         if link == SQUARED_HINGE:
             return
     if link == LOGISTIC:
         for k in range(n_options):
-            margin = scores[k]
-            scores[k] = min(margin, 0.0) - np.log1p(np.exp(-abs(margin)))
-    top = scores[0]
+            margin = scores[at + k]
+            scores[at + k] = min(margin, 0.0) - np.log1p(np.exp(-abs(margin)))
+    top = scores[at]
     for k in range(1, n_options):
-        top = max(top, scores[k])
+        top = max(top, scores[at + k])
     total = 0.0
     for k in range(n_options):
-        total += np.exp(scores[k] - top)
+        total += np.exp(scores[at + k] - top)
     total = top + np.log(total)
     if link == SIBLINGS:
         total *= 0.5
     for k in range(n_options):
-        scores[k] -= total
+        scores[at + k] -= total
 
 
 @kernel
@@ -213,13 +271,8 @@ def link_all(
             if n_classifiers == 0:
                 continue
             low, high = first_option[node], first_option[node + 1]
-            _link(
-                margins[i, first_classifier[node] :],
-                n_classifiers,
-                high - low,
-                link,
-                scores[i, low:high],
-            )
+            first = first_classifier[node]
+            _link(margins[i], first, n_classifiers, high - low, link, scores[i], low)
 
 
 @kernel
@@ -260,37 +313,55 @@ def keep_best(
     int
         Number of paths that have not ended.
     """
-    n_rows, width = new_nodes.shape
     unfinished = 0
-    for i in range(n_rows):
-        n_kept = int64(0)  # a literal would be one more type that `_insert` is compiled for
-        for b in range(nodes.shape[1]):
-            if labels[i, b] >= 0:
+    for i in range(len(new_nodes)):
+        unfinished += _extend(
+            i, nodes, labels, values, starts, scores, first_option, targets, ends,
+            new_nodes, new_labels, new_values,
+        )  # fmt: skip
+    return unfinished
+
+
+@inner
+def _extend(
+    i: int,
+    nodes: NDArray[np.int32],
+    labels: NDArray[np.int32],
+    values: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    first_option: NDArray[np.int64],
+    targets: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    new_nodes: NDArray[np.int32],
+    new_labels: NDArray[np.int32],
+    new_values: NDArray[np.float64],
+) -> int:
+    """Extend the paths of row i; see `keep_best`. Return how many have not ended."""
+    n_kept = int64(0)  # a literal would be one more type that `_insert` is compiled for
+    for b in range(nodes.shape[1]):
+        if labels[i, b] >= 0:
+            n_kept = _insert(
+                _NONE, labels[i, b], values[i, b], n_kept, i, new_nodes, new_labels, new_values
+            )
+        elif nodes[i, b] >= 0:
+            first = first_option[nodes[i, b]]
+            for k in range(first_option[nodes[i, b] + 1] - first):
                 n_kept = _insert(
-                    _NONE,
-                    labels[i, b],
-                    values[i, b],
+                    targets[first + k],
+                    ends[first + k],
+                    values[i, b] + scores[starts[i, b] + k],
                     n_kept,
-                    new_nodes[i],
-                    new_labels[i],
-                    new_values[i],
+                    i,
+                    new_nodes,
+                    new_labels,
+                    new_values,
                 )
-            elif nodes[i, b] >= 0:
-                first = first_option[nodes[i, b]]
-                for k in range(first_option[nodes[i, b] + 1] - first):
-                    n_kept = _insert(
-                        targets[first + k],
-                        ends[first + k],
-                        values[i, b] + scores[starts[i, b] + k],
-                        n_kept,
-                        new_nodes[i],
-                        new_labels[i],
-                        new_values[i],
-                    )
-        for b in range(n_kept):
-            unfinished += new_labels[i, b] < 0
-        for b in range(n_kept, width):
-            new_nodes[i, b], new_labels[i, b], new_values[i, b] = -1, -1, -np.inf
+    unfinished = 0
+    for b in range(n_kept):
+        unfinished += new_labels[i, b] < 0
+    for b in range(n_kept, new_nodes.shape[1]):
+        new_nodes[i, b], new_labels[i, b], new_values[i, b] = -1, -1, -np.inf
     return unfinished
 
 
@@ -300,18 +371,19 @@ def _insert(
     label: int,
     value: float,
     n_kept: int,
+    i: int,
     nodes: NDArray[np.int32],
     labels: NDArray[np.int32],
     values: NDArray[np.float64],
 ) -> int:
-    """Insert a path into the sorted paths of a row; return how many there are."""
-    width = len(nodes)
-    if n_kept == width and value <= values[width - 1]:
+    """Insert a path into the sorted paths of row i; return how many there are."""
+    width = nodes.shape[1]
+    if n_kept == width and value <= values[i, width - 1]:
         return n_kept
     last = n_kept  # position that is free for the paths after the new one to move to
     for b in range(n_kept):
-        if nodes[b] == node and labels[b] == label:
-            if values[b] >= value:
+        if nodes[i, b] == node and labels[i, b] == label:
+            if values[i, b] >= value:
                 return n_kept
             last = b
             break
@@ -320,12 +392,122 @@ def _insert(
             last = width - 1
         else:
             n_kept += 1
-    while last > 0 and values[last - 1] < value:
-        nodes[last], labels[last], values[last] = (
-            nodes[last - 1],
-            labels[last - 1],
-            values[last - 1],
-        )
+    while last > 0 and values[i, last - 1] < value:
+        nodes[i, last], labels[i, last] = nodes[i, last - 1], labels[i, last - 1]
+        values[i, last] = values[i, last - 1]
         last -= 1
-    nodes[last], labels[last], values[last] = node, label, value
+    nodes[i, last], labels[i, last], values[i, last] = node, label, value
     return n_kept
+
+
+# ---------------------------------------------------------------------- the whole search
+
+
+@kernel
+def follow_paths(
+    values: NDArray[np.float64],
+    value_starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    columns: NDArray[np.int32],
+    column_starts: NDArray[np.int64],
+    targets: NDArray[np.int32],
+    ends: NDArray[np.int32],
+    first_option: NDArray[np.int64],
+    first_classifier: NDArray[np.int64],
+    bias: NDArray[np.float64],
+    first_feature: NDArray[np.int64],
+    features: NDArray[np.int32],
+    first_entry: NDArray[np.int64],
+    classifiers: NDArray[np.int32] | None,
+    weights: NDArray[np.float64],
+    link: int,
+    n_features: int,
+    labels: NDArray[np.int32],
+    totals: NDArray[np.float64],
+) -> None:
+    """Follow the best paths of every row from the root down to labels.
+
+    The steps are those of `keep_best`, with the scores of `option_scores`. Rows that are at one
+    node follow each other, and if they are many, the features of the node are looked up in a table.
+
+    Parameters
+    ----------
+    values, value_starts, lengths, columns, column_starts : arrays, IN
+        Rows, as in `_dual_descent`.
+    targets, ends : int32 arrays of shape (n_options,), IN
+        As in `keep_best`.
+    first_option, ..., n_features : IN
+        As in `option_scores`.
+    labels, totals : int32 and float64 arrays of shape (n_rows, width), OUT
+        Labels of the best paths, best first, and the sums of their scores; -1 and -inf for none.
+    """
+    n_rows, width = labels.shape
+    n_nodes = len(first_option) - 1
+    margins, found, entries = _buffers(first_classifier, lengths)
+    shape = (n_rows, width)
+    nodes, new_nodes = np.empty(shape, np.int32), np.empty(shape, np.int32)
+    new_labels, new_totals = np.empty(shape, np.int32), np.empty(shape, np.float64)
+    starts, after = np.empty(shape, np.int64), np.empty(n_rows * width, np.int64)
+    # the open paths at a node are a list: the first of them, and after each the next
+    head, here = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.int32)
+    for node in range(n_nodes):
+        head[node] = -1
+    n_entries = 0
+    for i in range(n_rows):
+        n_entries += lengths[i]
+        for b in range(width):
+            nodes[i, b], labels[i, b], totals[i, b] = -1, -1, -np.inf
+        nodes[i, 0], totals[i, 0] = 0, 0.0
+    has_table = n_entries * _LOOKUP > n_features  # else to fill it would take longest
+    table = np.empty(n_features if has_table else 1, np.int32)
+    for j in range(len(table)):
+        table[j] = 0
+    unfinished = n_rows
+    while unfinished > 0:
+        n_here, n_scores = 0, 0
+        for i in range(n_rows):
+            for b in range(width):
+                node = nodes[i, b]
+                if node < 0:
+                    continue
+                if head[node] < 0:
+                    here[n_here] = node
+                    n_here += 1
+                after[i * width + b], head[node] = head[node], i * width + b
+                starts[i, b] = n_scores
+                n_scores += first_option[node + 1] - first_option[node]
+        scores = np.empty(n_scores, np.float64)
+        for k in range(n_here):
+            node = here[k]
+            low, high = first_feature[node], first_feature[node + 1]
+            by_table = False
+            if has_table:
+                n_entries, path = 0, head[node]
+                while path >= 0:
+                    n_entries += lengths[path // width]
+                    path = after[path]
+                by_table = n_entries * _LOOKUP > high - low
+            if by_table:
+                _fill(table, features, low, high)
+            path = head[node]
+            while path >= 0:
+                i = path // width
+                _score(
+                    values, value_starts[i], lengths[i], columns, column_starts[i],
+                    node, first_option, first_classifier, bias, first_feature, features,
+                    first_entry, classifiers, weights, link, by_table, table, margins, found,
+                    entries, scores, starts[i, path - i * width],
+                )  # fmt: skip
+                path = after[path]
+            head[node] = -1
+            if by_table:
+                _clear(table, features, low, high)
+        unfinished = 0
+        for i in range(n_rows):
+            unfinished += _extend(
+                i, nodes, labels, totals, starts, scores, first_option, targets, ends,
+                new_nodes, new_labels, new_totals,
+            )  # fmt: skip
+            for b in range(width):
+                nodes[i, b], labels[i, b] = new_nodes[i, b], new_labels[i, b]
+                totals[i, b] = new_totals[i, b]

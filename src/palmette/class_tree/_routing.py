@@ -129,10 +129,12 @@ class OptionTable:
 
     def family(self, node: int) -> tuple[IntArray, sparse.csr_array]:
         """Return the classes below a node, ascending, and those that each option leads to."""
-        options = self.below[self.first[node] : self.first[node + 1]]
-        classes, members = np.unique(options.indices, return_inverse=True)
-        shape = (options.shape[0], len(classes))
-        within = sparse.csr_array((options.data, members, options.indptr), shape=shape)
+        starts = self.below.indptr[self.first[node] : self.first[node + 1] + 1]
+        entries = slice(starts[0], starts[-1])  # a slice of a sparse array takes much longer
+        classes, members = np.unique(self.below.indices[entries], return_inverse=True)
+        shape = (len(starts) - 1, len(classes))
+        content = self.below.data[entries], members, starts - starts[0]
+        within = sparse.csr_array(content, shape=shape)
         return classes.astype(np.int32), within
 
 
@@ -197,6 +199,11 @@ class RoutingProblem:
         counts = np.bincount(self.codes, minlength=self.table.n_classes)
         return order, np.concatenate([[0], np.cumsum(counts)])
 
+    def count_rows(self, classes: IntArray) -> int:
+        """Return the number of rows of some classes."""
+        _, starts = self._rows_by_class
+        return int((starts[classes + 1] - starts[classes]).sum())
+
     def rows_of(self, classes: IntArray) -> tuple[NDArray[np.int64], IntArray]:
         """Return the rows of some classes, in their order, and each row's position in `classes`."""
         order, starts = self._rows_by_class
@@ -255,6 +262,23 @@ class Routes(ABC):
         -------
         array of shape (starts[-1],)
         """
+
+    def follow(self, X: Any, table: OptionTable, width: int) -> tuple[IntArray, FloatArray] | None:
+        """Follow the best paths of every row, if the routes can do so without calls of `score`.
+
+        Parameters
+        ----------
+        X : object
+            Rows as returned by `prepare`.
+        table : OptionTable
+        width : int
+            Number of paths.
+
+        Returns
+        -------
+        labels, values : as of `best_labels`; or None
+        """
+        return None
 
     def score_all(self, X: Any) -> FloatArray | None:
         """Score the options of all nodes for every row, if that is faster than node by node.
