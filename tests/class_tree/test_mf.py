@@ -9,7 +9,7 @@ from sklearn.kernel_approximation import Nystroem
 from tests.class_tree.clades import clades, hard_cases, in_turn
 
 import palmette as pm
-from palmette.class_tree import MFTree
+from palmette.class_tree import MFTree, _similarity
 from palmette.exceptions import PalmetteError
 from palmette.metrics import clade_purity
 
@@ -159,3 +159,17 @@ def test_the_shape_may_depend_on_the_number_of_classes(n_classes, branching, lea
     learner = MFTree("auto", leaf_size="auto").fit(X, np.arange(n_classes))
     same = MFTree(branching, leaf_size=leaf_size).fit(X, np.arange(n_classes))
     assert learner.hierarchy_ == same.hierarchy_
+
+
+@pytest.mark.parametrize("rule", ["kmeans", "abs"])
+def test_threads_grow_the_same_tree(rule, monkeypatch):
+    monkeypatch.setattr(_similarity, "_BLOCK", 12)  # large groups, and small ones with products
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((180, 300), density=0.1, rng=rng, format="csr")
+    y = np.arange(180) % 60
+    shape = {"branching": 2 if rule == "abs" else 4, "rule": rule, "min_side": 0.1}
+    one, several = (MFTree(**shape, n_jobs=n_jobs).fit(X, y).tree_ for n_jobs in (None, 3))
+    assert one.parents == several.parents
+    assert all(map(np.array_equal, one.groups, several.groups))
+    dense = [MFTree(**shape, n_jobs=n).fit(X.toarray(), y).hierarchy_ for n in (None, 3)]
+    assert dense[0] == dense[1]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -116,6 +117,15 @@ class Partition(BaseEstimator, ABC):  # type: ignore[misc]
     may_overlap: bool = False
     one_blas_thread: bool = False
 
+    def fork(self, state: Any) -> tuple[Any, int] | None:
+        """Return a state for another thread, if groups can be divided independently of each other.
+
+        Then `split` depends on nothing but the classes, and groups of more classes than the second
+        number may be divided at the same time with one state. None if groups must be divided one
+        after the other.
+        """
+        return None
+
     def begin(self, problem: ClassProblem) -> Any:
         """Compute what all nodes share; the result is passed to every call of `split`."""
         return problem
@@ -195,6 +205,7 @@ def grow_class_tree(
     leaf_size: int = 1,
     min_side: float = 0.0,
     max_depth: int | None = None,
+    run: Callable[..., list[Any]] | None = None,
 ) -> GrownTree:
     """Divide classes until the groups are small.
 
@@ -212,25 +223,79 @@ def grow_class_tree(
         may be a chain.
     max_depth : int, optional
         Groups at this depth are not divided.
+    run : callable, optional
+        Applies a function to items and returns the results in order, such as in threads: the tree
+        is the same.
     """
     _check_limits(leaf_size, min_side, max_depth)
+
+    def is_divided(classes: IntArray, depth: int) -> bool:
+        return len(classes) > leaf_size and (max_depth is None or depth < max_depth)
+
     everything = np.arange(problem.n_classes, dtype=np.int32)
     parents, groups, depths = [-1], [everything], [0]
     waiting = [0]  # a stack: a chain may be deeper than Python's recursion limit
     threads = threadpool_limits(1, user_api="blas") if partition.one_blas_thread else nullcontext()
     with threads:
         state = partition.begin(problem)
+        found = {}
+        if run is not None and partition.fork(state) is not None:
+            found = _divided(partition, state, everything, min_side, is_divided, run)
         while waiting:
             node = waiting.pop()
             classes = groups[node]
-            if len(classes) <= leaf_size or (max_depth is not None and depths[node] >= max_depth):
+            if not is_divided(classes, depths[node]):
                 continue
-            for part in _divide(partition, state, classes, node, min_side):
+            parts = found.get(_key(classes))
+            for part in parts or _divide(partition, state, classes, node, min_side):
                 parents.append(node)
                 groups.append(part)
                 depths.append(depths[node] + 1)
                 waiting.append(len(groups) - 1)
     return GrownTree(parents, groups)
+
+
+def _key(classes: IntArray) -> tuple[int, int]:
+    """Return what identifies a group: groups with the same first class are inside each other."""
+    return int(classes[0]), len(classes)
+
+
+def _divided(
+    partition: Partition,
+    state: Any,
+    everything: IntArray,
+    min_side: float,
+    is_divided: Callable[[IntArray, int], bool],
+    run: Callable[..., list[Any]],
+) -> dict[tuple[int, int], list[IntArray]]:
+    """Divide all groups in parallel: large ones level by level, then each small one to its end."""
+    _, small = partition.fork(state) or (state, 0)
+
+    def divide(item: tuple[IntArray, int]) -> list[IntArray]:
+        return _divide(partition, state, item[0], 0, min_side)
+
+    def divide_to_end(item: tuple[IntArray, int]) -> dict[tuple[int, int], list[IntArray]]:
+        own, _ = partition.fork(state) or (state, 0)
+        parts_of, waiting = {}, [item]
+        while waiting:
+            classes, depth = waiting.pop()
+            if is_divided(classes, depth):
+                parts = parts_of[_key(classes)] = _divide(partition, own, classes, 0, min_side)
+                waiting += [(part, depth + 1) for part in parts]
+        return parts_of
+
+    found, ended, level = {}, [], [(everything, 0)]
+    while level:
+        large = [item for item in level if len(item[0]) > small and is_divided(*item)]
+        ended += [item for item in level if len(item[0]) <= small]
+        level = []
+        for (classes, depth), parts in zip(large, run(divide, large), strict=True):
+            found[_key(classes)] = parts
+            level += [(part, depth + 1) for part in parts]
+    ended.sort(key=lambda item: -len(item[0]))
+    for parts_of in run(divide_to_end, ended):
+        found.update(parts_of)
+    return found
 
 
 def _divide(

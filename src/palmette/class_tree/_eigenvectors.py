@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 _SMALL = 48  # up to this size all eigenvectors are found sooner than a few
 _DENSE = 512  # up to this size the full decomposition is as fast as a few iterations
-_EXTRA = 6  # additional vectors, which make the wanted ones converge faster
+EXTRA = 6  # additional vectors, which make the wanted ones converge faster
 _STEPS, _TOLERANCE = 8, 1e-2
 
 
@@ -137,7 +137,9 @@ def _products(
     def back(basis: Floats) -> Floats:
         scaled = scale[:, None] * basis
         thin = np.ascontiguousarray(scaled, dtype=rows.dtype)
-        return np.asarray(transposed @ thin - np.outer(centre, scaled.sum(axis=0)))
+        product: Floats = np.multiply.outer(centre, scaled.sum(axis=0))
+        np.subtract(transposed @ thin, product, out=product)
+        return product
 
     return forth, back
 
@@ -145,7 +147,7 @@ def _products(
 def random_directions(n_features: int, n_vectors: int) -> NDArray[np.float32]:
     """Return directions to start from, the same in every call."""
     draw = np.random.default_rng(0).standard_normal
-    return draw((n_features, n_vectors + _EXTRA), dtype=np.float32)
+    return draw((n_features, n_vectors + EXTRA), dtype=np.float32)
 
 
 def fix_signs(vectors: Floats) -> Floats:

@@ -296,14 +296,22 @@ def _farthest(points: Floats, n_groups: int) -> Floats:
 def _bisected(points: Floats, n_groups: int) -> Floats:
     """Return the means of groups that are repeatedly divided in two."""
     groups = [np.arange(len(points))]
+    spreads = [_spread(points)]
     for _ in range(n_groups - 1):
-        spreads = [float(points[group].var(axis=0).sum()) * len(group) for group in groups]
-        widest = groups.pop(int(np.argmax(spreads)))
+        chosen = int(np.argmax(spreads))
+        widest, _ = groups.pop(chosen), spreads.pop(chosen)
         here = points[widest] - points[widest].mean(axis=0)
         axis = here @ np.linalg.eigh(here.T @ here)[1][:, -1]
         right = two_means(here, (axis > 0)[:, None])
         if right is None:  # all points are equal
             groups.append(widest)
             break
-        groups += [widest[~right], widest[right]]
+        for part in (widest[~right], widest[right]):
+            groups.append(part)
+            spreads.append(_spread(points[part]))
     return np.stack([points[group].mean(axis=0) for group in groups])
+
+
+def _spread(points: Floats) -> float:
+    """Return the sum of squared distances of points from their mean."""
+    return float(points.var(axis=0).sum()) * len(points)

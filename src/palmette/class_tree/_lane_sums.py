@@ -14,7 +14,7 @@ import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 from numpy.typing import NDArray
 
 from palmette._kernels import inner
@@ -125,6 +125,31 @@ def _mover(n_lanes: int) -> Any:
         ), generate
 
     return move_weights
+
+
+def _step(context_: Any, features: Any, place: Any, half: Any, wanted: Any) -> Any:
+    """Write one step of a binary search with a selection, where numba would write a branch."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, given[0]).data
+        after = builder.add(given[1], given[2])
+        found = builder.load(builder.gep(data, [after]))
+        return builder.select(builder.icmp_signed("<=", found, given[3]), after, given[1])
+
+    return types.int64(features, types.int64, types.int64, types.int32), generate
+
+
+def search_step(features: NDArray[np.int32], place: int, half: int, wanted: int) -> int:
+    """Return ``place + half`` if the feature there is at most the one wanted, else ``place``."""
+    return place + half if features[place + half] <= wanted else place
+
+
+_compiled_step: Any = intrinsic(_step)
+
+
+@overload(search_step, inline="always", strict=False)
+def _search_step(features: Any, place: Any, half: Any, wanted: Any) -> Any:
+    return lambda features, place, half, wanted: _compiled_step(features, place, half, wanted)
 
 
 _add8, _add4, _add1 = intrinsic(_adder(8)), intrinsic(_adder(4)), intrinsic(_adder(1))

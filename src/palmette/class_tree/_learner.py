@@ -12,7 +12,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from palmette._arrays import read_rows, take_rows
-from palmette.base._fitting import check_weights, has_rows_of_labels, label_column, sorted_classes
+from palmette.base._fitting import (
+    Threads,
+    check_weights,
+    has_rows_of_labels,
+    label_column,
+    sorted_classes,
+)
 from palmette.base._grow import ClassProblem, IntArray, Partition, grow_class_tree
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._pictures import FittedHTML
@@ -44,6 +50,10 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
         """Check the parameters and compute what all nodes share; see `Partition.begin`."""
         return problem
 
+    def _fork(self, state: Any) -> tuple[Any, int] | None:
+        """Return a state for another thread, if groups are independent; see `Partition.fork`."""
+        return None
+
     def _split(self, state: Any, classes: IntArray, node: int) -> list[IntArray]:
         """Divide the classes of a node; see `Partition.split`."""
         raise NotImplementedError(f"{type(self).__name__} has neither _split nor _partition.")
@@ -71,13 +81,15 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
         self
         """
         problem = self._read(X, y, sample_weight)
-        self.tree_ = grow_class_tree(
-            self._partition(),
-            problem,
-            leaf_size=self._leaf_size(),
-            min_side=getattr(self, "min_side", 0.0),
-            max_depth=getattr(self, "max_depth", None),
-        )
+        with Threads(problem.n_jobs) as threads:
+            self.tree_ = grow_class_tree(
+                self._partition(),
+                problem,
+                leaf_size=self._leaf_size(),
+                min_side=getattr(self, "min_side", 0.0),
+                max_depth=getattr(self, "max_depth", None),
+                run=threads.map if threads.n_threads > 1 else None,
+            )
         self.hierarchy_ = self.tree_.to_hierarchy(self.classes_)
         return self
 
@@ -136,6 +148,10 @@ class _OwnRule(Partition):
     def begin(self, problem: ClassProblem) -> Any:
         """Compute what all nodes share; see `Partition.begin`."""
         return self.learner._begin(problem)
+
+    def fork(self, state: Any) -> tuple[Any, int] | None:
+        """Return a state for another thread; see `Partition.fork`."""
+        return self.learner._fork(state)
 
     def split(self, state: Any, classes: IntArray, node: int) -> list[IntArray]:
         """Divide the classes of a node; see `Partition.split`."""

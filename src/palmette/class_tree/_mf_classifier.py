@@ -151,6 +151,7 @@ class MFTreeClassifier(ClassTreeClassifier):
             rule=self.rule,
             tau=self.tau,
             max_depth=self.max_depth,
+            n_jobs=self.n_jobs,
         )
 
     def _maps_features(self) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._kernels import inner, int64, kernel
-from palmette.class_tree._lane_sums import add_products
+from palmette.class_tree._lane_sums import add_products, search_step
 
 # functions from margins to scores
 SQUARED_HINGE, LOGISTIC, SOFTMAX, PAIRS, SIBLINGS = 0, 1, 2, 3, 4
@@ -155,12 +155,17 @@ def _score(
     low, high = first_feature[node], first_feature[node + 1]
     # first the entries of the row that the node has, then their weights
     n_found = 0
-    for e in range(length):
-        j = columns[start + e]
-        f = table[j] - 1 if by_table else _find(features, low, high, j)
-        places[n_found] = f
-        entries[n_found] = values[first + e]
-        n_found += f >= 0
+    if by_table:
+        for e in range(length):
+            places[n_found] = table[columns[start + e]] - 1
+            entries[n_found] = values[first + e]
+            n_found += places[n_found] >= 0
+    elif low < high:
+        _find_all(features, low, high, columns, start, length, places)
+        for e in range(length):
+            f = places[e]
+            places[n_found], entries[n_found] = f - low, values[first + e]
+            n_found += features[f] == columns[start + e]
     for classifier in range(n_classifiers):
         margins[classifier] = bias[first_classifier[node] + classifier]
     if classifiers is None:
@@ -180,16 +185,27 @@ def _score(
 
 
 @inner(inline="always")
-def _find(features: NDArray[np.int32], low: int, high: int, wanted: int) -> int:
-    """Return the position of a feature among those of a node; -1 if it is not there."""
-    at, n = low, high - low
-    if n == 0:
-        return -1
-    while n > 1:  # without a branch that depends on the features, since it would be mispredicted
-        half = n // 2
-        at += half if features[at + half] <= wanted else 0
+def _find_all(
+    features: NDArray[np.int32],
+    low: int,
+    high: int,
+    columns: NDArray[np.int32],
+    start: int,
+    length: int,
+    places: NDArray[np.int64],
+) -> None:
+    """Write the last feature of a node up to each entry of a row; the first if there is none.
+
+    All entries make a step before any makes the next: they wait for the memory together.
+    """
+    for e in range(length):
+        places[e] = low
+    n = high - low
+    while n > 1:
+        half = n >> 1
+        for e in range(length):
+            places[e] = search_step(features, places[e], half, columns[start + e])
         n -= half
-    return at - low if features[at] == wanted else -1
 
 
 @inner

@@ -8,6 +8,7 @@ b = G n / N and m = n'b / N, the products of centred means are G - b 1' - 1 b' +
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from scipy import sparse
 from palmette.base._class_moments import dense
 from palmette.base._grow import IntArray
 from palmette.class_tree._eigenvectors import (
+    EXTRA,
     fix_signs,
     leading_of_matrix,
     leading_of_rows,
@@ -67,6 +69,7 @@ class ClassSimilarity:
         self.per_node = per_node
         self.means = means
         self._centre: Any = None
+        self._start: Any = None  # directions from which all large groups start
         self._far = np.zeros(len(weight))  # squares that may be rounding errors of the means
         everything = weight / weight.sum()
         if products is not None:
@@ -84,6 +87,13 @@ class ClassSimilarity:
         # the products of one group are kept: those of all classes if they are given
         self._kept: IntArray = np.arange(len(weight) if means is None else 0, dtype=np.int32)
         self._kept_products = np.zeros((0, 0)) if products is None else products
+
+    def fork(self) -> tuple[ClassSimilarity, int]:
+        """Return a copy for another thread, and the size of groups up to which it is needed.
+
+        Products of such groups are kept. The copy shares all else with this object.
+        """
+        return copy(self), _BLOCK
 
     # ------------------------------------------------------------------ eigenvectors
 
@@ -128,7 +138,9 @@ class ClassSimilarity:
             values, axes = leading_of_matrix(scaled.T @ scaled, min(n_vectors, rows.shape[1]))
             vectors = fix_signs(scaled @ axes / np.sqrt(np.maximum(values, nothing + 1e-300)))
         else:
-            start = random_directions(rows.shape[1], n_vectors)
+            start = self._start
+            if start is None or start.shape[1] != n_vectors + EXTRA:
+                start = self._start = random_directions(rows.shape[1], n_vectors)
             values, vectors = leading_of_rows(rows, centre, scale, n_vectors, start)
         return np.where(values > nothing, values, 0.0), vectors
 

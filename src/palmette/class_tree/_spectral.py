@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -86,6 +86,9 @@ class MFTree(ClassTreeLearner):
         Published as a short cut; it saves little time here and costs accuracy.
     max_depth : int, optional
         Groups at this depth are not divided.
+    n_jobs : int, optional
+        Number of threads; the tree does not depend on it. Memory grows with it if X is wide: each
+        thread holds 20 numbers per feature.
     random_state : int, RandomState or None
         For a transformer that draws random numbers.
 
@@ -141,6 +144,7 @@ class MFTree(ClassTreeLearner):
         rule: Literal["kmeans", "abs"] = "kmeans",
         tau: int = 0,
         max_depth: int | None = None,
+        n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
         self.branching = branching
@@ -153,7 +157,11 @@ class MFTree(ClassTreeLearner):
         self.rule = rule
         self.tau = tau
         self.max_depth = max_depth
+        self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({"n_jobs": None, **state})  # a parameter that files may lack
 
     def _leaf_size(self) -> int:
         if self.leaf_size == "auto":
@@ -179,6 +187,11 @@ class MFTree(ClassTreeLearner):
         scale = weight ** _POWER[self.weights]
         similarity = ClassSimilarity(weight, scale, self.centring == "node", **parts)
         return SpectralState(similarity, np.zeros(problem.n_classes, dtype=np.int32), branching)
+
+    def _fork(self, state: SpectralState) -> tuple[SpectralState, int]:
+        """Return a state for another thread, which keeps products of its own."""
+        similarity, small = state.similarity.fork()
+        return replace(state, similarity=similarity), small
 
     def _split(self, state: SpectralState, classes: IntArray, node: int) -> list[IntArray]:
         """Divide the classes of a node; see `Partition.split`."""
