@@ -200,12 +200,14 @@ class LinearRoutes(Routes):
 
     def follow(self, X: FlatRows, table: OptionTable, width: int) -> tuple[IntArray, FloatArray]:
         """Follow the best paths of every row in one call of a kernel; see `Routes.follow`."""
-        from palmette.class_tree._route_kernel import follow_paths
+        from palmette.class_tree._route_kernel import SearchSpace, follow_paths
 
         labels = np.empty((len(X), width), dtype=np.int32)
         totals = np.empty((len(X), width))
         options = read_only(table.targets), read_only(table.ends)
-        follow_paths(*self._arguments(X, *options, out=[labels, totals]))
+        starts = self.first_option, self.first_lane
+        space = SearchSpace.of(X.lengths, width, *starts, self.n_features)
+        follow_paths(*self._arguments(X, *options, out=[labels, totals, space]))
         return labels, totals
 
     def score_all(self, X: FlatRows) -> FloatArray | None:

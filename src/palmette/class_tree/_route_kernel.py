@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -419,6 +419,68 @@ def _insert(
 # ---------------------------------------------------------------------- the whole search
 
 
+class SearchSpace(NamedTuple):
+    """Arrays that `follow_paths` writes to; in a kernel, every allocation takes time to compile.
+
+    Parameters
+    ----------
+    nodes, starts, new_nodes, new_labels, new_totals : arrays of shape (n_rows, width)
+        The paths of a step and of the next, as in `keep_best`.
+    after : int64 array of shape (n_rows * width,)
+    head : int64 array of shape (n_nodes,)
+        The paths at a node are a list: the first of them, and after each path the next.
+    here : int32 array of shape (n_nodes,)
+        Nodes that a path has reached.
+    table : int32 array of shape (n_features,)
+    scores : float64 array of shape (n_rows * width * most options of a node,)
+    margins : float64 array of shape (most classifiers of a node,)
+    found, entries : int64 and float64 arrays of shape (most entries of a row,)
+    """
+
+    nodes: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    new_nodes: NDArray[np.int32]
+    new_labels: NDArray[np.int32]
+    new_totals: NDArray[np.float64]
+    after: NDArray[np.int64]
+    head: NDArray[np.int64]
+    here: NDArray[np.int32]
+    table: NDArray[np.int32]
+    scores: NDArray[np.float64]
+    margins: NDArray[np.float64]
+    found: NDArray[np.int64]
+    entries: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls,
+        lengths: NDArray[np.int64],
+        width: int,
+        first_option: NDArray[np.int64],
+        first_classifier: NDArray[np.int64],
+        n_features: int,
+    ) -> SearchSpace:
+        """Allocate the arrays of a search; they are not filled."""
+        shape = (len(lengths), width)
+        n_paths, n_nodes = len(lengths) * width, len(first_option) - 1
+        longest = int(lengths.max(initial=1))
+        return cls(
+            np.empty(shape, np.int32),
+            np.empty(shape, np.int64),
+            np.empty(shape, np.int32),
+            np.empty(shape, np.int32),
+            np.empty(shape),
+            np.empty(n_paths, np.int64),
+            np.empty(n_nodes, np.int64),
+            np.empty(n_nodes, np.int32),
+            np.empty(n_features, np.int32),
+            np.empty(n_paths * int(np.diff(first_option).max())),
+            np.empty(int(np.diff(first_classifier).max(initial=1))),
+            np.empty(longest, np.int64),
+            np.empty(longest),
+        )
+
+
 @kernel
 def follow_paths(
     values: NDArray[np.float64],
@@ -440,6 +502,7 @@ def follow_paths(
     n_features: int,
     labels: NDArray[np.int32],
     totals: NDArray[np.float64],
+    space: SearchSpace,
 ) -> None:
     """Follow the best paths of every row from the root down to labels.
 
@@ -456,17 +519,12 @@ def follow_paths(
         As in `option_scores`.
     labels, totals : int32 and float64 arrays of shape (n_rows, width), OUT
         Labels of the best paths, best first, and the sums of their scores; -1 and -inf for none.
+    space : SearchSpace
     """
+    nodes, starts, new_nodes, new_labels, new_totals, after, head, here = space[:8]
+    table, scores, margins, found, entries = space[8:]
     n_rows, width = labels.shape
-    n_nodes = len(first_option) - 1
-    margins, found, entries = _buffers(first_classifier, lengths)
-    shape = (n_rows, width)
-    nodes, new_nodes = np.empty(shape, np.int32), np.empty(shape, np.int32)
-    new_labels, new_totals = np.empty(shape, np.int32), np.empty(shape, np.float64)
-    starts, after = np.empty(shape, np.int64), np.empty(n_rows * width, np.int64)
-    # the open paths at a node are a list: the first of them, and after each the next
-    head, here = np.empty(n_nodes, np.int64), np.empty(n_nodes, np.int32)
-    for node in range(n_nodes):
+    for node in range(len(head)):
         head[node] = -1
     n_entries = 0
     for i in range(n_rows):
@@ -475,9 +533,9 @@ def follow_paths(
             nodes[i, b], labels[i, b], totals[i, b] = -1, -1, -np.inf
         nodes[i, 0], totals[i, 0] = 0, 0.0
     has_table = n_entries * _LOOKUP > n_features  # else to fill it would take longest
-    table = np.empty(n_features if has_table else 1, np.int32)
-    for j in range(len(table)):
-        table[j] = 0
+    if has_table:
+        for j in range(n_features):
+            table[j] = 0
     unfinished = n_rows
     while unfinished > 0:
         n_here, n_scores = 0, 0
@@ -492,7 +550,6 @@ def follow_paths(
                 after[i * width + b], head[node] = head[node], i * width + b
                 starts[i, b] = n_scores
                 n_scores += first_option[node + 1] - first_option[node]
-        scores = np.empty(n_scores, np.float64)
         for k in range(n_here):
             node = here[k]
             low, high = first_feature[node], first_feature[node + 1]
