@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from palmette.exceptions import DataHomeError, HierarchyError, LabelError, PalmetteError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._vocabulary import Vocabulary
 from palmette.labels._labels import NodeLabels
 
 if TYPE_CHECKING:
@@ -142,6 +143,7 @@ __all__ = [
     "StructuredForestClassifier",
     "ThresholdedMultilabel",
     "TreesMultilabel",
+    "Vocabulary",
     "bench",
     "datasets",
     "decoding",

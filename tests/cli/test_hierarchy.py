@@ -22,12 +22,16 @@ def test_every_option_is_a_parameter(parse):
     words = ["--format", "edges", "--root", "all", "--lines", "9", "--out", "x.csv", "--excel-safe"]
     options = {"format": "edges", "root": "all", "lines": 9, "out": Path("x.csv")}
     options["excel_safe"] = True
-    assert parse(show, "x.txt", *words) == file | options
+    skos = ["--language", "fi", "--scheme", "a", "--scheme", "b"]
+    of_skos = {"language": "fi", "scheme": ["a", "b"]}
+    no_skos = {"language": None, "scheme": None}
+    assert parse(show, "x.txt", *words, *skos) == file | options | of_skos
     defaults = {"format": None, "root": None, "lines": 40, "out": None, "excel_safe": False}
-    assert parse(show, "x.txt") == file | defaults
-    words = ["--format", "edges", "--root", "all", "--notes", "9"]
-    assert parse(check, "x.txt", *words) == file | {"format": "edges", "root": "all", "notes": 9}
-    assert parse(check, "x.txt") == file | {"format": None, "root": None, "notes": 5}
+    assert parse(show, "x.txt") == file | defaults | no_skos
+    words = ["--format", "edges", "--root", "all", "--notes", "9", *skos]
+    options = {"format": "edges", "root": "all", "notes": 9}
+    assert parse(check, "x.txt", *words) == file | options | of_skos
+    assert parse(check, "x.txt") == file | {"format": None, "root": None, "notes": 5} | no_skos
 
 
 def test_drawing(palmette, file):
@@ -135,3 +139,58 @@ def test_a_taxonomy_of_several_roots(palmette, data_home):
     result = palmette("hierarchy", "check", path)
     assert result.exit_code == 2
     assert "11 faults (11 second root)" in result.stdout
+
+
+# ---------------------------------------------------------------------- thesauri
+
+
+THESAURUS = """@prefix : <http://x.org/> .
+@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
+:s a skos:ConceptScheme ; skos:hasTopConcept :a .
+:a a skos:Concept ; skos:inScheme :s ; skos:prefLabel "animal"@en, "eläin"@fi .
+:b a skos:Concept ; skos:inScheme :s ; skos:prefLabel "cat"@en ; skos:broader :a, :gone .
+:c a skos:Concept ; skos:inScheme :s ; <http://www.w3.org/2002/07/owl#deprecated> true .
+"""
+
+
+@pytest.fixture
+def thesaurus(tmp_path):
+    pytest.importorskip("rdflib")
+    path = tmp_path / "x.ttl"
+    path.write_text(THESAURUS, encoding="utf-8")
+    return path
+
+
+def test_a_thesaurus_in_a_language(palmette, thesaurus):
+    result = palmette("hierarchy", thesaurus, "--language", "fi")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1:] == ["root", "└─ eläin", "   └─ cat"]
+    assert "note: 1 deprecated concepts are left out" in result.stderr
+    assert "note: 1 links to concepts that are deprecated" in result.stderr
+    assert "note: 1 concepts have no label in 'fi'" in result.stderr
+
+
+@pytest.mark.parametrize("suffix", [".rdf", ".nt", ".jsonld", ".json", ".ttl"])
+def test_a_thesaurus_in_another_format(palmette, thesaurus, tmp_path, suffix):
+    out = tmp_path / f"out{suffix}"
+    assert palmette("hierarchy", thesaurus, "--out", out, "--language", "fi").exit_code == 0
+    assert Hierarchy.read(out) == Hierarchy.read(thesaurus)
+    assert palmette("hierarchy", out, "--language", "fi", "--out", out).exit_code == 0
+
+
+def test_labels_as_indented_text(palmette, thesaurus, tmp_path):
+    out = tmp_path / "out.txt"
+    assert palmette("hierarchy", thesaurus, "--out", out, "--language", "en").exit_code == 0
+    assert out.read_text(encoding="utf-8").endswith("root\n  animal\n    cat\n")
+
+
+def test_checking_a_thesaurus(palmette, thesaurus):
+    result = palmette("hierarchy", "check", thesaurus, "--scheme", "http://x.org/s")
+    assert result.exit_code == 2
+    assert "1 fault (1 undefined concept)" in result.stdout
+    assert "in the file: 3 concepts, 1 deprecated" in result.stdout
+
+
+def test_unknown_languages_and_schemes(fails, thesaurus):
+    assert "no label has it. The languages are" in fails("hierarchy", thesaurus, "--language", "sv")
+    assert "is no scheme of this file" in fails("hierarchy", thesaurus, "--scheme", "cars")

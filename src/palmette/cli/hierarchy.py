@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from palmette.cli._options import DrawnLines, ExcelSafe, say
+
+if TYPE_CHECKING:
+    from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = ["app", "check", "diff", "show"]
 
@@ -36,6 +39,16 @@ _Format = Annotated[str | None, typer.Option(help="Format of the file, if it is 
 _Root = Annotated[
     str | None, typer.Option(help="Name of a new root above several nodes without a parent.")
 ]
+_Language = Annotated[
+    str | None,
+    typer.Option(
+        help="Language of labels in a thesaurus, as fi; several, as fi,sv, by preference."
+    ),
+]
+_Scheme = Annotated[
+    list[str] | None,
+    typer.Option(help="Concept scheme of a thesaurus to read, by URI or title; may be repeated."),
+]
 
 
 @app.command("show")
@@ -43,10 +56,15 @@ def show(
     file: _File,
     format: _Format = None,
     root: _Root = None,
+    language: _Language = None,
+    scheme: _Scheme = None,
     lines: DrawnLines = 40,
     out: Annotated[
         Path | None,
-        typer.Option(help="Write it as .json, .nwk, .dot, .txt, .edges, .csv, .svg or .html."),
+        typer.Option(
+            help="Write it as .json, .nwk, .dot, .txt, .edges, .csv, .svg, .html, or SKOS: .ttl, "
+            ".rdf, .nt, .jsonld."
+        ),
     ] = None,
     excel_safe: ExcelSafe = False,
 ) -> None:
@@ -58,12 +76,15 @@ def show(
     from palmette.hierarchy._hierarchy import Hierarchy
     from palmette.hierarchy.checking._findings import repeated_on_path
 
-    hierarchy = Hierarchy.read(file, format=format, root=root)
+    hierarchy = Hierarchy.read(
+        file, format=format, root=root, language=language, scheme=scheme or None
+    )
     if excel_safe:
         from palmette.cli._terminal import require_csv
 
         require_csv(excel_safe, [out or Path("drawing")])
     say(summarize(hierarchy))
+    _note_vocabulary(hierarchy, language)
     if repeated := repeated_on_path(hierarchy, with_letters=True):
         say(
             f"note: {len(repeated):,} of the nodes have the same name as a node above them, such "
@@ -71,10 +92,32 @@ def show(
             err=True,
         )
     if out is not None:
-        hierarchy.write(out, excel_safe=excel_safe)
+        hierarchy.write(out, excel_safe=excel_safe, language=language)
         say(f"wrote {out}")
     else:
         say(hierarchy.draw(max_lines=lines))
+
+
+def _note_vocabulary(hierarchy: Hierarchy, language: str | None) -> None:
+    """Say what of a thesaurus was left out, and which labels are in another language."""
+    words = hierarchy.vocabulary
+    if words is None:
+        return
+    for key, what in (
+        ("deprecated", "deprecated concepts"),
+        ("blank_nodes", "concepts without a URI"),
+        ("links_left_out", "links to concepts that are deprecated, undefined or in other schemes"),
+    ):
+        if words.counts.get(key):
+            say(f"note: {words.counts[key]:,} {what} are left out", err=True)
+    missing = words.n_missing(language)
+    if missing:
+        order = [tag or "no language" for tag in words.fallbacks(language)]
+        say(
+            f"note: {missing:,} concepts have no label in {order[0]!r}; other languages are used "
+            f"in this order: {', '.join(order[1:])}",
+            err=True,
+        )
 
 
 @app.command("check")
@@ -82,6 +125,8 @@ def check(
     file: _File,
     format: _Format = None,
     root: _Root = None,
+    language: _Language = None,
+    scheme: _Scheme = None,
     notes: Annotated[
         int, typer.Option(min=0, help="Maximum number of printed notes of each kind.")
     ] = 5,
@@ -92,7 +137,9 @@ def check(
     """
     from palmette.hierarchy.checking import check_hierarchy
 
-    found = check_hierarchy(file, format=format, root=root)
+    found = check_hierarchy(
+        file, format=format, root=root, language=language, scheme=scheme or None
+    )
     say(found.to_text(max_notes=notes))
     if found.faults:
         raise typer.Exit(2)

@@ -53,6 +53,9 @@ def report(
     json: Annotated[Path | None, typer.Option(help="Write all figures: .json.")] = None,
     md: Annotated[Path | None, typer.Option(help="Write a short text: .md.")] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
+    language: Annotated[
+        str | None, typer.Option(help="Language of the labels of a thesaurus, as fi or fi,sv.")
+    ] = None,
     precision: Annotated[
         float,
         typer.Option(help="Wanted share of correct answers among those accepted automatically."),
@@ -127,6 +130,7 @@ def report(
             random_state=seed,
             title=title or f"{' and '.join(m.stem for m in models)} on {Path(source.title).name}",
             precision=precision,
+            language=language,
             **options,
         )
     _print(found, Console())

@@ -316,7 +316,9 @@ class _Builder:
         paths += [path for _, path in self._reading.new]
         if not paths:
             raise HierarchyError("the map removes all nodes: expected some that stay.")
-        return Hierarchy.from_paths(paths, root=self._old.names[0])
+        made = Hierarchy.from_paths(paths, root=self._old.names[0])
+        words = self._old.vocabulary
+        return made if words is None else made.with_vocabulary(words)
 
     # ------------------------------------------------------------------ messages
 
@@ -353,6 +355,6 @@ def _rename_in_dag(hierarchy: Hierarchy, reading: Reading) -> TreeChange:
             f"{reading.new[0][0].where} adds a node, but in this hierarchy nodes have several "
             "parents, and can only be renamed."
         )
-    new = Hierarchy(names, hierarchy.edges)
+    new = Hierarchy(names, hierarchy.edges, vocabulary=hierarchy.vocabulary)
     kept = np.asarray(new.index(names), dtype=np.int32)
     return TreeChange(hierarchy, new, kept, listed={node: "rename" for node, _ in lines})

@@ -37,6 +37,7 @@ from palmette.hierarchy._names import (
 if TYPE_CHECKING:
     import networkx
 
+    from palmette.hierarchy._vocabulary import Languages, Vocabulary
     from palmette.hierarchy.files._source import Rows
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -224,6 +225,9 @@ class Hierarchy(Structure):
         Number of edges from the root; along the longest path in a DAG.
     leaves : int array of shape (n_leaves,)
     is_leaf : bool array of shape (n_nodes,)
+    vocabulary : Vocabulary or None
+        Labels in languages, notations and schemes of the nodes, if the hierarchy was read from a
+        SKOS file or made by `with_vocabulary`. It changes neither nodes nor predictions.
 
     Examples
     --------
@@ -241,7 +245,14 @@ class Hierarchy(Structure):
 
     _frozen = False
 
-    def __init__(self, names: Sequence[Hashable], edges: ArrayLike, *, _ordered: bool = False):
+    def __init__(
+        self,
+        names: Sequence[Hashable],
+        edges: ArrayLike,
+        *,
+        vocabulary: Vocabulary | None = None,
+        _ordered: bool = False,
+    ):
         checked = check_names(names)
         if not len(checked):
             raise HierarchyError("the hierarchy is empty: expected at least a root.")
@@ -263,6 +274,7 @@ class Hierarchy(Structure):
             require_distinct(checked)
         self.names: NDArray[np.object_] = read_only(checked)
         self.edges: IntArray = read_only(pairs)
+        self.vocabulary: Vocabulary | None = vocabulary
         self._frozen = True
 
     # ------------------------------------------------------------------ constructors
@@ -392,9 +404,15 @@ class Hierarchy(Structure):
 
     @classmethod
     def read(
-        cls, path: str | os.PathLike[str], format: str | None = None, root: Hashable | None = None
+        cls,
+        path: str | os.PathLike[str],
+        format: str | None = None,
+        root: Hashable | None = None,
+        *,
+        language: Languages | None = None,
+        scheme: str | Sequence[str] | None = None,
     ) -> Hierarchy:
-        """Read a hierarchy from a file: paths, indented text, edges, JSON, OBO, XML, ARFF ...
+        """Read a hierarchy from a file: paths, indented text, edges, JSON, OBO, XML, SKOS ...
 
         Parameters
         ----------
@@ -403,11 +421,20 @@ class Hierarchy(Structure):
         format : str, optional
             ``paths``, ``indented``, ``edges``, ``json``, ``newick``, ``obo``, ``arff``, ``mulan``,
             ``codes``, ``icd10-xml``, ``icd10-codes`` or ``go-sqlite``; ``obo+part_of`` and
-            ``go-sqlite+part_of`` use these edges too. Detected from suffix and content by default.
+            ``go-sqlite+part_of`` use these edges too. SKOS is read from ``turtle``, ``rdf-xml``,
+            ``n-triples`` and ``json-ld``: nodes are the URIs of concepts, labels are kept in
+            `vocabulary`, deprecated concepts are left out. Detected from suffix and content by
+            default.
         root : hashable, optional
             Name of the root above all nodes without a parent. By default nested formats use their
             single top node as the root and put several under ``"root"``, formats of paths and
-            codes always add ``"root"``, and several top nodes in a list of edges are an error.
+            codes always add ``"root"``, as SKOS does, and several top nodes in a list of edges are
+            an error.
+        language : str or sequence of str, optional
+            Language of labels in drawings, as "fi"; several in the order of preference. Labels in
+            all languages are kept. By default the language with the most labels.
+        scheme : str or sequence of str, optional
+            URI, or title, of the SKOS concept schemes to read. All by default.
 
         Returns
         -------
@@ -435,7 +462,8 @@ class Hierarchy(Structure):
         """
         from palmette.hierarchy.files import read_rows
 
-        return assemble(read_rows(path, format), root)
+        found = assemble(read_rows(path, format, scheme), root)
+        return found if language is None else found.with_language(language)
 
     # ------------------------------------------------------------------ measures
 
@@ -532,6 +560,51 @@ class Hierarchy(Structure):
             ) from None
         return left, right, named_left or named_right
 
+    # ------------------------------------------------------------------ labels
+
+    def with_vocabulary(self, vocabulary: Vocabulary | None) -> Hierarchy:
+        """Return the same hierarchy with other labels, or without any."""
+        return Hierarchy(
+            self.names.tolist(), np.array(self.edges), vocabulary=vocabulary, _ordered=True
+        )
+
+    def with_language(self, language: Languages) -> Hierarchy:
+        """Return the same hierarchy whose drawings have labels in a language; see `in_language`."""
+        from palmette.hierarchy._vocabulary import choose_language
+
+        return self.with_vocabulary(choose_language(self, language))
+
+    def in_language(self, language: Languages | None = None) -> Hierarchy:
+        """Return the hierarchy with labels in the place of names, in the same order of nodes.
+
+        Parameters
+        ----------
+        language : str or sequence of str, optional
+            As "fi"; several in the order of preference. A node without a label in these gets one in
+            another language (`Vocabulary.fallbacks`), or keeps its name. By default the language
+            that `read` was given, or the one with the most labels.
+
+        Returns
+        -------
+        Hierarchy
+            Without a vocabulary. Equal labels are made distinct by notation or name. A hierarchy
+            without labels is returned as it is, if no language is given.
+
+        Examples
+        --------
+        >>> from palmette import Vocabulary
+        >>> words = Vocabulary({"en": {"u:1": "cat"}, "fi": {"u:1": "kissa"}})
+        >>> print(Hierarchy.star(["u:1"]).with_vocabulary(words).in_language("fi"))
+        root
+        └─ kissa
+        """
+        if self.vocabulary is None and language is None:
+            return self
+        from palmette.hierarchy._vocabulary import names_in_language
+
+        names = names_in_language(self, language)
+        return Hierarchy(names, np.array(self.edges), _ordered=True)
+
     # ------------------------------------------------------------------ export
 
     def draw(
@@ -539,9 +612,14 @@ class Hierarchy(Structure):
         max_lines: int | None = 40,
         annotations: Sequence[str] | None = None,
         weights: ArrayLike | None = None,
+        language: Languages | None = None,
     ) -> str:
-        """Draw the hierarchy as text; see `palmette.hierarchy._drawing.draw`."""
-        return draw(self, max_lines=max_lines, annotations=annotations, weights=weights)
+        """Draw the hierarchy as text; see `palmette.hierarchy._drawing.draw`.
+
+        Nodes with labels are shown by them, in the language of `in_language`.
+        """
+        shown_as = self.in_language(language)
+        return draw(shown_as, max_lines=max_lines, annotations=annotations, weights=weights)
 
     def to_networkx(self) -> networkx.DiGraph:
         """Return a networkx.DiGraph with node numbers as nodes and their names as ``name``."""
@@ -568,15 +646,20 @@ class Hierarchy(Structure):
         return to_dot(self)
 
     def write(
-        self, path: str | os.PathLike[str], format: str | None = None, *, excel_safe: bool = False
+        self,
+        path: str | os.PathLike[str],
+        format: str | None = None,
+        *,
+        excel_safe: bool = False,
+        language: Languages | None = None,
     ) -> None:
-        """Write the hierarchy atomically as JSON, Newick, text, edges, SVG, ..., by suffix.
+        """Write the hierarchy atomically as JSON, Newick, text, edges, SKOS, SVG, ..., by suffix.
 
         See `palmette.hierarchy.files.write_hierarchy` for the formats.
         """
         from palmette.hierarchy.files import write_hierarchy
 
-        write_hierarchy(self, path, format=format, excel_safe=excel_safe)
+        write_hierarchy(self, path, format=format, excel_safe=excel_safe, language=language)
 
     # ------------------------------------------------------------------ identity
 
@@ -614,7 +697,7 @@ class Hierarchy(Structure):
         return self  # immutable: scikit-learn's clone may share it
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self.names.tolist(), self.edges)
+        return _rebuild, (self.names.tolist(), self.edges, self.vocabulary)
 
     def __len__(self) -> int:
         return self.n_nodes
@@ -635,11 +718,11 @@ class Hierarchy(Structure):
         """Show a collapsible tree in a notebook."""
         from palmette.hierarchy._pictures import to_html
 
-        return to_html(self)
+        return to_html(self.in_language())
 
 
-def _rebuild(names: list[Any], edges: IntArray) -> Hierarchy:
-    return Hierarchy(names, edges, _ordered=True)
+def _rebuild(names: list[Any], edges: IntArray, vocabulary: Vocabulary | None = None) -> Hierarchy:
+    return Hierarchy(names, edges, vocabulary=vocabulary, _ordered=True)
 
 
 def assemble(rows: Rows, root: Hashable | None = None) -> Hierarchy:
@@ -658,6 +741,6 @@ def assemble(rows: Rows, root: Hashable | None = None) -> Hierarchy:
     from palmette.hierarchy.files._source import nodes_and_edges
 
     try:
-        return Hierarchy(*nodes_and_edges(rows, root))
+        return Hierarchy(*nodes_and_edges(rows, root), vocabulary=rows.vocabulary)
     except HierarchyError as error:
         raise HierarchyError(f"{rows.source.path}: {error}") from error

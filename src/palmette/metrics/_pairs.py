@@ -269,7 +269,8 @@ def _grow(hierarchy: Hierarchy, paths: Iterable[tuple[Any, ...]]) -> Hierarchy:
             node = child
     if not edges:
         return hierarchy
-    return Hierarchy(names, np.vstack([hierarchy.edges, np.asarray(edges, dtype=np.int32)]))
+    joined = np.vstack([hierarchy.edges, np.asarray(edges, dtype=np.int32)])
+    return Hierarchy(names, joined, vocabulary=hierarchy.vocabulary)
 
 
 # ---------------------------------------------------------------------- 0/1 matrices and scores

@@ -22,6 +22,7 @@ from sklearn.exceptions import NotFittedError
 from palmette.decisions._coherence import NodeColumns
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._vocabulary import Vocabulary
 from palmette.labels._space import LabelSpace
 from palmette.persistence import _codecs
 from palmette.persistence._graph import Codec, Decoder, Encoder
@@ -40,7 +41,7 @@ _OF_A_FIT = ("_skl_callbacks", "_callback_fit_ctx", "_parent_callback_ctx")
 
 
 class Hierarchies(Codec):
-    """Hierarchies, as names and edges, with the checks of the constructor."""
+    """Hierarchies, as names, edges and labels, with the checks of the constructor."""
 
     tag, shared = "hierarchy", True
 
@@ -49,11 +50,16 @@ class Hierarchies(Codec):
 
     def write(self, value: Hierarchy, encoder: Encoder) -> dict[str, Any]:
         edges = encoder.inside(".edges", np.array(value.edges))
-        return {"names": encoder.values(value.names.tolist()), "edges": edges}
+        content = {"names": encoder.values(value.names.tolist()), "edges": edges}
+        if value.vocabulary is not None:
+            content["vocabulary"] = encoder.inside(".vocabulary", value.vocabulary.to_dict())
+        return content
 
     def read(self, content: Any, decoder: Decoder) -> Hierarchy:
-        edges = decoder.value(content["edges"])
-        made = Hierarchy(decoder.values(content["names"]), edges)
+        edges, words = decoder.value(content["edges"]), None
+        if "vocabulary" in content:
+            words = Vocabulary.from_dict(decoder.value(content["vocabulary"]))
+        made = Hierarchy(decoder.values(content["names"]), edges, vocabulary=words)
         if not np.array_equal(made.edges, edges):
             raise ValueError("the nodes of a hierarchy are not in order")
         return made

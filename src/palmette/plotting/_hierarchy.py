@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ class HierarchyDisplay:
         Name of the values.
     weights : array-like of shape (n_nodes,), optional
         Nodes with higher weights are kept if some are left out; upper levels by default.
+    language : str or sequence of str, optional
+        Language of nodes with labels; see `Hierarchy.in_language`.
 
     Attributes
     ----------
@@ -60,8 +63,10 @@ class HierarchyDisplay:
         value_name: str | None = None,
         *,
         weights: ArrayLike | None = None,
+        language: str | Sequence[str] | None = None,
     ) -> None:
         self.hierarchy = hierarchy
+        self.language = language
         self.values = None if values is None else np.asarray(values, dtype=np.float64)
         self.value_name = value_name
         self.weights = weights
@@ -188,12 +193,12 @@ class HierarchyDisplay:
         return self
 
     def _labels(self, layout: TreeLayout) -> list[str]:
-        found = []
+        found, shown = [], self.hierarchy.in_language(self.language)
         for node, hidden in zip(layout.nodes.tolist(), layout.hidden.tolist(), strict=True):
             if node < 0:
                 found.append(f"… {hidden:,} more")
                 continue
-            name = one_line(self.hierarchy.names[node])
+            name = one_line(shown.names[node])
             name = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
             found.append(name + (f"  … {hidden:,} more" if hidden else ""))
         # matplotlib would typeset text between dollar signs as mathematics

@@ -98,7 +98,7 @@ def _majority(evaluation: Evaluation, training: NDArray[np.int64] | None) -> dic
 def _path(evaluation: Evaluation, node: int) -> list[Any]:
     path: list[Any] = []
     while node > 0:
-        path.append(evaluation.hierarchy.names[node])
+        path.append(evaluation.shown_names[node])
         node = int(evaluation.parents[node])
     return path[::-1]
 

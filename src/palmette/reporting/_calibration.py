@@ -191,7 +191,7 @@ def node_facts(
     hierarchy, counts = evaluation.hierarchy, evaluation.counts
     support, predicted = counts.support, counts.tp + counts.fp
     facts: dict[str, list[Any]] = {
-        "name": [cut(str(name), _LONGEST_NAME) for name in hierarchy.names.tolist()],
+        "name": [cut(str(name), _LONGEST_NAME) for name in evaluation.shown_names],
         "parent": evaluation.parents.tolist(),
         "support": support.astype(int).tolist(),
         "predicted": predicted.astype(int).tolist(),

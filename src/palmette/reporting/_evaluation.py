@@ -191,16 +191,25 @@ class Evaluation:
         Whether rows may have several paths, or nodes several parents.
     node_place : int array of shape (n_model_nodes,)
         Node number in the hierarchy of `pair` for each node of the model's hierarchy.
+    language : str or sequence of str, optional
+        Language in which nodes with labels are shown; see `Hierarchy.in_language`.
     """
 
     pair: LabelPair
     several: bool
     node_place: IntArray
+    language: str | Sequence[str] | None = None
 
     @property
     def hierarchy(self) -> Hierarchy:
         """Hierarchy of the true and predicted labels."""
         return self.pair.hierarchy
+
+    @cached_property
+    def shown_names(self) -> list[Any]:
+        """Names of the nodes, or their labels where there are labels."""
+        names: list[Any] = self.hierarchy.in_language(self.language).names.tolist()
+        return names
 
     @property
     def n_rows(self) -> int:
@@ -248,7 +257,7 @@ class Evaluation:
     def answering(self, predicted: NodeLabels) -> Evaluation:
         """Return the evaluation of other predictions for the same rows."""
         pair = LabelPair(self.pair.true, predicted, self.pair.weight)
-        return Evaluation(pair, self.several, self.node_place)
+        return Evaluation(pair, self.several, self.node_place, self.language)
 
 
 def evaluate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,7 @@ def summarize(
     baselines: Mapping[str, Any] | None = None,
     other: Any = None,
     names: tuple[str, str] = ("first model", "second model"),
+    language: str | Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Compute the facts of a report; parameters as for `palmette.report`.
 
@@ -96,6 +98,7 @@ def summarize(
     names_and_texts = (_kept(each, kept) for each in (sample_names, sample_texts))
     texts = RowTexts(X, *names_and_texts, columns=_shown_columns(model), features=columns)
     evaluation = evaluate(model, X, y, others=() if other is None else (other_labels,))
+    evaluation = replace(evaluation, language=language)
     confidence = _read_confidence(model, X, evaluation)
     cells = confidence if isinstance(confidence, CellConfidence) else None
     suspects = find_suspects(evaluation, confidence)
@@ -284,6 +287,7 @@ def report(
     baselines: Mapping[str, Any] | None = None,
     other: Any = None,
     names: tuple[str, str] = ("first model", "second model"),
+    language: str | Sequence[str] | None = None,
 ) -> Report:
     """Evaluate a fitted model on rows that it was not trained on.
 
@@ -315,6 +319,9 @@ def report(
         A second model for the same rows: the report then compares it with the first one.
     names : pair of str
         Names of the two models.
+    language : str or sequence of str, optional
+        Language of the labels of classes, if the hierarchy has labels, as that of a SKOS file:
+        "fi", or several in the order of preference.
 
     Returns
     -------
@@ -348,5 +355,6 @@ def report(
         baselines=baselines,
         other=other,
         names=names,
+        language=language,
     )
     return Report(facts)

@@ -57,6 +57,16 @@ SEEDS: dict[str, bytes] = {
     "codes": b'Seq,Code,Title\n1,11,"A, B"\n2,111,C\n3,31-33,D\n4,311,E\n',
     "ipc": b"id\ttitle\nA01B 1\tx\nA01B 3\ty\n",
     "go-sqlite": _sqlite(),
+    "turtle": b"@prefix s: <http://www.w3.org/2004/02/skos/core#> .\n<u:a> a s:Concept ; "
+    b"s:prefLabel \"a\"@en, 'b' ; s:broader <u:b> .\n<u:b> a s:Concept ; s:notation 1 .\n",
+    "n-triples": b"<u:a> <http://www.w3.org/2004/02/skos/core#broader> <u:b> .\n<u:a> "
+    b'<http://www.w3.org/2004/02/skos/core#prefLabel> "\\u00e4\\n"@de-at . # c\n',
+    "rdf-xml": b"<r:RDF xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#' "
+    b"xmlns='http://www.w3.org/2004/02/skos/core#'><Concept r:about='u:a'><prefLabel xml:lang='en'>"
+    b"a</prefLabel><broader><Concept r:about='u:b'/></broader></Concept></r:RDF>",
+    "json-ld": b'{"@context": {"s": "http://www.w3.org/2004/02/skos/core#"}, "@graph": [{"@id": '
+    b'"u:a", "@type": "s:Concept", "s:prefLabel": {"@value": "a", "@language": "en"}, '
+    b'"s:broader": {"@id": "u:b"}}, {"@id": "u:b", "@type": ["s:Concept"]}]}',
 }
 # what each syntax is made of
 TOKENS = [
@@ -64,6 +74,7 @@ TOKENS = [
     b"(", b")", b"[", b"]", b"{", b"}", b'"', b"'", b"<", b">", b" > ", b"&x;", b"<!DOCTYPE x [",
     b"<![CDATA[", b"--", b"#", b"/", b"//", b"\\", b"-1", b"1e999", b"NaN", b"null", b"@data",
     b"@attribute", b"[Term]", b"is_a: ", b"root", b"root/", b"0-999999999", b"A00-A09", b"%", b"!",
+    b"<u:a>", b"_:a", b"a:b", b"@en", b"^^", b'"""', b" a ", b"@prefix ", b'"@id"', b'"@context"',
 ]  # fmt: skip
 
 

@@ -99,12 +99,11 @@ def test_checks_give_the_verdict_of_reading(data_home):
             assert bool(found.faults) == (name in NO_HIERARCHIES), name
 
 
-def test_a_thesaurus_in_turtle_is_refused(data_home):
+def test_a_thesaurus_in_turtle_is_no_other_format(data_home):
     file = data_home.parent / "subjects/silknow_thesaurus.ttl.xz"
     if not file.exists():
         pytest.skip("the thesaurus is not beside the data home")
-    with pytest.raises(ReadError, match="RDF in Turtle; a SKOS or OWL reader is not part"):
-        Hierarchy.read(file)
+    assert Hierarchy.read(file) == Hierarchy.read(file, format="turtle")
     with pytest.raises(ReadError, match="indentation"):
         Hierarchy.read(file, format="indented")
 

@@ -10,7 +10,13 @@ from palmette.hierarchy.checking import check_hierarchy
 from palmette.hierarchy.files._registry import READERS, WRITERS
 
 # one small file of each format, which no suffix gives away
+SKOS = "http://www.w3.org/2004/02/skos/core#"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 EXAMPLES = {
+    "turtle": f"@prefix s: <{SKOS}> .\n<u:a> a s:Concept ;\n  s:broader <u:b>.\n<u:b> a s:Concept.",
+    "n-triples": f"<u:a> <{RDF}type> <{SKOS}Concept> .\n<u:b> <{RDF}type> <{SKOS}Concept> .\n",
+    "rdf-xml": f"<r:RDF xmlns:r='{RDF}' xmlns='{SKOS}'>\n<Concept r:about='u:a'/>\n</r:RDF>",
+    "json-ld": f'{{"@context": {{"s": "{SKOS}"}},\n"@id": "u:a", "@type": "s:Concept"}}',
     "mulan": "<labels><label name='a'/></labels>",
     "icd10-xml": "<ICD10CM.tabular><chapter><name>1</name></chapter></ICD10CM.tabular>",
     "arff": "@relation x\n@attribute class hierarchical a/b\n@data\n",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy, assemble
+from palmette.hierarchy._vocabulary import Languages
 from palmette.hierarchy.checking._findings import (
     Finding,
     Findings,
@@ -22,7 +23,8 @@ from palmette.hierarchy.checking._lines import (
     check_indented,
     check_paths,
 )
-from palmette.hierarchy.files._registry import Reader, detect, find_reader
+from palmette.hierarchy.checking._skos import check_skos, note_language, skos_statistics
+from palmette.hierarchy.files._registry import SKOS_FORMATS, Reader, detect, find_reader
 from palmette.hierarchy.files._source import Source
 from palmette.hierarchy.files._text import STRAY_BLANK, stray_blanks
 
@@ -33,12 +35,17 @@ _NOT_LINES = ("go-sqlite", "go-sqlite+part_of", "arff", "mulan", "icd10-xml")
 
 
 def check_hierarchy(
-    path: str | os.PathLike[str], format: str | None = None, root: Hashable | None = None
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    root: Hashable | None = None,
+    *,
+    language: Languages | None = None,
+    scheme: str | Sequence[str] | None = None,
 ) -> HierarchyCheck:
     """Read a hierarchy file and find all of its faults.
 
-    Files of paths or edges, indented text and JSON are checked completely; in other formats, only
-    the first fault is reported.
+    Files of paths or edges, indented text, JSON and SKOS are checked completely; in other formats,
+    only the first fault is reported.
 
     Parameters
     ----------
@@ -47,11 +54,16 @@ def check_hierarchy(
         Detected by default; see `Hierarchy.read`.
     root : hashable, optional
         Name of a root above the nodes without a parent. By default, several of them are a fault.
+    language : str or sequence of str, optional
+        Language in which labels are shown; concepts without one in it are noted.
+    scheme : str or sequence of str, optional
+        Concept schemes of a SKOS file; all by default.
 
     Returns
     -------
     HierarchyCheck
-        A file without faults can be read.
+        A file without faults can be read; one with faults cannot, unless it is SKOS: a thesaurus
+        with faults but no cycle can be read too.
 
     Examples
     --------
@@ -81,10 +93,37 @@ def check_hierarchy(
         else:
             found.error("format", error)
         return _result(source, None, None, found)
+    if reader.name in SKOS_FORMATS:
+        return _check_thesaurus(source, reader, root, language, scheme)
     _check_lines(source, reader.name, found, one_root=root is None)
     hierarchy = _read(source, reader, root, found)
     if hierarchy is not None and not found.has_faults:  # with faults, the shape is unreliable
         note_shape(hierarchy, found)
+    return _result(source, reader, hierarchy, found)
+
+
+def _check_thesaurus(
+    source: Source,
+    reader: Reader,
+    root: Hashable | None,
+    language: Languages | None,
+    scheme: str | Sequence[str] | None,
+) -> HierarchyCheck:
+    found = Findings()
+    hierarchy = None
+    try:
+        check_skos(source, reader.name, found, scheme)
+        hierarchy = assemble(reader.parse(source, scheme), root)
+    except ReadError as error:
+        if not found.has_faults:
+            found.error("content", error)
+    except PalmetteError as error:
+        if not found.has_faults:
+            found.fault("content", str(error))
+    if hierarchy is not None:
+        note_language(hierarchy, language, found)
+    if hierarchy is not None and not found.has_faults:
+        note_shape(hierarchy.in_language(language), found)
     return _result(source, reader, hierarchy, found)
 
 
@@ -137,5 +176,5 @@ def _result(
         hierarchy,
         tuple(finding for finding in ordered if finding.is_fault),
         tuple(finding for finding in ordered if not finding.is_fault),
-        {} if hierarchy is None else statistics_of(hierarchy),
+        {} if hierarchy is None else statistics_of(hierarchy) | skos_statistics(hierarchy),
     )

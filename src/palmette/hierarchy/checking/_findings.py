@@ -32,7 +32,8 @@ def statistics_of(hierarchy: Hierarchy) -> dict[str, Any]:
         ``n_nodes``, ``n_leaves``, ``n_edges``, ``depth``, ``is_tree``; ``nodes_by_level`` and
         ``leaves_by_level``, from the root; ``children_min``, ``children_mean``, ``children_max``
         of internal nodes, and ``largest_family``, the path of the node with the most children;
-        ``n_only_children``; ``n_distinct_names``; ``n_several_parents``.
+        ``n_only_children``; ``n_distinct_names``; ``n_several_parents``. Checks of thesauri add
+        ``vocabulary``.
 
     Examples
     --------
@@ -78,6 +79,12 @@ def statistics_text(hierarchy: Hierarchy, facts: dict[str, Any]) -> str:
     ]
     if facts["n_several_parents"]:
         lines.append(f"  nodes with several parents: {facts['n_several_parents']:,}")
+    if "vocabulary" in facts:
+        words = dict(facts["vocabulary"])
+        labels = ", ".join(f"{count:,} in {tag}" for tag, count in words.pop("labels").items())
+        numbers = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in words.items())
+        lines += [f"  in the file: {numbers}"] if numbers else []
+        lines.append(f"  preferred labels: {labels or 'none'}")
     return "\n".join(lines)
 
 

@@ -2,7 +2,8 @@
 
 Our rows are ``{"format": "palmette.hierarchy", "version": 1, "names": [...], "parents":
 [...]}``; the parent of the root is -1, and a node with several parents has a list of them.
-Strings, numbers and tuples keep their types. Other layouts:
+Strings, numbers and tuples keep their types; ``"vocabulary"`` has the labels, if there are any.
+Other layouts:
 
 ===================================================== ========================================
 ``{"name": "a", "children": [{"name": "b"}, ...]}``    nested nodes, or a list of them
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 
 from palmette._text import visible
 from palmette.exceptions import HierarchyError, ReadError
+from palmette.hierarchy._vocabulary import Vocabulary
 from palmette.hierarchy.files._source import (
     LinkRows,
     NumberedRows,
@@ -84,9 +86,13 @@ def to_json(hierarchy: Hierarchy) -> str:
     parents[0] = [-1]
     rows = [above[0] if len(above) == 1 else above for above in parents]
     written = visible(json.dumps(names, ensure_ascii=False))
+    labels = ""
+    if hierarchy.vocabulary is not None:
+        words = json.dumps(hierarchy.vocabulary.to_dict(), ensure_ascii=False)
+        labels = f',\n"vocabulary": {visible(words)}'
     return (
         f'{{"format": "{_FORMAT}", "version": {_VERSION},\n'
-        f'"names": {written},\n"parents": {json.dumps(rows)}}}\n'
+        f'"names": {written},\n"parents": {json.dumps(rows)}{labels}}}\n'
     )
 
 
@@ -108,7 +114,13 @@ def parse_json_rows(source: Source, content: dict[str, Any]) -> NumberedRows:
     if not isinstance(given, list) or not isinstance(parents, list) or len(given) != len(parents):
         raise source.error("expected lists 'names' and 'parents' of the same length")
     names = [_name(source, name) for name in given]
-    return NumberedRows(source, names, _edges(source, names, parents))
+    words: Vocabulary | None = None
+    if content.get("vocabulary") is not None:
+        try:
+            words = Vocabulary.from_dict(content["vocabulary"])
+        except HierarchyError as error:
+            raise source.error(str(error)) from None
+    return NumberedRows(source, names, _edges(source, names, parents), words)
 
 
 def _name(source: Source, name: Any, depth: int = 0) -> Any:

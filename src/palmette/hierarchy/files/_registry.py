@@ -12,6 +12,7 @@ from palmette.exceptions import PalmetteError, ReadError
 from palmette.hierarchy._pictures import to_page, to_svg
 from palmette.hierarchy.files import _newick as newick
 from palmette.hierarchy.files import _ontologies as obo
+from palmette.hierarchy.files import _skos as skos
 from palmette.hierarchy.files import _text as indented
 from palmette.hierarchy.files._json import looks_like_json, parse_json, to_json
 from palmette.hierarchy.files._newick import to_dot
@@ -63,7 +64,8 @@ class Reader:
     shows : str
         A short description of such a file.
     parse : callable
-        Returns rows, from which `Hierarchy.read` builds a hierarchy.
+        Returns rows, from which `Hierarchy.read` builds a hierarchy. Those of SKOS also take the
+        concept schemes to read.
     looks_like : callable or None
         Whether the content of a file has this format; None if the format is never detected.
     suffixes : tuple of str
@@ -72,7 +74,7 @@ class Reader:
 
     name: str
     shows: str
-    parse: Callable[[Source], Rows]
+    parse: Callable[..., Rows]
     looks_like: Callable[[Source], bool] | None
     suffixes: tuple[str, ...] = ()
 
@@ -86,7 +88,8 @@ class Writer:
     suffixes: tuple[str, ...]
 
 
-_PICTURES = ("dot", "svg", "html")  # formats that are only written
+PICTURES = ("dot", "svg", "html")  # formats that are only written
+SKOS_FORMATS = ("turtle", "rdf-xml", "n-triples", "json-ld")
 _ELEMENTS = (MULAN_ELEMENT, ICD10_ELEMENT)
 
 # In the order of detection: specific formats first, formats that accept much last.
@@ -97,6 +100,13 @@ READERS: dict[str, Reader] = {
                (".sqlite", ".sqlite3", ".db")),
         Reader("go-sqlite+part_of", "the same with part of edges", parse_go_sqlite_with_parts,
                None),
+        Reader("json-ld", "SKOS in JSON-LD", skos.parse_json_ld, skos.looks_like_json_ld,
+               (".jsonld", ".json-ld")),
+        Reader("rdf-xml", "SKOS in RDF/XML", skos.parse_rdf_xml, skos.looks_like_rdf_xml,
+               (".rdf",)),
+        Reader("n-triples", "SKOS in N-Triples", skos.parse_n_triples, skos.looks_like_n_triples,
+               (".nt",)),
+        Reader("turtle", "SKOS in Turtle", skos.parse_turtle, skos.looks_like_turtle, (".ttl",)),
         Reader("mulan", "XML of <labels>", parse_mulan, looks_like_mulan),
         Reader("icd10-xml", "XML of ICD-10-CM", parse_icd10_xml, looks_like_icd10_xml),
         Reader("arff", "the ARFF header of Clus-HMC", parse_clus_arff, looks_like_clus_arff,
@@ -129,6 +139,10 @@ WRITERS: dict[str, Writer] = {
         Writer("edges", to_edges, (".edges", ".csv")),
         Writer("svg", to_svg, (".svg",)),
         Writer("html", to_page, (".html", ".htm")),
+        Writer("turtle", skos.to_turtle, READERS["turtle"].suffixes),
+        Writer("rdf-xml", skos.to_rdf_xml, READERS["rdf-xml"].suffixes),
+        Writer("n-triples", skos.to_n_triples, READERS["n-triples"].suffixes),
+        Writer("json-ld", skos.to_json_ld, READERS["json-ld"].suffixes),
     )
 }
 
@@ -138,7 +152,7 @@ def find_reader(name: str) -> Reader:
     if name in READERS:
         return READERS[name]
     known = "\n".join(f"  {reader.name:18} {reader.shows}" for reader in READERS.values())
-    hint = f" {name.upper()} can only be written." if name in _PICTURES else ""
+    hint = f" {name.upper()} can only be written." if name in PICTURES else ""
     raise ReadError(f"format={name!r} is unknown.{hint} Known formats:\n{known}")
 
 
@@ -149,10 +163,14 @@ def detect(source: Source) -> Reader:
     become a hierarchy of its syntax.
     """
     _refuse_foreign(source, source.head.splitlines())
+    for name in ("json-ld", "rdf-xml", "n-triples", "turtle"):  # the suffix may be .json or .xml
+        reader = READERS[name]
+        if reader.looks_like is not None and reader.looks_like(source):
+            return reader
     for reader in READERS.values():
         if source.suffix in reader.suffixes:
             return reader
-    for name in _PICTURES:
+    for name in PICTURES:
         if source.suffix in WRITERS[name].suffixes:
             raise source.error(
                 f"{name.upper()} can only be written. Read JSON or another format instead"
@@ -199,15 +217,14 @@ _BINARY = {
     b"version https://git-lfs": "a Git LFS pointer instead of the file itself",
 }
 _LONGEST = 1000  # characters of a line that patterns look at
-_RDF = "; a SKOS or OWL reader is not part of this version"
-_IRI = r"(?:<[^<>\s]*:[^<>\s]*>|_:\S+)"
+_RDF = f"; a SKOS thesaurus can be read, but the file does not name {skos.SKOS}"
 # How lines of text formats begin, among the first ones; comments are skipped.
 _LINES = {
-    f"RDF in Turtle{_RDF}": re.compile(
-        r"(?i:@?(?:prefix|base)\s+(?:[\w.-]*:\s*)?<[^<>\s]*[:/#][^<>\s]*>)"
+    f"RDF in Turtle{_RDF}": skos.PREFIX_LINE,
+    f"RDF triples (N-Triples, Turtle){_RDF}": skos.TRIPLE_LINE,
+    "an OWL ontology; OWL itself is not read, only SKOS": re.compile(
+        r"(?:Prefix|Ontology)(?:\(|:\s*(?:[\w.-]*:\s*)?<)"
     ),
-    f"RDF triples (N-Triples, Turtle){_RDF}": re.compile(rf'{_IRI}\s+(?:{_IRI}|a)\s+[<_"\w]'),
-    f"an OWL ontology{_RDF}": re.compile(r"(?:Prefix|Ontology)(?:\(|:\s*(?:[\w.-]*:\s*)?<)"),
     "an SQL dump": re.compile(
         r"(?:(?:CREATE|DROP) TABLE (?:IF (?:NOT )?EXISTS )?|INSERT INTO )"
         r'[\w.`"]+\s*(?:[(;]|VALUES|$)'
@@ -220,7 +237,7 @@ _JSON_LD = re.compile(r'"@(?:context|graph)"\s*:')
 _XML_KINDS = {  # by root element
     "html": "an HTML page",
     "RDF": f"RDF in XML ({_RDF[2:]})",
-    "Ontology": f"an OWL ontology in XML ({_RDF[2:]})",
+    "Ontology": "an OWL ontology in XML (OWL itself is not read, only SKOS)",
 }
 
 
@@ -238,11 +255,14 @@ def _foreign_kind(source: Source, lines: list[str]) -> str | None:
     for start, kind in _BINARY.items():
         if source.data.startswith(start):
             return kind
-    if source.head.startswith(("{", "[")) and _JSON_LD.search(source.head):
+    is_skos = skos.names_skos(source) or any(
+        source.suffix in READERS[name].suffixes for name in SKOS_FORMATS
+    )
+    if source.head.startswith(("{", "[")) and _JSON_LD.search(source.head) and not is_skos:
         return f"JSON-LD{_RDF}"
     for line in lines:
         for kind, pattern in _LINES.items():
-            if pattern.match(line[:_LONGEST].lstrip()):
+            if pattern.match(line[:_LONGEST].lstrip()) and not (is_skos and kind.endswith(_RDF)):
                 return kind
     return None
 

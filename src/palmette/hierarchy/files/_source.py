@@ -33,6 +33,7 @@ from palmette.exceptions import HierarchyError, ReadError
 
 if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
+    from palmette.hierarchy._vocabulary import Vocabulary
 
 # The largest hierarchy file that we know of, the Gene Ontology as SQLite with all texts, has 86 MB.
 # Parsed text may need twenty times its size, so its limit is lower; together with `MAX_NODES` of
@@ -57,6 +58,7 @@ class Source:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.suffix = plain_suffix(path)
+        self.parsed: dict[str, Any] = {}  # kept by parsers, for checks that read the file again
 
     @cached_property
     def data(self) -> bytes:
@@ -211,6 +213,7 @@ class PlaceRows:
     """
 
     by_name = False
+    vocabulary: ClassVar[Vocabulary | None] = None
 
     def __init__(self, source: Source, tops: Tops) -> None:
         self.source = source
@@ -274,6 +277,7 @@ class LinkRows:
     def __init__(self, source: Source, tops: Tops) -> None:
         self.source = source
         self.tops = tops
+        self.vocabulary: Vocabulary | None = None
         self._numbers: dict[Any, int] = {}
         self._links: list[int] = []  # parent, child, parent, child ...
 
@@ -310,11 +314,13 @@ class NumberedRows:
     names : list
     pairs : int array of shape (n_edges, 2)
         Numbers of parent and child.
+    vocabulary : Vocabulary, optional
     """
 
     source: Source
     names: list[Any]
     pairs: NDArray[np.int32]
+    vocabulary: Vocabulary | None = None
     tops: ClassVar[Tops] = Tops.NEVER
     by_name: ClassVar[bool] = False
 
