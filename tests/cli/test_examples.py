@@ -73,6 +73,10 @@ def files(tmp_path_factory) -> Path:
     (folder / "taxonomy.obo").write_text(
         "format-version: 1.2\n\n[Term]\nid: A\nname: a\n\n[Term]\nid: B\nname: b\nis_a: A ! a\n"
     )
+    (folder / "thesaurus.ttl").write_text(
+        "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n"
+        '<http://x.org/1> a skos:Concept ; skos:prefLabel "cat"@en, "kissa"@fi .\n'
+    )
     fit(
         str(folder / "products.csv"), ["category"], folder / "model.palmette",
         model="class-tree", folds=0,

@@ -203,6 +203,48 @@ def test_labels_of_skos_xl(read):
     assert words.texts(URI("a")) == ("A", "A2")
 
 
+NOTATIONS = {
+    "turtle": '@prefix s: <{s}> . <u:a> a s:Concept ; s:notation "007"^^<{x}integer>, "1.50" .',
+    "n-triples": '<u:a> <{r}type> <{s}Concept> .\n<u:a> <{s}notation> "007"^^<{x}integer> .\n'
+    '<u:a> <{s}notation> "1.50" .',
+    "rdf-xml": '<r:RDF xmlns:r="{r}" xmlns="{s}"><Concept r:about="u:a"><notation r:datatype='
+    '"{x}integer">007</notation><notation>1.50</notation></Concept></r:RDF>',
+    "json-ld": '{{"@id": "u:a", "@type": "{s}Concept", "{s}notation": [{{"@value": "007", "@type": '
+    '"{x}integer"}}, "1.50"]}}',
+}
+
+
+@pytest.mark.parametrize("syntax", SKOS_FORMATS)
+def test_notations_are_kept_as_they_are_written(read, syntax):
+    before = rdflib.NORMALIZE_LITERALS
+    text = NOTATIONS[syntax].format(
+        s="http://www.w3.org/2004/02/skos/core#",
+        r="http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+        x="http://www.w3.org/2001/XMLSchema#",
+    )
+    words = read(text, f"x{SUFFIXES[syntax]}").vocabulary
+    assert words.notations == {"u:a": ("007", "1.50")}
+    assert rdflib.NORMALIZE_LITERALS is before
+
+
+def test_simple_triples_are_read_as_rdflib_reads_them(read, monkeypatch):
+    import re
+
+    lines = in_syntax(ANIMALS, "n-triples").decode() + (
+        '<http://x.org/c/cat>\t<http://www.w3.org/2004/02/skos/core#altLabel> "a \\"b\\" '
+        '\\u00e4"@EN-gb . # c\n'
+        '<http://x.org/c/cat>  <http://www.w3.org/2004/02/skos/core#altLabel>   "a #b ."@en-GB  .\n'
+        "# comment\n\n_:x <http://y> _:z .\r\n"
+        '<http://x.org/c/cat> <http://www.w3.org/2004/02/skos/core#notation> "ä"^^<http://z> .'
+    )
+    fast = read(lines, "x.nt")
+    assert len(fast.vocabulary.alternative["en-gb"][URI("cat")]) == 2
+    monkeypatch.setattr(_rdf, "_PLAIN_TRIPLE", re.compile("(?!)"))
+    slow = read(lines, "y.nt")
+    assert fast == slow
+    assert fast.vocabulary == slow.vocabulary
+
+
 def test_two_preferred_labels_become_one_and_an_alternative(read):
     text = PREFIXES + ':a a skos:Concept ; skos:prefLabel "z"@en, "b"@en ; skos:altLabel "c"@en .'
     words = read(text, "x.ttl").vocabulary

@@ -120,14 +120,18 @@ def _one_line(error: Exception) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep rdflib from printing a warning for every odd address or date."""
+    """Keep rdflib from printing a warning for every odd address, and from rewriting numbers."""
+    import rdflib
+
     logger = logging.getLogger("rdflib")
-    level = logger.level
+    before = logger.level, rdflib.NORMALIZE_LITERALS
     logger.setLevel(logging.CRITICAL)
+    rdflib.NORMALIZE_LITERALS = False  # the notation 007 is not 7
     try:
         yield
     finally:
-        logger.setLevel(level)
+        logger.setLevel(before[0])
+        rdflib.NORMALIZE_LITERALS = before[1]
 
 
 _CLASSES: list[Any] = []
@@ -144,20 +148,18 @@ def _graph_class() -> Any:
 
         def __init__(self, wanted: frozenset[str], add: Add) -> None:
             super().__init__(bind_namespaces="none")
+            self.wanted, self.hand_on = wanted, add
             self._wanted = frozenset(map(rdflib.URIRef, wanted))  # they differ from strings
-            self._add = add
-            self.n_triples = 0
 
         def add(self, triple: Any) -> Any:
             subject, predicate, found = triple
-            self.n_triples += 1
             if predicate in self._wanted:
                 value: str | Text
                 if isinstance(found, rdflib.Literal):
                     value = Text(str(found), (found.language or "").lower())
                 else:
                     value = _node(found)
-                self._add(_node(subject), str(predicate), value)
+                self.hand_on(_node(subject), str(predicate), value)
             return self
 
         def bind(self, *args: Any, **settings: Any) -> None:  # prefixes are of no use here
@@ -185,6 +187,14 @@ def _parse_turtle(source: Source, graph: Any) -> None:
         raise _error_in_line(source, message, error.lines + 1) from None
 
 
+_PLAIN_IRI = r'<([^<>"{}|^`\\\x00-\x20]+)>'
+# without escapes and blank nodes
+_PLAIN_TRIPLE = re.compile(
+    rf"{_PLAIN_IRI}\s+{_PLAIN_IRI}\s+(?:{_PLAIN_IRI}|"
+    r'"([^"\\\n\r]*)"(?:@([a-zA-Z]+(?:-[a-zA-Z0-9]+)*)|\^\^<[^<>"{}|^`\\\x00-\x20]+>)?)\s*\.'
+)
+
+
 def _parse_n_triples(source: Source, graph: Any) -> None:
     from rdflib.exceptions import ParserError
     from rdflib.plugins.parsers.ntriples import W3CNTriplesParser
@@ -199,6 +209,13 @@ def _parse_n_triples(source: Source, graph: Any) -> None:
     # line by line: rdflib would search a long line again for every piece that it reads
     for number, line in enumerate(source.data.split(b"\n"), start=1):
         parser.line = line.decode("utf-8").strip("\r\ufeff \t")
+        plain = _PLAIN_TRIPLE.fullmatch(parser.line)
+        if plain is not None:  # ten times as fast
+            subject, predicate, address, text, language = plain.groups()
+            if predicate in graph.wanted:
+                value = Text(text, (language or "").lower()) if address is None else address
+                graph.hand_on(subject, predicate, value)
+            continue
         try:
             parser.parseline()
         except ParserError:

@@ -268,7 +268,7 @@ def read_thesaurus(source: Source, syntax: str) -> Thesaurus:
         if concept in is_concept:
             top_of.setdefault(scheme, {})[concept] = None
     gone = facts.texts.get(f"{_OWL}deprecated", {})
-    deprecated = {c for c in gone if any(t.text.strip() in ("true", "1") for t in gone[c])}
+    deprecated = {c for c in gone if any(t.text.strip().lower() in ("true", "1") for t in gone[c])}
     found = {
         scheme: [t.text for p in _TITLES for t in facts.texts.get(p, {}).get(scheme, ())]
         for scheme in members
