@@ -195,3 +195,13 @@ def test_json_of_a_part_of_another_library_is_bounded_too(tmp_path):
     members[name] = packed(parts)
     with pytest.raises(ReadError, match=r"about 2,000,00\d values.* max_bytes=\d+"):
         loaded(sealed(members), tmp_path, max_bytes=5 * 10**8)
+
+
+@pytest.mark.parametrize("wrong", ["3", "null", '["cat"]', '{"ref":0}'])
+def test_a_vocabulary_that_was_changed_is_refused(tmp_path, wrong):
+    words = palmette.Vocabulary({"en": {"a": "cat"}})
+    members = members_of(bytes_of(palmette.Hierarchy.star("ab").with_vocabulary(words)))
+    assert b'"cat"' in members["state.json"]
+    members["state.json"] = members["state.json"].replace(b'"cat"', wrong.encode())
+    with pytest.raises(palmette.PalmetteError):
+        loaded(sealed(members), tmp_path)
