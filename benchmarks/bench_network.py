@@ -2,7 +2,7 @@
 
     python benchmarks/bench_network.py --backend numpy
     python benchmarks/bench_network.py --backend torch --repeat 2
-    python benchmarks/bench_network.py --set delicious --rows 8000 --batch 64 256 auto
+    python benchmarks/bench_network.py --set delicious --rows 8000 --batch 64 256
 
 Without a set, the rows are made up: 20,000 rows of 200 features, several paths each, in a tree of
 1,110 nodes below the root. The last of several repeated fits is without the start of a device. With
@@ -59,7 +59,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--set", default=None)
     parser.add_argument("--rows", type=int, default=20_000, help="to learn from, at most")
-    parser.add_argument("--batch", nargs="+", default=["auto"])
+    parser.add_argument("--batch", type=int, nargs="+", default=[64])
     parser.add_argument("--backend", default="numpy")
     parser.add_argument("--repeat", type=int, default=1)
     given = parser.parse_args()
@@ -72,7 +72,7 @@ def main() -> None:
     print(f"{given.set or 'made up'}: {len(train)} rows to learn from, {X.shape[1]} features")
     for batch in given.batch * given.repeat:
         model = CoherentNetworkClassifier(
-            batch_size=batch if batch == "auto" else int(batch),
+            batch_size=batch,
             backend=given.backend, hierarchy=hierarchy, random_state=0,
         )  # fmt: skip
         start, cpu = time.perf_counter(), time.process_time()

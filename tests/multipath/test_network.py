@@ -52,20 +52,6 @@ def test_layers_grow_with_the_rows(n_rows, width):
     assert [part.shape for part in model._network.parts[:4:2]] == [(2, width), (width, width)]
 
 
-@pytest.mark.parametrize(("n_rows", "n_batches"), [(60, 1), (640, 10), (5200, 80), (50_000, 98)])
-def test_batches_grow_with_the_rows(n_rows, n_batches, monkeypatch):
-    sizes = []
-
-    def train(self, X, Y, weights, batches, rates, *rest):
-        sizes.append(len(batches(0)))
-        assert [len(each) for each in rates] == [n_batches]
-
-    monkeypatch.setattr(NumpyNetwork, "train", train)
-    X = np.random.default_rng(0).normal(size=(n_rows, 2))
-    CoherentNetworkClassifier((64,), n_epochs=1, backend="numpy").fit(X, X[:, 0] > 0)
-    assert sizes == [n_batches]
-
-
 def test_larger_batches_have_larger_rates(monkeypatch):
     found = {}
 
@@ -80,7 +66,7 @@ def test_larger_batches_have_larger_rates(monkeypatch):
     assert found == pytest.approx({32: 0.001, 16: 0.001, 4: 0.002})
 
 
-@pytest.mark.parametrize("name", ["hidden", "learning_rate", "batch_size"])
+@pytest.mark.parametrize("name", ["hidden", "learning_rate"])
 def test_words_other_than_auto_are_refused(name):
     X, y = tree_problem(20)
     with pytest.raises(PalmetteError, match=f"{name}='wide': expected 'auto' or"):

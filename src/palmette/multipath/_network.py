@@ -25,8 +25,7 @@ from palmette.multipath._layers import (
 )
 
 _MIN_STEPS = 2_000  # with one path per row: fewer steps underfit data of many classes
-_BATCH, _LARGEST_BATCH = 64, 512  # rows
-_MIN_BATCHES = 80  # per epoch, before batches grow
+_BATCH = 64  # rows of a batch at which the learning rate is as it is
 _NARROWEST, _WIDEST = 64, 500  # units of the layers
 _RATE = 1e-3  # of the widest
 
@@ -51,9 +50,9 @@ class CoherentNetworkClassifier(CoherentClassifier):
         Initial learning rate of Adam; it decreases to 0 by cosine annealing. "auto" is 0.001 for
         layers of 500 units and batches of 64 rows, and larger for smaller layers and larger
         batches: in proportion to the square root of their size.
-    batch_size : int or "auto"
-        Maximum number of rows per batch; "auto" is 64 for up to 5,120 rows, then one 80th of the
-        rows, at most 512.
+    batch_size : int
+        Maximum number of rows per batch. Large ones take less time per epoch, and may need more
+        epochs.
     weight_decay : float
         l2 penalty.
     backend : {"auto", "numpy", "torch"}
@@ -92,7 +91,7 @@ class CoherentNetworkClassifier(CoherentClassifier):
         n_epochs: int | str = "auto",
         dropout: float | str = "auto",
         learning_rate: float | str = "auto",
-        batch_size: int | str = "auto",
+        batch_size: int = 64,
         weight_decay: float = 1e-5,
         backend: str = "auto",
         missing: str = "mean",
@@ -130,14 +129,10 @@ class CoherentNetworkClassifier(CoherentClassifier):
             raise PalmetteError(
                 f"dropout={dropout!r}: expected 'auto' or a number of at least 0 and below 1."
             )
-        expectations = {
-            "hidden": "a tuple of integers",
-            "learning_rate": "a positive number",
-            "batch_size": "a positive integer",
-        }
-        for name, expected in expectations.items():
+        for name in ("hidden", "learning_rate"):
             value = getattr(self, name)
             if isinstance(value, str) and value != "auto":
+                expected = "a tuple of integers" if name == "hidden" else "a positive number"
                 raise PalmetteError(f"{name}={value!r}: expected 'auto' or {expected}.")
         if self.backend not in ("auto", "numpy", "torch"):
             raise PalmetteError(f"backend={self.backend!r}: expected 'auto', 'numpy' or 'torch'.")
@@ -153,7 +148,7 @@ class CoherentNetworkClassifier(CoherentClassifier):
         prior = np.asarray(Y.T @ weights) / n_rows
         single = self._has_one_path_per_row(Y)
         dropout = (0.2 if single else 0.5) if self.dropout == "auto" else float(self.dropout)
-        size = min(self._batch_rows(n_rows), n_rows)
+        size = min(self.batch_size, n_rows)
         n_batches = -(-n_rows // size)
         width = min(max(n_rows // 2, _NARROWEST), _WIDEST)
         self.hidden_ = (width, width) if isinstance(self.hidden, str) else tuple(self.hidden)
@@ -187,11 +182,6 @@ class CoherentNetworkClassifier(CoherentClassifier):
             )
             with one_thread_if_small(largest):
                 self._network.train(X, Y, scale, batches, rates, rng, self._record_loss)
-
-    def _batch_rows(self, n_rows: int) -> int:
-        if self.batch_size != "auto":
-            return int(self.batch_size)
-        return min(max(n_rows // _MIN_BATCHES, _BATCH), _LARGEST_BATCH)
 
     def _epochs(self, single: bool, n_batches: int, growth: float) -> int:
         if self.n_epochs != "auto":
