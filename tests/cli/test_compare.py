@@ -46,6 +46,7 @@ def test_every_option_is_a_parameter(parse):
         *["--metrics", "h_loss,lca_f1", "--target", "x", "--target", "y"],
         *["--separator", " > ", "--labels-separator", ";", "--splits", "5"],
         *["--test-size", ".25", "--seed", "7", "--jobs", "-1", "--resume", "r.jsonl"],
+        *["--workers", "2", "--scheduler", "tcp://h:1"],
         *["--posthoc", "wilcoxon-holm", "--control", "flat", "--alpha", ".1"],
         *["--out", "o.md", "--out", "o.json", "--diagram", "d.png", "--excel-safe"],
     )  # fmt: skip
@@ -60,6 +61,8 @@ def test_every_option_is_a_parameter(parse):
         "test_size": 0.25,
         "seed": 7,
         "n_jobs": -1,
+        "workers": 2,
+        "scheduler": "tcp://h:1",
         "resume": Path("r.jsonl"),
         "posthoc": "wilcoxon-holm",
         "control": "flat",
@@ -107,6 +110,7 @@ def test_the_call_reaches_the_library(table, monkeypatch):
         "test_size": 0.5,
         "seed": 3,
         "n_jobs": 2,
+        "client": None,
     }
 
 

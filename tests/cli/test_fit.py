@@ -33,7 +33,7 @@ def test_every_option_is_a_parameter(parse):
         *["--separator", ">", "--labels-separator", ";", "--column", "a=text", "--drop", "b"],
         *["--text", "hashing", "--folds", "4", "--calibrate", "sigmoid", "--coverage", ".9"],
         *["--search", "--class-weight", "balanced", "--seed", "3", "--jobs", "2"],
-        *["--memory", "2.5", "--scratch", "s"],
+        *["--memory", "2.5", "--scratch", "s", "--workers", "2", "--scheduler", "tcp://h:1"],
         *["--format", "tsv", "--encoding", "latin-1"],
         *["--delimiter", ";", "--sheet", "one", "--decimal", ",", "--date-format", "d=%d.%m.%Y"],
         *["--no-header", "--skip-bad-rows", "--bad-rows", "b.csv"],
@@ -54,6 +54,8 @@ def test_every_option_is_a_parameter(parse):
         "folds": 4,
         "calibrate": "sigmoid",
         "coverage": 0.9,
+        "workers": 2,
+        "scheduler": "tcp://h:1",
         "memory": 2.5,
         "scratch": Path("s"),
         "search": True,
@@ -114,6 +116,7 @@ def test_one_call_of_the_library(palmette, called, goods):
         "n_jobs": 2,
         "memory": 2.5,
         "scratch": Path("s"),
+        "client": None,
     }
 
 

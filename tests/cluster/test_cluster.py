@@ -16,8 +16,10 @@ from tests.cluster.jobs import add, add_slowly, divide, kill
 
 import palmette as pm
 from palmette.base import _cluster
-from palmette.base._cluster import connected, map_on
+from palmette.base._cluster import connected, map_on, started
+from palmette.compare import Problem, ResultStore, compare
 from palmette.exceptions import PalmetteError
+from palmette.table import fit_table
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
@@ -175,6 +177,63 @@ def test_tables_of_dask():
     found = clone(model).fit(lazy, dd.from_pandas(pd.Series(y), npartitions=3), weights)
     assert found.predict(lazy).tolist() == expected.tolist()
     assert found.feature_names_in_.tolist() == list("abcde")
+
+
+# ---------------------------------------------------------------------- comparisons and tables
+
+
+def test_the_cells_of_a_comparison(client, tmp_path):
+    X, y = problem(80)
+    toy = [Problem("toy", TREE, X, y)]
+    models = ["flat-naive-bayes", "local-per-parent-naive-bayes"]
+    expected = compare(toy, models, n_splits=2)
+    store = ResultStore(tmp_path / "cells.jsonl")
+    seen, received = [], []
+    found = compare(
+        toy, models, n_splits=2, store=store, client=client,
+        watch=lambda *cell: seen.append(cell),
+        receive=lambda split, model, labels: received.append((split.name, model)),
+    )  # fmt: skip
+    keys = ("dataset", "split", "model", "hierarchical_f1")
+    assert [[row[k] for k in keys] for row in found.rows] == [
+        [row[k] for k in keys] for row in expected.rows
+    ]
+    assert len(seen) == len(received) == 4
+    seen.clear()
+    again = compare(
+        toy, models, n_splits=2, store=ResultStore(tmp_path / "cells.jsonl"), client=client,
+        watch=lambda *cell: seen.append(cell),
+    )  # fmt: skip
+    assert seen == []
+    assert again.rows == found.rows
+
+
+def test_an_error_in_a_cell_names_it(client):
+    X, y = problem(40)
+    broken = [Problem("toy", TREE, np.where(X > 0, X, np.inf), y)]
+    with pytest.raises(PalmetteError, match="mf-tree on toy, "):
+        compare(broken, ["mf-tree"], n_splits=1, client=client)
+
+
+def test_a_table_is_fitted_on_the_workers(client):
+    X, y = problem(100)
+    table = pd.DataFrame(X, columns=list("abcde")).assign(kind=y)
+    options = {"target": "kind", "model": "local-per-parent", "folds": 0, "hierarchy": TREE}
+    expected = fit_table(table, **options).predict_proba(table)
+    found = fit_table(table, **options, client=client)
+    np.testing.assert_array_equal(found.predict_proba(table), expected)
+
+
+def test_what_options_ask_for():
+    with started(None, None) as nothing:
+        assert nothing is None
+    with (
+        pytest.raises(PalmetteError, match="both a number of workers and a scheduler"),
+        started(2, "tcp://h:1"),
+    ):
+        pass
+    with pytest.raises(PalmetteError, match="got 0 workers"), started(0, None):
+        pass
 
 
 # ---------------------------------------------------------------------- lost workers

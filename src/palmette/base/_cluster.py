@@ -18,6 +18,46 @@ TIMEOUT = 60.0  # seconds to wait for a worker
 
 
 @contextmanager
+def started(n_workers: int | None, scheduler: str | None) -> Iterator[Any]:
+    """Give a client of the cluster that a user has asked for; None if there is none.
+
+    Parameters
+    ----------
+    n_workers : int or None
+        Number of processes of this machine that are started, and ended afterwards.
+    scheduler : str or None
+        Address of a cluster that runs already.
+    """
+    if n_workers is None and scheduler is None:
+        yield None
+        return
+    if n_workers is not None and scheduler is not None:
+        raise PalmetteError(
+            "got both a number of workers and a scheduler: expected one of them, since the workers "
+            "of a cluster are started with it."
+        )
+    if scheduler is not None:
+        with connected(scheduler) as client:
+            yield client
+        return
+    if n_workers is None or n_workers < 1:
+        raise PalmetteError(f"got {n_workers} workers: expected at least 1.")
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise PalmetteError(
+            "workers need Dask: pip install 'palmette[dask]', or leave them out."
+        ) from None
+    with (
+        LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@contextmanager
 def connected(client: Any, timeout: float = TIMEOUT) -> Iterator[Any]:
     """Give a Dask client; one that is made from the address of a scheduler is closed at the end.
 
@@ -73,6 +113,22 @@ def map_on(
     sizes: Sequence[float] | None = None,
     timeout: float = TIMEOUT,
 ) -> list[Any]:
+    """Return the results of `each_on` in the order of the jobs."""
+    results: list[Any] = [None] * len(jobs)
+    for i, result in each_on(client, function, shared, jobs, sizes=sizes, timeout=timeout):
+        results[i] = result
+    return results
+
+
+def each_on(
+    client: Any,
+    function: Callable[..., Any],
+    shared: tuple[Any, ...],
+    jobs: Sequence[Sequence[Any]],
+    *,
+    sizes: Sequence[float] | None = None,
+    timeout: float = TIMEOUT,
+) -> Iterator[tuple[int, Any]]:
     """Call a function with shared data and the arguments of every job, on the workers.
 
     The shared data are copied to every worker once; a job should carry little more than row
@@ -91,28 +147,26 @@ def map_on(
     timeout : float
         Seconds after which a cluster without workers is an error.
 
-    Returns
-    -------
-    list
-        In the order of the jobs.
+    Yields
+    ------
+    (int, object)
+        Number of a job and its result, in the order in which they end.
     """
-    results: list[Any] = [None] * len(jobs)
     left = set(range(len(jobs)))
     order = sorted(left, key=lambda i: 0.0 if sizes is None else -sizes[i])
     for _ in range(_ATTEMPTS):
         if not left:
-            break
+            return
         _require_workers(client, timeout)
         wanted = [i for i in order if i in left]
         for i, result in _attempt(client, function, shared, jobs, wanted, timeout):
-            results[i] = result
             left.discard(i)
+            yield i, result
     if left:
         raise PalmetteError(
             f"{len(left)} of {len(jobs)} jobs were lost with their workers {_ATTEMPTS} times: the "
             "workers may have too little memory. Start larger ones, or fewer per machine."
         )
-    return results
 
 
 def _attempt(

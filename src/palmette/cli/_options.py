@@ -129,6 +129,14 @@ JobsOrAuto = Annotated[
         "large, else 1.",
     ),
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option(help="Start this number of worker processes (Dask), which share the work."),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(help="Use the workers of a Dask cluster: its address, such as tcp://host:8786."),
+]
 Resume = Annotated[
     Path | None,
     typer.Option(help="File that stores finished fits, so that an interrupted run can continue."),

@@ -13,8 +13,10 @@ from palmette.cli._options import (
     LabelsSeparator,
     OptionalTarget,
     Resume,
+    Scheduler,
     Seed,
     Separator,
+    Workers,
     check_data,
     check_jobs,
     find_data,
@@ -57,6 +59,8 @@ def compare(
     test_size: Annotated[float, typer.Option(help="Share of test rows in a random split.")] = 0.3,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     resume: Resume = None,
     posthoc: Annotated[
         str,
@@ -85,6 +89,7 @@ def compare(
 
     Example: palmette compare digits --models flat-naive-bayes,mf-tree --out results/
     """
+    from palmette.base._cluster import started
     from palmette.cli._terminal import (
         Console,
         hint_at,
@@ -102,7 +107,11 @@ def compare(
     files, diagrams = _files(out or [], diagram, draws=len(data) > 1 and len(names) > 1)
     require_csv(excel_safe, files)
     store = ResultStore(resume)
-    with hint_at(resume), Console(stderr=True).status("reading data ...") as status:
+    with (
+        hint_at(resume),
+        started(workers, scheduler) as client,
+        Console(stderr=True).status("reading data ...") as status,
+    ):
         comparison = compare_models(
             (find_data(name, target, separator, labels_separator) for name in data),
             names,
@@ -113,6 +122,7 @@ def compare(
             n_jobs=n_jobs,
             store=store,
             watch=lambda name, split, model: status.update(f"{name}, {split}: {model} ..."),
+            client=client,
         )
     comparison.test_options = tests
     console = Console()

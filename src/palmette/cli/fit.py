@@ -17,6 +17,7 @@ from palmette.cli._options import (
     Header,
     Jobs,
     LabelsSeparator,
+    Scheduler,
     Seed,
     Separator,
     Settings,
@@ -24,6 +25,7 @@ from palmette.cli._options import (
     SkipBadRows,
     TableFiles,
     Target,
+    Workers,
     check_jobs,
     read_written,
     say,
@@ -99,6 +101,8 @@ def fit(
     ] = None,
     seed: Seed = 0,
     n_jobs: Jobs = 1,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     format: Format = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -115,6 +119,7 @@ def fit(
 
     Example: palmette fit products.csv --target category --out model.palmette
     """
+    from palmette.base._cluster import started
     from palmette.cli._terminal import progress, require_writable
     from palmette.persistence import save
     from palmette.table import fit_table
@@ -131,7 +136,7 @@ def fit(
         table, format, encoding=encoding, delimiter=delimiter, sheet=sheet, header=header
     )
     source.require()
-    with progress(time or None) as (watch, tell):
+    with started(workers, scheduler) as client, progress(time or None) as (watch, tell):
         fitted = fit_table(
             source,
             target[0] if len(target) == 1 else target,
@@ -157,6 +162,7 @@ def fit(
             n_jobs=n_jobs,
             memory=memory,
             scratch=scratch,
+            client=client,
             watch=watch,
             tell=tell,
         )

@@ -43,6 +43,7 @@ def compare(
     store: ResultStore | None = None,
     watch: Watch | None = None,
     receive: Receive | None = None,
+    client: Any = None,
 ) -> Comparison:
     """Fit and score every model on every split of every problem.
 
@@ -68,6 +69,9 @@ def compare(
         Called with (data set, split, model) before each cell is computed.
     receive : callable, optional
         Called with (split, model, predicted labels) after each cell is computed.
+    client : distributed.Client or str, optional
+        Dask cluster, or the address of its scheduler, on whose workers the cells are computed. For
+        CPU seconds that can be compared, workers have one thread and equal processors.
 
     Returns
     -------
@@ -81,7 +85,7 @@ def compare(
     >>> [row["hierarchical_f1"] for row in found.rows]
     [1.0, 1.0]
     """
-    run = _Run(find_models(models), find_scores(scores), n_jobs, store, watch, receive)
+    run = _Run(find_models(models), find_scores(scores), n_jobs, store, watch, receive, client)
     for problem in problems:
         run.add(problem, n_splits, test_size, seed)
     return run.comparison
@@ -98,11 +102,14 @@ class _Run:
         store: ResultStore | None,
         watch: Watch | None,
         receive: Receive | None,
+        client: Any,
     ) -> None:
         self._specs, self._scores, self._n_jobs = specs, scores, n_jobs
         self._store = ResultStore() if store is None else store
-        self._watch, self._receive = watch, receive
+        self._watch, self._receive, self._client = watch, receive, client
         facts = {**environment(), "n_jobs": 1 if n_jobs is None else n_jobs}
+        if client is not None:
+            facts["cluster"] = "dask"
         self.comparison = Comparison([], tuple(scores), [spec.name for spec in specs], [], facts)
 
     def add(self, problem: Problem, n_splits: int | None, test_size: float, seed: int) -> None:
@@ -115,53 +122,125 @@ class _Run:
         data = fingerprint(problem)
         self.comparison.datasets.append(problem.name)
         self.comparison.estimators[problem.name] = {}
-        for split in make_splits(problem, n_splits, test_size, seed):
-            for spec in self._specs:
-                self._do(problem, data, split, spec)
+        splits = make_splits(problem, n_splits, test_size, seed)
+        if self._client is None:
+            for split in splits:
+                for spec in self._specs:
+                    self._finish(*self._begin(problem, data, split, spec), problem, split, spec)
+            return
+        self._compute_on(self._client, problem, data, list(splits))
 
-    def _do(self, problem: Problem, data: str, split: Split, spec: ModelSpec) -> None:
-        place = {"dataset": problem.name, "split": split.name}
-        row = {**place, "seed": split.seed, "test_size": split.test_size, "model": spec.name}
+    def _begin(self, problem: Problem, data: str, split: Split, spec: ModelSpec) -> tuple[Any, Any]:
+        """Return what a cell depends on, and its stored results or None."""
         described = describe_estimator(_make(problem, split, spec, bare=True))
         self.comparison.estimators[problem.name].setdefault(spec.name, described)
+        row = _row_of(problem, split, spec)
         cell = {**row, "data": data, "estimator": described, "made_with": self.comparison.facts}
         results = self._store.get(cell)
         if results is None or any(name not in results for name in self._scores):
             changes = self._store.changes(cell)
             if changes:
                 note = f"computed again, as these have changed: {', '.join(changes)}"
-                self.comparison.notes.append({**place, "model": spec.name, "note": note})
+                self._note(problem, split, spec, note)
+            return cell, None
+        return cell, results
+
+    def _finish(
+        self, cell: Any, results: Any, problem: Problem, split: Split, spec: ModelSpec
+    ) -> None:
+        """Add a cell to the comparison, and compute it if it is not stored."""
+        if results is None:
             results = self._compute(problem, split, spec)
             self._store.put(cell, results)
-        self.comparison.notes += [
-            {**place, "model": spec.name, "note": note} for note in results["notes"]
-        ]
-        self.comparison.rows.append({**row, **{k: results[k] for k in (*self._scores, *COSTS)}})
+        self._list(results, problem, split, spec)
 
     def _compute(self, problem: Problem, split: Split, spec: ModelSpec) -> dict[str, Any]:
         if self._watch is not None:
             self._watch(problem.name, split.name, spec.name)
-        with _named_errors(problem, split, spec), threadpool_limits(1):
-            model = _make(problem, split, spec, self._n_jobs)
-            gc.collect()  # memory of the previous model
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("default")
-                with measure() as fitting:
-                    model.fit(split.X_train, split.y_train)
-                with measure() as predicting:
-                    predicted = model.predict(split.X_test)
+        results, predicted = compute_cell(problem, split, spec, self._scores, self._n_jobs)
         if self._receive is not None:
             self._receive(split, spec.name, predicted)
-        results: dict[str, Any] = {
-            name: score(split.y_test, predicted, problem.hierarchy)
-            for name, score in self._scores.items()
-        }
-        peaks = [u.peak_mib for u in (fitting, predicting) if u.peak_mib is not None]
-        results["fit_cpu_s"] = fitting.cpu_seconds
-        results["predict_cpu_s"] = predicting.cpu_seconds
-        results["peak_mib"] = max(peaks) if peaks else None
-        results["notes"] = _first_lines(caught)
         return results
+
+    def _list(
+        self, results: dict[str, Any], problem: Problem, split: Split, spec: ModelSpec
+    ) -> None:
+        for note in results["notes"]:
+            self._note(problem, split, spec, note)
+        row = _row_of(problem, split, spec)
+        self.comparison.rows.append({**row, **{k: results[k] for k in (*self._scores, *COSTS)}})
+
+    def _note(self, problem: Problem, split: Split, spec: ModelSpec, note: str) -> None:
+        place = {"dataset": problem.name, "split": split.name}
+        self.comparison.notes.append({**place, "model": spec.name, "note": note})
+
+    def _compute_on(self, client: Any, problem: Problem, data: str, splits: list[Split]) -> None:
+        """Compute the cells that are not stored on the workers of a cluster.
+
+        A cell is stored as soon as it is done; they are listed in the order of splits and models.
+        """
+        from palmette.base._cluster import connected, each_on
+
+        places = [(s, m) for s in range(len(splits)) for m in range(len(self._specs))]
+        begun = [self._begin(problem, data, splits[s], self._specs[m]) for s, m in places]
+        results = [stored for _, stored in begun]
+        wanted = [i for i, stored in enumerate(results) if stored is None]
+        jobs = [(places[i][0], self._specs[places[i][1]].name) for i in wanted]
+        shared = (problem, splits, tuple(self._scores), self._n_jobs)
+        if jobs:
+            with connected(client) as cluster:
+                for k, (found, predicted) in each_on(cluster, _cell_on_worker, shared, jobs):
+                    s, m = places[wanted[k]]
+                    if self._watch is not None:
+                        self._watch(problem.name, splits[s].name, self._specs[m].name)
+                    if self._receive is not None:
+                        self._receive(splits[s], self._specs[m].name, predicted)
+                    self._store.put(begun[wanted[k]][0], found)
+                    results[wanted[k]] = found
+        for (s, m), found in zip(places, results, strict=True):
+            self._list(found, problem, splits[s], self._specs[m])
+
+
+def _row_of(problem: Problem, split: Split, spec: ModelSpec) -> dict[str, Any]:
+    place = {"dataset": problem.name, "split": split.name}
+    return {**place, "seed": split.seed, "test_size": split.test_size, "model": spec.name}
+
+
+def _cell_on_worker(
+    problem: Problem,
+    splits: list[Split],
+    scores: tuple[str, ...],
+    n_jobs: int | None,
+    place: int,
+    model: str,
+) -> tuple[dict[str, Any], Any]:
+    return compute_cell(
+        problem, splits[place], find_models([model])[0], find_scores(scores), n_jobs
+    )
+
+
+def compute_cell(
+    problem: Problem, split: Split, spec: ModelSpec, scores: dict[str, Score], n_jobs: int | None
+) -> tuple[dict[str, Any], Any]:
+    """Fit and score a model; return the scores with the costs, and the predicted labels."""
+    with _named_errors(problem, split, spec), threadpool_limits(1):
+        model = _make(problem, split, spec, n_jobs)
+        gc.collect()  # memory of the previous model
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            with measure() as fitting:
+                model.fit(split.X_train, split.y_train)
+            with measure() as predicting:
+                predicted = model.predict(split.X_test)
+    results: dict[str, Any] = {
+        name: score(split.y_test, predicted, problem.hierarchy) for name, score in scores.items()
+    }
+    peaks = [u.peak_mib for u in (fitting, predicting) if u.peak_mib is not None]
+    results["fit_cpu_s"] = fitting.cpu_seconds
+    results["predict_cpu_s"] = predicting.cpu_seconds
+    results["peak_mib"] = max(peaks) if peaks else None
+    results["notes"] = _first_lines(caught)
+    return results, predicted
 
 
 def _make(

@@ -103,9 +103,10 @@ class Race:
         class_weight: str | None = None,
         memory: float | None = None,
         scratch: str | os.PathLike[str] | None = None,
+        client: Any = None,
     ) -> None:
         self.class_weight = class_weight
-        self.memory, self.scratch = memory, scratch
+        self.memory, self.scratch, self.client = memory, scratch, client
         self.problem, self.model, self.settings, self.text = problem, model, settings, text
         self.seed, self.n_jobs, self.clock = seed, n_jobs, clock
         self.n_folds = n_folds
@@ -135,6 +136,9 @@ class Race:
     def make(self, name: str) -> Any:
         """Return an unfitted model, or a variant of one from the search."""
         made = make(self.base(name), self.situation(), self.settings_of(name))
+        if self.client is not None:
+            places = [key for key in made.get_params() if key.split("__")[-1] == "client"]
+            made.set_params(**dict.fromkeys(places, self.client))
         return set_balance(made, self.class_weight, self.problem.several_paths, self.base(name))
 
     def base(self, name: str) -> str:

@@ -66,6 +66,7 @@ def fit_table(
     n_jobs: int | None = None,
     memory: float | None = None,
     scratch: str | os.PathLike[str] | None = None,
+    client: Any = None,
     watch: Callable[[str, float], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> TableModel:
@@ -137,6 +138,8 @@ def fit_table(
         one is fitted on all rows if it can read them from disk, else on as many as fit.
     scratch : path-like, optional
         Folder for the features of such a table; by default that of the system for temporary files.
+    client : distributed.Client or str, optional
+        Dask cluster, or the address of its scheduler, for the models that can use one.
     watch : callable, optional
         Called with the current step and the seconds spent, at every step and every second.
     tell : callable, optional
@@ -175,7 +178,7 @@ def fit_table(
     describe(problem, text, say)
     race = Race(
         problem, model, settings, text, folds, seed, n_jobs, clock, search, class_weight, memory,
-        scratch,
+        scratch, client,
     )  # fmt: skip
     wrapping = Wrapping(calibrate, coverage)
     name, board, tournament = race.run(wrapping)
