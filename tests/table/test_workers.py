@@ -16,6 +16,11 @@ from palmette.table import _workers as module
 from palmette.table._workers import map_in_order
 
 
+def own_children():
+    """Return the live processes of workers; joblib keeps some of its own, from other tests."""
+    return [process for process in active_children() if "Loky" not in type(process).__name__]
+
+
 def square(x):
     return x * x
 
@@ -54,7 +59,7 @@ def test_results_are_in_order(n_jobs, n_items):
     items = [np.full(50_000, i) for i in range(n_items)]  # more than a pipe holds
     found = list(map_in_order(square, iter(items), n_jobs))
     np.testing.assert_array_equal(found, [x * x for x in items])
-    assert active_children() == []
+    assert own_children() == []
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -63,7 +68,7 @@ def test_an_error_comes_after_the_results_before_it(n_jobs):
     with pytest.raises(ReadError, match=r"a\.csv:7: wrong"):
         found.extend(map_in_order(partial(fail_at, 7), range(30), n_jobs))
     assert found == list(range(7))
-    assert active_children() == []
+    assert own_children() == []
 
 
 @pytest.mark.parametrize(("place", "line"), [(4, 4), (9, 5)])
@@ -90,7 +95,7 @@ def test_few_items_are_read_ahead():
 def test_the_end_of_a_process_is_an_error():
     with pytest.raises(ChildProcessError, match="ended with the exit code 3"):
         list(map_in_order(partial(end_at, 4), range(10), 2))
-    assert active_children() == []
+    assert own_children() == []
 
 
 def test_an_error_that_cannot_be_sent_is_named():
@@ -108,9 +113,9 @@ def test_a_warning_is_shown_once():
 def test_a_stream_that_is_left_ends_the_processes():
     stream = map_in_order(square, iter(range(100)), 2)
     assert next(stream) == 0
-    assert len(active_children()) == 2
+    assert len(own_children()) == 2
     stream.close()
-    assert active_children() == []
+    assert own_children() == []
 
 
 def test_unasked_processes_are_told_and_may_not_be_possible(monkeypatch):
