@@ -10,7 +10,7 @@ seconds, CPU seconds, and the largest memory of the process: anonymous pages, wh
 resident ones, which count the pages of mapped files that the system may drop at any time.
 
 `workers` fits the same models with no cluster, one worker process and two, all started before:
-550 local logistic regressions, a structured forest, and a grid of 50 cells of a comparison.
+522 local logistic regressions, a structured forest, and a grid of 50 cells of a comparison.
 Overhead is what one worker takes beyond no cluster.
 """
 
@@ -25,7 +25,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from scale_cell import label_sets, words
+from scale_cell import label_sets, one_path
 
 import palmette as pm
 from palmette.compare import Problem, compare, environment
@@ -113,8 +113,7 @@ def cpu_of(pid):
 def local_models(client):
     from sklearn.linear_model import LogisticRegression
 
-    X, y = words(30_000, 20_000, 500)
-    names = np.array([f"group {k // 10}/class {k}" for k in range(500)])[y]
+    X, names = one_path(20_000, 50, 500)
     model = pm.LocalPerNodeClassifier(LogisticRegression(), client=client)
     return lambda: model.fit(X, names)
 
