@@ -305,10 +305,11 @@ def _squared_norms(
 ) -> NDArray[np.float64]:
     norms = np.empty(len(rows), np.float64)
     for r in range(len(rows)):
-        norms[r] = 1.0  # the constant feature of the bias
+        norm = 1.0  # the constant feature of the bias
         first = starts[rows[r]]
         for e in range(first, first + lengths[rows[r]]):
-            norms[r] += values[e] * values[e]
+            norm += values[e] * values[e]
+        norms[r] = norm
     return norms
 
 

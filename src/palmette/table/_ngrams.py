@@ -313,7 +313,9 @@ def weigh_rows(
                 copies += 1
             if column < 0:
                 continue
-            value = (1.0 + np.log(copies)) * idf[column]
+            value = idf[column]
+            if copies > 1:
+                value *= 1.0 + np.log(copies)
             indices[out], values[out] = column, value
             out += 1
             if column < n_words:
@@ -321,7 +323,8 @@ def weigh_rows(
             else:
                 pieces += value * value
         kinds = (1 if words > 0 else 0) + (1 if pieces > 0 else 0)
+        of_words, of_pieces = np.sqrt(kinds * words), np.sqrt(kinds * pieces)
         for i in range(begin, out):
-            values[i] /= np.sqrt(kinds * (words if indices[i] < n_words else pieces))
+            values[i] /= of_words if indices[i] < n_words else of_pieces
         indptr[row + 1] = out
     return out
