@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -40,7 +41,7 @@ from palmette.trees._binning import BinMapper, write_codes
 
 KIB, MIB = 2**10, 2**20
 # working sets of the levels of memory; the first two fit into the caches of one core
-LEVELS = {"L1": 24 * KIB, "L2": 384 * KIB, "L3": 6 * MIB, "memory": 256 * MIB}
+LEVELS = {"L1": 32 * KIB, "L2": 384 * KIB, "L3": 6 * MIB, "memory": 256 * MIB}
 _PRIME = np.uint64(0x100000001B3)
 
 
@@ -61,16 +62,29 @@ def best_seconds(function, *arguments, prepare=None, budget=1.0, least=5):
 
 @kernel
 def read_numbers(source, n_times):
-    quarter = np.uint64(len(source) // 4)
+    part = np.uint64(512)
     a = b = c = d = source[0]
     for _ in range(n_times):
-        for i in range(quarter):  # several sums, so that none has to wait for itself
-            a ^= source[i]
-            b ^= source[i + quarter]
-            c ^= source[i + quarter + quarter]
-            d ^= source[i + quarter + quarter + quarter]
+        for first in range(0, len(source) - 2047, 2048):
+            one = np.uint64(first)
+            two, three, four = one + part, one + part + part, one + part + part + part
+            for i in range(part):  # several sums, so that none has to wait for itself
+                a ^= source[one + i]
+                b ^= source[two + i]
+                c ^= source[three + i]
+                d ^= source[four + i]
         source[0] = a ^ b ^ c ^ d  # so that the next round is not left out
     return source[0]
+
+
+@kernel
+def read_in_order(source, n_times):
+    total = source[0]
+    for _ in range(n_times):
+        for i in range(len(source)):
+            total ^= source[i]
+        source[0] = total
+    return total
 
 
 @kernel
@@ -137,7 +151,9 @@ def measure_ceilings(rng):
         # ones: memory of zeros that was never written to would be one and the same page
         source, target = np.ones((2, size // 16), np.int64)
         n_times = max(1, 64 * MIB // size)
-        seconds = best_seconds(read_numbers, np.ones(size // 8, np.int64), n_times)
+        numbers = np.ones(size // 8, np.int64)  # nearer memory is read faster in one way or another
+        ways = read_numbers, read_in_order
+        seconds = min(best_seconds(way, numbers, n_times) for way in ways)
         found[f"read {level}"] = size * n_times / seconds
         seconds = best_seconds(copy_numbers, source, target, n_times)
         found[f"copy {level}"] = size * n_times / seconds
@@ -165,7 +181,9 @@ def measure_ceilings(rng):
 def print_ceilings(found):
     print("\n| one thread | " + " | ".join(LEVELS) + " |")
     print("|---|" + "---|" * len(LEVELS))
-    print("| working set | " + " | ".join(f"{size // KIB:,} KiB" for size in LEVELS.values()) + " |")
+    print(
+        "| working set | " + " | ".join(f"{size // KIB:,} KiB" for size in LEVELS.values()) + " |"
+    )
     for name, unit in (("read", "GB/s"), ("copy", "GB/s"), ("add", "GB/s"), ("loads", "10^9/s")):
         cells = " | ".join(f"{found[f'{name} {level}']:.2f}" for level in LEVELS)
         print(f"| {name}, {unit} | {cells} |")
@@ -332,6 +350,20 @@ def random_rows(n_rows, n_features, length, rng):
     return [read_only(each) for each in (values, starts, np.full(n_rows, length), columns.ravel())]
 
 
+def count_logarithms(rng, curvature):
+    """Return the mean number of logarithms of a step of `logistic_descent` from its start."""
+    count, log = [0], np.log
+
+    def counting(x):
+        count[0] += 1
+        return log(x)
+
+    with mock.patch.object(_dual_descent, "np", SimpleNamespace(log=counting)):
+        for slope in rng.uniform(-2, 2, size=500):
+            _dual_descent._logistic_step(1e-8, 1.0, curvature, slope)
+    return count[0] / 500
+
+
 def descent_cases(rng, n_rows=20_000, n_features=20_000, length=60, n_targets=8):
     rows = random_rows(n_rows, n_features, length, rng)
     member = rng.integers(n_targets, size=n_rows).astype(np.int32)
@@ -350,19 +382,19 @@ def descent_cases(rng, n_rows=20_000, n_features=20_000, length=60, n_targets=8)
         "float64 operations": 4 * n_targets + 1,
     }
     shape = n_features + 1, n_targets
-    for name, most in (("squared_hinge", 1), ("logistic", 1)):
+    for name in ("squared_hinge", "logistic"):
         own = dict(work)
         if name == "logistic":
-            # it moves the weights once more at first; a target of a row takes some three steps of
-            # Newton's method, of a logarithm and two divisions each, and a logarithm before them
+            # it moves the weights once more at first, and a target of a row takes steps of Newton's
+            # method, of a logarithm and three divisions each
+            n_logarithms = count_logarithms(rng, 1 + length / 3) * n_targets / length
             own["copy L2"] += 2 * 8 * n_targets
             own["float64 operations"] += 2 * n_targets
-            own["logarithms"] = 4 * n_targets / length
+            own["logarithms"], own["float64 divisions"] = n_logarithms, 3 * n_logarithms
+        descend = getattr(_dual_descent, f"{name}_descent")
         yield Case(
             f"dual descent, {name.replace('_', ' ')}", size, "entry", n_rows * length, own,
-            lambda state, weights, name=name, most=most: getattr(_dual_descent, f"{name}_descent")(
-                data, 0.0, most, state, weights
-            ),
+            lambda state, weights, descend=descend: descend(data, 0.0, 1, state, weights),
             lambda: (np.zeros(1, np.uint64), np.zeros(shape)),
         )  # fmt: skip
 
@@ -395,16 +427,16 @@ def search_cases(rng, n_rows=2000, n_features=20_000, length=60, arity=8, width=
     labels, totals = np.empty((n_rows, width), np.int32), np.empty((n_rows, width))
     paths = [min(n, width) for n in n_nodes]  # of a row at every level
     n_looked_up = length * sum(paths)
-    found = sum(length * size / n_features * n for size, n in zip(sizes, paths, strict=True))
+    found = [length * size / n_features * n for size, n in zip(sizes, paths, strict=True)]
     filled = 2 * first_feature[-1] / n_rows  # in the table of features, and cleared
     yield Case(
-        f"beam search, width {width}", f"{n_rows:,} rows of {length}, {arity**len(sizes):,} classes",
-        "row", n_rows,
-        # every entry is looked up in a table of 80 KB at every node; weights of an entry that a
-        # node has are a line of the model's 71 MB, but rows at a node follow each other, so that
-        # those of the upper levels are in a cache; two operations per weight
-        {"loads L2": n_looked_up + filled, "loads L3": found, "copy L1": 20 * n_looked_up,
-         "float64 operations": 2 * arity * found, "logarithms": 0},
+        f"beam search, width {width}",
+        f"{n_rows:,} rows of {length}, {arity**len(sizes):,} classes", "row", n_rows,
+        # every entry is looked up in a table of 80 KB at every node; the weights of an entry that
+        # a node has are a line of the model's 71 MB, but rows at a node follow each other, so that
+        # those of all levels but the last are in a cache; two operations per weight
+        {"copy L2": 8 * filled, "loads L2": n_looked_up + sum(found[:-1]),
+         "loads memory": found[-1], "float64 operations": 2 * arity * sum(found)},
         lambda: _route_kernel.follow_paths(
             *rows, rows[1], read_only(targets), read_only(ends), *model, None,
             read_only(weights), _route_kernel.SQUARED_HINGE, n_features, labels, totals, space,
@@ -427,7 +459,7 @@ def node_arguments(settings, X, second):
 
 
 def count_products(arguments):
-    """Return how often a split multiplies its block by a vector, from a run that is not compiled."""
+    """Return how often a split multiplies its block by a vector, from an uncompiled run."""
     counts = [0]
 
     def project(block, weights, bias, scores):
@@ -572,11 +604,14 @@ def text_cases(rng, n_rows=10_000, n_words=8, low=3, high=4):
     indptr = np.empty(n_rows + 1, np.int64)
     indices, values = np.empty(n_grams, np.int32), np.empty(n_grams)
     mean_grams = n_grams / n_rows
+    _, copies = np.unique(len(known) * grams.rows() + columns, return_counts=True)
+    distinct, repeated = len(copies) / n_grams, (copies > 1).sum() / n_grams
     yield Case(
         "n-grams: weights of rows", size, "gram", n_grams,
-        # sorted by some log2(n) comparisons; a logarithm, a root and a division
-        {"copy memory": 16, "loads L1": np.log2(mean_grams) + 1, "logarithms": 1,
-         "float64 divisions + roots": 1},
+        # sorted by some log2(n) comparisons; a distinct gram is divided by the length of its row,
+        # and one that occurs several times has a logarithm
+        {"copy memory": 4 + 12 * distinct, "loads L1": np.log2(mean_grams) + 1,
+         "logarithms": repeated, "float64 divisions": distinct},
         lambda some: _ngrams.weigh_rows(
             some, grams.first, idf, len(known) // 2, indptr, indices, values
         ),
@@ -626,7 +661,9 @@ def print_kernels(cases, ceilings, only, budget):
             parts = [(name, amount) for name, amount in case.work.items() if amount]
             is_bytes = [name.split()[0] in ("read", "copy", "add") for name, _ in parts]
             texts = [f"{name} {amount:.3g}" for name, amount in parts]
-            moved = ", ".join(text for text, is_byte in zip(texts, is_bytes, strict=True) if is_byte)
+            moved = ", ".join(
+                text for text, is_byte in zip(texts, is_bytes, strict=True) if is_byte
+            )
             other = ", ".join(
                 text for text, is_byte in zip(texts, is_bytes, strict=True) if not is_byte
             )
