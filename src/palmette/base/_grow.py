@@ -61,6 +61,8 @@ class ClassProblem:
         For partitions that draw random numbers.
     n_jobs : int, optional
         Number of jobs, for partitions that fit several models.
+    run : callable, optional
+        Applies a function to items and returns the results in order, in the threads of the fit.
 
     Attributes
     ----------
@@ -76,6 +78,7 @@ class ClassProblem:
     weights: NDArray[np.float64] | None = None
     seed: int = 0
     n_jobs: int | None = None
+    run: Callable[..., list[Any]] | None = None
 
     def __post_init__(self) -> None:
         self.X = canonical_rows(self.X)

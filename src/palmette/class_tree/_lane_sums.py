@@ -19,13 +19,16 @@ from numpy.typing import NDArray
 
 from palmette._kernels import inner
 
+Floats = NDArray[np.float32] | NDArray[np.float64]
+
 _cgutils: Any = cgutils
 _INT, _INDEX = ir.IntType(32), ir.IntType(64)
 
 
 def _entries(context: Any, builder: Any, signature: Any, arguments: Any, n_lanes: int) -> Any:
-    """Return functions that give the vectors of a call: at a place, of one number, and the loop."""
-    kind = ir.VectorType(ir.DoubleType(), n_lanes) if n_lanes > 1 else ir.DoubleType()
+    """Return functions that give arrays and vectors of a call, and the bytes of a number."""
+    number = context.get_value_type(signature.args[5].dtype)
+    kind = ir.VectorType(number, n_lanes) if n_lanes > 1 else number
 
     def data(k: int) -> Any:
         return context.make_array(signature.args[k])(context, builder, arguments[k]).data
@@ -34,15 +37,15 @@ def _entries(context: Any, builder: Any, signature: Any, arguments: Any, n_lanes
         pointer = builder.gep(array, [place])
         return builder.bitcast(pointer, kind.as_pointer())
 
-    def in_all_lanes(number: Any) -> Any:
+    def in_all_lanes(value: Any) -> Any:
         if n_lanes == 1:
-            return number
+            return value
         undefined = ir.Constant(kind, ir.Undefined)
-        first = builder.insert_element(undefined, number, ir.Constant(_INT, 0))
+        first = builder.insert_element(undefined, value, ir.Constant(_INT, 0))
         places = ir.Constant(ir.VectorType(_INT, n_lanes), [0] * n_lanes)
         return builder.shuffle_vector(first, undefined, places)
 
-    return data, vector_at, in_all_lanes
+    return data, vector_at, in_all_lanes, signature.args[5].dtype.bitwidth // 8
 
 
 def _types_of(*arguments: Any) -> Any:
@@ -75,17 +78,17 @@ def _adder(n_lanes: int) -> Any:
         at: Any,
     ) -> Any:
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            data, vector_at, in_all = _entries(context, builder, signature, given, n_lanes)
+            data, vector_at, in_all, size = _entries(context, builder, signature, given, n_lanes)
             values, places, weights, sums = data(0), data(2), data(5), data(8)
             here = vector_at(sums, given[9])
-            total = _cgutils.alloca_once_value(builder, builder.load(here, align=8))
+            total = _cgutils.alloca_once_value(builder, builder.load(here, align=size))
             with _cgutils.for_range(builder, given[4]) as loop:
                 value = builder.load(builder.gep(values, [builder.add(given[1], loop.index)]))
                 place = _weights_of(builder, given, places, loop.index)
-                found = builder.load(vector_at(weights, place), align=8)
+                found = builder.load(vector_at(weights, place), align=size)
                 product = builder.fmul(in_all(value), found)
                 builder.store(builder.fadd(builder.load(total), product), total)
-            builder.store(builder.load(total), here, align=8)
+            builder.store(builder.load(total), here, align=size)
             return context.get_dummy_value()
 
         return _types_of(
@@ -110,14 +113,14 @@ def _mover(n_lanes: int) -> Any:
         at: Any,
     ) -> Any:
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            data, vector_at, in_all = _entries(context, builder, signature, given, n_lanes)
+            data, vector_at, in_all, size = _entries(context, builder, signature, given, n_lanes)
             values, places, weights, steps = data(0), data(2), data(5), data(8)
-            step = builder.load(vector_at(steps, given[9]), align=8)
+            step = builder.load(vector_at(steps, given[9]), align=size)
             with _cgutils.for_range(builder, given[4]) as loop:
                 value = builder.load(builder.gep(values, [builder.add(given[1], loop.index)]))
                 here = vector_at(weights, _weights_of(builder, given, places, loop.index))
                 product = builder.fmul(in_all(value), step)
-                builder.store(builder.fadd(builder.load(here, align=8), product), here, align=8)
+                builder.store(builder.fadd(builder.load(here, align=size), product), here, align=size)
             return context.get_dummy_value()
 
         return _types_of(
@@ -158,28 +161,28 @@ _move8, _move4, _move1 = intrinsic(_mover(8)), intrinsic(_mover(4)), intrinsic(_
 
 @inner(inline="always")
 def add_products(
-    values: NDArray[np.float64],
+    values: Floats,
     first: int,
     places: NDArray[np.int32] | NDArray[np.int64],
     start: int,
     length: int,
-    weights: NDArray[np.float64],
+    weights: Floats,
     offset: int,
     n: int,
-    sums: NDArray[np.float64],
+    sums: Floats,
 ) -> None:
     """Add the products of the entries of a row with the weights of n classifiers to n sums.
 
     Parameters
     ----------
-    values, first : float64 array and int, IN
-        The entries are ``values[first:first + length]``.
+    values, first : array and int, IN
+        All arrays but `places` are of one type, float32 or float64. The entries are ``values[first:first + length]``.
     places, start : int array and int, IN
         Entry ``e`` has the weights ``offset + n * places[start + e]`` and the n - 1 after it.
     length : int
-    weights, offset : float64 array, contiguous, and int, IN
+    weights, offset : array, contiguous, and int, IN
     n : int
-    sums : float64 array of shape (n,), IN and OUT
+    sums : array of shape (n,), IN and OUT
     """
     t = 0
     while t + 8 <= n:
@@ -195,14 +198,14 @@ def add_products(
 
 @inner(inline="always")
 def move_weights(
-    values: NDArray[np.float64],
+    values: Floats,
     first: int,
     places: NDArray[np.int32],
     start: int,
     length: int,
-    weights: NDArray[np.float64],
+    weights: Floats,
     n: int,
-    steps: NDArray[np.float64],
+    steps: Floats,
 ) -> None:
     """Add the entries of a row, times a step per classifier, to the weights of n classifiers.
 

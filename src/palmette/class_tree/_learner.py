@@ -82,13 +82,14 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
         """
         problem = self._read(X, y, sample_weight)
         with Threads(problem.n_jobs) as threads:
+            problem.run = threads.map if threads.n_threads > 1 else None
             self.tree_ = grow_class_tree(
                 self._partition(),
                 problem,
                 leaf_size=self._leaf_size(),
                 min_side=getattr(self, "min_side", 0.0),
                 max_depth=getattr(self, "max_depth", None),
-                run=threads.map if threads.n_threads > 1 else None,
+                run=problem.run,
             )
         self.hierarchy_ = self.tree_.to_hierarchy(self.classes_)
         return self

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._kernels import kernel
 from palmette.base._class_moments import dense
 from palmette.base._grow import IntArray
 from palmette.class_tree._eigenvectors import (
@@ -69,6 +70,7 @@ class ClassSimilarity:
         self.per_node = per_node
         self.means = means
         self._centre: Any = None
+        self.run: Any = None  # threads for one group, where groups do not keep them busy
         self._start: Any = None  # directions from which all large groups start
         self._far = np.zeros(len(weight))  # squares that may be rounding errors of the means
         everything = weight / weight.sum()
@@ -141,7 +143,7 @@ class ClassSimilarity:
             start = self._start
             if start is None or start.shape[1] != n_vectors + EXTRA:
                 start = self._start = random_directions(rows.shape[1], n_vectors)
-            values, vectors = leading_of_rows(rows, centre, scale, n_vectors, start)
+            values, vectors = leading_of_rows(rows, centre, scale, n_vectors, start, self.run)
         return np.where(values > nothing, values, 0.0), vectors
 
     # ------------------------------------------------------------------ D itself
@@ -196,7 +198,12 @@ class ClassSimilarity:
             rows = self._rows(classes)
             if self.per_node and not sparse.issparse(rows):
                 rows = rows - self._share(classes) @ rows
-            self._kept_products = dense(rows @ rows.T)
+            if sparse.issparse(rows):
+                columns = rows.tocsc()
+                self._kept_products = np.zeros((len(classes), len(classes)))
+                _multiply(columns.indptr, columns.indices, columns.data, self._kept_products)
+            else:
+                self._kept_products = dense(rows @ rows.T)
         return self._kept_products[place[:, None], place]
 
     def _rows(self, classes: IntArray) -> Any:
@@ -205,3 +212,26 @@ class ClassSimilarity:
     def _share(self, classes: IntArray) -> Floats:
         weight = self.weight[classes]
         return np.asarray(weight / weight.sum())
+
+
+@kernel
+def _multiply(
+    starts: NDArray[Any], rows: NDArray[Any], values: NDArray[Any], products: Floats
+) -> None:
+    """Multiply every two of n sparse rows; every sum has the order of the features.
+
+    Parameters
+    ----------
+    starts, rows, values : arrays, IN
+        Entries of the rows, by feature.
+    products : array of zeros of shape (n, n), OUT
+    """
+    for feature in range(len(starts) - 1):
+        first = starts[feature]
+        for p in range(first, starts[feature + 1]):
+            row, value = rows[p], values[p]
+            for q in range(first, p + 1):
+                products[row, rows[q]] += value * values[q]
+    for i in range(len(products)):
+        for j in range(i):
+            products[j, i] = products[i, j]

@@ -186,6 +186,7 @@ class MFTree(ClassTreeLearner):
         weight = problem.statistics.weight
         scale = weight ** _POWER[self.weights]
         similarity = ClassSimilarity(weight, scale, self.centring == "node", **parts)
+        similarity.run = problem.run
         return SpectralState(similarity, np.zeros(problem.n_classes, dtype=np.int32), branching)
 
     def _fork(self, state: SpectralState) -> tuple[SpectralState, int]:
