@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh
 
-from palmette._kernels import inner, int64, kernel
+from palmette._kernels import kernel
 from palmette.class_tree._lane_sums import add_products, move_weights
 
 Floats = NDArray[np.float64]
@@ -23,7 +23,6 @@ _STEPS, _TOLERANCE = 8, 1e-2
 _LANES = 8  # vectors of sparse rows are filled up with zeros to a multiple of this number
 _RANGE = 1_000_000  # entries of sparse rows that one thread reads at a time
 _MOST_RANGES = 16
-_BLOCK = 64  # features whose directions are multiplied with each other at once
 
 
 def leading_eigenvectors(matrix: Any, k: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -165,9 +164,9 @@ class _DenseProducts:
 class _SparseProducts:
     """Products with A and A' of sparse rows, feature by feature.
 
-    The directions A'B of a feature are used as soon as they are known, and not kept: what remains
-    has one row per row of A, not per feature. Threads share the features in ranges that depend on
-    nothing but the rows, and the sums of the ranges are added in their order.
+    The directions A'B of a feature multiply the rows as soon as they are known. Features in which
+    A is zero are left out. Threads share the others in ranges that depend on nothing but the rows,
+    and the sums of the ranges are added in their order.
 
     Parameters
     ----------
@@ -179,53 +178,53 @@ class _SparseProducts:
     def __init__(
         self, rows: Any, centre: Floats, scale: Floats, start: NDArray[Any], run: Any
     ) -> None:
-        self.columns = rows.tocsc()
-        self.centre, self.scale, self.run = centre, scale, run
-        self.directions = np.asarray(start, dtype=rows.dtype)
-        starts = self.columns.indptr
+        columns = rows.tocsc()
+        used = np.flatnonzero((np.diff(columns.indptr) > 0) | (centre != 0))
+        self.starts = np.append(columns.indptr[used], columns.indptr[-1:])
+        self.rows, self.values = columns.indices, columns.data
+        self.centre, self.scale, self.run = centre[used], scale, run
+        n_lanes = -(-start.shape[1] // _LANES) * _LANES
+        self.directions = np.zeros((len(used), n_lanes))
+        self.directions[:, : start.shape[1]] = start[used]
+        self.n_vectors = start.shape[1]
         n_ranges = min(1 + rows.nnz // _RANGE, _MOST_RANGES)
-        cuts = np.searchsorted(starts, np.arange(1, n_ranges) * rows.nnz // n_ranges)
-        self.ranges = list(pairwise([0, *cuts.tolist(), rows.shape[1]]))
+        cuts = np.searchsorted(self.starts, np.arange(1, n_ranges) * rows.nnz // n_ranges)
+        self.ranges = list(pairwise([0, *cuts.tolist(), len(used)]))
 
     def start(self) -> Floats:
         """Return A times the directions to start from."""
-        shape = self.columns.shape[0], self.directions.shape[1]
-        return self._sums(np.zeros(shape), self.directions)[1]
+        return self._sums(np.zeros((len(self.scale), self.n_vectors)), are_given=True)[1]
 
     def step(self, basis: Floats) -> tuple[Floats, Floats]:
         """Return B'AA'B and AA'B, for a basis B of shape (n, k)."""
-        nothing = np.zeros((0, 0), dtype=self.directions.dtype)
-        return self._sums(self.scale[:, None] * basis, nothing)
+        return self._sums(self.scale[:, None] * basis, are_given=False)
 
-    def _sums(self, scaled: Floats, directions: NDArray[Any]) -> tuple[Floats, Floats]:
+    def _sums(self, scaled: Floats, *, are_given: bool) -> tuple[Floats, Floats]:
         n, k = scaled.shape
-        n_lanes = -(-k // _LANES) * _LANES
-        basis = np.zeros((n, n_lanes), dtype=self.directions.dtype)
+        n_lanes = self.directions.shape[1]
+        basis = np.zeros((n, n_lanes), dtype=self.values.dtype)
         basis[:, :k] = scaled
         total = np.zeros(n_lanes)
         total[:k] = scaled.sum(axis=0)
-        columns = self.columns.indptr, self.columns.indices, self.columns.data
 
         def sums_of(features: tuple[int, int]) -> tuple[Floats, Floats, NDArray[Any]]:
-            gram, offset = np.zeros((n_lanes, n_lanes)), np.zeros(n_lanes)
-            towards = np.zeros_like(basis)
-            _add_features(
-                *columns, *features, self.centre, directions, basis, total, gram, offset, towards
-            )
-            return gram, offset, towards
+            low, high = features
+            starts, centre = self.starts[low : high + 1], self.centre[low:high]
+            directions, towards = self.directions[low:high], np.zeros_like(basis)
+            entries = starts, self.rows, self.values
+            _add_features(*entries, centre, basis, total, are_given, directions, towards)
+            return directions.T @ directions, centre @ directions, towards
 
-        found = [sums_of(self.ranges[0])] if len(self.ranges) == 1 else None
-        parts = found or (self.run or _one_by_one)(sums_of, self.ranges)
-        gram, offset, towards = parts[0]
-        for others in parts[1:]:
+        if len(self.ranges) == 1 or self.run is None:
+            parts = map(sums_of, self.ranges)
+        else:
+            parts = iter(self.run(sums_of, self.ranges))
+        gram, offset, towards = next(parts)
+        for others in parts:
             gram += others[0]
             offset += others[1]
             towards += others[2]
         return gram[:k, :k], self.scale[:, None] * (towards[:, :k] - offset[:k])
-
-
-def _one_by_one(function: Callable[..., Any], items: list[Any]) -> list[Any]:
-    return [function(item) for item in items]
 
 
 @kernel
@@ -233,84 +232,49 @@ def _add_features(
     starts: NDArray[Any],
     rows: NDArray[Any],
     values: NDArray[Any],
-    low: int,
-    high: int,
     centre: Floats,
-    directions: NDArray[Any],
     basis: NDArray[Any],
     total: Floats,
-    gram: Floats,
-    offset: Floats,
+    are_given: bool,
+    directions: Floats,
     towards: NDArray[Any],
 ) -> None:
-    """Add what a range of features contributes to the products with A and A'.
+    """Find the directions of some features, unless they are given, and multiply the rows by them.
 
     Parameters
     ----------
-    starts, rows, values : arrays, IN
-        Entries of the rows, by feature.
-    low, high : int
-        The range of features.
+    starts : int array of shape (n_features + 1,), IN
+    rows, values : arrays, IN
+        Entries of the rows, by feature; those of a feature are from its start to the next.
     centre : array of shape (n_features,), IN
-    directions : array of shape (n_features, k), IN
-        Directions to start from; with no rows, the directions are A' times the basis.
     basis : array of shape (n, n_lanes), IN
-        The basis, times the scale; n_lanes is k or more.
+        The basis, times the scale.
     total : array of shape (n_lanes,), IN
         Sums of the columns of the basis.
-    gram : array of shape (n_lanes, n_lanes), OUT
-        Products of the directions with each other.
-    offset : array of shape (n_lanes,), OUT
-        Products of the directions with the centre.
+    are_given : bool
+    directions : array of shape (n_features, n_lanes), OUT
+        A' times the basis; or IN, if they are given.
     towards : array of shape (n, n_lanes), OUT
-        Products of the rows with the directions.
+        The rows times the directions are added.
     """
     n_lanes = basis.shape[1]
-    exact = np.zeros(n_lanes)
-    rounded = np.zeros_like(basis[0])
-    block, turned = np.empty((_BLOCK, n_lanes)), np.empty((n_lanes, _BLOCK))
-    filled = int64(0)
-    for feature in range(low, high):
+    line = np.zeros_like(basis[0])
+    for feature in range(len(centre)):
         first = starts[feature]
         length = starts[feature + 1] - first
-        middle = centre[feature]
-        if length == 0 and middle == 0:
-            continue
-        if len(directions) > 0:
-            for j in range(directions.shape[1]):
-                rounded[j] = directions[feature, j]
-                exact[j] = rounded[j]
+        if are_given:
+            for j in range(n_lanes):
+                line[j] = directions[feature, j]
         else:
             for j in range(n_lanes):
-                rounded[j] = 0
-            add_products(values, first, rows, first, length, basis, 0, n_lanes, rounded)
+                line[j] = 0
+            add_products(values, first, rows, first, length, basis, 0, n_lanes, line)
+            middle = centre[feature]
             for j in range(n_lanes):
-                exact[j] = rounded[j] - middle * total[j]
-                rounded[j] = exact[j]
-            for j in range(n_lanes):
-                block[filled, j] = exact[j]
-                turned[j, filled] = exact[j]
-            filled += 1
-            if filled == _BLOCK:
-                _add_block(turned, block, filled, gram)
-                filled = 0
-        for j in range(n_lanes):
-            offset[j] += middle * exact[j]
-        move_weights(values, first, rows, first, length, towards, n_lanes, rounded)
-    _add_block(turned, block, filled, gram)
-
-
-@inner
-def _add_block(turned: Floats, block: Floats, n: int, gram: Floats) -> None:
-    """Add the products of the first n rows of a block, which is given twice, to a matrix."""
-    places = np.arange(n)
-    line = np.empty(len(gram))
-    for i in range(len(gram)):
-        for j in range(len(gram)):
-            line[j] = gram[i, j]
-        add_products(turned, i * _BLOCK, places, 0, n, block, 0, len(gram), line)
-        for j in range(len(gram)):
-            gram[i, j] = line[j]
+                exact = line[j] - middle * total[j]
+                directions[feature, j] = exact
+                line[j] = exact
+        move_weights(values, first, rows, first, length, towards, n_lanes, line)
 
 
 def random_directions(n_features: int, n_vectors: int) -> NDArray[np.float32]:

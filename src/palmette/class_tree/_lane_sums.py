@@ -120,7 +120,9 @@ def _mover(n_lanes: int) -> Any:
                 value = builder.load(builder.gep(values, [builder.add(given[1], loop.index)]))
                 here = vector_at(weights, _weights_of(builder, given, places, loop.index))
                 product = builder.fmul(in_all(value), step)
-                builder.store(builder.fadd(builder.load(here, align=size), product), here, align=size)
+                builder.store(
+                    builder.fadd(builder.load(here, align=size), product), here, align=size
+                )
             return context.get_dummy_value()
 
         return _types_of(
@@ -176,7 +178,8 @@ def add_products(
     Parameters
     ----------
     values, first : array and int, IN
-        All arrays but `places` are of one type, float32 or float64. The entries are ``values[first:first + length]``.
+        The entries are ``values[first:first + length]``. Arrays of numbers are all of one type,
+        float32 or float64.
     places, start : int array and int, IN
         Entry ``e`` has the weights ``offset + n * places[start + e]`` and the n - 1 after it.
     length : int

@@ -29,6 +29,7 @@ from palmette.class_tree._eigenvectors import (
 Floats = NDArray[np.float64]
 
 _BLOCK = 512  # number of classes whose products are formed at once and kept for the subtree
+_COMPILED = 1000  # number of classes from which on sparse rows are multiplied by a kernel
 _NARROW = 1024  # number of features up to which the matrix of features is decomposed instead
 # rounding errors of eigenvalues, relative to products of means, and to means far from zero
 _NOTHING, _ROUNDING = 1e-13, 1e-14
@@ -198,7 +199,7 @@ class ClassSimilarity:
             rows = self._rows(classes)
             if self.per_node and not sparse.issparse(rows):
                 rows = rows - self._share(classes) @ rows
-            if sparse.issparse(rows):
+            if sparse.issparse(rows) and len(self.weight) >= _COMPILED:
                 columns = rows.tocsc()
                 self._kept_products = np.zeros((len(classes), len(classes)))
                 _multiply(columns.indptr, columns.indices, columns.data, self._kept_products)

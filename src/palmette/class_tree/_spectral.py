@@ -16,6 +16,7 @@ from palmette.base._grow import ClassProblem, IntArray, least_side
 from palmette.base._presets import Preset, preset, presets
 from palmette.base._statistics import ClassStatistics
 from palmette.class_tree._groups import best_cut, k_means, median_cut, two_means, two_sides
+from palmette.class_tree._k_means import k_means_compiled
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._similarity import ClassSimilarity
 from palmette.exceptions import PalmetteError
@@ -24,6 +25,7 @@ Floats = NDArray[np.float64]
 
 _POWER = {"means": 0.0, "roots": 0.5, "sums": 1.0}
 _FEW_CLASSES = 50
+_COMPILED = 1000  # number of classes from which on compilation takes less time than it saves
 
 
 @dataclass(eq=False)
@@ -37,11 +39,14 @@ class SpectralState:
         Number of groups with the class that were divided so far.
     branching : int
         Number of parts of a group.
+    k_means : callable
+        The function that divides points into groups.
     """
 
     similarity: ClassSimilarity
     depth: IntArray
     branching: int
+    k_means: Callable[[Floats, int], IntArray]
 
 
 class MFTree(ClassTreeLearner):
@@ -187,7 +192,9 @@ class MFTree(ClassTreeLearner):
         scale = weight ** _POWER[self.weights]
         similarity = ClassSimilarity(weight, scale, self.centring == "node", **parts)
         similarity.run = problem.run
-        return SpectralState(similarity, np.zeros(problem.n_classes, dtype=np.int32), branching)
+        depth = np.zeros(problem.n_classes, dtype=np.int32)
+        grouping = k_means_compiled if problem.n_classes >= _COMPILED else k_means
+        return SpectralState(similarity, depth, branching, grouping)
 
     def _fork(self, state: SpectralState) -> tuple[SpectralState, int]:
         """Return a state for another thread, which keeps products of its own."""
@@ -204,7 +211,7 @@ class MFTree(ClassTreeLearner):
         if not values[0]:
             return []
         if state.branching > 2:
-            groups = _groups(classes, vectors * np.sqrt(values), state.branching)
+            groups = _groups(classes, vectors * np.sqrt(values), state)
             most = len(classes) - least_side(len(classes), self.min_side)
             if max(map(len, groups)) <= most:
                 return groups
@@ -266,11 +273,11 @@ def _starts(lines: Floats) -> NDArray[np.bool_]:
     return np.concatenate([lines[:, :2] > 0, lines > medians], axis=1)
 
 
-def _groups(classes: IntArray, points: Floats, n_groups: int) -> list[IntArray]:
+def _groups(classes: IntArray, points: Floats, state: SpectralState) -> list[IntArray]:
     """Return groups by k-means, or single classes where there are as few classes as groups."""
-    if len(classes) <= n_groups:
+    if len(classes) <= state.branching:
         return [classes[i : i + 1] for i in range(len(classes))]
-    group = k_means(points, n_groups)
+    group = state.k_means(points, state.branching)
     return [classes[group == k] for k in range(group.max() + 1)]
 
 
