@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from palmette.base._fitting import Threads
 from palmette.class_tree import _eigenvectors
 from palmette.class_tree._eigenvectors import (
     fix_signs,
@@ -34,6 +35,26 @@ def test_renumbering_rows_renumbers_the_answer():
     again, moved = leading_of_rows(rows[order], centre, scale, 2, start)
     np.testing.assert_allclose(again, values)
     np.testing.assert_allclose(moved, vectors[order], atol=1e-10)
+
+
+@pytest.mark.parametrize("has_own_centre", [True, False])
+@pytest.mark.parametrize("n_vectors", [2, 3])
+def test_sparse_rows_have_the_vectors_of_dense_ones(monkeypatch, has_own_centre, n_vectors):
+    rng = np.random.default_rng(0)
+    rows = sparse.random_array((200, 90), density=0.05, rng=rng, format="csr")
+    rows = sparse.csr_array(rows @ np.diag(rng.random(90) > 0.3))  # some features have no entry
+    centre = rows.mean(axis=0) if has_own_centre else rng.random(90) / 20
+    scale, start = rng.random(200), random_directions(90, n_vectors)
+    expected = leading_of_rows(rows.toarray(), centre, scale, n_vectors, start)
+    found = leading_of_rows(rows, centre, scale, n_vectors, start)
+    monkeypatch.setattr(_eigenvectors, "_RANGE", 100)
+    ranges = leading_of_rows(rows, centre, scale, n_vectors, start)
+    with Threads(3) as threads:
+        by_threads = leading_of_rows(rows, centre, scale, n_vectors, start, threads.map)
+    for k in range(2):
+        np.testing.assert_allclose(found[k], expected[k], atol=1e-10)
+        np.testing.assert_allclose(ranges[k], expected[k], atol=1e-10)
+        assert np.array_equal(by_threads[k], ranges[k])
 
 
 def test_signs():

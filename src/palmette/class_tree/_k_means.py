@@ -172,7 +172,7 @@ def _bisected(points: Floats, means: Floats, part: IntArray) -> int:
             for d in range(n_dims):
                 means[n_found, d] = middle[k, d]
             n_found += 1
-    return n_found
+    return n_found  # type: ignore[no-any-return]
 
 
 @inner

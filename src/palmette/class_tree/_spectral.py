@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 _POWER = {"means": 0.0, "roots": 0.5, "sums": 1.0}
 _FEW_CLASSES = 50
-_COMPILED = 1000  # number of classes from which on compilation takes less time than it saves
+_COMPILED = 5000  # number of classes from which on k-means is compiled, which takes seconds
 
 
 @dataclass(eq=False)
