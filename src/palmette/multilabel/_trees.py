@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, count_rows, take_rows
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.multilabel._members import in_threads, rows_to_fit, rows_to_predict
+from palmette.multilabel._leaf_shares import LeafShares
+from palmette.multilabel._members import rows_to_fit, rows_to_predict
+from palmette.persistence.checks import numbers, require, within
 
 _KINDS = {"extra_trees": ExtraTreesClassifier, "random_forest": RandomForestClassifier}
 _FOREST_PARAMETERS = (
-    "n_estimators",
     "criterion",
     "max_depth",
     "min_samples_leaf",
@@ -27,9 +33,12 @@ _FOREST_PARAMETERS = (
     "bootstrap",
     "max_samples",
     "n_jobs",
-    "random_state",
     "verbose",
 )
+_TREE = DecisionTreeClassifier()  # forests take rows as it does
+_BYTES_AT_ONCE = 2**26  # of the trees that are grown before they are packed
+
+Flags = NDArray[np.bool_]
 
 
 class TreesMultilabel(MultilabelClassifier):
@@ -68,8 +77,9 @@ class TreesMultilabel(MultilabelClassifier):
 
     Attributes
     ----------
-    forest_ : ExtraTreesClassifier or RandomForestClassifier
-        None if no label varies.
+    forest_ : LeafShares
+        The trees in flat arrays: their splits, and the shares of the labels in their leaves. None
+        if no label varies.
     thresholds_ : array of shape (n_classes,)
         Thresholds of the labels, if they were tuned.
     oob_decision_function_ : array of shape (n_samples, n_columns)
@@ -79,7 +89,8 @@ class TreesMultilabel(MultilabelClassifier):
 
     Notes
     -----
-    A tree stores two float64 numbers per label and node.
+    A tree of scikit-learn holds two float64 numbers per label and node. Few of them are grown at a
+    time; the model keeps only the shares of leaves that are not zero, 12 bytes each.
 
     Examples
     --------
@@ -133,38 +144,71 @@ class TreesMultilabel(MultilabelClassifier):
         counts = np.asarray(Y.sum(axis=0)).ravel()
         self._varies = np.flatnonzero(counts < Y.shape[0])  # every column has a true row
         self.forest_ = None
+        out_of_bag = np.zeros((Y.shape[0], self.n_estimators if self.bootstrap else 0), dtype=bool)
         if len(self._varies):
             targets = Y[:, self._varies].toarray().astype(np.int8)
-            self.forest_ = self._unfitted()
-            tree = self.forest_.estimator
-            targets = targets if targets.shape[1] > 1 else targets[:, 0]
-            self.forest_.fit(rows_to_fit(X, tree), targets, sample_weight=weights)
-            # model files cannot store the function that was passed as oob_score
-            self.forest_.set_params(oob_score=bool(self.bootstrap))
+            self.forest_ = LeafShares.of(self._grown_trees(X, targets, weights, out_of_bag))
         if self.bootstrap:
-            self.oob_decision_function_ = self._scores_out_of_bag(X, Y.shape)
+            self.oob_decision_function_ = self._scores_out_of_bag(X, Y.shape, out_of_bag)
 
-    def _unfitted(self) -> Any:
+    def _grown_trees(
+        self, X: Any, targets: NDArray[np.int8], weights: FloatArray | None, out_of_bag: Flags
+    ) -> Iterator[Any]:
+        """Grow the trees of one forest of scikit-learn, few at a time, and forget them.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+        targets : int8 array of shape (n_samples, n_outputs)
+        weights : array of shape (n_samples,), optional
+        out_of_bag : bool array of shape (n_samples, n_estimators), OUT
+            Which rows each tree has not seen; without columns if there are no bags.
+
+        Yields
+        ------
+        DecisionTreeClassifier or ExtraTreeClassifier
+        """
+        per_tree = 2 * targets.size * 2 * 8  # two numbers per label, and up to two nodes per row
+        at_once = max(effective_n_jobs(self.n_jobs), _BYTES_AT_ONCE // per_tree, 1)
+        rng = check_random_state(self.random_state)  # forests take their seeds from it in turn
+        rows = rows_to_fit(X, _TREE)
+        targets = targets if targets.shape[1] > 1 else targets[:, 0]
         parameters = {name: getattr(self, name) for name in _FOREST_PARAMETERS}
-        # only oob_decision_function_ is needed: skip the computation of the score
-        oob_score = _no_score if self.bootstrap else False
-        return _KINDS[self.kind](**parameters, oob_score=oob_score)
+        for first in range(0, self.n_estimators, at_once):
+            size = min(at_once, self.n_estimators - first)
+            forest = _KINDS[self.kind](n_estimators=size, random_state=rng, **parameters)
+            forest.fit(rows, targets, sample_weight=weights)
+            if self.bootstrap:
+                for tree, bag in enumerate(forest.estimators_samples_, start=first):
+                    out_of_bag[:, tree] = True
+                    out_of_bag[bag, tree] = False
+            grown, forest = forest.estimators_[::-1], None
+            while grown:
+                yield grown.pop()
 
     # ------------------------------------------------------------------ out of bag
 
     def _tunes_itself(self) -> bool:
         return bool(self.bootstrap)
 
-    def _scores_out_of_bag(self, X: Any, shape: tuple[int, int]) -> FloatArray:
+    def _scores_out_of_bag(self, X: Any, shape: tuple[int, int], used: Flags) -> FloatArray:
         scores = np.ones(shape)
         if self.forest_ is None:
             return scores
-        by_class = self.forest_.oob_decision_function_.reshape(shape[0], 2, -1)
-        scores[:, self._varies] = by_class[:, 1]
-        is_missing = by_class[:, :, 0].sum(axis=1) == 0  # in the bag of every tree
-        missing = np.flatnonzero(is_missing).astype(np.int32)
+        rows = rows_to_predict(X, _TREE)
+        n_used = used.sum(axis=1)
+        sums = self.forest_.sums(rows, self.n_jobs, used)
+        sums /= np.maximum(n_used, 1)[:, None]
+        missing = np.flatnonzero(n_used == 0).astype(np.int32)  # in the bag of every tree
         if len(missing):
-            scores[missing] = self._node_proba_of(take_rows(X, missing))
+            warnings.warn(
+                "Some inputs do not have OOB scores: all trees were fitted on them, and give them "
+                "scores that are too good. More trees leave out more rows.",
+                UserWarning,
+                stacklevel=2,
+            )
+            sums[missing] = self.forest_.proba(take_rows(rows, missing), self.n_jobs)
+        scores[:, self._varies] = sums
         return scores
 
     def _out_of_bag_proba(self) -> FloatArray:
@@ -174,15 +218,9 @@ class TreesMultilabel(MultilabelClassifier):
 
     def _node_proba_of(self, X: Any) -> FloatArray:
         proba = np.ones((count_rows(X), len(self.nodes_)))
-        if self.forest_ is None:
-            return proba
-        rows = rows_to_predict(X, self.forest_.estimator)
-        # threads process different rows, not trees: the order of the sums does not depend on n_jobs
-        chunks = np.array_split(
-            np.arange(len(proba), dtype=np.int32), effective_n_jobs(self.n_jobs)
-        )
-        jobs = [(self.forest_, take_rows(rows, chunk)) for chunk in chunks if len(chunk)]
-        proba[:, self._varies] = np.concatenate(in_threads(forest_proba, jobs, self.n_jobs))
+        if self.forest_ is not None:
+            rows = rows_to_predict(X, _TREE)
+            proba[:, self._varies] = self.forest_.proba(rows, self.n_jobs)
         return proba
 
     @property
@@ -191,8 +229,29 @@ class TreesMultilabel(MultilabelClassifier):
         check_is_fitted(self)
         if self.forest_ is None:
             return np.zeros(self.n_features_in_)
-        importances: FloatArray = self.forest_.feature_importances_
+        importances: FloatArray = self.forest_.importances.copy()
         return importances
+
+    # ------------------------------------------------------------------ files
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        forest = state.get("forest_")
+        if is_forest(forest):  # files of earlier versions hold that of scikit-learn
+            state = {**state, "forest_": LeafShares.of(forest.estimators_)}
+        super().__setstate__(state)
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        if getattr(self, "forest_", None) is None:
+            return
+        require(isinstance(self.forest_, LeafShares), "forest_ is not of type LeafShares")
+        self.forest_.check_arrays()
+        varies = numbers(self._varies, np.intp, 1, "_varies")
+        require(within(varies, len(self.nodes_)), "a label of the forest does not exist")
+        require(len(varies) == self.forest_.n_outputs_, "the forest has other labels")
+        require(
+            len(self.forest_.importances) == self.n_features_in_, "the forest has other features"
+        )
 
 
 def is_forest(model: Any) -> bool:
@@ -228,7 +287,3 @@ def forest_proba(forest: Any, X: Any) -> FloatArray:
     for tree in forest.estimators_:
         total += tree.tree_.predict(X).reshape(X.shape[0], -1, 2)[:, :, 1]
     return total / len(forest.estimators_)
-
-
-def _no_score(truth: Any, answers: Any) -> float:
-    return float("nan")

@@ -189,6 +189,7 @@ STORED: dict[str, str] = {
     "multilabel.IterativeStratifiedShuffleSplit": (
         "palmette.multilabel:IterativeStratifiedShuffleSplit"
     ),
+    "multilabel.LeafShares": "palmette.multilabel._leaf_shares:LeafShares",
     "multilabel.LinearMultilabel": "palmette.multilabel:LinearMultilabel",
     "multilabel.MLROS": "palmette.multilabel:MLROS",
     "multilabel.MLRUS": "palmette.multilabel:MLRUS",
