@@ -39,7 +39,9 @@ def rows_of(given):
 def fit_and_save(given, file):
     """Fit a model, write it to a file, and return what that needed."""
     X, sets, _ = rows_of(given)
-    hierarchy = palmette.Hierarchy.from_paths([name.split("/") for name in sorted(set().union(*sets))])
+    hierarchy = palmette.Hierarchy.from_paths(
+        [name.split("/") for name in sorted(set().union(*sets))]
+    )
     model = palmette.TreesMultilabel(
         n_estimators=given.trees, hierarchy=hierarchy, n_jobs=given.n_jobs, random_state=0
     )

@@ -44,6 +44,7 @@ def model(name: str) -> Any:
         "pruned": pm.ClassTreeClassifier(router=LinearRouter(prune=1e-6)),
         "pairs": pm.DAGSVMClassifier(),
         "forest": pm.StructuredForestClassifier(**FEW),
+        "label trees": pm.TreesMultilabel(**FEW, bootstrap=False),
     }[name]
     return made.fit(X, paths)
 
@@ -56,6 +57,8 @@ def part(name: str) -> Any:
         return node_votes().carts
     if name == "forest":
         return model(name).trees_
+    if name == "label trees":
+        return model(name).forest_
     return model(name).rounds_[0]
 
 
@@ -90,6 +93,7 @@ def changed(array: np.ndarray, place: Any, value: Any) -> np.ndarray:
         "pruned",
         "pairs",
         "forest",
+        "label trees",
     ],
 )
 def test_models_as_they_are_fitted_pass(name):
@@ -123,6 +127,15 @@ def test_models_as_they_are_fitted_pass(name):
         ("forest", "weight_starts", 1, 10**6),
         ("forest", "share_labels", 0, 10**6),
         ("forest", "tree_starts", 1, -5),
+        ("label trees", "left", 0, 10**6),
+        ("label trees", "right", 0, 0),  # round in a circle
+        ("label trees", "right", 0, -1),
+        ("label trees", "features", 0, 10**6),
+        ("label trees", "features", 0, -1),
+        ("label trees", "share_starts", 1, 10**6),
+        ("label trees", "share_labels", 0, 10**6),
+        ("label trees", "share_values", 0, np.nan),
+        ("label trees", "tree_starts", 1, -5),
     ],
 )
 def test_a_place_that_there_is_not_is_refused(name, field, place, value):
@@ -142,6 +155,8 @@ def test_a_place_that_there_is_not_is_refused(name, field, place, value):
         ("carts", "says"),
         ("cart votes", "values"),
         ("forest", "bias"),
+        ("label trees", "thresholds"),
+        ("label trees", "share_values"),
         ("linear", "ends"),
     ],
 )
@@ -154,6 +169,7 @@ def test_arrays_that_do_not_fit_together_are_refused(name, field):
 
 
 KINDS = ["shared", "classes", "carts", "cart votes", "linear", "forest", "colours", "bundle"]
+KINDS += ["label trees"]
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -305,6 +321,19 @@ def test_a_forest_fits_its_labels_and_features():
         with pytest.raises(ValueError, match=r"."):
             spoilt(forest, **{name: value}).check_arrays()
     pm.StructuredForestClassifier().check_arrays()
+
+
+def test_trees_of_labels_fit_the_labels_and_features_of_their_model():
+    trees = model("label trees")
+    varies = trees._varies
+    others = [("n_features_in_", 1), ("forest_", 3), ("_varies", varies[:-1]), ("_varies", None)]
+    others += [("_varies", changed(varies, 0, 10**6)), ("_varies", changed(varies, 0, -1))]
+    others += [("forest_", replace(trees.forest_, n_outputs_=trees.forest_.n_outputs_ + 1))]
+    others += [("forest_", replace(trees.forest_, left=trees.forest_.left + np.int32(1)))]
+    for name, value in others:
+        with pytest.raises(ValueError, match=r"."):
+            spoilt(trees, **{name: value}).check_arrays()
+    pm.TreesMultilabel().check_arrays()
 
 
 def test_the_columns_of_texts_fit_their_weights():

@@ -25,6 +25,9 @@ from palmette.persistence.checks import check_starts, numbers, require, same_sha
 Flags = NDArray[np.bool_]
 Singles = NDArray[np.float32]
 
+_BLOCK_VALUES = 2**20  # of the features of a block of rows
+_MAX_ROWS = 256  # of a block
+
 _NO_ROWS = read_only(np.empty((0, 0), dtype=np.float32))
 _NO_ENTRIES = (
     read_only(np.empty(0, np.float32)),
@@ -274,26 +277,32 @@ def _add_shares(
         Which trees are added; without rows if all are.
     sums : float64 array of shape (n_rows, n_outputs), IN and OUT
     """
-    is_dense, uses_all = X.shape[0] > 0, used.shape[0] == 0
+    is_dense, uses_all, n_rows = X.shape[0] > 0, used.shape[0] == 0, sums.shape[0]
     features, thresholds, left, right = trees.features, trees.thresholds, trees.left, trees.right
     starts, labels, shares = trees.share_starts, trees.share_labels, trees.share_values
-    values = np.zeros(n_features, np.float32)  # of one row
-    for row in range(sums.shape[0]):
-        if is_dense:
-            for j in range(n_features):
-                values[j] = X[row, j]
-        else:
-            for k in range(indptr[row], indptr[row + 1]):
-                values[indices[k]] = data[k]
+    # a tree stays in the cache for all rows of a block
+    size = min(max(_BLOCK_VALUES // max(n_features, 1), 1), _MAX_ROWS, max(n_rows, 1))
+    values = np.zeros((size, n_features), np.float32)
+    for begin in range(0, n_rows, size):
+        end = min(begin + size, n_rows)
+        for row in range(begin, end):
+            if is_dense:
+                for j in range(n_features):
+                    values[row - begin, j] = X[row, j]
+            else:
+                for k in range(indptr[row], indptr[row + 1]):
+                    values[row - begin, indices[k]] = data[k]
         for tree in range(len(trees.tree_starts) - 1):
-            if uses_all or used[row, tree]:
-                first = trees.tree_starts[tree]
-                node = first
-                while left[node] >= 0:
-                    goes_left = values[features[node]] <= thresholds[node]
-                    node = first + (left[node] if goes_left else right[node])
-                for k in range(starts[node], starts[node + 1]):
-                    sums[row, labels[k]] += shares[k]
+            first = trees.tree_starts[tree]
+            for row in range(begin, end):
+                if uses_all or used[row, tree]:
+                    node = first
+                    while left[node] >= 0:
+                        goes_left = values[row - begin, features[node]] <= thresholds[node]
+                        node = first + (left[node] if goes_left else right[node])
+                    for k in range(starts[node], starts[node + 1]):
+                        sums[row, labels[k]] += shares[k]
         if not is_dense:
-            for k in range(indptr[row], indptr[row + 1]):
-                values[indices[k]] = 0.0
+            for row in range(begin, end):
+                for k in range(indptr[row], indptr[row + 1]):
+                    values[row - begin, indices[k]] = 0.0
