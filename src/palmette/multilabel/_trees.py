@@ -22,7 +22,7 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.multilabel._leaf_shares import LeafShares
 from palmette.multilabel._members import rows_to_fit, rows_to_predict
-from palmette.persistence.checks import numbers, require, within
+from palmette.persistence.checks import integers, require, within
 
 _KINDS = {"extra_trees": ExtraTreesClassifier, "random_forest": RandomForestClassifier}
 _FOREST_PARAMETERS = (
@@ -235,23 +235,22 @@ class TreesMultilabel(MultilabelClassifier):
     # ------------------------------------------------------------------ files
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        forest = state.get("forest_")
+        forest: Any = state.get("forest_")
         if is_forest(forest):  # files of earlier versions hold that of scikit-learn
             state = {**state, "forest_": LeafShares.of(forest.estimators_)}
         super().__setstate__(state)
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
-        if getattr(self, "forest_", None) is None:
+        forest: Any = getattr(self, "forest_", None)
+        if forest is None:
             return
-        require(isinstance(self.forest_, LeafShares), "forest_ is not of type LeafShares")
-        self.forest_.check_arrays()
-        varies = numbers(self._varies, np.intp, 1, "_varies")
+        require(isinstance(forest, LeafShares), "forest_ is not of type LeafShares")
+        forest.check_arrays()
+        varies = integers(self._varies, "_varies")
         require(within(varies, len(self.nodes_)), "a label of the forest does not exist")
-        require(len(varies) == self.forest_.n_outputs_, "the forest has other labels")
-        require(
-            len(self.forest_.importances) == self.n_features_in_, "the forest has other features"
-        )
+        require(len(varies) == forest.n_outputs_, "the forest has other labels")
+        require(len(forest.importances) == self.n_features_in_, "the forest has other features")
 
 
 def is_forest(model: Any) -> bool:
