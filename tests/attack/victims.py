@@ -311,6 +311,10 @@ VICTIMS: dict[str, Callable[[], Victim]] = {
     "Sets-HierarchicalBoosting": lambda: _on_sets(
         pm.HierarchicalBoostingClassifier(n_bags=1, n_estimators=3)
     ),
+    # the stored file of TreesMultilabel holds a forest of scikit-learn
+    "Sets-TreesMultilabel": lambda: _on_sets(
+        pm.TreesMultilabel(n_estimators=3, bootstrap=False, random_state=0)
+    ),
     "Migrated": _migrated,
     "Migrated-sets": _migrated_sets,
     "Dag-LocalPerNode": lambda: _on_a_dag(pm.LocalPerNodeClassifier(GaussianNB())),
