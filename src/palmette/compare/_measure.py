@@ -145,20 +145,23 @@ def environment() -> dict[str, Any]:
      'scikit-learn']
     """
     import platform
+    from importlib.metadata import PackageNotFoundError, version
 
     import numpy
     import scipy
     import sklearn
 
-    from palmette import __version__
-
+    try:
+        palmette = version("palmette")
+    except PackageNotFoundError:  # run from its sources
+        palmette = "not installed"
     return {
         "machine": platform.machine(),
         "processor": _processor(),
         "cores": os.cpu_count() or 0,
         "system": platform.system(),
         "python": sys.version.split()[0],
-        "palmette": __version__,
+        "palmette": palmette,
         "numpy": numpy.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
