@@ -10,7 +10,7 @@ from scipy import sparse
 from palmette.base._fitting import Threads
 from palmette.exceptions import PalmetteError
 from palmette.trees import _binning
-from palmette.trees._binning import MAX_BINS, MISSING, BinMapper
+from palmette.trees._binning import MAX_BINS, MISSING, BinMapper, write_codes
 
 finite = st.floats(-1e6, 1e6, width=32)
 tables = hnp.arrays(np.float64, st.tuples(st.integers(1, 40), st.integers(1, 4)), elements=finite)
@@ -137,3 +137,20 @@ def test_quantiles_are_those_of_numpy(dtype, n):
         shares = np.linspace(0, 1, max_bins + 1)[1:-1]
         expected = np.unique(np.quantile(values.astype(float), shares, method="midpoint"))
         assert BinMapper.fit(values[:, None], max_bins).cuts.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("start", "stop"), [(0, 4099), (3, 10), (4000, 4099), (7, 7)])
+def test_codes_of_many_rows_are_those_of_a_search(dtype, start, stop):
+    rng = np.random.default_rng(0)
+    X = np.column_stack(
+        [rng.normal(size=4099), rng.integers(4, size=4099), rng.normal(size=4099).round(1)]
+    ).astype(dtype)
+    mapper = BinMapper.fit(X[:500])
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[5], X[8] = np.inf, -np.inf
+    codes = np.full(X.shape, 7, dtype=np.uint8)
+    write_codes(X, mapper.starts, mapper.cuts, codes, start, stop)
+    expected = np.full(X.shape, 7, dtype=np.uint8)
+    expected[start:stop] = mapper.transform(X)[start:stop]  # few values: column by column
+    np.testing.assert_array_equal(codes, expected)
