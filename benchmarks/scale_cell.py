@@ -51,7 +51,7 @@ def many_means(rng, codes, features):
 
 def label_sets(rows, features, classes, seed=0):
     """Return rows, and an indicator matrix with about three labels in each."""
-    X, labels, _ = rows_with_labels(rows, features, classes, seed)
+    X, labels = rows_with_labels(rows, features, classes, seed)
     Y = np.zeros((rows, classes), dtype=np.int8)
     np.put_along_axis(Y, labels, 1, axis=1)
     return X, Y
@@ -61,12 +61,12 @@ def rows_with_labels(rows, features, classes, seed):
     rng = np.random.default_rng(seed)
     codes = rng.permutation(np.arange(rows) % classes)
     others = rng.integers(classes, size=(rows, 2))
-    return many_means(rng, codes, features), np.column_stack([codes, others]), rng
+    return many_means(rng, codes, features), np.column_stack([codes, others])
 
 
 def several_paths(rows, features, classes, seed=0):
     """Return rows, and for each the paths of about three leaves of a tree of two levels."""
-    X, labels, _ = rows_with_labels(rows, features, classes, seed)
+    X, labels = rows_with_labels(rows, features, classes, seed)
     per_group = max(2, round(classes**0.5))
     names = np.array([f"group {code // per_group}/class {code}" for code in range(classes)])
     return X, [set(found) for found in names[labels].tolist()]

@@ -58,7 +58,10 @@ def count_results(path):
     return found
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="forks, and locks of files")
+@pytest.mark.skipif(
+    sys.platform != "linux",
+    reason="processes are forked, and locks are those of Linux",
+)
 @pytest.mark.parametrize(
     ("write", "read"),
     [

@@ -178,7 +178,10 @@ else:
     fit({running!r}, 10**6)
 """
 
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked")
+needs_fork = pytest.mark.skipif(
+    not hasattr(os, "fork"),
+    reason="the writer that is killed is a fork",
+)
 
 
 @pytest.fixture(scope="module")

@@ -125,7 +125,7 @@ main.main()
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without SIGTERM")
 def test_sigterm_ends_a_command_and_leaves_nothing(tmp_path):
     (tmp_path / "a.txt").write_text("before")
     command = [sys.executable, "-c", SLEEP, "hierarchy", "tree.txt"]
@@ -140,7 +140,10 @@ def test_sigterm_ends_a_command_and_leaves_nothing(tmp_path):
     assert (tmp_path / "a.txt").read_text() == "before"
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+@pytest.mark.skipif(
+    not os.path.exists("/dev/full"),
+    reason="there is no /dev/full to write to",
+)
 def test_a_full_standard_output_is_one_message(tmp_path):
     (tmp_path / "a.nwk").write_text("(b)a;")
     with open("/dev/full", "w") as full:
@@ -210,7 +213,7 @@ def test_interrupted_command(palmette, monkeypatch):
     assert result.stderr == "interrupted\n"
 
 
-@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+@pytest.mark.skipif(os.name == "nt", reason="a closed pipe is no BrokenPipeError on Windows")
 def test_a_reader_that_has_gone_is_no_error(tmp_path):
     path = tmp_path / "wide.txt"
     path.write_text("".join(f"a > b{i}\n" for i in range(20_000)))

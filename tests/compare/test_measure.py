@@ -40,7 +40,10 @@ def test_children_that_have_ended_are_counted():
     assert usage.cpu_seconds >= 0.35
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of other processes")
+@pytest.mark.skipif(
+    sys.platform != "linux",
+    reason="children are read from /proc",
+)
 def test_children_at_work_are_counted():
     code = BURN + "print('done', flush=True)\ninput()"
     with (
@@ -61,7 +64,7 @@ def peak_of(work) -> float:
     with measure() as usage:
         work()
     if usage.peak_mib is None:
-        pytest.skip("this system does not tell the peak of memory")
+        pytest.skip("this system does not report the peak memory of a process")
     return usage.peak_mib
 
 

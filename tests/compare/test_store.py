@@ -113,7 +113,10 @@ def test_lines_are_plain_json(path):
     assert [record["cell"] for record in records] == CELLS
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there are no limits of the size of files")
+@pytest.mark.skipif(
+    os.name == "nt",
+    reason="Windows has no limit on the size of files",
+)
 def test_a_full_disk_loses_no_finished_cell(path):
     import resource
 

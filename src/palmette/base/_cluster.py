@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
@@ -217,14 +218,4 @@ def _attempt(
 
 def _run(function: Callable[..., Any], shared: tuple[Any, ...], job: Sequence[Any]) -> Any:
     """Run a job on a worker, with one thread of BLAS while it is small."""
-    return run_jobs(_Partial(function, shared), [job], None)[0]
-
-
-class _Partial:
-    """A function with its first arguments, whose size does not count as that of a job."""
-
-    def __init__(self, function: Callable[..., Any], shared: tuple[Any, ...]) -> None:
-        self._function, self._shared = function, shared
-
-    def __call__(self, *job: Any) -> Any:
-        return self._function(*self._shared, *job)
+    return run_jobs(partial(function, *shared), [job], None)[0]

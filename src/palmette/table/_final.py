@@ -271,7 +271,7 @@ def _final_rows(
     most: int,
 ) -> Any:
     """Return the rows of the final fit, at most `most`; None if the tournament's model is kept."""
-    n_all, n_most = problem.n_all, most
+    n_all = problem.n_all
     kept = None if tournament is None else tournament.fallback
 
     def draw(n_rows: int) -> Any:
@@ -279,7 +279,7 @@ def _final_rows(
         return np.sort(rng.choice(n_all, n_rows, replace=False))
 
     if tournament is None or kept is None or clock.seconds is None:
-        return np.arange(n_all) if n_most == n_all else draw(n_most)
+        return np.arange(n_all) if most == n_all else draw(most)
     entry = tournament.entries[name]
 
     def cost(n_rows: int) -> float:
@@ -287,10 +287,10 @@ def _final_rows(
         return 1.25 * (race.row_seconds * n_rows + fits * entry.foresee(n_rows)) + 0.5
 
     left = _left(clock)
-    if cost(n_most) <= left:
-        return np.arange(n_all) if n_most == n_all else draw(n_most)
-    low, high = 0, n_most
-    while high - low > max(n_most // 1000, 1):
+    if cost(most) <= left:
+        return np.arange(n_all) if most == n_all else draw(most)
+    low, high = 0, most
+    while high - low > max(most // 1000, 1):
         middle = (low + high) // 2
         low, high = (middle, high) if cost(middle) <= left else (low, middle)
     if low <= kept.n_rows:

@@ -9,6 +9,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,7 @@ class RestOfTable:
         codes = self.table.codes
         return np.bincount(codes[codes >= 0], minlength=len(self.labels))
 
-    @property
+    @cached_property
     def n_labelled(self) -> int:
         """Number of rows that have a label."""
         return int(np.count_nonzero(self.is_labelled()))
