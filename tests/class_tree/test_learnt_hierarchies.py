@@ -97,5 +97,5 @@ def test_labels_never_seen_count_as_wrong(blobs):
 def test_paths_are_no_labels_to_learn_over(blobs):
     X, y = blobs
     clf = pm.LocalPerParentClassifier(GaussianNB(), hierarchy=RandomTree(random_state=0))
-    with pytest.raises(LabelError, match="learnt over labels, but y has paths"):
+    with pytest.raises(LabelError, match="y contains paths, which have a hierarchy already"):
         clf.fit(X, [("top", label) for label in y])

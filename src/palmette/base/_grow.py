@@ -169,7 +169,7 @@ class GrownTree:
     parents: list[int]
     groups: list[IntArray]
 
-    def to_hierarchy(self, names: NDArray[Any]) -> Hierarchy:
+    def to_hierarchy(self, names: NDArray[Any], others: NDArray[Any] | None = None) -> Hierarchy:
         """Make the hierarchy whose leaves are the classes.
 
         A group that was not divided is the parent of its classes; a group of one class is that
@@ -181,8 +181,12 @@ class GrownTree:
         names : array of shape (n_classes,)
             Names of the classes. Groups are named "group 1", "group 2", ... in the order in which
             they were made; primes are added until these names differ from those of the classes.
+        others : array of shape (n_others,), optional
+            Names of classes that are in no group, such as labels without rows: children of the
+            root.
         """
-        taken = {str(name) for name in names.tolist()}
+        apart = [] if others is None else list(others)
+        taken = {str(name) for name in [*names.tolist(), *apart]}
         prime = ""
         while any(f"group {i}{prime}" in taken for i in range(len(self.groups))):
             prime += "'"
@@ -198,6 +202,7 @@ class GrownTree:
                 edges.append((label[parent], label[i]))
             if i not in has_groups:
                 edges.extend((label[i], names[k]) for k in group.tolist())
+        edges.extend((label[0], name) for name in apart)
         return Hierarchy.from_edges(edges)
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from palmette._arrays import read_rows, take_rows
+from palmette.base._answers import lists_as_matrix
 from palmette.base._fitting import (
     Threads,
     check_weights,
@@ -20,8 +21,15 @@ from palmette.base._fitting import (
     sorted_classes,
 )
 from palmette.base._grow import ClassProblem, IntArray, Partition, grow_class_tree
+from palmette.base._label_sets import (
+    LabelSets,
+    LabelSetsProblem,
+    encode_label_sets,
+    read_label_sets,
+)
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._pictures import FittedHTML
+from palmette.labels._labels import NodeLabels
 
 
 class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
@@ -42,6 +50,7 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
 
     # The methods of the rule are private: scikit-learn regards an object with a method `split` as a
     # cross-validation splitter.
+    learns_from_label_sets = True
     _may_overlap: ClassVar[bool] = False
     _takes_any_scale: ClassVar[bool] = False  # else squares of X must neither overflow nor vanish
     _one_blas_thread: ClassVar[bool] = False
@@ -71,8 +80,10 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Labels, one per row.
+        y : labels of n_samples rows
+            One label per row, an array of shape (n_samples,); or label sets, or a 0/1 matrix: a row
+            with several labels then counts for each of them, and columns of a matrix without rows
+            become children of the root.
         sample_weight : array-like of shape (n_samples,), optional
             Only their ratios count; rows of weight zero are left out.
 
@@ -80,7 +91,7 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        problem = self._read(X, y, sample_weight)
+        problem, others = self._read(X, y, sample_weight)
         with Threads(problem.n_jobs) as threads:
             problem.run = threads.map if threads.n_threads > 1 else None
             self.tree_ = grow_class_tree(
@@ -91,46 +102,72 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
                 max_depth=getattr(self, "max_depth", None),
                 run=problem.run,
             )
-        self.hierarchy_ = self.tree_.to_hierarchy(self.classes_)
+        self.hierarchy_ = self.tree_.to_hierarchy(self.classes_, others)
         return self
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> ClassProblem:
-        """Validate the rows and labels, and set `classes_`."""
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[ClassProblem, Any]:
+        """Validate the rows and labels, and set `classes_`; return also labels without rows."""
         if y is None:
             raise LabelError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         kinds = [np.float64, np.float32]
         X = read_rows(X, self, any_scale=self._takes_any_scale, dtype=kinds)
-        y = label_column(y)
-        if y.ndim != 1 or has_rows_of_labels(y):
-            what = f"shape {y.shape}" if y.ndim != 1 else "rows that are paths or sets"
-            raise LabelError(
-                f"y has {what}: expected one label per row, of shape ({X.shape[0]},). A hierarchy "
-                "is learnt over labels, not over paths."
-            )
-        check_consistent_length(X, y)
+        weights = check_weights(sample_weight, X.shape[0])
+        kept = None
+        if weights is not None and not weights.all():
+            kept = np.flatnonzero(weights)
+            weights = weights[kept]
+        y = y if isinstance(y, NodeLabels) else lists_as_matrix(y, None)
+        column = None if isinstance(y, NodeLabels) else label_column(y)
+        if column is None or column.ndim != 1 or has_rows_of_labels(column):
+            return self._read_sets(X, y, weights, kept)
+        check_consistent_length(X, column)
         with warnings.catch_warnings():
             # a class of one row is enough: most rules use only the means of the classes
             warnings.filterwarnings("ignore", message="The number of unique classes")
-            if y.dtype.kind in "fc":
-                check_classification_targets(y)
-        weights = check_weights(sample_weight, X.shape[0])
-        if weights is not None and not weights.all():
-            kept = np.flatnonzero(weights)
-            X, y, weights = take_rows(X, kept), y[kept], weights[kept]
-        self.classes_, codes = sorted_classes(y)
+            if column.dtype.kind in "fc":
+                check_classification_targets(column)
+        if kept is not None:
+            X, column = take_rows(X, kept), column[kept]
+        self.classes_, codes = sorted_classes(column)
         if len(self.classes_) < 2:
             only = self.classes_.tolist()[0]
             raise PalmetteError(f"y has one class only, {only!r}: expected two classes or more.")
-        return ClassProblem(
-            X,
-            codes.astype(np.int32),
-            len(self.classes_),
-            weights,
-            seed=int(check_random_state(getattr(self, "random_state", 0)).randint(2**31 - 1)),
-            n_jobs=getattr(self, "n_jobs", None),
-        )
+        codes, settings = codes.astype(np.int32), (self._seed(), getattr(self, "n_jobs", None))
+        return ClassProblem(X, codes, len(self.classes_), weights, *settings), None
+
+    def _read_sets(self, X: Any, y: Any, weights: Any, kept: Any) -> tuple[ClassProblem, Any]:
+        """Validate label sets; `kept` are the rows with a weight, None for all."""
+        labels = read_label_sets(y)
+        check_consistent_length(X, labels.given)
+        if kept is not None:
+            X = take_rows(X, kept)
+            labels = NodeLabels(labels.hierarchy, labels.given[kept], labels.form)
+        found = LabelSets.of(labels)
+        self.classes_ = found.classes
+        settings = self._seed(), getattr(self, "n_jobs", None)
+        return LabelSetsProblem(X, found.members, weights, *settings), found.others
+
+    def _seed(self) -> int:
+        return int(check_random_state(getattr(self, "random_state", 0)).randint(2**31 - 1))
+
+    def encode(self, y: Any, *, skip_unknown: bool = False) -> NodeLabels:
+        """Encode labels as nodes of ``hierarchy_``.
+
+        Parameters
+        ----------
+        y : labels of n_samples rows
+        skip_unknown : bool
+            Whether labels that are not in the hierarchy are skipped; otherwise they are an error.
+
+        Returns
+        -------
+        NodeLabels
+            The columns of a matrix are the leaves of their labels, in the order of the columns.
+        """
+        check_is_fitted(self)
+        return encode_label_sets(self.hierarchy_, y, skip_unknown=skip_unknown)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -13,14 +13,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from palmette._arrays import FloatArray, IntArray, read_rows, take_rows
-from palmette.base._answers import labels_listed, lists_as_matrix
-from palmette.base._fitting import check_target, check_weights
+from palmette.base._answers import labels_listed
+from palmette.base._fitting import check_weights
 from palmette.base._grow import GrownTree, grow_class_tree
+from palmette.base._label_sets import encode_label_sets, read_label_sets
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._pictures import FittedHTML
-from palmette.labels._containers import row_index
-from palmette.labels._forms import node_csr
 from palmette.labels._labels import NodeLabels
 from palmette.multilabel._balanced_k_means import BalancedKMeans, LabelSetProblem
 from palmette.multilabel._members import (
@@ -121,7 +120,7 @@ class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
         partition = BalancedKMeans(self.branching, max_iter=self.max_iter, n_init=self.n_init)
         partition.check()
         X = read_rows(X, self, any_scale=True, dtype=[np.float64, np.float32])
-        labels = _read_sets(y)
+        labels = read_label_sets(y)
         check_consistent_length(X, labels.given)
         weights = check_weights(sample_weight, X.shape[0])
         if weights is not None and not weights.all():
@@ -160,26 +159,7 @@ class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
             The columns of a matrix are the leaves of their labels, in the order of the columns.
         """
         check_is_fitted(self)
-        labels, hierarchy = _read_sets(y), self.hierarchy_
-        leaves = {hierarchy.names[leaf]: int(leaf) for leaf in hierarchy.leaves}
-        names = labels.hierarchy.names.tolist()[1:]
-        unknown = [name for name in names if name not in leaves]
-        if unknown and not skip_unknown:
-            raise LabelError(
-                f"{len(unknown)} labels of y are not in the learnt hierarchy, e.g. {unknown[0]!r}: "
-                "expected labels of the y that it was fitted on."
-            )
-        nodes = np.array([0, *(leaves.get(name, -1) for name in names)], dtype=np.int32)
-        form, found = labels.form, nodes[labels.given.indices]
-        form = replace(
-            form,
-            # also for sets: clusters are not labels, and are not predicted
-            columns=nodes[nodes > 0] if form.columns is None else nodes[form.columns],
-            spelling={int(nodes[node]): name for node, name in form.spelling.items()},
-        )
-        starts = np.concatenate([[0], np.cumsum(found >= 0)])[labels.given.indptr]
-        along = node_csr(found[found >= 0], starts, hierarchy.n_nodes)
-        return NodeLabels(hierarchy, along, form, index=row_index(y))
+        return encode_label_sets(self.hierarchy_, y, skip_unknown=skip_unknown)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -190,17 +170,6 @@ class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
 
 def _take(labels: NodeLabels, rows: NDArray[np.intp]) -> NodeLabels:
     return NodeLabels(labels.hierarchy, labels.given[rows], labels.form)
-
-
-def _read_sets(y: Any) -> NodeLabels:
-    """Encode labels without a hierarchy."""
-    labels = NodeLabels.encode(check_target(lists_as_matrix(y, None)), flat=True)
-    if labels.hierarchy.depth.max() > 1:
-        raise LabelError(
-            "y contains paths, which have a hierarchy already: expected label sets, a 0/1 matrix, "
-            "or one label per row."
-        )
-    return labels
 
 
 @dataclass(frozen=True, eq=False)
