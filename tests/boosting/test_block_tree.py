@@ -160,7 +160,8 @@ def test_columns_are_taken_and_squared():
         column_squares(gradients, Threads(1)), (gradients.astype(float) ** 2).sum(axis=0), 1e-5
     )
     columns, scale = np.array([7, 0, 3], np.int32), np.array([2.0, 0.5, 1.5], np.float32)
-    found = scaled_columns(gradients, columns, scale, Threads(1))
+    some = np.empty((len(gradients), len(columns)), np.float32)
+    found = scaled_columns(gradients, columns, scale, some, Threads(1))
     assert np.array_equal(found, gradients[:, columns] * scale)
 
 
@@ -175,10 +176,11 @@ def test_a_sketch_of_large_data_is_that_of_small_data(criterion):
     rng = np.random.default_rng(0)
     signed = rng.normal(size=(50, 600)).astype(np.float32) * rng.random(600).astype(np.float32)
     learner = SharedTreeLearner(criterion=criterion)
-    whole, parts = learner._sketched(signed, 4), learner._sketched(signed, 4, Threads(1))
+    rows = TrainingRows(np.zeros((50, 1), np.uint8), np.ones(1), np.ones(50, np.float32))
+    whole, parts = learner._sketched(signed, 4), learner._sketched(signed, 4, rows)
     np.testing.assert_allclose(parts, whole, rtol=1e-5)
     nothing = np.zeros((50, 600), np.float32)
-    assert learner._sketched(nothing, 4, Threads(1)).shape == (50, 128)
+    assert learner._sketched(nothing, 4, rows).shape == (50, 128)
 
 
 def test_only_large_data_in_float32_with_random_cuts_grow_in_blocks():

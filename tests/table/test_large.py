@@ -8,13 +8,13 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 
+from palmette.base import _scratch
+from palmette.base._scratch import Scratch
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.models import make_model
-from palmette.table import _large, _scratch, fit_table
+from palmette.table import _large, fit_table
 from palmette.table._large import LargeTable, draw_numbers, read_or_sample, usable_memory
-from palmette.table._scratch import Scratch
 from palmette.table._sources import TableSource
 
 N_ROWS = 1200
@@ -122,13 +122,18 @@ def test_memory_that_is_no_amount(table):
 # ---------------------------------------------------------------------- fits
 
 
-def test_the_model_is_that_of_all_rows_in_memory(table):
+FROM_DISK = {"class-tree": {}, "hierarchical-boosting": {"n_estimators": 5}}
+
+
+@pytest.mark.parametrize("model", FROM_DISK)
+def test_the_model_is_that_of_all_rows_in_memory(table, model):
     said = []
-    found = fitted(table, tell=said.append)
+    found = fitted(table, model=model, settings=FROM_DISK[model], tell=said.append)
     frame = goods().dropna(subset="kind")
     X = found.vectorizer_.transform(found.schema_.cast(found.read(table).loc[frame.index]))
-    twin = make_model("class-tree", text=True).set_params(**found.estimator_.get_params(deep=False))
+    twin = make_model(model, text=True).set_params(**found.estimator_.get_params(deep=False))
     twin.fit(X, [tuple(kind.split("/")) for kind in frame["kind"]])
+    assert twin.get_params().get("scratch") is None
     np.testing.assert_array_equal(twin.predict_proba(X), found.estimator_.predict_proba(X))
     assert found.summary_["rows"] == found.summary_["rows_fitted"] == len(frame)
     assert found.summary_["rows_without_target"] == N_ROWS - len(frame)
@@ -221,33 +226,8 @@ def test_a_disk_that_is_too_small(table, monkeypatch):
         fitted(table)
 
 
-def test_a_scratch_folder_that_vanishes():
-    with Scratch() as scratch:
-        rows = scratch.rows(2)
-        rows.append(np.ones((3, 2)))
-        (scratch.path / "values").unlink()
-        scratch.path.rmdir()
-        with pytest.raises(PalmetteError, match="has vanished"):
-            rows.append(np.ones((3, 2)))
-        with pytest.raises(PalmetteError, match="has vanished"):
-            rows.mapped()
-
-
 def test_a_table_that_changes_between_the_readings(table):
     large = read_or_sample(TableSource.of(table), "kind", TINY, 0)
     goods(700).to_csv(table, index=False)
     with pytest.raises(ReadError, match=r"had 1,200 rows when it was read first"):
         list(large.chunks(np.ones(N_ROWS, dtype=bool)))
-
-
-def test_sparse_rows_on_disk_equal_those_in_memory(monkeypatch):
-    X = sparse.random_array((60, 9), density=0.3, format="csr", random_state=0)
-    with Scratch() as scratch:
-        rows = scratch.rows(9)
-        for start in range(0, 60, 7):
-            rows.append(X[start : start + 7])
-        found = rows.mapped()
-        assert isinstance(found, sparse.csr_array)
-        assert found.has_canonical_format
-        np.testing.assert_array_equal(found.toarray(), X.toarray())
-        np.testing.assert_array_equal(found.indices, X.indices)

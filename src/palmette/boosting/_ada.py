@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.special import expit, softmax
 
 from palmette._arrays import FloatArray, count_rows
+from palmette.base._scratch import Empty
 from palmette.boosting._base import BoostedClassifier
 from palmette.boosting._boost import RowChoice, staged_scores
 from palmette.boosting._hypotheses import ColumnParents
@@ -85,7 +86,9 @@ class NodeBoostingClassifier(BoostedClassifier):
 
     # ------------------------------------------------------------------ fitting
 
-    def _objective(self, targets: sparse.csr_array, weights: FloatArray) -> AdaBoostWeights:
+    def _objective(
+        self, targets: sparse.csr_array, weights: FloatArray, empty: Empty
+    ) -> AdaBoostWeights:
         learner = resolve_weak_learner(self.weak_learner)
         return AdaBoostWeights(
             targets,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,6 +25,7 @@ from palmette.base._callbacks import (
 )
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import Threads, check_weights, used_rows
+from palmette.base._scratch import Empty, Scratch
 from palmette.boosting._boost import RowChoice, boost, scores_of, staged_scores
 from palmette.boosting._checkpoint import (
     fingerprint_of_arrays,
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 
 
 # parameters that may change between a fit and its continuation from a checkpoint
-_NOT_OF_THE_MODEL = ("n_estimators", "decoding", "warm_start")
+_NOT_OF_THE_MODEL = ("n_estimators", "decoding", "warm_start", "scratch")
 
 
 class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ignore[misc]
@@ -59,6 +61,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
 
     _by_node = False  # whether targets are by node even with one path per row
     _may_be_none: ClassVar[tuple[str, ...]] = ()  # parameters, beyond those with a default of None
+    scratch: Any = None  # in models of files that do not know the parameter, or have none
 
     # ------------------------------------------------------------------ for subclasses
 
@@ -71,7 +74,8 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         self.tol = tol
         self.warm_start = warm_start
 
-    def _objective(self, targets: Any, weights: FloatArray) -> Any:
+    def _objective(self, targets: Any, weights: FloatArray, empty: Empty) -> Any:
+        """Return the objective; `empty` makes its arrays of rows and columns, as np.empty does."""
         raise NotImplementedError
 
     def _learner(self) -> Any:
@@ -171,14 +175,23 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
             "y": y,
             "metadata": None if sample_weight is None else {"sample_weight": sample_weight},
         }
-        with Threads(getattr(self, "n_jobs", None)) as threads:
+        with Threads(getattr(self, "n_jobs", None)) as threads, self._arrays() as empty:
             if not continues:
                 self.bins_ = BinMapper.fit(numbers, self.max_bins, threads=threads)
                 self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
                 self._reset_rounds()
             self._choose_rule(numbers, targets, weights)
-            self._run(numbers, targets, weights, given, threads)
+            self._run(numbers, targets, weights, given, threads, empty)
         return self
+
+    @contextmanager
+    def _arrays(self) -> Iterator[Empty]:
+        """Yield a function that makes the large arrays of a fit, in memory or on disk."""
+        if self.scratch is None:
+            yield np.empty
+            return
+        with Scratch(self.scratch) as folder:
+            yield folder.empty
 
     def _choose_rule(self, X: Any, targets: Any, weights: FloatArray) -> None:
         """Set ``decoding_`` if the decision rule has parameters to tune."""
@@ -204,9 +217,15 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         self.validation_loss_ = np.empty(0)
 
     def _run(
-        self, X: Any, targets: Any, weights: FloatArray, given: dict[str, Any], threads: Threads
+        self,
+        X: Any,
+        targets: Any,
+        weights: FloatArray,
+        given: dict[str, Any],
+        threads: Threads,
+        empty: Empty,
     ) -> None:
-        codes = self.bins_.transform(X, threads)
+        codes = self.bins_.transform(X, threads, empty)
         fingerprint: dict[str, str] = {}
         if callbacks_of(self):  # one of them may be a Checkpoint
             fingerprint = {
@@ -223,16 +242,17 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
             validation = Validation(
                 Samples(codes[held], take_rows(X, held)), loss, self.n_iter_no_change, self.tol
             )
-            X, codes = take_rows(X, kept), codes[kept]
+            X = take_rows(X, kept)
+            codes = codes.take(kept, 0, empty((len(kept), codes.shape[1]), codes.dtype))
             targets, weights = targets[kept], weights[kept]
         self._n_rows = max(float(weights.sum()), float(len(weights)))
-        objective = self._objective(targets, weights)
+        objective = self._objective(targets, weights, empty)
         self.start_ = objective.start
         if self.rounds_:  # they may come from a checkpoint, and are replayed
             with refused_unless_whole("the rounds of an earlier fit"):
                 self._check_rounds()
         rows = TrainingRows(
-            codes, self.bins_.n_bins, weights.astype(np.float32), X, self._mask(), threads
+            codes, self.bins_.n_bins, weights.astype(np.float32), X, self._mask(), threads, empty
         )
         self._boost(objective, rows, validation, given, fingerprint)
 

@@ -441,9 +441,10 @@ def column_squares(gradients: Floats, threads: Threads) -> Sums:
     return _added(parts, threads)
 
 
-def scaled_columns(gradients: Floats, columns: Indices, scale: Floats, threads: Threads) -> Floats:
-    """Return some columns, each times its scale: (n_samples, n_some)."""
-    some = np.empty((len(gradients), len(columns)), np.float32)
+def scaled_columns(
+    gradients: Floats, columns: Indices, scale: Floats, some: Floats, threads: Threads
+) -> Floats:
+    """Write some columns, each times its scale, to `some`, (n_samples, n_some), and return it."""
     take_some = partial(take_columns, gradients, columns, scale, some)
     threads.share(take_some, len(gradients), some.size // WORTH)
     return some

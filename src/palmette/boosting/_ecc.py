@@ -9,6 +9,7 @@ from scipy.special import softmax
 
 from palmette._arrays import FloatArray, IntArray
 from palmette.base._presets import Preset, preset, presets
+from palmette.base._scratch import Empty
 from palmette.boosting._base import BoostedClassifier
 from palmette.boosting._boost import RowChoice
 from palmette.boosting._class_trees import StumpPerClass
@@ -121,7 +122,7 @@ class AdaBoostECCClassifier(BoostedClassifier):
     def _takes_several_now(self) -> bool:
         return False
 
-    def _objective(self, targets: IntArray, weights: FloatArray) -> ColouringWeights:
+    def _objective(self, targets: IntArray, weights: FloatArray, empty: Empty) -> ColouringWeights:
         return ColouringWeights(targets, weights, self.space_.n_classes, self.learning_rate)
 
     def _learner(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.special import softmax
 
 from palmette._arrays import FloatArray
 from palmette.base._presets import Preset, preset, presets
+from palmette.base._scratch import Empty
 from palmette.boosting._base import BoostedClassifier, is_count
 from palmette.boosting._boost import BundledLearner, BundledObjective, RowChoice
 from palmette.boosting._members import LOSSES, Member
@@ -91,6 +93,11 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         same, bit by bit, for any number.
     random_state : int, RandomState or None
         Seed of the random draws.
+    scratch : path-like, optional
+        Folder for what a fit would hold in memory: codes, scores and gradients. They are in files
+        without a name, whose space is free again after the fit; pages of them are in memory as far
+        as there is room. With X in a file that is mapped, the rows may be more than fit in memory.
+        The model is the same, bit by bit.
 
     Attributes
     ----------
@@ -111,8 +118,8 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
     -----
     Memory: the codes (one byte per value) and, while fitting, scores and gradients: two float32
     arrays of shape (n_samples, n_columns), where columns are labels or nodes; on large data also
-    sums of blocks of rows, up to a quarter of one such array. The model stores rounds x leaves x
-    columns float32 numbers.
+    sums of blocks of rows, up to a quarter of one such array; with `scratch`, all but the sums are
+    on disk. The model stores rounds x leaves x columns float32 numbers.
 
     Examples
     --------
@@ -155,6 +162,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        scratch: str | os.PathLike[str] | None = None,
     ) -> None:
         self.loss = loss
         self.n_bags = n_bags
@@ -167,6 +175,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         self.subsample = subsample
         self.max_bins = max_bins
         self.dag_rule = dag_rule
+        self.scratch = scratch
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self._set_stopping(n_iter_no_change, validation_fraction, tol, warm_start)
 
@@ -212,9 +221,9 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         """Return `n_bags_`; models in files of earlier versions have a number as `n_bags` only."""
         return getattr(self, "n_bags_", self.n_bags)
 
-    def _objective(self, targets: Any, weights: FloatArray) -> Any:
+    def _objective(self, targets: Any, weights: FloatArray, empty: Empty) -> Any:
         objectives = [
-            member.objective(targets, weights, self.learning_rate or member.learning_rate)
+            member.objective(targets, weights, self.learning_rate or member.learning_rate, empty)
             for member in self._members()
         ]
         return objectives[0] if len(objectives) == 1 else BundledObjective(objectives)
@@ -231,6 +240,29 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
             min_samples_leaf=self.min_samples_leaf,
             criterion=kind.criterion,
         )
+
+    def scratch_bytes(self, n_samples: int, n_features: int, n_nodes: int) -> int:
+        """Return the most bytes that a fit writes to its scratch folder.
+
+        Parameters
+        ----------
+        n_samples, n_features : int
+            The shape of X.
+        n_nodes : int
+            Number of nodes of the hierarchy.
+
+        Returns
+        -------
+        int
+            One byte per code; per node and model, scores and gradients in float32.
+
+        Examples
+        --------
+        >>> HierarchicalBoostingClassifier().scratch_bytes(1_000_000, 20, 200)
+        1620000000
+        """
+        n_models = len(self._losses()) * (1 if self.n_bags == "auto" else int(self.n_bags))
+        return n_samples * (n_features + 8 * n_models * n_nodes)
 
     def _row_choice(self) -> RowChoice:
         return RowChoice(self.subsample)

@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import expit, log_softmax
 
 from palmette._arrays import FloatArray
+from palmette.base._scratch import Empty
 from palmette.boosting._objectives import (
     AdaBoostWeights,
     GradientObjective,
@@ -50,9 +51,11 @@ class Member(ABC):
     def loss(self, targets: Any, weights: FloatArray) -> Any:
         """Return the loss of some rows."""
 
-    def objective(self, targets: Any, weights: FloatArray, learning_rate: float) -> Any:
-        """Return the objective of some rows."""
-        return GradientObjective(self.loss(targets, weights), weights, learning_rate)
+    def objective(
+        self, targets: Any, weights: FloatArray, learning_rate: float, empty: Empty
+    ) -> Any:
+        """Return the objective of some rows; `empty` makes its large arrays."""
+        return GradientObjective(self.loss(targets, weights), weights, learning_rate, empty=empty)
 
     def mean_loss(self, targets: Any, weights: FloatArray) -> Any:
         """Return a function that computes the mean loss of scores on some rows."""
@@ -153,7 +156,9 @@ class _Exponential(Member):
     def loss(self, targets: Any, weights: FloatArray) -> Any:
         raise NotImplementedError
 
-    def objective(self, targets: Any, weights: FloatArray, learning_rate: float) -> Any:
+    def objective(
+        self, targets: Any, weights: FloatArray, learning_rate: float, empty: Empty
+    ) -> Any:
         return AdaBoostWeights(
             self._positives(targets),
             weights,
@@ -161,6 +166,7 @@ class _Exponential(Member):
             votes="confidence",
             learning_rate=learning_rate,
             needs_edge=False,
+            empty=empty,
         )
 
     def mean_loss(self, targets: Any, weights: FloatArray) -> Any:

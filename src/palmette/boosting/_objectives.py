@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette.base._fitting import Threads
+from palmette.base._scratch import Empty
 from palmette.boosting._hypotheses import Coloured
 from palmette.boosting._weak import regrow
 from palmette.labels._space import LabelSpace
@@ -65,6 +66,8 @@ class GradientObjective:
     learning_rate : float
     max_step : float
         Maximum step of a leaf before shrinkage.
+    empty : callable
+        Makes the arrays of rows and columns.
 
     Attributes
     ----------
@@ -77,7 +80,12 @@ class GradientObjective:
     """
 
     def __init__(
-        self, loss: Loss, weights: Sums, learning_rate: float, max_step: float = 4.0
+        self,
+        loss: Loss,
+        weights: Sums,
+        learning_rate: float,
+        max_step: float = 4.0,
+        empty: Empty = np.empty,
     ) -> None:
         self._loss = loss
         self._weights = weights.astype(np.float32)
@@ -85,9 +93,10 @@ class GradientObjective:
         self._rate = learning_rate
         self._max_step = max_step
         self.start = loss.start()
-        dtype = working_dtype(len(weights) * len(self.start))
-        self._scores = np.tile(self.start.astype(dtype), (len(weights), 1))
-        self._buffer = np.empty_like(self._scores)
+        shape = len(weights), len(self.start)
+        dtype = working_dtype(shape[0] * shape[1])
+        self._scores, self._buffer = empty(shape, dtype), empty(shape, dtype)
+        self._scores[:] = self.start
         self._last: tuple[NDArray[np.int32], Floats] | None = None  # votes that are still to add
         self.threads = Threads(1)
         self.edge = np.nan
@@ -305,6 +314,8 @@ class AdaBoostWeights:
     needs_edge : bool
         Whether boosting ends at a hypothesis without an edge; else it is added, with votes close to
         zero. Votes by sign require an edge.
+    empty : callable
+        Makes the arrays of rows and columns.
     """
 
     def __init__(
@@ -318,6 +329,7 @@ class AdaBoostWeights:
         learning_rate: float = 1.0,
         by_column: bool = False,
         needs_edge: bool = True,
+        empty: Empty = np.empty,
     ) -> None:
         self._costs = costs / costs.sum()
         self._row_weights = weights.astype(np.float32)
@@ -325,16 +337,16 @@ class AdaBoostWeights:
         self._votes = votes
         self._rate = learning_rate
         self._needs_edge = needs_edge
-        self.signed: Sums = np.multiply.outer(-weights / weights.sum(), self._costs)
+        shape = len(weights), len(costs)
+        self.signed: Sums = empty(shape, np.float64)
+        np.multiply.outer(-weights / weights.sum(), self._costs, out=self.signed)
         rows, columns = positives.nonzero()
         self.signed[rows, columns] *= -1.0
         self._mass = self._costs.copy()
         self._scale = np.ones(len(costs))  # per column: `signed` times this is the weight
         self.threads = Threads(1)
         dtype = working_dtype(self.signed.size)
-        self._buffer: NDArray[Any] | None = (
-            None if by_column else np.empty(self.signed.shape, dtype=dtype)
-        )
+        self._buffer: NDArray[Any] | None = None if by_column else empty(shape, dtype)
         # a weight of k counts as k rows; small weights do not reduce the number of rows
         self._n_rows = max(float(weights.sum()), float(len(weights)))
         # without it, eq. 8 is infinite for an edge of one

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 
 from palmette._arrays import BinArray, FloatArray, IntArray
 from palmette.base._fitting import Threads
+from palmette.base._scratch import Empty
 from palmette.boosting._hypotheses import (
     CartVotes,
     ClassModels,
@@ -64,6 +65,8 @@ class TrainingRows(BinnedRows):
     X : array or sparse matrix of shape (n_samples, n_features)
     mask : ColumnMask, optional
     threads : Threads
+    empty : callable
+        Makes arrays of rows and columns.
     """
 
     def __init__(
@@ -74,8 +77,10 @@ class TrainingRows(BinnedRows):
         X: Any = None,
         mask: ColumnMask | None = None,
         threads: Threads | None = None,
+        empty: Empty = np.empty,
     ) -> None:
         super().__init__(codes, n_bins, weights)
+        self.empty = empty
         self.X = X
         self.mask = mask
         self.threads = threads or Threads(1)
@@ -395,12 +400,12 @@ class SharedTreeLearner(WeakLearner):
             self.min_samples_leaf,
             rows.threads,
         )
-        return GrownTree(*grower.grow(self._sketched(signed, seed, rows.threads), chosen, seed))
+        return GrownTree(*grower.grow(self._sketched(signed, seed, rows), chosen, seed))
 
-    def _sketched(self, signed: Any, seed: int, threads: Threads | None = None) -> Any:
+    def _sketched(self, signed: Any, seed: int, rows: TrainingRows | None = None) -> Any:
         """Return some columns, drawn by the size of their gradients and scaled to represent all.
 
-        With threads, the data are large.
+        With rows, the data are large.
         """
         n_columns = signed.shape[1]
         kept = self.sketch
@@ -408,12 +413,12 @@ class SharedTreeLearner(WeakLearner):
             kept = 128 if n_columns > _MANY_COLUMNS else None
         if kept is None or kept >= n_columns:
             return signed
-        if threads is None:
+        if rows is None:
             sizes = np.einsum("ij,ij->j", signed, signed).astype(np.float64)
         else:
             from palmette.boosting._block_sums import column_squares, scaled_columns
 
-            sizes = column_squares(signed, threads)
+            sizes = column_squares(signed, rows.threads)
         if not sizes.any():
             return signed[:, : int(kept)].copy(order="C")
         shares = sizes / sizes.sum()
@@ -425,6 +430,7 @@ class SharedTreeLearner(WeakLearner):
         if self.criterion == "squared":
             scale = np.sqrt(scale)
         scale = scale.astype(np.float32)
-        if threads is not None:
-            return scaled_columns(signed, columns.astype(np.int32), scale, threads)
+        if rows is not None:
+            some = rows.empty((len(signed), len(columns)), np.float32)
+            return scaled_columns(signed, columns.astype(np.int32), scale, some, rows.threads)
         return np.multiply(signed[:, columns], scale, order="C")

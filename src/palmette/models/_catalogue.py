@@ -174,7 +174,9 @@ _BOOSTED: tuple[tuple[str, str, str | None, str, bool], ...] = (
 def _register_boosted_models() -> None:
     for name, class_name, preset, summary, several in _BOOSTED:
         make = _classifier("boosting", class_name, preset)
-        register_model(ModelSpec(name, make, summary, several_paths=several, **_TREES))
+        in_place = class_name == "HierarchicalBoostingClassifier"  # it has a scratch folder
+        spec = ModelSpec(name, make, summary, several_paths=several, in_place=in_place, **_TREES)
+        register_model(spec)
 
 
 # ---------------------------------------------------------------------- learnt hierarchies

@@ -55,8 +55,9 @@ class ModelSpec:
     several_paths : bool
         Whether it takes several paths per row.
     in_place : bool
-        Whether its `fit` reads the rows of X in place and keeps no copy, so that X may be a file
-        that is mapped and larger than memory.
+        Whether its `fit` reads the rows of X in place and keeps no copy in memory, so that X may be
+        a file that is mapped and larger than memory. If it has a parameter `scratch`, that must be
+        set, and `scratch_bytes` tells how much is written there.
     """
 
     name: str

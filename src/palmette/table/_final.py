@@ -14,6 +14,7 @@ from scipy import sparse
 
 from palmette._arrays import take_rows
 from palmette._stopping import OutOfTime
+from palmette.base._scratch import Scratch
 from palmette.base._temperature import fit_inverse_temperature
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -26,7 +27,6 @@ from palmette.table._fit import Race, Wrapping
 from palmette.table._large import GIB, usable_memory
 from palmette.table._problem import TableProblem
 from palmette.table._schema import Unread
-from palmette.table._scratch import Scratch
 from palmette.table._tournament import Fallback, Tournament
 from palmette.table.answers import gives_node_proba
 
@@ -211,17 +211,25 @@ def _fit_rest(
     del sample
     with Scratch(race.scratch) as scratch:
         needed = size * len(rows) // n_sample
-        scratch.require(needed)
+        in_place = _reads_in_place(race.base(name), wrapping)
+        if in_place and "scratch" in estimator.get_params(deep=False):
+            estimator.set_params(scratch=scratch.path)
+            needed += estimator.scratch_bytes(
+                len(rows), vectorizer.n_features_, problem.hierarchy.n_nodes
+            )
+        scratch.require(needed, "the features of the table")
         say(
             f"the features of {len(rows):,} rows need about {needed / GIB:.1f} GiB in the scratch "
             f"folder {scratch.path}, which is removed at the end"
         )
         X, y = _write_features(problem, vectorizer, rows, scratch, race.clock)
         race.clock.step(f"{name}, {len(rows):,} rows")
-        if not _reads_in_place(race.base(name), wrapping):
+        if not in_place:
             X = X.copy() if sparse.issparse(X) else np.array(X)
         fitted = _fit(wrapping.around(estimator, race.seed), X, y, name, race.class_weight)
         del X
+    if in_place and "scratch" in fitted.get_params(deep=False):
+        fitted.set_params(scratch=None)  # a folder that is gone
     return fitted, vectorizer
 
 

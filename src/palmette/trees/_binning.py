@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import BIN, OFFSET, BinArray, CountArray
+from palmette._arrays import BIN, OFFSET, BinArray, CountArray, read_only, row_chunks
 from palmette._kernels import inner, kernel
 from palmette.base._fitting import Threads
+from palmette.base._scratch import Empty
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import check_starts, numbers, require
 
 MAX_BINS = 255
 MISSING = 255  # the largest code: missing values exceed every threshold and go right
 _BLOCK = 256  # rows whose codes are written together
+_VALUES_AT_ONCE = 2**23  # of sparse rows, which are copied in the order of columns
 _MANY_VALUES = 2**20  # from which a compiled function is worth its compilation
 _SAMPLED_ROWS = 200_000  # quantiles of larger data are computed from a sample
+_FEW_FEATURES = 256  # up to this number, the sample of an array is copied at once
 
 
 class BinMapper:
@@ -85,14 +88,17 @@ class BinMapper:
         """
         if not 2 <= max_bins <= MAX_BINS:
             raise PalmetteError(f"max_bins={max_bins!r}: expected an integer from 2 to {MAX_BINS}.")
-        columns = _columns(X)
-        n_samples = X.shape[0]
-        rows = None
+        n_samples, n_features = X.shape
+        threads, find = threads or Threads(1), _columns
         if n_samples > _SAMPLED_ROWS:
             rng = np.random.default_rng(random_state)
             rows = np.sort(rng.choice(n_samples, _SAMPLED_ROWS, replace=False))
-        threads = threads or Threads(1)
-        return cls(threads.map(lambda j: _cut(columns(j), rows, max_bins), range(X.shape[1])))
+            if sparse.issparse(X) or n_features <= _FEW_FEATURES:
+                X = X[rows]  # a file that is mapped is read once
+            else:
+                find = partial(_columns, rows=rows)
+        columns = find(X)
+        return cls(threads.map(lambda j: _cut(columns(j), max_bins), range(n_features)))
 
     @property
     def n_features(self) -> int:
@@ -109,7 +115,9 @@ class BinMapper:
         cuts = self.cuts[self.starts[feature] : self.starts[feature + 1]]
         return float(cuts[code]) if code < len(cuts) else float("inf")
 
-    def transform(self, X: Any, threads: Threads | None = None) -> BinArray:
+    def transform(
+        self, X: Any, threads: Threads | None = None, empty: Empty = np.empty
+    ) -> BinArray:
         """Return the codes of features.
 
         Parameters
@@ -117,6 +125,8 @@ class BinMapper:
         X : array or sparse matrix of shape (n_samples, n_features)
         threads : Threads, optional
             Divide the rows of large arrays, or the features of others.
+        empty : callable
+            Makes the array of codes.
 
         Returns
         -------
@@ -126,15 +136,24 @@ class BinMapper:
             raise PalmetteError(
                 f"X has {X.shape[1]} features, but BinMapper was fitted with {self.n_features}."
             )
-        codes = np.empty(X.shape, dtype=BIN)
+        codes = empty(X.shape, BIN)
         threads = threads or Threads(1)
         if isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.size > _MANY_VALUES:
-            X = X if X.dtype == np.float32 else X.astype(np.float64, copy=False)
+            values = X if X.dtype == np.float32 else X.astype(np.float64, copy=False)
+            values = read_only(np.asarray(values))
             threads.share(
-                lambda start, stop: write_codes(X, self.starts, self.cuts, codes, start, stop),
+                lambda start, stop: write_codes(values, self.starts, self.cuts, codes, start, stop),
                 *(len(X), X.size // _MANY_VALUES),
             )
-            return codes
+        elif sparse.issparse(X):
+            for part in row_chunks(X.shape[0], X.nnz // max(X.shape[0], 1), _VALUES_AT_ONCE):
+                self._write(X[part], codes[part], threads)
+        else:
+            self._write(X, codes, threads)
+        return codes
+
+    def _write(self, X: Any, codes: BinArray, threads: Threads) -> None:
+        """Write the codes of some rows, feature by feature."""
         columns = _columns(X)
 
         def write(j: int) -> None:
@@ -144,7 +163,6 @@ class BinMapper:
             codes[np.isnan(values), j] = MISSING
 
         threads.map(write, range(self.n_features))
-        return codes
 
 
 @kernel
@@ -206,19 +224,21 @@ def _next_code(table: CountArray, code: Any, step: Any, value: Any) -> Any:
     return code + (step if table[code + step - np.uint64(1)] < value else np.uint64(0))
 
 
-def _columns(X: Any) -> Any:
-    """Return a function that returns one dense column, a copy in float32 or float64."""
+def _columns(X: Any, rows: Any = None) -> Any:
+    """Return a function that returns one dense column, a copy in float32 or float64.
+
+    Of an array, it may have some rows only.
+    """
     if sparse.issparse(X):
         by_column = sparse.csc_array(X)
         return lambda j: by_column[:, [j]].toarray().ravel().astype(np.float64)
     array = np.asarray(X)
     dtype = np.float32 if array.dtype == np.float32 else np.float64
-    return lambda j: array[:, j].astype(dtype)
+    return lambda j: (array[:, j] if rows is None else array[rows, j]).astype(dtype)
 
 
-def _cut(values: NDArray[Any], rows: NDArray[np.int64] | None, max_bins: int) -> CountArray:
-    known = values if rows is None else values[rows]
-    known = known[~np.isnan(known)]
+def _cut(values: NDArray[Any], max_bins: int) -> CountArray:
+    known = values[~np.isnan(values)]
     known.sort()  # faster in float32, if the values are
     known = known.astype(np.float64, copy=False)
     is_new = np.ones(len(known), dtype=np.bool_)

@@ -1,11 +1,12 @@
-"""Arrays that are written piece by piece to a scratch folder, and read through memory maps."""
+"""Arrays in a scratch folder instead of memory, read and written through memory maps."""
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +19,8 @@ from scipy import sparse
 from palmette._arrays import canonical_rows
 from palmette._files import FULL
 from palmette.exceptions import PalmetteError
+
+Empty = Callable[[tuple[int, ...], Any], NDArray[Any]]  # np.empty, or that of a Scratch
 
 _GIB = 2**30
 _PIECE = 2**24  # numbers that are copied at a time
@@ -70,15 +73,15 @@ class Scratch:
     ) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
 
-    def require(self, n_bytes: int) -> None:
-        """Raise an error if the disk has less free space than an array will need."""
+    def require(self, n_bytes: int, what: str = "the numbers of a fit") -> None:
+        """Raise an error if the disk has less free space than `what` will need."""
         with self._explaining():
             free = shutil.disk_usage(self.path).free
         if n_bytes + _SPARE > free:
             raise PalmetteError(
-                f"the features of the table need about {n_bytes / _GIB:.1f} GiB in the scratch "
-                f"folder {self.path.parent}, which has {free / _GIB:.1f} GiB free: pass a folder "
-                "on a larger disk as scratch, or allow fewer rows."
+                f"{what} need about {n_bytes / _GIB:.1f} GiB in the scratch folder "
+                f"{self.path.parent}, which has {free / _GIB:.1f} GiB free: pass a folder on a "
+                "larger disk as scratch, or fit to fewer rows."
             )
 
     def rows(self, n_columns: int) -> Rows:
@@ -99,10 +102,35 @@ class Scratch:
         with self._explaining():
             return np.memmap(self.path / name, dtype=dtype, mode="r", shape=shape)
 
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        """Return an array that is kept on disk, in place of ``np.empty(shape, dtype)``.
+
+        Its file has no name: the space is free again as soon as the array is, even if the process
+        is killed. All of it is taken at once, since a disk that is full when pages of the array are
+        written would end the process.
+        """
+        n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
+        if not n_bytes:
+            return np.empty(shape, dtype)
+        self.require(n_bytes)
+        with self._explaining():
+            self._find()
+            with tempfile.TemporaryFile(dir=self.path) as file:
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, n_bytes)
+                else:
+                    file.truncate(n_bytes)
+                mapped = np.memmap(file, dtype=dtype, mode="r+", shape=shape)
+        self.n_bytes += n_bytes
+        return np.asarray(mapped)
+
     def _open(self, name: str) -> BinaryIO:
+        self._find()
+        return open(self.path / name, "ab")
+
+    def _find(self) -> None:
         if not self.path.is_dir():
             raise FileNotFoundError(self.path)
-        return open(self.path / name, "ab")
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
