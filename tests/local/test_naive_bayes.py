@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from tests.persistence.round_trips import again
 
 from palmette import FlatClassifier, PalmetteError
-from palmette.local import MixedNaiveBayes
+from palmette.local import MixedNaiveBayes, _naive_bayes
 from palmette.models import find_model
 from palmette.models._registry import ModelContext
 
@@ -67,6 +67,88 @@ def test_words_alone_are_multinomial_and_numbers_alone_normal():
     np.testing.assert_allclose(ours.predict_proba(numbers), normal.predict_proba(numbers))
 
 
+# ---------------------------------------------------------------------- rows in chunks
+
+ATTRIBUTES = ("class_log_prior_", "word_base_", "normal_coef_", "intercept_")
+
+
+def assert_same_model(found, expected):
+    np.testing.assert_array_equal(found.is_normal_, expected.is_normal_)
+    for name in ATTRIBUTES:
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12)
+    np.testing.assert_allclose(
+        found.word_coef_.toarray(), expected.word_coef_.toarray(), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("size", [1, 7, 59])
+def test_chunks_of_any_size_and_order_give_the_model_of_one_fit(kind, size):
+    X, y, weights = mixed()
+    X[:20, 4:] = np.abs(X[:20, 4:])  # no negative value in the first chunks
+    X[:, 5] += 50.0 * (kind is np.asarray)
+    expected = MixedNaiveBayes().fit(kind(X), y, weights)
+    for start in (0, 33):
+        order, found = np.roll(np.arange(60), start), MixedNaiveBayes()
+        for at in range(0, 60, size):
+            rows = order[at : at + size]
+            found.partial_fit(kind(X[rows]), y[rows], [0, 1, 2], weights[rows])
+        assert_same_model(found, expected)
+        np.testing.assert_allclose(
+            found.predict_proba(kind(X)), expected.predict_proba(kind(X)), rtol=1e-10
+        )
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_fit_reads_mapped_rows_a_few_at_a_time(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(_naive_bayes, "_VALUES_AT_ONCE", 50)
+    X, y, weights = mixed()
+    weights[::9] = 0.0
+    expected = MixedNaiveBayes().fit(kind(X), y, weights)
+    if kind is np.asarray:
+        np.save(tmp_path / "X.npy", X)
+        rows = np.load(tmp_path / "X.npy", mmap_mode="r")
+    else:
+        rows = sparse.csr_array(X)
+        for name in ("data", "indices", "indptr"):
+            np.save(tmp_path / f"{name}.npy", getattr(rows, name))
+            setattr(rows, name, np.load(tmp_path / f"{name}.npy", mmap_mode="r"))
+    found = MixedNaiveBayes().fit(rows, y, weights)
+    for name in ATTRIBUTES:
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    monkeypatch.setattr(_naive_bayes, "_VALUES_AT_ONCE", 2**20)
+    assert_same_model(MixedNaiveBayes().fit(rows, y, weights), expected)
+
+
+def test_a_fit_goes_on_and_so_does_its_file():
+    X, y, _ = mixed()
+    X = sparse.csr_array(X)
+    found = again(MixedNaiveBayes().fit(X[:40], y[:40])).partial_fit(X[40:], y[40:])
+    assert_same_model(found, MixedNaiveBayes().fit(X, y))
+    with pytest.raises(PalmetteError, match=r"column 0 has a negative value, but the rows of fit"):
+        found.partial_fit(-X, y)
+
+
+def test_a_class_without_rows_so_far_is_not_predicted():
+    X, y, _ = mixed()
+    found = MixedNaiveBayes().partial_fit(X[y < 2], y[y < 2], classes=[2, 1, 0])
+    proba = found.predict_proba(X)
+    assert proba[:, 2].max() < 1e-200
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    found.check_arrays()
+
+
+def test_classes_that_do_not_fit_the_first_call():
+    X, y, _ = mixed()
+    with pytest.raises(PalmetteError, match="the first call of partial_fit needs classes"):
+        MixedNaiveBayes().partial_fit(X, y)
+    with pytest.raises(PalmetteError, match=r"y has the label 2, which is not among the classes"):
+        MixedNaiveBayes().partial_fit(X, y, classes=[0, 1])
+    found = MixedNaiveBayes().partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(PalmetteError, match=r"classes=\[0, 1\] differ from those of the first"):
+        found.partial_fit(X, y, classes=[0, 1])
+
+
 def test_it_passes_the_checks_of_scikit_learn():
     for result in check_estimator(MixedNaiveBayes(), on_skip=None):
         assert result["status"] in ("passed", "skipped")
@@ -92,10 +174,11 @@ def test_wrong_parameters_and_changed_arrays_are_refused():
         "word_coef_": fitted.word_coef_[:-1],
         "normal_coef_": fitted.normal_coef_[:1],
         "intercept_": np.full(3, np.inf),
+        "statistics_": fitted.statistics_[:1],
     }
     for name, value in bad.items():
         kept = getattr(fitted, name)
         setattr(fitted, name, value)
-        with pytest.raises(ValueError, match=r"does not fit|not finite"):
+        with pytest.raises(ValueError, match=r"not fit|not finite"):
             fitted.check_arrays()
         setattr(fitted, name, kept)

@@ -367,7 +367,9 @@ def fit_tasks(
         for t, task in enumerate(table.tasks):
             seen, options = rows.select(task)
             columns = None if columns_for is None else columns_for(task)
-            yield Part(estimators[t], seen, columns, options, names[t] if names else None)
+            # a task of all rows, such as that of a flat classifier, needs no copy of them
+            part = None if len(seen) == len(codes) else seen
+            yield Part(estimators[t], part, columns, options, names[t] if names else None)
 
     return fit_parts(X, sample_weight, parts(), len(table), n_jobs, verbose, client)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,16 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from palmette._arrays import FloatArray, read_rows
+from palmette._arrays import FloatArray, read_rows, row_chunks
+from palmette.base._class_moments import dense
 from palmette.base._fitting import check_weights
+from palmette.base._statistics import ClassStatistics, Moments
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import numbers, require
+
+_VALUES_AT_ONCE = 2**23  # of the rows that are read at a time
+
+Statistics = tuple[ClassStatistics, ...]  # of words, and of numbers
 
 
 class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -49,6 +56,8 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Factors of the values, and of their squares, of columns with normal distributions.
     intercept_ : array of shape (n_classes,)
         Log prior and all terms of the log likelihood that do not depend on the row.
+    statistics_ : tuple of two ClassStatistics
+        Sums of the rows so far, by class: columns of the multinomial and of normal distributions.
 
     Examples
     --------
@@ -65,6 +74,9 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MixedNaiveBayes:
         """Fit the distributions.
 
+        Rows are read some at a time, and no copy of X is made: it may be a file that is mapped and
+        larger than memory.
+
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
@@ -76,44 +88,156 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        X, y = self._read(X, y, reset=True)
+        weights = check_weights(sample_weight, X.shape[0])
+        self.classes_ = np.unique(y if weights is None else y[weights > 0])
+        self._learn(X, y, weights, _normal_columns(X), "mean", None)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> MixedNaiveBayes:
+        """Learn from some more rows; all calls together give the model of one `fit`.
+
+        The order and the sizes of the chunks change the model by rounding only. Calls after `fit`
+        add to its rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Columns without a negative value in any chunk are counts if it is sparse.
+        y : labels of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            All labels that will come; for the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            Numbers of copies. Unlike in `fit`, their scale counts, since it is that of all calls.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> X, y = np.array([[1.0], [2.0], [5.0], [7.0]]), np.array(["a", "a", "b", "b"])
+        >>> clf = MixedNaiveBayes().partial_fit(X[:3], y[:3], classes=["a", "b"])
+        >>> clf.partial_fit(X[3:], y[3:]).predict([[1.4], [6.1]]).tolist()
+        ['a', 'b']
+        """
+        earlier = getattr(self, "statistics_", None)
+        if earlier is None and classes is None:
+            raise PalmetteError(
+                "the first call of partial_fit needs classes: pass all labels that will come."
+            )
+        X, y = self._read(X, y, reset=earlier is None)
+        if earlier is None:
+            self.classes_ = np.unique(classes)
+        elif classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+            raise PalmetteError(
+                f"classes={np.unique(classes).tolist()!r} differ from those of the first call, "
+                f"{self.classes_.tolist()!r}: leave them out, or call fit."
+            )
+        new = ~np.isin(y, self.classes_)
+        if new.any():
+            raise PalmetteError(
+                f"y has the label {y[new].tolist()[0]!r}, which is not among the classes of the "
+                "first call: pass all labels that will come to the first call of partial_fit."
+            )
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        is_normal = _normal_columns(X)
+        moments: Moments = "diagonal"
+        if earlier is not None:
+            is_normal |= self.is_normal_
+            moments, earlier = earlier[0].moments, self._moved(earlier, is_normal)
+        self._learn(X, y, weights, is_normal, moments, earlier)
+        return self
+
+    def _learn(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        weights: FloatArray | None,
+        is_normal: NDArray[np.bool_],
+        moments: Moments,
+        earlier: Statistics | None,
+    ) -> None:
+        """Add the statistics of some rows to those of earlier ones, and set all attributes."""
+        chunks = list(_chunks(X))
+
+        def gather(columns: NDArray[np.intp], moments: Moments) -> ClassStatistics:
+            parts = (self._part(X, y, weights, rows, columns) for rows in chunks)
+            return ClassStatistics.gather_chunks(parts, len(self.classes_), moments)
+
+        words = gather(np.flatnonzero(~is_normal), moments)
+        normal = gather(np.flatnonzero(is_normal), "diagonal")
+        if earlier is not None:
+            words, normal = earlier[0] + words, earlier[1] + normal
+        self.is_normal_, self.statistics_ = is_normal, (words, normal)
+        sizes = np.maximum(words.weight, np.finfo(float).tiny)  # a class may have no rows so far
+        self.class_log_prior_ = np.log(sizes / sizes.sum())
+        self.word_coef_, self.word_base_ = _word_scores(words.sum, float(self.alpha))
+        self.normal_coef_, constant = _normal_scores(normal, float(self.var_smoothing))
+        self.intercept_ = self.class_log_prior_ + constant
+
+    def _moved(self, earlier: Statistics, is_normal: NDArray[np.bool_]) -> Statistics:
+        """Return statistics with other columns among those of normal distributions."""
+        moved = np.flatnonzero(is_normal & ~self.is_normal_)
+        if not len(moved):
+            return earlier
+        words, normal = earlier
+        if words.moments == "mean":
+            raise PalmetteError(
+                f"column {moved[0]} has a negative value, but the rows of fit had none: call fit "
+                "with all rows, or partial_fit from the first row on."
+            )
+        # columns in the order of X, then divided anew
+        order = np.argsort(np.r_[np.flatnonzero(~self.is_normal_), np.flatnonzero(self.is_normal_)])
+        total, scatter = (
+            _beside(a, b)[:, order]
+            for a, b in ((words.sum, normal.sum), (words.scatter, normal.scatter))
+        )
+        return tuple(
+            ClassStatistics(words.weight, total[:, columns], "diagonal", scatter[:, columns])
+            for columns in (np.flatnonzero(~is_normal), np.flatnonzero(is_normal))
+        )
+
+    def _read(self, X: Any, y: Any, reset: bool) -> tuple[Any, NDArray[Any]]:
+        """Check parameters, rows and labels."""
         for name in ("alpha", "var_smoothing"):
             if not getattr(self, name) > 0:
                 given = getattr(self, name)
                 raise PalmetteError(f"{name}={given!r}: expected a positive number.")
         if y is None:
             raise ValueError("fit requires y to be passed, but the target y is None.")
-        X, y = read_rows(X, self, dtype=np.float64), column_or_1d(y, warn=True)
+        X = read_rows(X, self, reset=reset, dtype=np.float64)
+        y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         check_classification_targets(y)
-        weights = check_weights(sample_weight, X.shape[0])
-        if weights is not None:
-            used = np.flatnonzero(weights)
-            X, y, weights = X[used], y[used], weights[used]
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        each = np.ones(X.shape[0]) if weights is None else weights
-        member = sparse.csr_array(
-            (each, (codes, np.arange(len(codes)))), shape=(len(self.classes_), len(codes))
-        )
-        sizes = np.bincount(codes, each).astype(np.float64)
-        self.is_normal_ = _normal_columns(X)
-        self.class_log_prior_ = np.log(sizes / sizes.sum())
-        counts, normal = (
-            X[:, np.flatnonzero(~self.is_normal_)],
-            X[:, np.flatnonzero(self.is_normal_)],
-        )
-        self.word_coef_, self.word_base_ = _word_scores(counts, member, float(self.alpha))
-        self.normal_coef_, constant = _normal_scores(
-            normal, member, sizes, float(self.var_smoothing)
-        )
-        self.intercept_ = self.class_log_prior_ + constant
-        return self
+        return X, y
+
+    def _part(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        weights: FloatArray | None,
+        rows: slice,
+        columns: NDArray[np.intp],
+    ) -> tuple[Any, NDArray[np.intp], FloatArray | None]:
+        """Return columns, classes and weights of some rows; rows of weight 0 are left out."""
+        part, labels = X[rows], y[rows]
+        own = None if weights is None else weights[rows]
+        if own is not None and not own.all():
+            used = np.flatnonzero(own)
+            part, labels, own = part[used], labels[used], own[used]
+        if len(columns) < part.shape[1]:
+            part = part[:, columns]
+        return part, np.searchsorted(self.classes_, labels), own
 
     def _joint_log_likelihood(self, X: Any) -> FloatArray:
         X = read_rows(X, self, reset=False, dtype=np.float64)
         joint = np.tile(self.intercept_, (X.shape[0], 1))
         if not self.is_normal_.all():
             words = X[:, np.flatnonzero(~self.is_normal_)]
-            joint += _dense(words @ self.word_coef_)
+            joint += dense(words @ self.word_coef_)
             joint += np.outer(np.asarray(words.sum(axis=1)).ravel(), self.word_base_)
         if self.is_normal_.any():
             normal = X[:, np.flatnonzero(self.is_normal_)]
@@ -178,6 +302,15 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             array = numbers(getattr(self, name), np.float64, len(shape), name)
             require(array.shape == shape, f"{name} does not fit the columns and classes")
             require(np.isfinite(array), f"{name} is not finite")
+        kept = getattr(self, "statistics_", None)
+        if kept is not None:
+            shapes_of = [(len(normal) - n_normal, n_classes), (n_normal, n_classes)]
+            require(
+                isinstance(kept, tuple)
+                and [type(each) for each in kept] == [ClassStatistics] * 2
+                and [(each.n_features, each.n_classes) for each in kept] == shapes_of,
+                "statistics_ do not fit the columns and classes",
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -185,48 +318,49 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def _chunks(X: Any) -> Iterator[slice]:
+    """Yield slices of rows with a number of values that does not depend on the memory."""
+    n_rows, n_columns = X.shape
+    per_row = X.nnz // max(n_rows, 1) if sparse.issparse(X) else n_columns
+    return row_chunks(n_rows, per_row, _VALUES_AT_ONCE)
+
+
 def _normal_columns(X: Any) -> NDArray[np.bool_]:
     """Return which columns have normal distributions: all of an array, negative ones if sparse."""
     if not sparse.issparse(X):
         return np.ones(X.shape[1], dtype=bool)
-    negative = np.zeros(X.shape[1], dtype=bool)
-    negative[X.indices[X.data < 0]] = True
-    return negative
+    found = np.zeros(X.shape[1], dtype=bool)
+    for start in range(0, X.nnz, _VALUES_AT_ONCE):
+        here = slice(start, start + _VALUES_AT_ONCE)
+        found[X.indices[here][X.data[here] < 0]] = True
+    return found
 
 
-def _word_scores(
-    counts: Any, member: sparse.csr_array, alpha: float
-) -> tuple[sparse.csr_array, FloatArray]:
+def _beside(a: Any, b: Any) -> Any:
+    """Return two tables of classes side by side, sparse if the first one is."""
+    return sparse.hstack([a, b], format="csr") if sparse.issparse(a) else np.hstack([a, dense(b)])
+
+
+def _word_scores(sums: Any, alpha: float) -> tuple[sparse.csr_array, FloatArray]:
     """Return log probabilities of columns, (n_columns, n_classes), above those without counts."""
-    found = sparse.csr_array((member @ counts).T)
-    totals = found.sum(axis=0) + alpha * counts.shape[1]
+    found = sparse.csr_array(sums).T.tocsr()
+    totals = found.sum(axis=0) + alpha * found.shape[0]
     found.data = np.log1p(found.data / alpha)
     return found, np.log(alpha / np.maximum(totals, alpha))
 
 
-def _normal_scores(
-    X: Any, member: sparse.csr_array, sizes: FloatArray, smoothing: float
-) -> tuple[FloatArray, FloatArray]:
+def _normal_scores(stats: ClassStatistics, smoothing: float) -> tuple[FloatArray, FloatArray]:
     """Return factors of values and squares, (2, n_columns, n_classes), and constants of classes.
 
     The log density of a normal distribution is ``x m / v - x^2 / 2v - m^2 / 2v - log(2 pi v) / 2``.
     """
-    n_classes = member.shape[0]
-    if not X.shape[1]:
-        return np.empty((2, 0, n_classes)), np.zeros(n_classes)
-    squares = X.multiply(X) if sparse.issparse(X) else X * X
-    first, second = _dense(member @ X), _dense(member @ squares)
-    total = sizes.sum()
-    mean, whole = first.sum(0) / total, second.sum(0) / total
-    spread = np.maximum(whole - mean * mean, 0.0)
-    spread = np.where(spread > 0, spread, np.maximum(whole, 1e-300))
-    means = first / sizes[:, None]
-    variances = np.maximum(second / sizes[:, None] - means * means, 0.0) + smoothing * spread
+    if not stats.n_features:
+        return np.empty((2, 0, stats.n_classes)), np.zeros(stats.n_classes)
+    total = stats.total()
+    mean, spread = dense(total.mean)[0], dense(total.covariance)[0]
+    spread = np.where(spread > 0, spread, np.where(mean != 0, mean * mean, 1.0))
+    means = dense(stats.mean)
+    variances = dense(stats.covariance) + smoothing * spread
     constants = -0.5 * (means * means / variances + np.log(2 * np.pi * variances)).sum(axis=1)
     factors = np.stack([(means / variances).T, (-0.5 / variances).T])
     return np.ascontiguousarray(factors), constants
-
-
-def _dense(table: Any) -> FloatArray:
-    """Return a table of classes and columns as an array."""
-    return np.asarray(table.toarray() if sparse.issparse(table) else table)

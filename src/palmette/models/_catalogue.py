@@ -55,12 +55,10 @@ def _extra_trees(context: ModelContext) -> Any:
 
 
 def _naive_bayes(context: ModelContext) -> Any:
-    from sklearn.naive_bayes import GaussianNB
-
     from palmette.local import MixedNaiveBayes
 
     # tf-idf weights are not normally distributed, and their matrix must stay sparse
-    return MixedNaiveBayes(alpha=0.01) if context.text else GaussianNB()
+    return MixedNaiveBayes(var_smoothing=1e-3 if context.text else 1e-9)
 
 
 def _svm(context: ModelContext) -> Any:
@@ -116,7 +114,9 @@ def _register_local_models() -> None:
         for suffix, base in _BASES.items():
             name, make = f"{structure}-{suffix}", _local(class_name, base)
             summary = f"{words}: {base.summary}"
-            spec = ModelSpec(name, make, summary, several_paths=several, **base.needs)
+            in_place = name == "flat-naive-bayes"  # others get a copy of the rows of each model
+            needs = {**base.needs, "in_place": in_place}
+            spec = ModelSpec(name, make, summary, several_paths=several, **needs)
             register_model(spec)
             if suffix == _DEFAULT_BASE:
                 register_model(replace(spec, name=structure, summary=f"the same as {name}"))
