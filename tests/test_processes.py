@@ -49,6 +49,11 @@ words = {"x", "y", "z", "w", ("a", 1)}
 save([palmette.Hierarchy.star("ab"), words, frozenset(words), {"k": words}], sys.argv[1])
 with open(sys.argv[1], "rb") as file:
     told["saved"] = file.read().hex()
+
+from palmette.persistence import load
+save([DummyClassifier()], sys.argv[1])
+load(sys.argv[1])
+told["a model file is read"] = list(sys.modules)
 print(json.dumps(told))
 """
 
@@ -80,11 +85,16 @@ def told(tmp_path_factory) -> dict[str, Any]:
             "the commands are known",
             "sklearn pandas pyarrow matplotlib scipy.stats joblib rich.table",
         ),
+        ("a model file is read", "torch dask cupy matplotlib polars networkx"),
     ],
 )
 def test_heavy_libraries_wait_until_they_are_needed(told, step, heavy):
     assert "palmette" in told[step]
     assert not set(heavy.split()) & set(told[step])
+
+
+def test_estimators_of_scikit_learn_in_a_file_are_read_by_skops(told):
+    assert "skops.io" in told["a model file is read"]
 
 
 def test_the_commands_are_imported_with_the_first(told):

@@ -6,14 +6,15 @@ import importlib
 
 import numpy as np
 import pytest
-import skops.io
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer
 from tests.persistence.round_trips import again, bytes_of
 
 from palmette import PalmetteError
 from palmette.persistence._foreign import ForeignReader, untrusted_types
-from palmette.persistence._skops import tidy
+from palmette.persistence._skops import skops_io, tidy
+
+SKOPS = skops_io()
 
 
 def test_many_objects_are_spread_over_members():
@@ -30,7 +31,7 @@ def test_numbers_of_no_object_are_refused():
 
 
 def test_untrusted_types_are_told():
-    content = tidy(skops.io.dumps([FunctionTransformer(np.save)]))
+    content = tidy(SKOPS.dumps([FunctionTransformer(np.save)]))
     assert untrusted_types(content) == ["numpy.save"]
     assert untrusted_types(content, ["numpy.save"]) == []
 

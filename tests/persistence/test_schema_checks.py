@@ -6,20 +6,21 @@ import json
 
 import numpy as np
 import pytest
-import skops.io
 from sklearn.neighbors import NearestNeighbors
 from sklearn.tree import DecisionTreeClassifier
 from tests.persistence.mutations import members_of, packed
 
 from palmette.persistence._arrays import to_npy
-from palmette.persistence._skops import check_content, check_schema, nodes_of, tidy
+from palmette.persistence._skops import check_content, check_schema, nodes_of, skops_io, tidy
+
+SKOPS = skops_io()
 
 X = np.random.default_rng(0).normal(size=(20, 3))
 
 
 def content(algorithm: str = "kd_tree") -> bytes:
     model = NearestNeighbors(algorithm=algorithm, leaf_size=5).fit(X)
-    return tidy(skops.io.dumps([model, NearestNeighbors(algorithm=algorithm).fit(X)]))
+    return tidy(SKOPS.dumps([model, NearestNeighbors(algorithm=algorithm).fit(X)]))
 
 
 def schema(algorithm: str = "kd_tree"):
@@ -101,9 +102,7 @@ def test_the_whole_file_is_refused():
     ],
 )
 def test_a_tree_has_arrays_of_its_dimensions(change):
-    content = tidy(
-        skops.io.dumps([DecisionTreeClassifier(max_depth=1).fit(np.eye(4), [0, 1, 0, 1])])
-    )
+    content = tidy(SKOPS.dumps([DecisionTreeClassifier(max_depth=1).fit(np.eye(4), [0, 1, 0, 1])]))
     check_content(content)
     members = members_of(content)
     [node] = [n for n in nodes_of(json.loads(members["schema.json"])) if n["__class__"] == "Tree"]

@@ -7,14 +7,15 @@ import zipfile
 
 import numpy as np
 import pytest
-import skops.io
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from tests.persistence.mutations import members_of, packed
 
 from palmette.persistence._parts import REVIEWED
-from palmette.persistence._skops import check_content, names_in, tidy, write
+from palmette.persistence._skops import check_content, names_in, skops_io, tidy, write
+
+SKOPS = skops_io()
 
 WORDS = ["a cat", "a dog", "the oak"]
 
@@ -33,7 +34,7 @@ def objects():
 
 
 def test_skops_reads_what_is_tidy():
-    made = skops.io.loads(tidy(skops.io.dumps(objects())), trusted=sorted(REVIEWED))
+    made = SKOPS.loads(tidy(SKOPS.dumps(objects())), trusted=sorted(REVIEWED))
     assert made[0] is made[1]["again"]
     assert np.array_equal(made[0].coef_, objects()[0].coef_)
     assert (made[2].transform(WORDS) != objects()[2].transform(WORDS)).nnz == 0
@@ -42,37 +43,37 @@ def test_skops_reads_what_is_tidy():
 
 
 def test_the_same_objects_give_the_same_bytes():
-    assert write(objects()) == tidy(skops.io.dumps(objects()))
-    content = tidy(skops.io.dumps(objects()))
-    assert tidy(skops.io.dumps(skops.io.loads(content, trusted=sorted(REVIEWED)))) == content
+    assert write(objects()) == tidy(SKOPS.dumps(objects()))
+    content = tidy(SKOPS.dumps(objects()))
+    assert tidy(SKOPS.dumps(SKOPS.loads(content, trusted=sorted(REVIEWED)))) == content
 
 
 def test_what_is_shared_is_written_once():
-    once = tidy(skops.io.dumps([objects()[0]]))
+    once = tidy(SKOPS.dumps([objects()[0]]))
     shared = objects()[0]
-    often = tidy(skops.io.dumps([shared] * 20))
+    often = tidy(SKOPS.dumps([shared] * 20))
     assert len(often) < len(once) + 20 * 150
-    assert len(skops.io.dumps([shared] * 20)) > 3 * len(often)
+    assert len(SKOPS.dumps([shared] * 20)) > 3 * len(often)
 
 
 def test_names_of_classes_and_functions_are_found():
-    found = names_in(tidy(skops.io.dumps([LogisticRegression(), np.log])))
+    found = names_in(tidy(SKOPS.dumps([LogisticRegression(), np.log])))
     assert ("sklearn.linear_model._logistic", "LogisticRegression") in found
     assert ("builtins", "list") in found
 
 
 def test_a_good_file_passes():
-    check_content(tidy(skops.io.dumps(objects())))
+    check_content(tidy(SKOPS.dumps(objects())))
 
 
 def spoilt(change) -> bytes:
-    members = members_of(tidy(skops.io.dumps(objects())))
+    members = members_of(tidy(SKOPS.dumps(objects())))
     change(members)
     return packed(members)
 
 
 def test_compressed_members_are_refused_at_any_depth():
-    members = members_of(tidy(skops.io.dumps(objects())))
+    members = members_of(tidy(SKOPS.dumps(objects())))
     with pytest.raises(ValueError, match="is compressed"):
         check_content(packed(members, zipfile.ZIP_DEFLATED))
     inner = next(name for name in members if name.endswith(".npz"))
@@ -96,7 +97,7 @@ def test_names_that_lead_elsewhere_are_refused():
 
 
 def test_the_schema_keeps_no_addresses():
-    schema = json.loads(members_of(tidy(skops.io.dumps(objects())))["schema.json"])
+    schema = json.loads(members_of(tidy(SKOPS.dumps(objects())))["schema.json"])
     numbers = []
 
     def visit(node):

@@ -21,21 +21,11 @@ from palmette.persistence._archive import MAX_BYTES
 from palmette.persistence._graph import Codec, Decoder, Encoder
 from palmette.persistence._objects import OWN_CODECS, attributes_of
 from palmette.persistence._parts import REVIEWED, Untrusted, check_part, check_parts, is_reviewed
-from palmette.persistence._skops import check_content, names_in, write
+from palmette.persistence._skops import check_content, names_in, skops_io, write
 from palmette.persistence.checks import check_attributes
 from palmette.persistence.names import full_name, import_class, is_of_palmette, stable_name
 
 _PER_MEMBER = 64  # objects per member: similar ones compress well, but skops is slow with many
-
-
-def _skops_io() -> Any:
-    try:
-        return importlib.import_module("skops.io")
-    except ImportError as error:
-        raise ImportError(
-            "skops saves and loads the estimators of other libraries in the model, but it cannot "
-            f"be imported ({error}). Install it: pip install 'skops>=0.13'"
-        ) from error
 
 
 class ForeignWriter:
@@ -68,7 +58,7 @@ class ForeignWriter:
 
     def _written(self, start: int, stop: int) -> bytes:
         try:
-            _skops_io()
+            skops_io()
             content = write(self._objects[start:stop])
             problem = _cannot_be_found(content)
         except ImportError as error:
@@ -131,7 +121,7 @@ class ForeignReader:
         check_content(content, self._max_bytes)
         for each in _not_reviewed(content, self._trusted):
             raise Untrusted(each)
-        skops = _skops_io()
+        skops = skops_io()
         try:
             objects = skops.loads(content, trusted=self._allowed_in(content))
         except importlib.import_module("skops.io.exceptions").UntrustedTypesFoundException:
@@ -152,7 +142,7 @@ def untrusted_types(
 ) -> list[str]:
     """Return the names of types in a skops file that are neither reviewed nor trusted."""
     check_content(content, max_bytes)
-    found = _skops_io().get_untrusted_types(data=content)
+    found = skops_io().get_untrusted_types(data=content)
     return sorted({*found, *_not_reviewed(content)} - REVIEWED - set(trusted))
 
 

@@ -14,9 +14,12 @@ import importlib
 import io
 import json
 import re
+import sys
+import threading
 import zipfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
@@ -31,6 +34,44 @@ _WITHOUT_IDENTITY = (
     "TypeNode",
     "FunctionNode",
 )  # no identity to keep
+# skops asks scikit-learn for all estimators, for which all of its packages are imported
+_HEAVY = frozenset(
+    f"sklearn.externals.array_api_compat.{name}" for name in ("torch", "dask", "cupy")
+)
+
+
+def skops_io() -> Any:
+    """Return the module `skops.io`, imported without torch, dask and cupy.
+
+    Where they are installed, the import would take five times as long.
+    """
+    try:
+        with _hidden(_HEAVY):
+            return importlib.import_module("skops.io")
+    except ImportError as error:
+        raise ImportError(
+            "skops saves and loads the estimators of other libraries in the model, but it cannot "
+            f"be imported ({error}). Install it: pip install 'skops>=0.13'"
+        ) from error
+
+
+@contextmanager
+def _hidden(names: frozenset[str]) -> Iterator[None]:
+    """Let imports of some modules fail, in this thread, unless they have been imported before."""
+    thread = threading.get_ident()
+
+    class Finder:
+        @staticmethod
+        def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+            if name in names and threading.get_ident() == thread:
+                raise ModuleNotFoundError(f"{name} is not imported here", name=name)
+
+    finder: Any = Finder
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
 
 
 def write(objects: list[Any]) -> bytes:
@@ -39,10 +80,11 @@ def write(objects: list[Any]) -> bytes:
     skops indents its schema, for which `json` has an encoder in Python only. It takes seconds for
     the words of a text column, so skops' function runs with another `json` here.
     """
+    skops = skops_io()
     module = importlib.import_module("skops.io._persist")
     function = getattr(module, "_save", None)
     if function is None or "json" not in function.__code__.co_names:  # a later version of skops
-        return tidy(importlib.import_module("skops.io").dumps(objects))
+        return tidy(skops.dumps(objects))
     plain = SimpleNamespace(dumps=lambda state, indent=None: json.dumps(state))
     save = FunctionType(function.__code__, {**vars(module), "json": plain})
     return tidy(save(objects, zipfile.ZIP_STORED, None).getvalue())
