@@ -26,8 +26,8 @@ Places: TypeAlias = NDArray[np.uint16]
 Sums: TypeAlias = NDArray[np.float64]
 
 NO_SLOT = 2**16 - 1
-_CLEARLY = 1.00001  # a later split must be better by this factor
-_LEAST = 1e-12  # share of the weight of a node that a side has at least
+CLEARLY = 1.00001  # a later split must be better by this factor
+LEAST = 1e-12  # share of the weight of a node that a side has at least
 _MOST_BLOCKS = 64
 # rows of a block of smaller data: so many that they have a number of gradients, within bounds
 _FEWEST_ROWS, _MOST_FEW_ROWS, _FEW_NUMBERS = 64, 2048, 2**18
@@ -297,10 +297,10 @@ def choose_splits(
                     right = total[k] - left[k]
                     gain_left += left[k] * left[k]
                     gain_right += right * right
-                rest = max(weight - weight_left, _LEAST * weight)
+                rest = max(weight - weight_left, LEAST * weight)
                 gain = gain_left / weight_left + gain_right / rest
             # if two features separate the rows alike, the first one drawn wins despite rounding
-            if first_draw + q == 0 or gain > gains[slot] * _CLEARLY:
+            if first_draw + q == 0 or gain > gains[slot] * CLEARLY:
                 best[slot], gains[slot], sizes[slot] = first_draw + q, gain, size_left
 
 

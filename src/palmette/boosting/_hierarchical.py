@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import softmax
 
 from palmette._arrays import FloatArray
+from palmette.base._devices import torch_device
 from palmette.base._presets import Preset, preset, presets
 from palmette.base._scratch import Empty
 from palmette.boosting._base import BoostedClassifier, is_count
@@ -91,6 +92,9 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         than models, of one model after another, whose rows they divide. Rows of small data, up to
         65,536 scores, are not divided, nor is the search for the best thresholds. The model is the
         same, bit by bit, for any number.
+    device : str
+        "cpu", or a CUDA device of torch such as "cuda" or "cuda:1", where scores, gradients and
+        sums are then computed (see Notes).
     random_state : int, RandomState or None
         Seed of the random draws.
     scratch : path-like, optional
@@ -121,6 +125,12 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
     sums of blocks of rows, up to a quarter of one such array; with `scratch`, all but the sums are
     on disk. The model stores rounds x leaves x columns float32 numbers.
 
+    With ``device="cuda"`` codes, scores and gradients are in the memory of the device during the
+    fit, and must fit there. The model is an ordinary one, which predicts and is saved without
+    torch. It is the same in every run, and that of the CPU up to rounding: a split that is as good
+    as another one to about six digits may be chosen in its place. The losses are "leaf_softmax",
+    "path_softmax" and "logistic", with random thresholds.
+
     Examples
     --------
     >>> import numpy as np
@@ -133,6 +143,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
 
     preset, presets = classmethod(preset), classmethod(presets)
     _may_be_none = ("learning_rate",)
+    device = "cpu"  # in models of files that do not know the parameter
     _presets: ClassVar = {
         "accurate": Preset(
             "two models of labels and two of paths, log-probabilities averaged",
@@ -161,6 +172,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         tol: float = 1e-4,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        device: str = "cpu",
         random_state: Any = None,
         scratch: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -175,6 +187,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         self.subsample = subsample
         self.max_bins = max_bins
         self.dag_rule = dag_rule
+        self.device = device
         self.scratch = scratch
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self._set_stopping(n_iter_no_change, validation_fraction, tol, warm_start)
@@ -192,6 +205,18 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         if self.n_bags != "auto" and not is_count(self.n_bags):
             raise PalmetteError(f"n_bags={self.n_bags!r}: expected a positive integer or 'auto'.")
         self._tree(LOSSES["leaf_softmax"]).check()
+        if self._torch_device() is not None:
+            unable = {name for name, kind in LOSSES.items() if not kind.on_device} & set(named)
+            for name, given in (("loss", sorted(unable)), ("thresholds", self.thresholds)):
+                if given not in ([], "random"):
+                    raise PalmetteError(
+                        f"{name}={getattr(self, name)!r} has no version for device={self.device!r}:"
+                        " pass device='cpu', a softmax or logistic loss, and random thresholds."
+                    )
+
+    def _torch_device(self) -> Any:
+        """Return the device of torch, or None for the compiled code of the CPU."""
+        return None if self.device == "cpu" else torch_device(self.device)
 
     def _losses(self) -> tuple[str, ...]:
         return tuple(self.loss) if isinstance(self.loss, tuple | list) else (self.loss,)
@@ -222,14 +247,22 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         return getattr(self, "n_bags_", self.n_bags)
 
     def _objective(self, targets: Any, weights: FloatArray, empty: Empty) -> Any:
+        device = self._torch_device()
         objectives = [
-            member.objective(targets, weights, self.learning_rate or member.learning_rate, empty)
+            member.objective(
+                targets, weights, self.learning_rate or member.learning_rate, empty, device
+            )
             for member in self._members()
         ]
         return objectives[0] if len(objectives) == 1 else BundledObjective(objectives)
 
     def _learner(self) -> Any:
-        trees = [self._tree(member) for member in self._members()]
+        trees: list[Any] = [self._tree(member) for member in self._members()]
+        device = self._torch_device()
+        if device is not None:
+            from palmette.boosting._device_tree import DeviceTreeLearner
+
+            trees = [DeviceTreeLearner(tree, device) for tree in trees]
         return trees[0] if len(trees) == 1 else BundledLearner(trees)
 
     def _tree(self, kind: Member | type[Member]) -> SharedTreeLearner:

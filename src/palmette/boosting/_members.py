@@ -35,6 +35,7 @@ class Member(ABC):
     """
 
     several = False  # whether rows may have several paths
+    on_device = True  # whether there is an objective for a device of torch
     learning_rate = 0.1
     max_depth = 5
     criterion = "squared"
@@ -52,10 +53,23 @@ class Member(ABC):
         """Return the loss of some rows."""
 
     def objective(
-        self, targets: Any, weights: FloatArray, learning_rate: float, empty: Empty
+        self,
+        targets: Any,
+        weights: FloatArray,
+        learning_rate: float,
+        empty: Empty,
+        device: Any = None,
     ) -> Any:
-        """Return the objective of some rows; `empty` makes its large arrays."""
-        return GradientObjective(self.loss(targets, weights), weights, learning_rate, empty=empty)
+        """Return the objective of some rows.
+
+        Its large arrays are on a device of torch, if one is given; else `empty` makes them.
+        """
+        loss = self.loss(targets, weights)
+        if device is None:
+            return GradientObjective(loss, weights, learning_rate, empty=empty)
+        from palmette.boosting._device_objective import DeviceObjective
+
+        return DeviceObjective(loss, weights, learning_rate, device)
 
     def mean_loss(self, targets: Any, weights: FloatArray) -> Any:
         """Return a function that computes the mean loss of scores on some rows."""
@@ -142,6 +156,7 @@ class _Logistic(Member):
 
 class _Exponential(Member):
     several = True
+    on_device = False
     learning_rate = 0.3
     max_depth = 6
 
@@ -157,7 +172,12 @@ class _Exponential(Member):
         raise NotImplementedError
 
     def objective(
-        self, targets: Any, weights: FloatArray, learning_rate: float, empty: Empty
+        self,
+        targets: Any,
+        weights: FloatArray,
+        learning_rate: float,
+        empty: Empty,
+        device: Any = None,
     ) -> Any:
         return AdaBoostWeights(
             self._positives(targets),

@@ -20,6 +20,7 @@ Sums = NDArray[np.float64]
 
 _LEAST_SHARE = 1e-4  # a column that is always or never true would start at infinity
 _SMALL = 2**16  # up to this number of gradients, the cost of float64 is negligible
+MAX_STEP = 4.0  # of a leaf before shrinkage
 _FEW_COLUMNS = 8  # with fewer, plain loops are faster than vectors of sixteen columns
 
 
@@ -54,6 +55,20 @@ class Loss(Protocol):
         `scores` and `out`, (n_rows, n_columns), are those of the rows from `start` on.
         """
 
+    def true_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return the columns true of row ``i``, ``columns[starts[i]:starts[i + 1]]``.
+
+        The loss of a row is the logarithm of a normalizer less the sum of their scores.
+        """
+
+
+def newton_steps(sums: Sums, curvature: Sums, max_step: float = MAX_STEP) -> Sums:
+    """Return the steps of leaves before shrinkage, given sums over their rows.
+
+    The curvature is increased by one, so that the votes of pure leaves stay bounded.
+    """
+    return np.clip(sums / (curvature + 1.0), -max_step, max_step)
+
 
 class GradientObjective:
     """Gradient boosting by Newton steps on the scores of the training rows.
@@ -84,7 +99,7 @@ class GradientObjective:
         loss: Loss,
         weights: Sums,
         learning_rate: float,
-        max_step: float = 4.0,
+        max_step: float = MAX_STEP,
         empty: Empty = np.empty,
     ) -> None:
         self._loss = loss
@@ -139,9 +154,8 @@ class GradientObjective:
     def take(self, grown: Any) -> Any:
         """Set the votes of the leaves of a tree, and add them to the scores."""
         sums, curvature, cover = self._sums_at_leaves(grown)
-        # the curvature is increased by one, so that the votes of pure leaves stay bounded
-        step = np.clip(sums / (curvature + 1.0), -self._max_step, self._max_step)
-        tree = grown.hypothesis(self._rate * step.T, self._weights, cover=cover)
+        steps = newton_steps(sums, curvature, self._max_step)
+        tree = grown.hypothesis(self._rate * steps.T, self._weights, cover=cover)
         self._last = grown.leaf, tree.values
         if self._is_small:
             self._add_last()
@@ -207,6 +221,10 @@ class LeafSoftmax:
 
         return float(softmax_gradients(scores, self._targets[rows], self._weights[rows], out))
 
+    def true_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return the labels; see `Loss`."""
+        return np.arange(len(self._targets) + 1), self._targets
+
 
 class PathSoftmax:
     """Log-likelihood of paths, whose scores are the sums of the scores of their nodes.
@@ -218,13 +236,20 @@ class PathSoftmax:
     weights : float array of shape (n_samples,)
     space : LabelSpace
         The columns are its active nodes without the root.
+
+    Attributes
+    ----------
+    parents : int32 array of shape (n_columns,)
+        Column of every node's parent, smaller than its own; -1 below the root.
+    ends : bool array of shape (n_columns,)
+        Whether a path may end at a node.
     """
 
     def __init__(self, targets: NDArray[np.int32], weights: Sums, space: LabelSpace) -> None:
         self.n_columns = space.n_active - 1
         self._targets = (space.class_place[targets] - 1).astype(np.int32)
-        self._parents = (space.parent[1:] - 1).astype(np.int32)
-        self._ends = space.is_class[1:]
+        self.parents = (space.parent[1:] - 1).astype(np.int32)
+        self.ends = space.is_class[1:]
         self._weights = weights.astype(np.float32)
 
     def start(self) -> Floats:
@@ -242,9 +267,22 @@ class PathSoftmax:
         return float(
             path_softmax_gradients(
                 *(scores, self._targets[rows], self._weights[rows]),
-                *(self._parents, self._ends, out),
+                *(self.parents, self.ends, out),
             )
         )
+
+    def true_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return the nodes on the paths of the labels; see `Loss`."""
+        paths: list[list[int]] = []
+        for k, parent in enumerate(self.parents.tolist()):  # parents come before their children
+            paths.append([*(paths[parent] if parent >= 0 else []), k])
+        lengths = np.array([len(path) for path in paths])
+        columns = np.concatenate([np.asarray(path, np.int32) for path in paths])
+        before = np.cumsum(lengths) - lengths
+        sizes = lengths[self._targets]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        at = np.arange(starts[-1]) + np.repeat(before[self._targets] - starts[:-1], sizes)
+        return starts, columns[at]
 
 
 class Logistic:
@@ -278,6 +316,10 @@ class Logistic:
 
         starts = self._starts[start : start + len(scores) + 1]
         return float(logistic_gradients(scores, starts, self._columns, self._weights[rows], out))
+
+    def true_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return the positive columns; see `Loss`."""
+        return self._starts, self._columns
 
 
 NO_EDGE = 1e-6  # smaller edges are rounding errors

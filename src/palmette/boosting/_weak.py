@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -84,6 +85,7 @@ class TrainingRows(BinnedRows):
         self.X = X
         self.mask = mask
         self.threads = threads or Threads(1)
+        self._placed: dict[Any, Any] = {}
 
     @cached_property
     def ranges(self) -> BinArray:
@@ -91,6 +93,12 @@ class TrainingRows(BinnedRows):
         from palmette.boosting._block_tree import ranges_of_codes
 
         return ranges_of_codes(self.codes, self.threads)
+
+    def on(self, device: Any, place: Callable[[TrainingRows, Any], Any]) -> Any:
+        """Return the rows on a device, where `place` copies them once."""
+        if device not in self._placed:
+            self._placed[device] = place(self, device)
+        return self._placed[device]
 
 
 @dataclass(frozen=True, eq=False)
@@ -407,11 +415,8 @@ class SharedTreeLearner(WeakLearner):
 
         With rows, the data are large.
         """
-        n_columns = signed.shape[1]
-        kept = self.sketch
-        if kept == "auto":
-            kept = 128 if n_columns > _MANY_COLUMNS else None
-        if kept is None or kept >= n_columns:
+        kept = self.n_sketched(signed.shape[1])
+        if kept is None:
             return signed
         if rows is None:
             sizes = np.einsum("ij,ij->j", signed, signed).astype(np.float64)
@@ -419,18 +424,49 @@ class SharedTreeLearner(WeakLearner):
             from palmette.boosting._block_sums import column_squares, scaled_columns
 
             sizes = column_squares(signed, rows.threads)
-        if not sizes.any():
-            return signed[:, : int(kept)].copy(order="C")
-        shares = sizes / sizes.sum()
-        rng = np.random.default_rng([seed, 2])
-        drawn = rng.choice(n_columns, size=int(kept), p=shares)
-        columns, times = np.unique(drawn, return_counts=True)
-        # the expected sum over the drawn columns equals the sum over all
-        scale = times / (kept * shares[columns])
-        if self.criterion == "squared":
-            scale = np.sqrt(scale)
-        scale = scale.astype(np.float32)
+        columns, scale = draw_columns(sizes, kept, self.criterion, seed)
         if rows is not None:
             some = rows.empty((len(signed), len(columns)), np.float32)
-            return scaled_columns(signed, columns.astype(np.int32), scale, some, rows.threads)
+            return scaled_columns(signed, columns, scale, some, rows.threads)
         return np.multiply(signed[:, columns], scale, order="C")
+
+    def n_sketched(self, n_columns: int) -> int | None:
+        """Return the number of columns by which splits are chosen; None for all."""
+        kept = self.sketch
+        if kept == "auto":
+            kept = 128 if n_columns > _MANY_COLUMNS else None
+        return None if kept is None or int(kept) >= n_columns else int(kept)
+
+
+def draw_columns(
+    sizes: Sums, n_kept: int, criterion: str, seed: int
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Draw columns by the size of their gradients.
+
+    Parameters
+    ----------
+    sizes : array of shape (n_columns,)
+        Sums of squares of the columns.
+    n_kept : int
+        Number of draws; the same column may be drawn several times.
+    criterion : "squared" or "absolute"
+    seed : int
+
+    Returns
+    -------
+    columns : int32 array of shape (n_distinct,)
+        Ascending.
+    scale : float32 array of shape (n_distinct,)
+        Factors by which the drawn columns represent all.
+    """
+    if not sizes.any():
+        return np.arange(n_kept, dtype=np.int32), np.ones(n_kept, np.float32)
+    shares = sizes / sizes.sum()
+    rng = np.random.default_rng([seed, 2])
+    drawn = rng.choice(len(sizes), size=n_kept, p=shares)
+    columns, times = np.unique(drawn, return_counts=True)
+    # the expected sum over the drawn columns equals the sum over all
+    scale = times / (n_kept * shares[columns])
+    if criterion == "squared":
+        scale = np.sqrt(scale)
+    return columns.astype(np.int32), scale.astype(np.float32)

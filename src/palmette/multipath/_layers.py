@@ -239,15 +239,6 @@ def learning_rates(first: float, n_steps: int) -> NDArray[np.float64]:
     return first * 0.5 * (1.0 + np.cos(np.pi * np.arange(n_steps) / max(1, n_steps)))
 
 
-def has_torch_device() -> bool:
-    """Return whether torch is installed and has a CUDA device."""
-    try:
-        import torch
-    except ImportError:
-        return False
-    return bool(torch.cuda.is_available())
-
-
 def train_with_torch(
     parts: list[Array],
     X: Any,

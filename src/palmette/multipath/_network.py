@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from palmette._arrays import FloatArray
+from palmette.base._devices import has_torch_device
 from palmette.base._fitting import one_thread_if_small
 from palmette.decisions._thresholds import Threshold
 from palmette.exceptions import PalmetteError
@@ -18,7 +19,6 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.multipath._base import CoherentClassifier
 from palmette.multipath._layers import (
     NumpyNetwork,
-    has_torch_device,
     initial_weights,
     learning_rates,
     train_with_torch,

@@ -1,0 +1,274 @@
+"""Gradient boosting with scores and gradients on a device of torch.
+
+The losses differ in their probabilities p only: the gradient is ``weight (y - p)``, and the loss of
+a row is the logarithm of a normalizer less the scores of its true columns. Opposites of gradients
+are kept, so that p is written once. Sums are in float64, in an order that is the same in every run.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from palmette.base._devices import require_memory
+from palmette.base._fitting import Threads
+from palmette.boosting._device_tree import DeviceGradients, GroupedRows, at_once, taken
+from palmette.boosting._objectives import (
+    LeafSoftmax,
+    Logistic,
+    PathSoftmax,
+    newton_steps,
+    working_dtype,
+)
+
+Sums: TypeAlias = NDArray[np.float64]
+Tensor: TypeAlias = Any  # of torch, which is imported where it is used
+
+
+# ---------------------------------------------------------------------------- probabilities
+
+
+class _Softmax:
+    """Probabilities of a softmax over the columns."""
+
+    def write(self, scores: Tensor, out: Tensor) -> Tensor:
+        """Write the probabilities of some rows; return the logarithms of their normalizers.
+
+        Parameters
+        ----------
+        scores, out : tensors of shape (n_rows, n_columns)
+
+        Returns
+        -------
+        float64 tensor of shape (n_rows,)
+        """
+        import torch
+
+        torch.softmax(scores, 1, out=out)
+        # the largest probability is exp(top - normalizer)
+        return scores.amax(1).double() - out.amax(1).double().log()
+
+
+class _Logistic:
+    """Probabilities of independent columns."""
+
+    def write(self, scores: Tensor, out: Tensor) -> Tensor:
+        """Write probabilities, and return sums of ``log(1 + exp(score))``; see `_Softmax`."""
+        import torch
+
+        total = torch.nn.functional.softplus(scores).sum(1, dtype=torch.float64)
+        torch.sigmoid(scores, out=out)
+        return total
+
+
+class _PathSoftmax:
+    """Probabilities of nodes by a softmax over paths, whose scores are sums over their nodes.
+
+    Parameters
+    ----------
+    parents : int array of shape (n_columns,)
+        Column of every node's parent, -1 below the root; columns are in preorder.
+    ends : bool array of shape (n_columns,)
+        Whether a path may end at a node.
+    device : torch.device
+    """
+
+    def __init__(self, parents: NDArray[np.int32], ends: NDArray[np.bool_], device: Any) -> None:
+        import torch
+
+        def placed(values: Any) -> Tensor:
+            return torch.as_tensor(np.asarray(values), device=device)
+
+        n_columns = len(parents)
+        depth, after = np.zeros(n_columns, np.int64), np.arange(1, n_columns + 1)
+        for k, parent in enumerate(parents):
+            depth[k] = 0 if parent < 0 else depth[parent] + 1
+        for k in range(n_columns - 1, -1, -1):  # the end of each subtree
+            if parents[k] >= 0:
+                after[parents[k]] = max(after[parents[k]], after[k])
+        self._levels = []
+        for level in range(1, int(depth.max(initial=0)) + 1):
+            columns = np.flatnonzero(depth == level)
+            self._levels.append((placed(columns), placed(parents[columns].astype(np.int64))))
+        self._no_end, self._after = placed(~ends), placed(after)
+
+    def write(self, scores: Tensor, out: Tensor) -> Tensor:
+        """Write the probabilities of nodes; see `_Softmax`."""
+        import torch
+
+        paths = scores.clone()
+        for columns, parents in self._levels:
+            paths[:, columns] += paths[:, parents]
+        paths.masked_fill_(self._no_end, -torch.inf)
+        norm = _Softmax().write(paths, out)
+        # a node has the sum over its subtree, which is a range of columns
+        before = torch.nn.functional.pad(out.cumsum(1, dtype=torch.float64), (1, 0))
+        out.copy_(before[:, self._after] - before[:, :-1])
+        return norm
+
+
+def _probabilities(loss: Any, device: Any) -> Any:
+    """Return the probabilities of a loss on a device."""
+    if isinstance(loss, PathSoftmax):
+        return _PathSoftmax(loss.parents, loss.ends, device)
+    return {LeafSoftmax: _Softmax, Logistic: _Logistic}[type(loss)]()
+
+
+class _TrueCells:
+    """The true columns of all rows, as cells of the table of scores.
+
+    Parameters
+    ----------
+    loss : Loss
+    device : torch.device
+    """
+
+    def __init__(self, loss: Any, device: Any) -> None:
+        import torch
+
+        self._starts, columns = loss.true_columns()
+        self._n_columns = loss.n_columns
+        rows = np.repeat(np.arange(len(self._starts) - 1), np.diff(self._starts))
+        self._rows = torch.as_tensor(rows, device=device)
+        self._columns = torch.as_tensor(columns.astype(np.int64), device=device)
+
+    def of(self, start: int, stop: int) -> tuple[Tensor, Tensor]:
+        """Return the cells of some rows, counted from the first of them, and the row of each."""
+        some = slice(int(self._starts[start]), int(self._starts[stop]))
+        rows = self._rows[some] - start
+        return rows * self._n_columns + self._columns[some], rows
+
+
+# ---------------------------------------------------------------------------- the objective
+
+
+class DeviceObjective:
+    """Newton steps as of `GradientObjective`, on a device.
+
+    Parameters
+    ----------
+    loss : LeafSoftmax, PathSoftmax or Logistic
+    weights : array of shape (n_samples,)
+        Positive.
+    learning_rate : float
+    device : torch.device
+
+    Notes
+    -----
+    Holds scores and gradients on the device: two float32 arrays of shape (n_samples, n_columns), or
+    float64 for small data, where `GradientObjective` has float64, too.
+    """
+
+    def __init__(self, loss: Any, weights: Sums, learning_rate: float, device: Any) -> None:
+        import torch
+
+        self.start = loss.start()
+        n_samples, n_columns = len(weights), len(self.start)
+        is_small = working_dtype(n_samples * n_columns) is np.float64
+        dtype = torch.float64 if is_small else torch.float32
+        n_bytes = 2 * (n_samples + at_once(n_columns)) * n_columns * (8 if is_small else 4)
+        require_memory(device, n_bytes, f"{n_samples} rows with {n_columns} scores and gradients")
+        self._probabilities = _probabilities(loss, device)
+        self._cells = _TrueCells(loss, device)
+        self._rate = learning_rate
+        single = weights.astype(np.float32)
+        self._total = float(single.sum(dtype=np.float64))
+        self._is_weighted = bool((single != 1).any())
+        # of the last row, which stands at empty places, only zeros are summed
+        self._weights = torch.as_tensor(np.append(single, np.float32(1)), device=device).double()
+        self._scores = torch.as_tensor(self.start, device=device).to(dtype).repeat(n_samples, 1)
+        self._buffer = torch.zeros((n_samples + 1, n_columns), dtype=dtype, device=device)
+        self._last: tuple[Tensor, Tensor] | None = None  # votes that are still to add
+        self.threads = Threads(1)
+        self.edge = np.nan
+        self.loss = np.nan
+
+    def gradients(self, turn_seed: int) -> DeviceGradients:
+        """Return opposites of the weighted gradients, and set `loss`."""
+        import torch
+
+        total = torch.zeros((), dtype=torch.float64, device=self._scores.device)
+        for start, stop in self._blocks():
+            self._add_votes(start, stop)
+            scores, out = self._scores[start:stop], self._buffer[start:stop]
+            weights = self._weights[start:stop]
+            norms = self._probabilities.write(scores, out)
+            cells, rows = self._cells.of(start, stop)
+            right = scores.reshape(-1)[cells].double()
+            total += (weights * norms).sum() - (weights[rows] * right).sum()
+            if self._is_weighted:
+                out.mul_(weights.to(out.dtype)[:, None])
+            flat = out.reshape(-1)
+            flat[cells] = flat[cells] - weights[rows].to(out.dtype)
+        self._last = None
+        self.loss = float(total) / self._total
+        if not np.isfinite(self.loss):
+            raise FloatingPointError("the scores are not finite")
+        return DeviceGradients(self._buffer)
+
+    def take(self, grown: Any) -> Any:
+        """Set the votes of the leaves of a tree, and add them to the scores of the next round."""
+        import torch
+
+        sums, curvature, cover = self._sums_at_leaves(grown.leaf, grown.n_leaves)
+        steps = newton_steps(-sums, curvature)
+        tree = grown.hypothesis(self._rate * steps.T, None, cover=cover)
+        values = torch.as_tensor(tree.values, device=self._scores.device)
+        self._last = grown.leaf.to(torch.int64), values.to(self._scores.dtype)
+        return tree
+
+    def replay(self, hypothesis: Any, samples: Any) -> None:
+        """Update by a tree of an earlier fit."""
+        import torch
+
+        from palmette.boosting._heap_tree import shared_leaf
+
+        tree, device = hypothesis, self._scores.device
+        leaf = shared_leaf(samples.codes, tree.features, tree.cuts, tree.leaf_at)
+        values = torch.as_tensor(tree.values, device=device).to(self._scores.dtype)
+        self._last = torch.as_tensor(leaf.astype(np.int64), device=device), values
+        for start, stop in self._blocks():
+            self._add_votes(start, stop)
+        self._last = None
+
+    def _blocks(self) -> list[tuple[int, int]]:
+        """Return ranges of rows whose scores are computed together."""
+        n_samples, n_columns = self._scores.shape
+        step = at_once(n_columns)
+        return [(i, min(i + step, n_samples)) for i in range(0, n_samples, step)]
+
+    def _add_votes(self, start: int, stop: int) -> None:
+        if self._last is not None:
+            leaf, values = self._last
+            self._scores[start:stop] += values.index_select(0, leaf[start:stop])
+
+    def _sums_at_leaves(self, leaf: Tensor, n_leaves: int) -> tuple[Sums, Sums, Sums]:
+        """Sum opposites of gradients, curvatures and weights over the rows of every leaf.
+
+        The curvature of a gradient g of a row of weight w is ``|g| (1 - |g| / w)``.
+        """
+        import torch
+
+        n_columns = self._scores.shape[1]
+        kind: Any = {"dtype": torch.float64, "device": self._scores.device}
+        sums, cover = torch.zeros((n_leaves, 3, n_columns), **kind), torch.zeros(n_leaves, **kind)
+        masses = self._weights.clone()
+        masses[-1] = 0.0
+        for part in GroupedRows(leaf, n_leaves).parts(n_columns):
+            here = taken(self._buffer, part.rows)
+            found = [here.sum(1, dtype=torch.float64), _norm(here, 1)]
+            if self._is_weighted:
+                here.mul_(self._weights[part.rows].rsqrt().to(here.dtype)[:, :, None])
+            part.add_to(sums, torch.stack([*found, _norm(here, 2) ** 2], dim=1))
+            part.add_to(cover, masses[part.rows].sum(1))
+        total, sizes, squares = sums.cpu().numpy().transpose(1, 0, 2)
+        return total, sizes - squares, cover.cpu().numpy()
+
+
+def _norm(blocks: Tensor, order: int) -> Tensor:
+    """Return the norms of columns in blocks of rows: float64, (n_blocks, n_columns)."""
+    import torch
+
+    return torch.linalg.vector_norm(blocks, order, dim=1, dtype=torch.float64)
