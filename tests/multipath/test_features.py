@@ -65,3 +65,24 @@ def test_sparse_rows_are_taken_where_dense_ones_were_learnt_from():
 def test_a_constant_column_is_zero():
     X = np.ones((4, 1))
     assert FeatureScaling().fit(X).transform(X).tolist() == [[0.0]] * 4
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_training_rows_are_scaled_as_other_rows_are(weighted, is_sparse):
+    """Their scores are known from the ranks, and need no search."""
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(60, 6)), 1)
+    X[:, 4] = 1.0
+    weights = rng.integers(1, 4, 60).astype(float) if weighted else None
+    if is_sparse:
+        X = sparse.csr_array(X)
+        found = FeatureScaling().fit_transform(X, weights).toarray()
+        assert np.array_equal(found, FeatureScaling().fit(X, weights).transform(X).toarray())
+        return
+    X[rng.random(X.shape) < 0.1] = np.nan
+    categorical = np.arange(6) == 5
+    found = FeatureScaling().fit_transform(X, weights, categorical)
+    expected = FeatureScaling().fit(X, weights, categorical).transform(X)
+    assert found.tobytes() == expected.tobytes()
+    assert found.flags.c_contiguous

@@ -51,8 +51,8 @@ class CoherentClassifier(MultilabelClassifier):
 
     def _scale(self, X: Any, weights: Any) -> Any:
         """Fit ``scaling_`` and return the scaled rows: float32, (n_samples, n_columns)."""
-        self.scaling_ = FeatureScaling().fit(X, weights, self.is_categorical_)
-        return self.scaling_.transform(X)
+        self.scaling_ = FeatureScaling()
+        return self.scaling_.fit_transform(X, weights, self.is_categorical_)
 
     def _has_one_path_per_row(self, Y: Any) -> bool:
         """Return whether every row has one path: as many nodes as the depth of the deepest."""
@@ -122,6 +122,20 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
+        self._learn(X, weights, categorical)
+        return self
+
+    def fit_transform(
+        self, X: Any, weights: FloatArray | None = None, categorical: Flags | None = None
+    ) -> Any:
+        """Compute means, ranks and scales, and return the scaled rows; see `fit`, `transform`."""
+        columns = self._learn(X, weights, categorical)
+        return self.transform(X) if columns is None else self._scaled(columns)
+
+    def _learn(
+        self, X: Any, weights: FloatArray | None, categorical: Flags | None
+    ) -> FloatArray | None:
+        """Set all attributes; return the columns before scaling, or None if X is sparse."""
         weights = np.ones(X.shape[0]) if weights is None else weights
         self._ranks: _Ranks | None = None
         self._categories: _Categories | None = None
@@ -129,7 +143,7 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
             squares = np.asarray(X.multiply(X).T @ weights).ravel() / weights.sum()
             self.fill_ = self.shift_ = np.zeros(X.shape[1])
             self.scale_ = _scales(np.sqrt(squares))
-            return self
+            return None
         X = np.asarray(X, dtype=np.float64)
         if categorical is not None:
             self._categories = _Categories.of(X, weights, categorical)
@@ -138,12 +152,14 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
         counts = weights @ ~missing
         sums = weights @ np.where(missing, 0.0, numbers)
         self.fill_ = np.divide(sums, counts, out=np.zeros(len(counts)), where=counts > 0)
+        columns = np.where(missing, self.fill_, numbers)
         if self.ranks:
-            self._ranks = _Ranks.of(np.where(missing, self.fill_, numbers), weights)
-        columns = self._columns(X)
+            self._ranks, columns = _Ranks.of(columns, weights)
+        if self._categories is not None:
+            columns = self._categories.beside(columns, X)
         self.shift_ = weights @ columns / weights.sum()
         self.scale_ = _scales(np.sqrt(weights @ (columns - self.shift_) ** 2 / weights.sum()))
-        return self
+        return columns
 
     def transform(self, X: Any) -> Any:
         """Return scaled rows as float32, of shape (n_samples, n_columns).
@@ -155,7 +171,9 @@ class FeatureScaling(BaseEstimator):  # type: ignore[misc]
             if is_plain and not self.shift_.any():
                 return sparse.csr_array(X.multiply(1.0 / self.scale_)).astype(np.float32)
             X = X.toarray()
-        columns = self._columns(np.asarray(X, dtype=np.float64))
+        return self._scaled(self._columns(np.asarray(X, dtype=np.float64)))
+
+    def _scaled(self, columns: FloatArray) -> Any:
         return ((columns - self.shift_) / self.scale_).astype(np.float32, order="C")
 
     def sum_by_feature(self, values: FloatArray) -> FloatArray:
@@ -238,27 +256,18 @@ class _Ranks:
     scores: FloatArray
 
     @classmethod
-    def of(cls, X: FloatArray, weights: FloatArray) -> _Ranks:
-        """Compute ranks of training rows of shape (n_samples, n_features)."""
-        columns = []
-        for column in np.ascontiguousarray(X.T):
-            levels, place = np.unique(column, return_inverse=True)
-            weight_of = np.asarray(np.bincount(place, weights), dtype=np.float64)
-            columns.append((levels, np.cumsum(weight_of)))
-        return cls._joined(columns)
-
-    @classmethod
-    def _joined(cls, columns: list[tuple[FloatArray, FloatArray]]) -> _Ranks:
-        """Concatenate columns, given their levels and the cumulative weights."""
+    def of(cls, X: FloatArray, weights: FloatArray) -> tuple[_Ranks, FloatArray]:
+        """Compute ranks of training rows of shape (n_samples, n_features), and their scores."""
         every, sizes, scores = [np.empty(0)], [0], [np.empty(0)]
-        for levels, up_to in columns:
-            below = np.concatenate([[0.0], up_to])
-            twice = np.empty(2 * len(levels) + 1)  # twice the weight below plus half of the ties
-            twice[::2], twice[1::2] = 2.0 * below, below[:-1] + below[1:]
+        found = np.empty((X.shape[1], X.shape[0]))
+        for j, column in enumerate(np.ascontiguousarray(X.T)):
+            levels, place = np.unique(column, return_inverse=True)
+            own = _normal_scores(np.asarray(np.bincount(place, weights), dtype=np.float64))
+            found[j] = own[2 * place + 1]
             every.append(levels)
             sizes.append(len(levels))
-            scores.append(ndtri((twice + 1.0) / (2.0 * (below[-1] + 1.0))))
-        return cls(np.concatenate(every), np.cumsum(sizes), np.concatenate(scores))
+            scores.append(own)
+        return cls(np.concatenate(every), np.cumsum(sizes), np.concatenate(scores)), found.T
 
     def scores_of(self, X: FloatArray) -> FloatArray:
         """Return the scores of rows, of shape (n_samples, n_features)."""
@@ -270,6 +279,14 @@ class _Ranks:
             known = levels[np.minimum(first, len(levels) - 1)] == by_column[j]
             found[j] = self.scores[2 * (start + first) + j + known]
         return found.T
+
+
+def _normal_scores(weight_of: FloatArray) -> FloatArray:
+    """Return the scores of one column, given the weight of each of its levels."""
+    below = np.concatenate([[0.0], np.cumsum(weight_of)])
+    twice = np.empty(2 * len(weight_of) + 1)  # twice the weight below plus half of the ties
+    twice[::2], twice[1::2] = 2.0 * below, below[:-1] + below[1:]
+    return np.asarray(ndtri((twice + 1.0) / (2.0 * (below[-1] + 1.0))))
 
 
 def _scales(spread: FloatArray) -> FloatArray:
