@@ -25,7 +25,7 @@ Codes: TypeAlias = NDArray[np.uint8]
 Indices: TypeAlias = NDArray[np.int32]
 Tensor: TypeAlias = Any  # of torch, which is imported where it is used
 
-_AT_ONCE = 2**25  # numbers of an intermediate result, whatever the number of rows
+_AT_ONCE = 2**26  # numbers of an intermediate result, whatever the number of rows
 _SHORTEST, _LONGEST = 8, 256  # rows of a block
 _BLOCKS_OF_GROUP = 4  # wanted on average, so that few places of blocks are empty
 
@@ -85,7 +85,6 @@ class GroupedRows:
     def __init__(self, groups: Tensor, n_groups: int) -> None:
         import torch
 
-        self._n_samples, self._device = len(groups), groups.device
         found = torch.bincount(groups.to(torch.int64) + 1, minlength=n_groups + 1).cpu().numpy()
         n_absent, counts = int(found[0]), found[1:]
         wanted = int(counts.sum()) // (_BLOCKS_OF_GROUP * n_groups)
@@ -94,30 +93,23 @@ class GroupedRows:
         self._group = np.repeat(np.arange(n_groups), n_blocks)
         before = np.cumsum(n_blocks) - n_blocks
         number = np.arange(len(self._group)) - before[self._group]  # of a block in its group
-        starts = n_absent + np.cumsum(counts) - counts
-        self._starts = starts[self._group] + self._size * number
-        self._lengths = np.minimum(counts[self._group] - self._size * number, self._size)
-        self._order = torch.sort(groups, stable=True).indices
+        starts = (n_absent + np.cumsum(counts) - counts)[self._group] + self._size * number
+        stops = (n_absent + np.cumsum(counts))[self._group]
+        # one copy to the device, which waits for each
+        ends = torch.as_tensor(np.stack([starts, stops, self._group]), device=groups.device)
+        at = ends[0, :, None] + torch.arange(self._size, device=groups.device)
+        order = torch.sort(groups, stable=True).indices
+        is_row = at < ends[1, :, None]
+        self._rows = torch.where(is_row, order[torch.where(is_row, at, 0)], len(groups))
+        self._of = ends[2]
 
     def parts(self, n_numbers: int) -> Iterator[Part]:
         """Yield all blocks, some at once, if every row has a number of numbers."""
-        import torch
-
-        step, places = (
-            at_once(self._size * n_numbers),
-            torch.arange(self._size, device=self._device),
-        )
+        step = at_once(self._size * n_numbers)
         for begin in range(0, len(self._group), step):
             some = slice(begin, begin + step)
-            group = self._group[some]
-            starts, lengths, of = (
-                torch.as_tensor(each, dtype=torch.int64, device=self._device)
-                for each in (self._starts[some], self._lengths[some], group - group[0])
-            )
-            is_row = places < lengths[:, None]
-            at = torch.where(is_row, starts[:, None] + places, 0)
-            rows = torch.where(is_row, self._order[at], self._n_samples)
-            yield Part(rows, of, int(group[0]), int(group[-1]) + 1)
+            first, last = int(self._group[begin]), int(self._group[some][-1])
+            yield Part(self._rows[some], self._of[some] - first, first, last + 1)
 
 
 def taken(table: Tensor, rows: Tensor) -> Tensor:

@@ -1,0 +1,198 @@
+"""Fits on a CUDA device beside the same fits on all cores of the CPU: seconds and differences.
+
+    python benchmarks/bench_gpu.py
+    python benchmarks/bench_gpu.py --only boosting --rows 200000 --labels 100 --profile
+    python benchmarks/bench_gpu.py --device cpu --rows 3000 --labels 40 --network-rows 300
+
+`boosting` makes rounds of HierarchicalBoostingClassifier (softmax over labels, otherwise defaults)
+on made-up rows, first on the device and then with all cores, and compares trees, losses and
+probabilities. The first round is warm-up: it compiles kernels or starts the device, and is not in
+the medians. `network` is the made-up problem of bench_network.py: 25 epochs, twice, and the seconds
+of its training steps. ``--device cpu`` is torch on the CPU, to try the script without a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+import warnings
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.special import softmax
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from palmette.base._fitting import Threads
+from palmette.boosting._boost import boost, scores_of
+from palmette.boosting._device_objective import DeviceObjective
+from palmette.boosting._device_tree import DeviceTreeLearner
+from palmette.boosting._hypotheses import Samples
+from palmette.boosting._objectives import GradientObjective, LeafSoftmax
+from palmette.boosting._weak import SharedTreeLearner, TrainingRows
+from palmette.trees._binning import BinMapper
+
+BEGIN = time.perf_counter()
+
+
+def say(text: str) -> None:
+    print(f"[{time.perf_counter() - BEGIN:6.1f} s] {text}", flush=True)
+
+
+@contextmanager
+def stopwatch(what: str, times: list[float] | None = None, quiet: bool = False) -> Any:
+    """Measure wall-clock seconds, with what the device still has to do."""
+    _wait()
+    start = time.perf_counter()
+    yield
+    _wait()
+    seconds = time.perf_counter() - start
+    if times is not None:
+        times.append(seconds)
+    if not quiet:
+        say(f"{what}: {seconds:.3f} s")
+
+
+def _wait() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+# ---------------------------------------------------------------------- boosting
+
+
+def made_rows(n_rows: int, n_features: int, n_labels: int) -> tuple[Any, Any]:
+    """Labels are cells of a grid of three features, for nine rows of ten; normal features."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n_rows, n_features), dtype=np.float32)
+    side = int(np.ceil(n_labels ** (1 / 3)))
+    # the standard normal in equal shares, by a logistic approximation
+    cells = (side / (1 + np.exp(-1.7 * X[:, :3]))).astype(np.int32).clip(0, side - 1)
+    labels = (cells @ np.array([side * side, side, 1], dtype=np.int32)) % n_labels
+    noise = rng.random(n_rows) < 0.1
+    labels[noise] = rng.integers(0, n_labels, int(noise.sum()))
+    labels[:n_labels] = np.arange(n_labels)  # every label has a row
+    return X, labels.astype(np.int32)
+
+
+def rounds_of(objective: Any, learner: Any, rows: TrainingRows, n_rounds: int, what: str) -> Any:
+    """Return the trees, losses and seconds of some rounds."""
+    times: list[float] = []
+    found, coming = [], boost(objective, learner, rows, seed=0)
+    for turn in range(n_rounds + 1):
+        with stopwatch("", times, quiet=True):
+            found += islice(coming, 1)
+        if turn == 0:
+            say(f"{what}: first round {times[0]:.2f} s")
+    say(f"{what}: median of {n_rounds} rounds {1000 * np.median(times[1:]):.1f} ms")
+    return [each.hypothesis for each in found], [each.loss for each in found], times[1:]
+
+
+def boosting(given: argparse.Namespace, device: Any) -> None:
+    say(f"boosting: {given.rows} rows x {given.features} features, {given.labels} labels")
+    X, targets = made_rows(given.rows, given.features, given.labels)
+    n_jobs = given.jobs or os.cpu_count() or 1
+    with Threads(n_jobs) as threads:
+        bins = BinMapper.fit(X, threads=threads)
+        codes = bins.transform(X, threads)
+        weights = np.ones(given.rows)
+        rows = TrainingRows(codes, bins.n_bins, np.ones(given.rows, np.float32), threads=threads)
+        say(f"rows and their codes are made; {n_jobs} threads")
+        loss, tree = LeafSoftmax(targets, weights, given.labels), SharedTreeLearner(5)
+        objective = DeviceObjective(loss, weights, 0.1, device)
+        if given.profile:
+            profile(objective, DeviceTreeLearner(tree, device), rows)
+            objective = DeviceObjective(loss, weights, 0.1, device)
+        name = torch.cuda.get_device_name(device) if device.type == "cuda" else "torch on the CPU"
+        there = rounds_of(objective, DeviceTreeLearner(tree, device), rows, given.rounds, name)
+        if device.type == "cuda":
+            say(
+                f"largest memory of the device: {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB"
+            )
+        del objective
+        here = rounds_of(
+            GradientObjective(loss, weights, 0.1), tree, rows, given.rounds, f"{n_jobs} threads"
+        )
+    same = [
+        np.array_equal(a.features, b.features) and np.array_equal(a.cuts, b.cuts)
+        for a, b in zip(here[0], there[0], strict=True)
+    ]
+    samples, start = Samples(codes[:: max(1, given.rows // 2000)]), loss.start()
+    proba = [softmax(scores_of(samples, trees, start), axis=1) for trees in (here[0], there[0])]
+    ratio = np.median(here[2]) / np.median(there[2])
+    say(
+        f"boosting: {sum(same)} of {len(same)} trees are the same, largest difference of "
+        f"probabilities {np.abs(proba[0] - proba[1]).max():.1e}, of losses "
+        f"{np.abs(np.subtract(here[1], there[1])).max():.1e}; {ratio:.1f} times as fast a round"
+    )
+
+
+def profile(objective: Any, learner: Any, rows: TrainingRows) -> None:
+    """Print where the time of three rounds goes, after one without the clock."""
+    coming = boost(objective, learner, rows, seed=0)
+    next(coming)
+    _wait()
+    with torch.profiler.profile() as found:
+        list(islice(coming, 3))
+        _wait()
+    key = "self_cuda_time_total" if torch.cuda.is_available() else "self_cpu_time_total"
+    print(found.key_averages().table(sort_by=key, row_limit=25, max_name_column_width=60))
+
+
+# ---------------------------------------------------------------------- the network
+
+
+def network(given: argparse.Namespace, device: Any) -> None:
+    import bench_network
+
+    from palmette import CoherentNetworkClassifier
+    from palmette.multipath import _network
+
+    say(f"network: {given.network_rows} rows x 200 features, 1,110 nodes")
+    X, y, hierarchy = bench_network.made_up(given.network_rows)
+    steps: list[float] = []
+    train = _network.train_with_torch
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        with stopwatch("", steps, quiet=True):
+            return train(*arguments, **options)
+
+    _network.train_with_torch = watched
+    for turn in ("first fit", "second fit"):
+        model = CoherentNetworkClassifier(backend="torch", hierarchy=hierarchy, random_state=0)
+        with stopwatch(f"network, {turn} of 25 epochs"):
+            model.fit(X, y)
+        say(f"network: {steps[-1]:.3f} s of it are training, loss {model.loss_curve_[-1]:.6f}")
+    _network.train_with_torch = train
+
+
+SECTIONS = {"boosting": boosting, "network": network}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--features", type=int, default=50)
+    parser.add_argument("--labels", type=int, default=1_000)
+    parser.add_argument("--rounds", type=int, default=5, help="with the clock, after one without")
+    parser.add_argument("--jobs", type=int, default=None, help="threads of the CPU; all by default")
+    parser.add_argument("--profile", action="store_true", help="of the rounds on the device")
+    parser.add_argument("--network-rows", type=int, default=20_000)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    device = torch.device(given.device)
+    say(f"torch {torch.__version__}, numpy {np.__version__}, {os.cpu_count()} cores, {device}")
+    for name in given.only:
+        SECTIONS[name](given, device)
+
+
+if __name__ == "__main__":
+    main()
