@@ -12,9 +12,16 @@ import pytest
 from palmette.base import _scratch
 from palmette.base._scratch import Scratch
 from palmette.exceptions import PalmetteError, ReadError
+from palmette.local import fit_in_passes
 from palmette.models import make_model
 from palmette.table import _large, fit_table
-from palmette.table._large import LargeTable, draw_numbers, read_or_sample, usable_memory
+from palmette.table._large import (
+    LargeTable,
+    draw_numbers,
+    read_or_sample,
+    stratified_rows,
+    usable_memory,
+)
 from palmette.table._sources import TableSource
 
 N_ROWS = 1200
@@ -112,6 +119,22 @@ def test_targets_in_several_columns_and_in_lists(tmp_path, monkeypatch):
     assert found.codes[3] == 0
 
 
+@pytest.mark.parametrize("size", [1, 7, 20, 120])
+def test_a_sample_has_all_targets_and_a_share_of_each(size):
+    rng = np.random.default_rng(0)
+    codes = rng.permutation(np.repeat([0, 1, 2, 3], [60, 40, 19, 1])).astype(np.int32)
+    rows = stratified_rows(codes, size, seed=1)
+    assert len(rows) == len(set(rows.tolist())) == size
+    assert (np.diff(rows) > 0).all()
+    found = np.bincount(codes[rows], minlength=4)
+    if size >= 7:
+        assert found.min() >= 1
+    if size == 20:
+        np.testing.assert_allclose(found, [10, 6, 3, 1], atol=1)
+    nested = set(stratified_rows(codes, max(size // 2, 1), seed=1).tolist())
+    assert nested <= set(rows.tolist())
+
+
 def test_memory_that_is_no_amount(table):
     with pytest.raises(PalmetteError, match=r"memory=-1: expected a positive number of GiB"):
         fit_table(table, "kind", memory=-1)
@@ -126,6 +149,7 @@ FROM_DISK = {
     "class-tree": {},
     "hierarchical-boosting": {"n_estimators": 5},
     "flat-naive-bayes": {},
+    "local-per-parent-sgd": {"max_iter": 2},
 }
 
 
@@ -136,7 +160,11 @@ def test_the_model_is_that_of_all_rows_in_memory(table, model):
     frame = goods().dropna(subset="kind")
     X = found.vectorizer_.transform(found.schema_.cast(found.read(table).loc[frame.index]))
     twin = make_model(model, text=True).set_params(**found.estimator_.get_params(deep=False))
-    twin.fit(X, [tuple(kind.split("/")) for kind in frame["kind"]])
+    y = [tuple(kind.split("/")) for kind in frame["kind"]]
+    if model.endswith("sgd"):
+        fit_in_passes(twin, X, y, n_passes=2, seed=0)
+    else:
+        twin.fit(X, y)
     assert twin.get_params().get("scratch") is None
     np.testing.assert_array_equal(twin.predict_proba(X), found.estimator_.predict_proba(X))
     assert found.summary_["rows"] == found.summary_["rows_fitted"] == len(frame)
@@ -168,6 +196,8 @@ def test_a_model_that_copies_rows_gets_as_many_as_fit(table):
     found = fitted(table, model="local-per-parent", memory=2e-4, tell=said.append)
     n_rows = found.summary_["rows_fitted"]
     assert 0 < n_rows < found.summary_["rows"]
+    rows = found.summary_["class_rows"]
+    assert min(rows) == 1  # and labels of one row are in the model
     told = f"local-per-parent is fitted on {n_rows:,} of 1,177 rows: allow more memory"
     assert told in " ".join(said)
 
@@ -175,7 +205,18 @@ def test_a_model_that_copies_rows_gets_as_many_as_fit(table):
 def test_a_tournament_on_the_sample_and_a_learnt_hierarchy(table):
     found = fitted(table, model="auto", folds=2, time=30.0)
     assert found.summary_["rows"] == N_LABELLED
-    assert max(entry["rows"] for entry in found.summary_["leaderboard"]) < 250
+    board = {entry["model"]: entry for entry in found.summary_["leaderboard"]}
+    assert max(entry["rows"] for entry in board.values()) < 250
+    for name in ("class-tree", "flat-naive-bayes", "local-per-parent-sgd"):
+        assert board[name]["final_rows"] == N_LABELLED
+        assert "sample" not in board[name]["note"]
+    copied = [board[name] for name in ("flat-extra-trees", "local-per-parent")]
+    for entry in copied:
+        if entry["folds"]:
+            n_rows = entry["final_rows"]
+            assert n_rows < N_LABELLED
+            assert f"it can be fitted on a sample of {n_rows:,} rows only" in entry["note"]
+    assert any(entry["folds"] for entry in copied)
     learnt = fitted(table, hierarchy="learn")
     assert learnt.learnt_
     assert sum(learnt.summary_["class_rows"]) == N_LABELLED

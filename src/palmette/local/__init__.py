@@ -6,6 +6,7 @@ from palmette.local._classifiers import (
     LocalPerParentClassifier,
 )
 from palmette.local._naive_bayes import MixedNaiveBayes
+from palmette.local._passes import fit_in_passes
 from palmette.local._per_node import LocalPerNodeClassifier
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "LocalPerNodeClassifier",
     "LocalPerParentClassifier",
     "MixedNaiveBayes",
+    "fit_in_passes",
 ]

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 
 from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells, take_rows
 from palmette.base._classifier import HierarchicalClassifier
@@ -30,6 +31,12 @@ from palmette.local._features import columns_of, fit_selector, hierarchy_setting
 Estimators = Any | dict[Any, Any] | Callable[[Any], Any] | None
 EstimatorFor = Callable[[Task], Any]
 ColumnsFor = Callable[[Task], NDArray[np.intp] | None]
+
+
+def _learns_from_chunks(self: BaseLocalClassifier) -> bool:
+    found = known_estimators(self.estimator)
+    return bool(found) and all(hasattr(estimator, "partial_fit") for estimator in found)
+
 
 DEFAULT = "default"  # key of the estimator for all tasks that a dict does not name
 
@@ -101,14 +108,54 @@ class BaseLocalClassifier(HierarchicalClassifier):
         used = used_rows(weights)
         if weights is not None and used is not None:  # a row of weight 0 counts as absent
             X, weights = take_rows(X, np.flatnonzero(used).astype(np.int32)), weights[used]
-        choose = estimator_chooser(
+        self._fit_tasks(X, targets, weights, self._chooser())
+        return self
+
+    @available_if(_learns_from_chunks)
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> BaseLocalClassifier:
+        """Let every local estimator learn from some more rows, by its own `partial_fit`.
+
+        The chunks of a table, one call each, are one pass over its rows. Until its first row comes,
+        the estimator of a task gives all of its options the same probability. A call after `fit`
+        goes on with its estimators.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : labels of n_samples rows
+            One path per row.
+        classes : labels, optional
+            All labels that will come, in the form of y; for the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+            Passed to the estimators as they are: unlike in `fit`, their scale counts.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from palmette.local import FlatClassifier, MixedNaiveBayes
+        >>> X, y = np.array([[0.0], [1.0], [5.0], [6.0]]), ["a", "a", "b", "b"]
+        >>> clf = FlatClassifier(MixedNaiveBayes()).partial_fit(X[:3], y[:3], classes=["a", "b"])
+        >>> clf.partial_fit(X[3:], y[3:]).predict(X).tolist() == y
+        True
+        """
+        from palmette.local._passes import learn_chunk
+
+        learn_chunk(self, X, y, classes, sample_weight)
+        return self
+
+    def _chooser(self) -> Callable[[TaskKey], Any]:
+        """Return a function from the key of a task to its unfitted estimator."""
+        return estimator_chooser(
             self.estimator,
             self.hierarchy_,
             by_node=self._tasks_are_nodes,
             is_given=self._given_hierarchy() is not None,
         )
-        self._fit_tasks(X, targets, weights, choose)
-        return self
 
     def _fit_tasks(
         self, X: Any, codes: IntArray, weights: FloatArray | None, choose: Callable[[TaskKey], Any]
@@ -158,6 +205,10 @@ class BaseLocalClassifier(HierarchicalClassifier):
 
     def _keep(self, table: TaskTable, fitted: list[Any]) -> None:
         self.estimators_ = {task.key: est for task, est in zip(table.tasks, fitted, strict=True)}
+
+    def _estimator_at(self, task: Task) -> Any:
+        """Return the estimator of a task that `_keep` has kept."""
+        return self.estimators_[task.key]
 
     def _task_key(self, task: Task) -> TaskKey:
         """Return the key of a task for a dict or function of estimators; by default a node."""
@@ -503,6 +554,8 @@ def option_scores(estimator: Any, X: Any, options: IntArray) -> Scores:
     options : int array of shape (n_options,)
         Node numbers, ascending. Those that are no classes of the estimator have probability 0.
     """
+    if not hasattr(estimator, "classes_"):  # no row of this task has come to `partial_fit`
+        return Scores(np.full((count_rows(X), len(options)), 1 / len(options)), False)
     known = np.asarray(estimator.classes_)
     are_margins = False
     if gives_proba(estimator):

@@ -16,7 +16,7 @@ from palmette.decisions._coherence import NodeColumns
 from palmette.decisions._rules import Decoding, RoutedDecoding
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.labels._space import REST, LabelSpace, TaskTable
+from palmette.labels._space import REST, LabelSpace, Task, TaskTable
 from palmette.local._base import (
     BaseLocalClassifier,
     Estimators,
@@ -153,6 +153,9 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
         for task, estimator in zip(table.tasks, fitted, strict=True):
             kept = self.end_estimators_ if task.ends else self.estimators_
             kept[task.key] = estimator
+
+    def _estimator_at(self, task: Task) -> Any:
+        return (self.end_estimators_ if task.ends else self.estimators_)[task.key]
 
     def _fitted_estimators(self) -> list[Any]:
         return [*self.estimators_.values(), *self.end_estimators_.values()]

@@ -61,6 +61,18 @@ def _naive_bayes(context: ModelContext) -> Any:
     return MixedNaiveBayes(var_smoothing=1e-3 if context.text else 1e-9)
 
 
+def _sgd(context: ModelContext) -> Any:
+    from sklearn.linear_model import SGDClassifier
+
+    return SGDClassifier(
+        loss="log_loss",
+        alpha=1e-5 if context.text else 1e-3,
+        max_iter=_PASSES,
+        tol=None,
+        random_state=context.random_state,
+    )
+
+
 def _svm(context: ModelContext) -> Any:
     from sklearn.svm import LinearSVC
 
@@ -76,6 +88,7 @@ class _Base:
     needs: Needs
 
 
+_PASSES = 3  # over the rows, of models that learn from chunks
 _SCALED = {"scale": True}
 _TREES = {"takes_missing": True, "takes_codes": True}
 _BASES = {
@@ -84,6 +97,7 @@ _BASES = {
     "extra-trees": _Base(_extra_trees, "extra trees (100)", _TREES),
     # its smoothing is a share of the largest variance: one column in seconds would dominate
     "naive-bayes": _Base(_naive_bayes, "naive Bayes", {"scale": True, "takes_sparse": False}),
+    "sgd": _Base(_sgd, "logistic, by SGD", _SCALED),
     "svm": _Base(_svm, "linear SVM", _SCALED),
 }
 _DEFAULT_BASE = "logistic"  # of a structure that is named alone
@@ -114,9 +128,11 @@ def _register_local_models() -> None:
         for suffix, base in _BASES.items():
             name, make = f"{structure}-{suffix}", _local(class_name, base)
             summary = f"{words}: {base.summary}"
-            in_place = name == "flat-naive-bayes"  # others get a copy of the rows of each model
-            needs = {**base.needs, "in_place": in_place}
-            spec = ModelSpec(name, make, summary, several_paths=several, **needs)
+            spec = ModelSpec(name, make, summary, several_paths=several, **base.needs)
+            if name == "flat-naive-bayes":  # others get a copy of the rows of each model
+                spec = replace(spec, in_place=True)
+            elif suffix == "sgd" and not several:
+                spec = replace(spec, in_place=True, in_passes=True)
             register_model(spec)
             if suffix == _DEFAULT_BASE:
                 register_model(replace(spec, name=structure, summary=f"the same as {name}"))

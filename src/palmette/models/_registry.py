@@ -58,6 +58,8 @@ class ModelSpec:
         Whether its `fit` reads the rows of X in place and keeps no copy in memory, so that X may be
         a file that is mapped and larger than memory. If it has a parameter `scratch`, that must be
         set, and `scratch_bytes` tells how much is written there.
+    in_passes : bool
+        Whether it is `palmette.local.fit_in_passes` that reads such rows, not `fit`.
     """
 
     name: str
@@ -69,6 +71,7 @@ class ModelSpec:
     takes_sparse: bool = True
     several_paths: bool = False
     in_place: bool = False
+    in_passes: bool = False
 
 
 _MODELS: dict[str, ModelSpec] = {}

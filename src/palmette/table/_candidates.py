@@ -22,6 +22,7 @@ _NUMBERS = ("class-tree", BASELINE, "flat-extra-trees", "local-per-parent", "fla
             "local-per-node", "h-ada-mh")  # fmt: skip
 _SEVERAL = ("multilabel-linear", "local-per-node", "binary-relevance", "coherent-forest",
             "structured-forest", "hierarchical-boosting", "h-ada-mh", "adaboost-mh")  # fmt: skip
+_FROM_CHUNKS = ("class-tree", BASELINE, "flat-naive-bayes")
 _DENSE_ONLY = ("forest", "extra-trees", "boosting", "ada", "structured", "kernel", "blend")
 _ONE_LEVEL = ("local-per-parent", "local-per-node", "local-per-level")
 # which kernels models share, by the beginning of their names, and the seconds to compile them
@@ -38,6 +39,7 @@ _MAIN: tuple[tuple[tuple[str, tuple[Any, ...] | None], ...], ...] = (
      ("class_weight", ("balanced",))),
 )  # fmt: skip
 _LOGISTIC = ("flat", "binary-relevance", *_ONE_LEVEL)
+_MOST_WEIGHTS = 2**27  # of a model whose weights are dense
 _WIDE = 4000  # number of sparse features above which trees are left out
 
 
@@ -59,6 +61,8 @@ class Situation:
     hierarchy : Hierarchy or None
     random_state : int
     n_jobs : int or None
+    is_large : bool
+        Whether the table is larger than memory: models that learn from chunks are tried first.
     """
 
     n_features: int
@@ -70,6 +74,7 @@ class Situation:
     hierarchy: Hierarchy | None
     random_state: int
     n_jobs: int | None
+    is_large: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,10 @@ def choose(situation: Situation) -> list[Candidate]:
         names = [name for name in (_TEXT if situation.is_sparse else _NUMBERS) if name in known]
         more = [name for name in (*_NUMBERS, *_TEXT) if name in known and name not in names]
         names += more
+        if situation.is_large:
+            sgd = "flat-sgd" if situation.one_level else "local-per-parent-sgd"
+            first = [name for name in (*_FROM_CHUNKS, sgd) if name in known]
+            names = first + [name for name in names if name not in first]
     return [Candidate(name, _reason_against(name, situation)) for name in names]
 
 
@@ -116,6 +125,9 @@ def _reason_against(name: str, situation: Situation) -> str | None:
             f"for fewer features: its weights are dense, and there are {situation.n_features:,} "
             "sparse features"
         )
+    n_nodes = 0 if situation.hierarchy is None else situation.hierarchy.n_nodes
+    if name.endswith("sgd") and n_nodes * situation.n_features > _MOST_WEIGHTS:
+        return f"its weights are dense: {n_nodes:,} nodes times {situation.n_features:,} features"
     if wide and any(word in name for word in _DENSE_ONLY):
         return f"only for tables of numbers: there are {situation.n_features:,} sparse features"
     if situation.learner is not None and name in ("mf-tree", "adaboost-bhc", "flat-naive-bayes"):

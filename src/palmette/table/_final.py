@@ -20,19 +20,16 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.models import find_model
 from palmette.table._candidates import sharpen
-from palmette.table._class_weights import fit_balanced
+from palmette.table._class_weights import balanced_weights, fit_balanced
 from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
-from palmette.table._fit import Race, Wrapping
-from palmette.table._large import GIB, usable_memory
+from palmette.table._fit import Race, Wrapping, n_bytes
+from palmette.table._large import GIB, stratified_rows
 from palmette.table._problem import TableProblem
 from palmette.table._schema import Unread
 from palmette.table._tournament import Fallback, Tournament
 from palmette.table.answers import gives_node_proba
 
-_FEW = 5_000  # rows whose features tell how much memory those of a row need
-_COPIES = 3  # of the features, while a model is fitted that does not read them in place
-_PER_LABEL = 16  # bytes per row and label, of scores and gradients
 _HELD_OUT = 3_000  # maximum number of rows that calibrate a model of the tournament
 
 
@@ -64,12 +61,25 @@ class Finished:
     interrupted: str | None
 
 
-def _fit(estimator: Any, X: Any, y: list[Any], name: str, class_weight: str | None) -> Any:
-    """Fit an estimator of any library; its errors become a PalmetteError."""
+def _fit(
+    estimator: Any,
+    X: Any,
+    y: list[Any],
+    name: str,
+    class_weight: str | None,
+    n_passes: int = 0,
+    seed: int = 0,
+) -> Any:
+    """Fit an estimator of any library, or a local one by passes; errors become a PalmetteError."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return fit_balanced(estimator, X, y, class_weight)
+            if not n_passes:
+                return fit_balanced(estimator, X, y, class_weight)
+            from palmette.local import fit_in_passes
+
+            weights = None if class_weight is None else balanced_weights(y)
+            return fit_in_passes(estimator, X, y, weights, n_passes=n_passes, seed=seed)
     except PalmetteError:
         raise
     except (ValueError, TypeError, ArithmeticError) as error:
@@ -108,7 +118,7 @@ def finish(
     """
     start = time.monotonic()
     kept = None if tournament is None else tournament.fallback
-    most = _rows_in_memory(problem, name, race, wrapping)
+    most = race.rows_in_memory(name, wrapping)
     rows = _final_rows(problem, name, race, wrapping, tournament, clock, most)
     stop = None if tournament is None else tournament.interrupted
     estimator: Any = None
@@ -207,11 +217,11 @@ def _fit_rest(
         if estimator.get_params(deep=False).get("calibration") == "out_of_fold":
             found = _fit(estimator, sample, problem.y, name, race.class_weight)
             estimator = race.make(name).set_params(calibration=found.exponent_)
-    size, n_sample = _n_bytes(sample), sample.shape[0]
+    size, n_sample = n_bytes(sample), sample.shape[0]
     del sample
     with Scratch(race.scratch) as scratch:
         needed = size * len(rows) // n_sample
-        in_place = _reads_in_place(race.base(name), wrapping)
+        in_place = race.reads_in_place(name, wrapping)
         if in_place and "scratch" in estimator.get_params(deep=False):
             estimator.set_params(scratch=scratch.path)
             needed += estimator.scratch_bytes(
@@ -226,7 +236,11 @@ def _fit_rest(
         race.clock.step(f"{name}, {len(rows):,} rows")
         if not in_place:
             X = X.copy() if sparse.issparse(X) else np.array(X)
-        fitted = _fit(wrapping.around(estimator, race.seed), X, y, name, race.class_weight)
+        n_passes = 0
+        if in_place and find_model(race.base(name)).in_passes:
+            n_passes = estimator.estimator.max_iter
+        wrapped = wrapping.around(estimator, race.seed)
+        fitted = _fit(wrapped, X, y, name, race.class_weight, n_passes, race.seed)
         del X
     if in_place and "scratch" in fitted.get_params(deep=False):
         fitted.set_params(scratch=None)  # a folder that is gone
@@ -250,25 +264,6 @@ def _write_features(
     return found.mapped(), y
 
 
-def _n_bytes(X: Any) -> int:
-    """Return the bytes of features in double precision."""
-    return int(12 * X.nnz if sparse.issparse(X) else 8 * X.size)
-
-
-def _reads_in_place(name: str, wrapping: Wrapping) -> bool:
-    plain = wrapping.calibrate is None and wrapping.coverage is None
-    return plain and find_model(name).in_place
-
-
-def _rows_in_memory(problem: TableProblem, name: str, race: Race, wrapping: Wrapping) -> int:
-    """Return the number of rows that a model can be fitted on without more memory than allowed."""
-    if problem.rest is None or _reads_in_place(race.base(name), wrapping):
-        return problem.n_all
-    few = TableFeatures(problem.schema, race.text).fit_transform(problem.frame.iloc[:_FEW])
-    per_row = _COPIES * _n_bytes(few) / few.shape[0] + _PER_LABEL * len(problem.class_rows())
-    return int(np.clip(usable_memory(race.memory) / 2 / per_row, 1, problem.n_all))
-
-
 def _final_rows(
     problem: TableProblem,
     name: str,
@@ -283,6 +278,9 @@ def _final_rows(
     kept = None if tournament is None else tournament.fallback
 
     def draw(n_rows: int) -> Any:
+        if problem.rest is not None:
+            codes = problem.rest.table.codes[problem.rest.is_labelled()]
+            return stratified_rows(codes, n_rows, race.seed)
         rng = np.random.default_rng(race.seed)
         return np.sort(rng.choice(n_all, n_rows, replace=False))
 

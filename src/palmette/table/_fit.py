@@ -6,13 +6,15 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from palmette._arrays import take_rows
 from palmette.exceptions import PalmetteError
+from palmette.models import find_model
 from palmette.table._candidates import (
     BASELINE,
     Candidate,
@@ -26,14 +28,18 @@ from palmette.table._candidates import (
 from palmette.table._class_weights import fit_balanced, set_balance
 from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
+from palmette.table._large import usable_memory
 from palmette.table._problem import TableProblem
-from palmette.table._tournament import Fold, Score, Tournament, make_folds
+from palmette.table._tournament import Entry, Fold, Score, Tournament, make_folds
 from palmette.table.answers import node_sets, nodes_of, write_nodes, write_sets
 
 _ROWS_PER_SECOND = 1500  # of a tournament, per second of the limit; the final fit uses all rows
 _CALIBRATION_FOLDS = 3
 _MANY = 10_000  # number of features to expect of texts
 _FEW_ROWS = 50  # rows whose features are computed before time is measured
+_FEW = 5_000  # rows whose features tell how much memory those of a row need
+_COPIES = 3  # of the features, while a model is fitted that does not read them in place
+_PER_LABEL = 16  # bytes per row and label, of scores and gradients
 _GRACE = 10.0  # seconds for the final fit after Ctrl-C; after SIGTERM there is none
 
 
@@ -131,6 +137,7 @@ class Race:
             hierarchy=problem.hierarchy,
             random_state=self.seed,
             n_jobs=self.n_jobs,
+            is_large=problem.rest is not None,
         )
 
     def make(self, name: str) -> Any:
@@ -189,13 +196,44 @@ class Race:
             variants=self._variants if self._search else None,
             fit=partial(fit_balanced, class_weight=self.class_weight),
         )  # fmt: skip
-        board = [entry.facts() for entry in tournament.run()]
+        board = [self._facts(entry, wrapping) for entry in tournament.run()]
         stop = tournament.interrupted
         if stop is not None:
             if not any(entry.scores for entry in tournament.entries.values()):
                 raise stop
             self.clock.hurry(_GRACE if isinstance(stop, KeyboardInterrupt) else 0.0)
         return tournament.winner().name, board, tournament
+
+    def _facts(self, entry: Entry, wrapping: Wrapping) -> dict[str, Any]:
+        """Return a line of the leaderboard; of a large table, with the rows of a final fit."""
+        facts = entry.facts()
+        if self.problem.rest is None or not facts["folds"]:
+            return facts
+        facts["final_rows"] = most = self.rows_in_memory(entry.name, wrapping)
+        if most < self.problem.n_all:
+            sample = f"it can be fitted on a sample of {most:,} rows only"
+            facts["note"] = "; ".join(filter(None, [facts["note"], sample]))
+        return facts
+
+    def reads_in_place(self, name: str, wrapping: Wrapping) -> bool:
+        """Return whether an entry reads rows from disk."""
+        plain = wrapping.calibrate is None and wrapping.coverage is None
+        return plain and find_model(self.base(name)).in_place
+
+    def rows_in_memory(self, name: str, wrapping: Wrapping) -> int:
+        """Return the number of rows that fit in memory, if an entry needs them there."""
+        problem = self.problem
+        if problem.rest is None or self.reads_in_place(name, wrapping):
+            return problem.n_all
+        per_row = self._bytes_per_row + _PER_LABEL * len(problem.class_rows())
+        return int(np.clip(usable_memory(self.memory) / 2 / per_row, 1, problem.n_all))
+
+    @cached_property
+    def _bytes_per_row(self) -> float:
+        """Bytes of the features of a row, and of what a fit copies of them."""
+        problem = self.problem
+        few = TableFeatures(problem.schema, self.text).fit_transform(problem.frame.iloc[:_FEW])
+        return float(_COPIES * n_bytes(few) / few.shape[0])
 
     def folds(self, rows: Any, n_folds: int) -> list[tuple[Any, Any]]:
         """Split some rows, stratified by label; rows with equal inputs stay together."""
@@ -294,6 +332,11 @@ def summarize(
         "versions": versions,
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def n_bytes(X: Any) -> int:
+    """Return the bytes of features in double precision."""
+    return int(12 * X.nnz if sparse.issparse(X) else 8 * X.size)
 
 
 @dataclass(frozen=True)

@@ -281,6 +281,35 @@ def draw_numbers(rows: OffsetArray, seed: int) -> NDArray[np.uint64]:
     return mixed ^ (mixed >> np.uint64(31))
 
 
+def stratified_rows(codes: IntArray, size: int, seed: int) -> OffsetArray:
+    """Return some rows, increasing, with a share of every target and at least a few of each.
+
+    Parameters
+    ----------
+    codes : int array of shape (n_rows,)
+        Number of the target of each row.
+    size : int
+        Number of rows to choose, at most `n_rows`.
+    seed : int
+
+    Examples
+    --------
+    >>> codes = np.array([0] * 90 + [1] * 9 + [2])
+    >>> np.bincount(codes[stratified_rows(codes, 20, seed=0)]).tolist()
+    [16, 3, 1]
+    """
+    numbers = draw_numbers(np.arange(len(codes), dtype=np.int64), seed)
+    order = np.lexsort((numbers, codes))
+    sizes = np.bincount(codes)
+    first = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rank = np.arange(len(codes)) - first  # among the rows of the same target, in random order
+    # the first rows of every target, then all targets at the same pace
+    pace = (rank + 0.5) / np.repeat(sizes, sizes)
+    place = np.where(rank < _ROWS_PER_TARGET, rank - _ROWS_PER_TARGET, pace)
+    chosen: OffsetArray = np.sort(order[np.argsort(place, kind="stable")[:size]])
+    return chosen
+
+
 def _rows_of(columns: list[Any]) -> tuple[NDArray[np.intp], list[Any]]:
     """Number the distinct rows of columns of any values."""
     known: dict[Any, int] = {}
