@@ -162,12 +162,15 @@ _SINGLE_PRODUCTS = {
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "BinaryRelevance": _SURE,
     "CalibratedLabelRanking": _SURE,
+    "ClassTreeClassifier": _SURE,
+    "ClassTreeEnsemble": _SURE,
     "CoherentBlendClassifier": {**_DRAWS_ROWS, **_SURE, **_SINGLE_PRODUCTS},
     "CoherentForestClassifier": _DRAWS_ROWS,
     "CoherentKernelClassifier": {**_SINGLE_PRECISION, **_SURE, **_SINGLE_PRODUCTS},
     "CoherentNetworkClassifier": _DRAWS_ROWS,
     "ConformalHierarchicalClassifier": _DRAWS_ROWS,
     "LocalPerNodeClassifier": _SURE,
+    "MFTreeClassifier": _SURE,
     "TreesMultilabel": {**_DRAWS_ROWS, **_SURE},
 }
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         ClassTreeEnsemble,
         DAGSVMClassifier,
         DependenceTree,
+        KMeansTree,
         LabelEmbeddingTree,
         MFTree,
         MFTreeClassifier,
@@ -124,6 +125,7 @@ __all__ = [
     "Hierarchy",
     "HierarchyError",
     "HirrScore",
+    "KMeansTree",
     "LabelEmbeddingTree",
     "LabelError",
     "LinearMultilabel",
@@ -174,7 +176,7 @@ _NAMES = {
     "calibration": "CalibratedHierarchicalClassifier ConformalHierarchicalClassifier",
     "class_tree": (
         "AdaBoostBHCClassifier AgglomerativeTree BHCTree BalancedTree ClassTreeClassifier "
-        "ClassTreeEnsemble DAGSVMClassifier DependenceTree LabelEmbeddingTree MFTree "
+        "ClassTreeEnsemble DAGSVMClassifier DependenceTree KMeansTree LabelEmbeddingTree MFTree "
         "MFTreeClassifier NMFTree RandomTree RelaxedTree"
     ),
     "feature_selection": "HierarchicalFeatureSelector",

@@ -38,6 +38,11 @@ _SCALES_SPARSE_ROWS = {
 _STANDARDIZES_DENSE_ROWS = {
     "sparse_rows_are_dense_rows": "dense columns are standardized, sparse ones are left as they are"
 }
+_HOLDS_OUT_SETS = {
+    "a_weight_of_k_is_k_copies_of_a_set": (
+        "settings are chosen on held-out rows: copies of a row may be on both sides"
+    )
+}
 _SINGLE_PRECISION = {
     "probabilities_do_not_depend_on_the_other_rows": (
         "products in single precision differ in the seventh digit by the number of rows"
@@ -47,8 +52,8 @@ _SINGLE_PRECISION = {
 # laws that an estimator cannot obey, and why
 EXCUSED: dict[str, dict[str, str]] = {
     "CalibratedHierarchicalClassifier": _DRAWS_ROWS,
-    "ClassTreeClassifier": _STANDARDIZES_DENSE_ROWS,
-    "ClassTreeEnsemble": _STANDARDIZES_DENSE_ROWS,
+    "ClassTreeClassifier": _STANDARDIZES_DENSE_ROWS | _HOLDS_OUT_SETS,
+    "ClassTreeEnsemble": _STANDARDIZES_DENSE_ROWS | _HOLDS_OUT_SETS,
     "CoherentBlendClassifier": {**_DRAWS_ROWS, **_SCALES_SPARSE_ROWS, **_SINGLE_PRECISION},
     "CoherentForestClassifier": {**_DRAWS_ROWS, **_SCALES_SPARSE_ROWS},
     "CoherentKernelClassifier": {**_SCALES_SPARSE_ROWS, **_SINGLE_PRECISION},
@@ -74,8 +79,9 @@ def laws_of(estimator: BaseEstimator) -> Iterator[Callable[[BaseEstimator], None
         yield from ON_OWN_TREE
         return
     excused = EXCUSED.get(type(estimator).__name__, {})
-    if excused is _STANDARDIZES_DENSE_ROWS and not getattr(estimator, "standardize", True):
-        excused = {}
+    if not getattr(estimator, "standardize", True):
+        standard = _STANDARDIZES_DENSE_ROWS.items()
+        excused = {law: why for law, why in excused.items() if (law, why) not in standard}
     yield from (law for law in _classifier_laws(estimator) if law.__name__ not in excused)
 
 

@@ -24,7 +24,7 @@ from tests.laws.problems import (
     several_apart,
     well_apart,
 )
-from tests.laws.shared import fit_once, fit_to_change, in_chunks, some_of, two_jobs
+from tests.laws.shared import fit_once, fit_to_change, in_chunks, some_of, two_jobs, with_hierarchy
 
 from palmette import Hierarchy, LabelError, NodeLabels, PalmetteError
 from palmette.decisions._thresholds import Threshold
@@ -38,7 +38,7 @@ def label_sets_of_every_form_are_answered_in_their_form(estimator: BaseEstimator
     for hierarchy, sets in [(TREE, PATH_SETS), (DAG, DAG_SETS)]:
         X, y = several_apart(sets)
         for form, (labels, given) in some_of(forms_of(y, hierarchy), estimator).items():
-            fitted = clone(estimator).set_params(hierarchy=given).fit(X, labels)
+            fitted = with_hierarchy(estimator, given).fit(X, labels)
             predicted = fitted.predict(X)
             assert fitted.several_paths_, form
             assert type(predicted) is type(labels), form
@@ -89,7 +89,7 @@ def one_path_a_row_is_a_special_case(estimator: BaseEstimator) -> None:
 def names_in_a_dag_are_answered_with_names(estimator: BaseEstimator) -> None:
     X, y = several_apart([{"x"}, {"deep"}, {"z"}, {"end"}, {"b"}, {"c"}])
     names = np.array([min(labels) for labels in y])
-    fitted = clone(estimator).set_params(hierarchy=DAG).fit(X, names)
+    fitted = with_hierarchy(estimator, DAG).fit(X, names)
     assert fitted.predict(X).tolist() == names.tolist()
     assert fitted.classes_.tolist() == ["b", "c", "deep", "end", "x", "z"]
     assert DAG.names[fitted.predict_nodes(X)].tolist() == names.tolist()
@@ -112,7 +112,7 @@ def rows_need_no_labels_but_some_row_does(estimator: BaseEstimator) -> None:
     fitted = clone(estimator).fit(X, y)
     assert fitted.predict(X) == y
     with pytest.raises(LabelError, match="none of the 18 rows of y has a label"):
-        clone(estimator).set_params(hierarchy=DAG).fit(X, [set()] * 18)
+        with_hierarchy(estimator, DAG).fit(X, [set()] * 18)
 
 
 def labels_never_seen_count_as_wrong(estimator: BaseEstimator) -> None:
@@ -126,7 +126,7 @@ def the_score_is_the_share_of_rows_that_are_right(estimator: BaseEstimator) -> N
     X, y = several(DAG_SETS)
     matrix = NodeLabels.encode(y, DAG).closed.toarray()[:, 1:].astype(int)
     *_, (_, model) = rules_of(estimator)
-    fitted = model.set_params(hierarchy=DAG).fit(X, matrix)
+    fitted = with_hierarchy(model, DAG).fit(X, matrix)
     assert fitted.score(X, matrix) == accuracy_score(matrix, fitted.predict(X))
 
 
@@ -171,7 +171,7 @@ def answers_are_coherent_sets(estimator: BaseEstimator) -> None:
 
 def unknown_rules_are_refused(estimator: BaseEstimator) -> None:
     X, y = several(DAG_SETS)
-    model = clone(estimator).set_params(hierarchy=DAG)
+    model = with_hierarchy(estimator, DAG)
     if "dag_rule" in model.get_params():
         with pytest.raises(PalmetteError, match="dag_rule='most' is unknown"):
             clone(model).set_params(dag_rule="most").fit(X, y)
@@ -198,7 +198,8 @@ def a_lower_threshold_finds_more(estimator: BaseEstimator) -> None:
         assert np.array_equal(few.toarray(), proba > 0.8)
         assert np.array_equal(many.toarray(), proba > 0.1)
     half = fitted.set_params(decoding=0.5).predict(X)
-    if not hasattr(fitted, "thresholds_"):  # those who tune thresholds have others by default
+    tunes = hasattr(fitted, "thresholds_") or hasattr(fitted, "threshold_")
+    if not tunes:  # those who tune thresholds have others by default
         assert fitted.set_params(decoding="auto").predict(X) == half
 
 
@@ -207,7 +208,7 @@ def a_lower_threshold_finds_more(estimator: BaseEstimator) -> None:
 
 def a_weight_of_k_is_k_copies_of_a_set(estimator: BaseEstimator) -> None:
     X, y = several(DAG_SETS)
-    estimator = clone(estimator).set_params(hierarchy=DAG)
+    estimator = with_hierarchy(estimator, DAG)
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=0)
     weights = np.arange(len(X)) % 4
@@ -238,7 +239,7 @@ def rows_of_no_weight_might_as_well_not_be_there(estimator: BaseEstimator) -> No
 
 def jobs_pickles_and_chunks_change_nothing_in_sets(estimator: BaseEstimator) -> None:
     X, y = several(DAG_SETS)
-    estimator = clone(estimator).set_params(hierarchy=DAG)
+    estimator = with_hierarchy(estimator, DAG)
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=0)
     fitted = fit_once(estimator, X, y)
@@ -292,7 +293,7 @@ def probabilities_of_nodes_are_coherent_in_dags(estimator: BaseEstimator) -> Non
 def nodes_without_positives_are_never_predicted(estimator: BaseEstimator) -> None:
     X, y = several(PATH_SETS)
     h = Hierarchy.from_paths([("a", "new"), *PATHS, ("e", "newer"), ("d", "only", "newest")])
-    fitted = clone(estimator).set_params(hierarchy=h, decoding=0.0).fit(X, y)
+    fitted = with_hierarchy(estimator, h).set_params(decoding=0.0).fit(X, y)
     unseen = h.index([("a", "new"), ("e",), ("e", "newer"), ("d", "only", "newest")])
     assert (fitted.predict_node_proba(X)[:, unseen] == 0).all()
     assert fitted.predict_node_sets(X)[:, unseen].nnz == 0

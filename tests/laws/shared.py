@@ -16,7 +16,15 @@ from sklearn.base import BaseEstimator, clone
 import palmette
 from palmette.base import _classifier as classifier
 
-__all__ = ["fit_once", "fit_to_change", "in_chunks", "one_of", "some_of", "two_jobs"]
+__all__ = [
+    "fit_once",
+    "fit_to_change",
+    "in_chunks",
+    "one_of",
+    "some_of",
+    "two_jobs",
+    "with_hierarchy",
+]
 
 _KEPT = 24  # laws of one estimator follow each other, so that few models are worth keeping
 # each starts its jobs in code of its own; the others share it, or have threads anyway
@@ -49,6 +57,8 @@ def fit_once(estimator: BaseEstimator, X: Any, y: Any, **parameters: Any) -> Bas
     BaseEstimator
         Fitted.
     """
+    if "hierarchy" in parameters:
+        estimator = with_hierarchy(estimator, parameters.pop("hierarchy"))
     model = clone(estimator).set_params(**parameters)
     key = pickle.dumps((model, X, y))
     if key not in _models:
@@ -57,6 +67,12 @@ def fit_once(estimator: BaseEstimator, X: Any, y: Any, **parameters: Any) -> Bas
             _models.popitem(last=False)
     _models.move_to_end(key)
     return _models[key]
+
+
+def with_hierarchy(estimator: BaseEstimator, hierarchy: Any) -> BaseEstimator:
+    """Return an unfitted copy with a hierarchy, which class trees call their tree."""
+    name = "hierarchy" if "hierarchy" in estimator.get_params(deep=False) else "tree"
+    return clone(estimator).set_params(**{name: hierarchy})
 
 
 def fit_to_change(estimator: BaseEstimator, X: Any, y: Any, **parameters: Any) -> BaseEstimator:

@@ -44,6 +44,38 @@ def least_side(n_classes: int, min_side: float) -> int:
     return max(1, min(share, n_classes // 2))
 
 
+def assign_with_capacity(distances: NDArray[np.float64], size: int) -> NDArray[np.int64]:
+    """Assign classes to near clusters of at most `size` classes each; return their clusters.
+
+    Every class is assigned to its nearest cluster; a cluster that is too large refuses its farthest
+    classes, which are assigned to their next nearest cluster. The result does not depend on the
+    order in which clusters refuse classes.
+
+    Parameters
+    ----------
+    distances : array of shape (n_classes, k)
+        Ties are decided in favour of the first cluster and of the first class.
+    size : int
+
+    Examples
+    --------
+    >>> assign_with_capacity(np.array([[1.0, 9.0], [2.0, 3.0], [3.0, 9.0]]), 2).tolist()
+    [0, 0, 1]
+    """
+    n_classes, k = distances.shape
+    preferences = np.argsort(distances, axis=1, kind="stable")
+    n_refusals = np.zeros(n_classes, dtype=np.int64)  # number of clusters that refused the class
+    while True:
+        assigned = preferences[np.arange(n_classes), n_refusals]
+        too_large = np.flatnonzero(np.bincount(assigned, minlength=k) > size)
+        if not len(too_large):
+            return assigned
+        for cluster in too_large.tolist():
+            members = np.flatnonzero(assigned == cluster)
+            order = np.argsort(distances[members, cluster], kind="stable")
+            n_refusals[members[order[size:]]] += 1
+
+
 @dataclass(eq=False)
 class ClassProblem:
     """Rows and their classes: what a partition reads.

@@ -145,14 +145,14 @@ class LabelSetsProblem(ClassProblem):
         return np.repeat(np.arange(self.members.shape[0]), np.diff(self.members.indptr))
 
     @cached_property
-    def X(self) -> Any:  # type: ignore[override]
+    def X(self) -> Any:
         """The row of every pair."""
         return take_rows(self.rows, self._owners)
 
     @cached_property
     def codes(self) -> IntArray:  # type: ignore[override]
         """The label of every pair."""
-        return self.members.indices.astype(np.int32)
+        return np.asarray(self.members.indices, dtype=np.int32)
 
     @cached_property
     def weights(self) -> FloatArray | None:  # type: ignore[override]

@@ -8,6 +8,7 @@ from palmette.class_tree._dag_svm import DAGSVMClassifier
 from palmette.class_tree._dependence import DependenceTree
 from palmette.class_tree._ensemble import ClassTreeEnsemble
 from palmette.class_tree._fisher import BHCTree
+from palmette.class_tree._k_means_tree import KMeansTree
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._mf_classifier import MFTreeClassifier
 from palmette.class_tree._nmf import NMFTree
@@ -25,6 +26,7 @@ __all__ = [
     "ClassTreeLearner",
     "DAGSVMClassifier",
     "DependenceTree",
+    "KMeansTree",
     "LabelEmbeddingTree",
     "MFTree",
     "MFTreeClassifier",

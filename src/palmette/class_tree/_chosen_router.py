@@ -1,17 +1,20 @@
-"""ChosenRouter: the best of several routers by cross-validation on a sample of the rows."""
+"""Routers by name, and ChosenRouter: the best of several by cross-validation on a sample."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone
 
 from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
 from palmette.class_tree._forest_router import ForestRouter
 from palmette.class_tree._kernel_router import KernelRouter
 from palmette.class_tree._linear import LinearRouter
+from palmette.class_tree._routers import EstimatorRouter, SpectralRouter
 from palmette.class_tree._routing import Router, Routes, RoutingProblem
 from palmette.class_tree._search import class_scores
 from palmette.class_tree._shared_router import AverageRouter, FlatRouter, SharedRouter
@@ -173,3 +176,46 @@ def _folds(codes: IntArray, rng: np.random.Generator) -> NDArray[np.int64]:
     rank, sizes = _ranks(codes, rng)
     # classes start at different folds, so that small ones do not all have their first row in one
     return np.where(sizes[codes] > 1, (rank + codes) % _FOLDS, -1)
+
+
+def _adaboost() -> Router:
+    from palmette.class_tree._boosted_router import BoostedRouter
+
+    return BoostedRouter()
+
+
+_ROUTERS: dict[str, Callable[[], Router]] = {
+    "adaboost": _adaboost,
+    "auto": ChosenRouter,
+    "flat": FlatRouter,
+    "forest": ForestRouter,
+    "kernel": KernelRouter,
+    "linear": LinearRouter,
+    "logistic": lambda: LinearRouter("logistic"),
+    "spectral": SpectralRouter,
+}
+
+
+def resolve_router(router: Any) -> Router:
+    """Return the router for a name, an object or a scikit-learn classifier.
+
+    Parameters
+    ----------
+    router : str, Router or scikit-learn classifier
+
+    Examples
+    --------
+    >>> resolve_router("logistic")
+    LinearRouter(loss='logistic')
+    """
+    if isinstance(router, Router):
+        copy: Router = clone(router)
+        return copy
+    if isinstance(router, str) and router in _ROUTERS:
+        return _ROUTERS[router]()
+    if hasattr(router, "fit") and not isinstance(router, type):
+        return EstimatorRouter(router)
+    raise PalmetteError(
+        f"router={router!r} is unknown: expected one of {sorted(_ROUTERS)}, an object of "
+        "palmette.routing, or a scikit-learn classifier."
+    )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,28 +14,39 @@ from sklearn.base import clone
 from sklearn.utils import check_consistent_length, check_random_state
 
 from palmette._arrays import FloatArray, IntArray, count_rows, read_rows, take_rows
-from palmette.base._answers import OnePath
+from palmette.base._answers import OnePath, lists_as_matrix
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._column_scale import ColumnScale
-from palmette.base._fitting import Threads, check_target, check_weights, path_target, used_rows
+from palmette.base._fitting import (
+    Threads,
+    check_target,
+    check_weights,
+    path_target,
+    used_rows,
+)
 from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
-from palmette.class_tree._chosen_router import ChosenRouter
-from palmette.class_tree._forest_router import ForestRouter
-from palmette.class_tree._kernel_router import KernelRouter
-from palmette.class_tree._linear import LinearRouter
+from palmette.class_tree._chosen_router import resolve_router
+from palmette.class_tree._label_set_answers import (
+    best_of_sets,
+    check_sets,
+    decide_sets,
+    fit_sets,
+    read_sets,
+    takes_sets,
+)
 from palmette.class_tree._linear_routes import check_routes
-from palmette.class_tree._routers import EstimatorRouter, SpectralRouter
 from palmette.class_tree._routing import OptionTable, Router, Routes, RoutingProblem
-from palmette.class_tree._search import best_labels, class_scores
-from palmette.class_tree._shared_router import FlatRouter, SharedRoutes
+from palmette.class_tree._search import DagSpace, best_labels, class_scores
+from palmette.class_tree._shared_router import SharedRoutes
 from palmette.decisions._decode import normalize_rows
 from palmette.decisions._rules import Beam, BestPath, TopDown, resolve_decoding
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
-from palmette.persistence.checks import numbers, require, within
+from palmette.persistence.checks import require
 
 _HELD_OUT = 2**24  # maximum number of probabilities used for calibration: 128 MiB
+_SEARCHES = ("beam", "greedy", "top_down", "exact", "best_path")
 _HELD_OUT_ROWS = 3_000  # enough to fit one number
 
 
@@ -47,29 +57,41 @@ class ClassTreeClassifier(HierarchicalClassifier):
     end of the best path is predicted. A group of many classes is a node with many options, which
     are separated one against the rest. If a class is below several groups, its best path counts.
 
+    With label sets it is a probabilistic label tree: an option is true of a row if any label below
+    it is, its classifier is trained on the rows of which its node is true, and the probability of a
+    label is the product along its path. Hundreds of thousands of labels need a few dozen
+    classifiers per row.
+
     Parameters
     ----------
     tree : learner of a hierarchy, Hierarchy, or None
         A learner, such as ``MFTree()``, is cloned and fitted inside `fit`. None takes the hierarchy
         from the paths in y, tuples or columns; if y has names or strings,
-        ``MFTree("auto", leaf_size="auto")`` is fitted.
+        ``MFTree("auto", leaf_size="auto")`` is fitted, and ``KMeansTree()`` if it has label sets.
+        In a given hierarchy all nodes are labels, and predictions are closed under ancestors.
     router : "auto", "linear", "logistic", "adaboost", "flat", "kernel", "forest", "spectral", \
 Router, or scikit-learn classifier
         Trains the classifiers of the nodes. "auto" compares linear classifiers along the tree with
         kernel regression, a forest and the average of the two, or for a sparse X with linear
         classifiers of all classes and a forest, by cross-validation on up to 3,000 rows, which
-        takes 1 to 10 CPU seconds. See `palmette.routing.ChosenRouter`.
+        takes 1 to 10 CPU seconds. See `palmette.routing.ChosenRouter`. Label sets have linear
+        classifiers only: "auto" and "linear" choose the weight of the loss and the scale of sparse
+        rows (length one, with or without inverse document frequencies) on held-out rows, and leave
+        out small weights of sparse rows; "logistic" and `LinearRouter` are used as they are.
     decoding : "beam", "greedy", "exact", or a rule of `palmette.decoding`
         "beam" follows the best `beam_width` paths, "greedy" the best one, "exact" evaluates all
         nodes; so does "beam" if the router has a model of all classes, such as "kernel". Other
-        rules decide by the probabilities, for which all nodes are evaluated too.
+        rules decide by the probabilities, for which all nodes are evaluated too. With label sets,
+        "beam", "greedy" and "exact" predict the labels above ``threshold_``; rules are those for
+        several paths, such as a number or `palmette.decoding.TopK`.
     beam_width : int
-        Number of paths that "beam" keeps.
+        Number of paths that "beam" keeps; twice as many with label sets.
     calibration : None, float, or "out_of_fold"
         Exponent of the class probabilities, the inverse of a temperature; they are scaled to sum to
         one afterwards. Above 1 they become more extreme; their order does not change.
         "out_of_fold" maximizes the likelihood of a third of the rows under classifiers fitted to
-        the other two thirds, which about doubles the fit time.
+        the other two thirds, which about doubles the fit time. With label sets, None means the
+        same: the held-out rows are needed for the threshold in any case.
     standardize : bool
         Whether the columns of a dense X are scaled to mean 0 and standard deviation 1, for the tree
         and the classifiers. Columns of zeros and ones are left unchanged, and columns of mostly
@@ -92,13 +114,18 @@ Router, or scikit-learn classifier
     router_ : Router
         The router that was trained: the chosen one if `router` is "auto".
     router_scores_ : dict of str to float
-        Accuracies of the routers that "auto" compared, on held-out rows; else empty.
+        Accuracies of the routers that "auto" compared, on held-out rows; else empty. With label
+        sets, nDCG at 5 of the settings that were compared.
     routes_ : Routes
         The fitted classifiers of all nodes.
     scale_ : ColumnScale or None
         Means and standard deviations of the columns, if they are standardized.
     exponent_ : float
         Exponent of the probabilities, as set or found by `calibration`.
+    label_tree_ : LabelTree
+        With label sets: the classifiers, options and scale of the rows.
+    threshold_ : float
+        With label sets: the threshold of all labels with the best micro-F1 on held-out rows.
 
     Notes
     -----
@@ -116,6 +143,11 @@ Router, or scikit-learn classifier
     cost of `predict` and `predict_top_k` grows with the depth and not with the number of classes;
     the best label differs from the most probable one if its path left the beam.
 
+    References
+    ----------
+    Jasinska, Dembczynski, Busa-Fekete, Pfannschmidt, Klerx, Huellermeier, Extreme F-measure
+    maximization using sparse probability estimates, ICML 2016 (probabilistic label trees).
+
     Examples
     --------
     >>> from sklearn.datasets import load_digits
@@ -126,9 +158,15 @@ Router, or scikit-learn classifier
     array([4, 0, 5, 3])
     >>> sorted(clf.router_scores_)
     ['forest', 'kernel', 'kernel+forest', 'linear']
-    """
 
-    _takes_several_paths: ClassVar[bool] = False
+    >>> texts = ["grey cat", "black cat", "grey dog", "black dog"] * 5
+    >>> tags = [{"cat", "grey"}, {"cat", "black"}, {"dog", "grey"}, {"dog", "black"}] * 5
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> words = CountVectorizer().fit(texts)
+    >>> clf = ClassTreeClassifier().fit(words.transform(texts), tags)
+    >>> sorted(clf.predict(words.transform(["a black dog"]))[0])
+    ['black', 'dog']
+    """
 
     def __init__(
         self,
@@ -182,7 +220,7 @@ Router, or scikit-learn classifier
             Data frames and texts too, if the tree is given and the router is a classifier that
             accepts them.
         y : labels of n_samples rows
-            In any form that `NodeLabels.encode` reads, one path per row.
+            In any form that `NodeLabels.encode` reads: one path per row, or label sets.
         sample_weight : array-like of shape (n_samples,), optional
             Only their ratios count; rows of weight 0 are left out.
 
@@ -202,6 +240,12 @@ Router, or scikit-learn classifier
         self._any_rows = router.takes_any_rows
         rng = None if self.random_state is None else check_random_state(self.random_state)
         X = self._scaled(self._prepare(X, rng, reset=True), weights)
+        self.__dict__.pop("label_tree_", None)  # of an earlier fit
+        sets = read_sets(self, y, used)
+        if sets is not None:
+            fit_sets(self, X, sets, weights, router, rng)
+            return self
+        self._check_decoding(False)
         codes = self._read_labels(X, y, weights, used, rng)
         self.options_ = OptionTable.of(self.hierarchy_, self.space_.classes)
         seed = None if rng is None else int(rng.randint(2**31 - 1))
@@ -257,9 +301,13 @@ Router, or scikit-learn classifier
         """
         tree = self._make_tree()
         if isinstance(tree, Hierarchy):
-            return self._learn_paths(NodeLabels.encode(check_target(y), tree), used)
+            labels = NodeLabels.encode(check_target(lists_as_matrix(y, tree)), tree)
+            return self._learn_paths(labels, used)
         labels = NodeLabels.encode(check_target(y), flat=True)  # a tree is learnt over strings
         if labels.form.kind != "names":
+            if labels.form.several and used is not None:
+                labels = NodeLabels(labels.hierarchy, labels.given[used], labels.form)
+                used = None  # rows of weight 0 may have several paths
             if tree is not None:
                 raise LabelError(
                     f"tree={self.tree!r} is learnt over labels, but y has paths or sets. Pass "
@@ -308,7 +356,9 @@ Router, or scikit-learn classifier
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
-        if hasattr(self, "routes_"):
+        if hasattr(self, "label_tree_"):
+            check_sets(self)
+        elif hasattr(self, "routes_"):
             n_classes = len(self.space_.classes)
             check_routes(self.routes_, self.options_, self.n_features_in_, n_classes)
             scale = getattr(self, "scale_", None)
@@ -348,7 +398,13 @@ Router, or scikit-learn classifier
         """Return whether probabilities of all classes are computed in any case."""
         return isinstance(self.routes_, SharedRoutes)
 
-    def _decide(self, X: Any) -> IntArray:
+    def _node_proba_of(self, X: Any) -> FloatArray:
+        return np.asarray(self.label_tree_.proba(self._rows_of(self._prepare(X))))
+
+    def _decide(self, X: Any) -> Any:
+        if self._answers.by_node:
+            chosen = decide_sets(self, X)
+            return super()._decide(X) if chosen is None else chosen
         width = self._width()
         if width is None:
             return np.asarray(super()._decide(X))
@@ -404,6 +460,9 @@ Router, or scikit-learn classifier
         With a beam and calibration, or a router without probabilities, the probabilities are
         normalized over the labels that the beam reached.
         """
+        if self._answers.by_node:
+            found = best_of_sets(self, X, k)
+            return super()._top_k(X, k) if found is None else found
         width = self._width()
         if not width:
             return super()._top_k(X, k)
@@ -419,100 +478,10 @@ Router, or scikit-learn classifier
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = resolve_router(self.router).takes_sparse
+        router = resolve_router(self.router)
+        tags.input_tags.sparse = router.takes_sparse
+        tags.classifier_tags.multi_label = takes_sets(router)
         return tags
-
-
-class DagSpace:
-    """Classes in a DAG and their ancestors: the counterpart of `LabelSpace` for DAGs.
-
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-    classes : int array of shape (n_classes,)
-        Nodes that are labels, ascending.
-
-    Examples
-    --------
-    >>> h = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x"), ("b", "y")])
-    >>> DagSpace(h, h.leaves).marginals(np.array([[0.25, 0.75]])).ravel().tolist()
-    [1.0, 0.25, 1.0, 0.25, 0.75]
-    """
-
-    def __init__(self, hierarchy: Hierarchy, classes: IntArray) -> None:
-        self.hierarchy = hierarchy
-        self.classes = np.asarray(classes, dtype=np.int32)
-        above = sparse.csr_array(hierarchy.closure[self.classes])
-        self.nodes = np.unique(above.indices).astype(np.int32)
-        self._below = sparse.csr_array(above[:, self.nodes].T, dtype=np.float64)
-
-    def check_arrays(self) -> None:
-        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
-        require(isinstance(self.hierarchy, Hierarchy), "the hierarchy of classes is missing")
-        for each in (self.classes, self.nodes):
-            nodes = numbers(each, np.int32, 1, "classes")
-            require(within(nodes, self.hierarchy.n_nodes), "a class is not in the hierarchy")
-            require(np.diff(nodes) > 0, "classes are not in ascending order")
-        fits = self._below.shape == (len(self.nodes), len(self.classes))
-        require(fits, "classes and nodes do not fit together")
-
-    @property
-    def n_classes(self) -> int:
-        """Number of labels."""
-        return len(self.classes)
-
-    @property
-    def n_active(self) -> int:
-        """Number of nodes that are labels or have a label below them."""
-        return len(self.nodes)
-
-    def marginals(self, proba: Any) -> FloatArray:
-        """Return the probability of every active node, of shape (n_active, n_samples)."""
-        total = self._below @ np.asarray(proba, dtype=np.float64).T
-        return np.asarray(np.minimum(total, 1.0))
-
-
-def _adaboost() -> Router:
-    from palmette.class_tree._boosted_router import BoostedRouter
-
-    return BoostedRouter()
-
-
-_ROUTERS: dict[str, Callable[[], Router]] = {
-    "adaboost": _adaboost,
-    "auto": ChosenRouter,
-    "flat": FlatRouter,
-    "forest": ForestRouter,
-    "kernel": KernelRouter,
-    "linear": LinearRouter,
-    "logistic": lambda: LinearRouter("logistic"),
-    "spectral": SpectralRouter,
-}
-
-
-def resolve_router(router: Any) -> Router:
-    """Return the router for a name, an object or a scikit-learn classifier.
-
-    Parameters
-    ----------
-    router : str, Router or scikit-learn classifier
-
-    Examples
-    --------
-    >>> resolve_router("logistic")
-    LinearRouter(loss='logistic')
-    """
-    if isinstance(router, Router):
-        copy: Router = clone(router)
-        return copy
-    if isinstance(router, str) and router in _ROUTERS:
-        return _ROUTERS[router]()
-    if hasattr(router, "fit") and not isinstance(router, type):
-        return EstimatorRouter(router)
-    raise PalmetteError(
-        f"router={router!r} is unknown: expected one of {sorted(_ROUTERS)}, an object of "
-        "palmette.routing, or a scikit-learn classifier."
-    )
 
 
 def _plain(names: NDArray[Any]) -> NDArray[Any]:

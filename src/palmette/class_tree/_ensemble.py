@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from copy import copy
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +19,11 @@ from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import check_weights
 from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
 from palmette.class_tree._classifier import ClassTreeClassifier
+from palmette.class_tree._label_set_answers import SEARCHES, closed_sets, votes_for_sets
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._simple import RandomTree, ShuffledTree
 from palmette.decisions._rules import resolve_decoding
+from palmette.decisions._thresholds import Threshold
 from palmette.exceptions import PalmetteError
 from palmette.labels._labels import NodeLabels
 
@@ -38,7 +42,8 @@ class ClassTreeEnsemble(HierarchicalClassifier):
     ----------
     tree : learner of a hierarchy, Hierarchy, or None
         As in `ClassTreeClassifier`. None takes the hierarchy from the paths in y; if y has plain
-        labels, it is ``RandomTree(4)``, which gives the most diverse trees.
+        labels, it is ``RandomTree(4)``, which gives the most diverse trees; if it has label sets,
+        ``KMeansTree()``.
     n_trees : int
         Number of trees.
     router : "linear", "logistic", "adaboost", "spectral", Router, or scikit-learn classifier
@@ -72,6 +77,8 @@ class ClassTreeEnsemble(HierarchicalClassifier):
     classes_ : array of shape (n_classes,)
     exponent_ : float
         Exponent of the probabilities, as set or found by `calibration`.
+    threshold_ : float
+        With label sets: the mean of the thresholds of the members.
 
     Examples
     --------
@@ -82,8 +89,6 @@ class ClassTreeEnsemble(HierarchicalClassifier):
     >>> bool(clf.score(X[1000:], y[1000:]) > one.score(X[1000:], y[1000:]))
     True
     """
-
-    _takes_several_paths: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -163,11 +168,16 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         seeds = rng.randint(2**31 - 1, size=self.n_trees + 1).tolist()
         first = self._member(self._tree_for(y)).set_params(random_state=seeds[0])
         first.set_params(calibration=self.calibration)._check_calibration()
-        if self.n_trees > 1:  # the mean of the members is calibrated instead
-            first.set_params(calibration=None)
+        if self.n_trees > 1 and self.calibration is not None:
+            first.set_params(calibration=None)  # the mean of the members is calibrated instead
         self._copy_labels(first.fit(X, y, weights))
         self.estimators_ = [first, *self._fit_more(first, X, y, weights, seeds[1:-1])]
         self.exponent_ = first.exponent_
+        self.__dict__.pop("threshold_", None)  # of an earlier fit
+        if self._answers.by_node:
+            self.threshold_ = float(np.mean([each.threshold_ for each in self.estimators_]))
+            self.exponent_ = 1.0  # every member has its own
+            return self
         if self.n_trees > 1 and self.calibration == "out_of_fold":
             self.exponent_ = self._fit_exponent(X, y, weights, seeds[-1])
         elif self.n_trees > 1 and self.calibration is not None:
@@ -189,7 +199,12 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         tree = getattr(first, "hierarchy_learner_", self.tree)
         if isinstance(tree, ClassTreeLearner):
             tree = ShuffledTree(clone(tree))
-        codes = self._codes_of(y, weights) if self.bootstrap else None
+        codes = None
+        if self.bootstrap and self._answers.by_node:
+            codes = np.zeros(count_rows(X), dtype=np.int32)
+            codes[[] if weights is None else weights == 0] = -1
+        elif self.bootstrap:
+            codes = self._codes_of(y, weights)
         members = []
         for seed in seeds:
             member = self._member(tree).set_params(random_state=seed)
@@ -232,7 +247,9 @@ class ClassTreeEnsemble(HierarchicalClassifier):
     def _knows_all_classes(self) -> bool:
         return all(member._knows_all_classes() for member in self.estimators_)
 
-    def _decide(self, X: Any) -> IntArray:
+    def _decide(self, X: Any) -> Any:
+        if self._answers.by_node:
+            return self._decide_sets(X)
         width = self._width()
         classes = self.space_.classes
         if width:
@@ -264,6 +281,54 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         table = sparse.coo_array(every, (count_rows(X), self.space_.n_classes)).tocsr()
         return np.asarray(table.argmax(axis=1)).astype(np.int32)
 
+    def _decide_sets(self, X: Any) -> Any:
+        """Choose the nodes of rows with label sets: those above the threshold."""
+        if self.decoding not in SEARCHES:
+            return super()._decide(X)
+        votes = votes_for_sets(self._members(), X)
+        if votes is None:
+            return self._answers.decide(self._tables(X), Threshold(self.threshold_))
+        votes = votes.tocoo()
+        chosen = votes.data > self.threshold_
+        nodes = self._answers.class_nodes[votes.col[chosen]]
+        return closed_sets(self, votes.row[chosen], nodes, count_rows(X))
+
+    def _members(self) -> list[ClassTreeClassifier]:
+        """Return the members, with the search of the ensemble, which may have been changed."""
+        search = {"decoding": self.decoding, "beam_width": self.beam_width}
+        return [copy(each).set_params(**search) for each in self.estimators_]
+
+    def _node_proba_of(self, X: Any) -> FloatArray:
+        """Return the mean probabilities of labels; groups of the first tree have the largest."""
+        first, *others = self.estimators_
+        answers: Any = self._answers
+        tables = [
+            each._answers.table_from_nodes(each._node_proba_of(X)) for each in (first, *others)
+        ]
+        if all(each.hierarchy_ == first.hierarchy_ for each in others):
+            return np.asarray(np.mean(tables, axis=0))
+        labels = zip(self.estimators_, tables, strict=True)
+        mean = np.mean([each._answers.label_proba(table) for each, table in labels], axis=0)
+        above = self.hierarchy_.closure[answers.class_nodes][:, answers.nodes].tocoo()
+        found = np.zeros((answers.columns.n_columns, len(mean)))
+        np.maximum.at(found, above.col, mean.T[above.row])
+        return found.T.copy()
+
+    def _top_k(self, X: Any, k: int) -> tuple[IntArray, FloatArray]:
+        """Return the best labels of rows that have been read."""
+        votes = votes_for_sets(self._members(), X, k) if self._answers.by_node else None
+        if votes is None:
+            return super()._top_k(X, k)
+        k = min(k, len(self._answers.class_nodes))
+        nodes, proba = np.empty((votes.shape[0], k), dtype=np.int32), np.zeros((votes.shape[0], k))
+        for row, (start, end) in enumerate(pairwise(votes.indptr.tolist())):
+            if end - start < k:  # the searches reached too few labels
+                return super()._top_k(X, k)
+            order = np.argsort(-votes.data[start:end], kind="stable")[:k]
+            nodes[row] = self._answers.class_nodes[votes.indices[start:end][order]]
+            proba[row] = votes.data[start:end][order]
+        return nodes, proba
+
     def _class_proba_of(self, X: Any) -> FloatArray:
         return self._mean(member._class_proba_of(X) for member in self.estimators_)
 
@@ -280,7 +345,9 @@ class ClassTreeEnsemble(HierarchicalClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._member(self.tree).__sklearn_tags__().input_tags.sparse
+        member = self._member(self.tree).__sklearn_tags__()
+        tags.input_tags.sparse = member.input_tags.sparse
+        tags.classifier_tags.multi_label = member.classifier_tags.multi_label
         return tags
 
 

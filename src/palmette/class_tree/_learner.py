@@ -134,8 +134,9 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
         if len(self.classes_) < 2:
             only = self.classes_.tolist()[0]
             raise PalmetteError(f"y has one class only, {only!r}: expected two classes or more.")
-        codes, settings = codes.astype(np.int32), (self._seed(), getattr(self, "n_jobs", None))
-        return ClassProblem(X, codes, len(self.classes_), weights, *settings), None
+        settings = self._seed(), getattr(self, "n_jobs", None)
+        classes = codes.astype(np.int32)
+        return ClassProblem(X, classes, len(self.classes_), weights, *settings), None
 
     def _read_sets(self, X: Any, y: Any, weights: Any, kept: Any) -> tuple[ClassProblem, Any]:
         """Validate label sets; `kept` are the rows with a weight, None for all."""

@@ -24,6 +24,7 @@ _COSTS = (1e-100, 1e6)  # bounds of C="scale": rows may be close to zero
 _NEWTON_STEPS, _ROW_UPDATES = 1000, 80_000  # limits of max_iter="auto"
 _MOST = 0.75  # share of all features from which the rows of a node are not renumbered
 _ROWS_AT_ONCE = 2**16
+_CERTAIN = 1000.0  # margin of an option that is true of all rows of its node: a score of 0
 _AT_ONCE = 16  # number of classifiers that are trained together: two cache lines of weights
 
 
@@ -118,14 +119,29 @@ class LinearRouter(Router):
         signs = np.array([[-1], [1]], dtype=np.int8)
         return self._train(problem, [_Task(node, pair, signs) for node, pair in enumerate(pairs)])
 
-    def _train(self, problem: RoutingProblem, tasks: list[_Task]) -> LinearRoutes:
+    def train_sets(self, problem: Any) -> LinearRoutes:
+        """Train a classifier of every option, on the rows that have a label below its node.
+
+        Parameters
+        ----------
+        problem : SetProblem
+            Rows with label sets; see `palmette.class_tree._label_tree`.
+        """
+        tasks = []
+        for node, size in enumerate(problem.table.sizes.tolist()):
+            first = int(problem.table.first[node])
+            for start in range(0, size, _AT_ONCE):
+                tasks.append(_SetTask(node, first + start, first + min(start + _AT_ONCE, size)))
+        return self._train(problem, tasks)
+
+    def _train(self, problem: Any, tasks: list[Any]) -> LinearRoutes:
         """Train all classifiers, those of many rows first, and pack those of a node at once."""
         self._check()
         rows = FlatRows.of(problem.X)
-        C = _scaled_cost(rows, problem.weights) if self.C == "scale" else float(self.C)
+        C = scaled_cost(rows, problem.weights) if self.C == "scale" else float(self.C)
         stop = stop_flag()
         packing = WholeNodes if self.prune == 0 and _one_per_node(tasks) else PrunedNodes
-        shapes = [(task.node, task.signs.shape[1]) for task in tasks]
+        shapes = [(task.node, task.n_targets) for task in tasks]
         columns = _columns_of(problem, rows, tasks)
         packed = packing(problem.table, shapes, columns, rows.n_features, self.prune)
         del columns
@@ -136,7 +152,7 @@ class LinearRouter(Router):
             return passes
 
         # the nodes of many rows take longest: no thread should begin them last
-        by_size = sorted(range(len(tasks)), key=lambda k: -problem.count_rows(tasks[k].classes))
+        by_size = sorted(range(len(tasks)), key=lambda k: -tasks[k].count_rows(problem))
         with threadpool_limits(1, user_api="blas"):  # threads slow small matrices down
             trained = problem.run(solve, by_size)
         raise_if_stopped(stop)
@@ -150,8 +166,14 @@ class LinearRouter(Router):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        link = "siblings" if self.siblings else "pairs" if self.against == "each" else self.loss
-        return packed.routes(link, max(trained, default=0))
+        sets = bool(tasks) and isinstance(tasks[0], _SetTask)
+        return packed.routes(self._link(sets), max(trained, default=0))
+
+    def _link(self, sets: bool) -> str:
+        """Return the function from margins to scores; see `LinearRoutes`."""
+        if sets:
+            return "label_hinge" if self.loss == "squared_hinge" else "label_logistic"
+        return "siblings" if self.siblings else "pairs" if self.against == "each" else self.loss
 
     def _check(self) -> None:
         if self.loss not in ("squared_hinge", "logistic"):
@@ -182,9 +204,9 @@ class LinearRouter(Router):
 
     def _solve(
         self,
-        problem: RoutingProblem,
+        problem: Any,
         X: FlatRows,
-        task: _Task,
+        task: Any,
         used: IntArray,
         C: float,
         stop: NDArray[np.uint8],
@@ -202,9 +224,11 @@ class LinearRouter(Router):
         )
         from palmette.class_tree._newton import logistic_newton, squared_hinge_newton
 
-        rows, member = problem.rows_of(task.classes)
-        n_used, n_targets = len(used), task.signs.shape[1]
+        rows, member, signs = task.rows_of(problem)
+        n_used, n_targets = len(used), task.n_targets
         few = n_used <= max(_FEW_FEATURES, min(_NEWTON_FEATURES[self.loss], len(rows) - 1))
+        if isinstance(task, _SetTask) and not X.is_dense:
+            few = n_used <= _FEW_FEATURES  # each of many labels has few rows
         if X.is_dense or (not few and n_used > _MOST * X.n_features):
             # the node has nearly all features: they keep their numbers
             local, starts, n_local = X.columns, X.column_starts[rows], X.n_features
@@ -225,7 +249,7 @@ class LinearRouter(Router):
             starts,
             rows,
             member,
-            task.signs,
+            signs,
             costs,
             stop,
         )
@@ -242,6 +266,9 @@ class LinearRouter(Router):
             passes = descend(data, float(self.tol), steps, state, weights)
         if n_local > n_used:
             weights = weights[np.append(used, n_local)]
+        if isinstance(task, _SetTask):
+            always = (signs > 0).all(axis=0)  # of all rows that reach the node: nothing to learn
+            weights[:, always], weights[-1, always] = 0.0, _CERTAIN
         return weights, passes
 
 
@@ -252,9 +279,57 @@ class _Task(NamedTuple):
     classes: IntArray
     signs: NDArray[np.int8]
 
+    @property
+    def n_targets(self) -> int:
+        return int(self.signs.shape[1])
 
-def _scaled_cost(rows: FlatRows, weights: FloatArray | None) -> float:
-    """Return the value of C="scale"; 1 if all rows are zero."""
+    def key(self) -> Any:
+        """Return what tasks of the same rows have in common."""
+        return id(self.classes)
+
+    def count_rows(self, problem: RoutingProblem) -> int:
+        return problem.count_rows(self.classes)
+
+    def rows_of(self, problem: RoutingProblem) -> tuple[Any, Any, NDArray[np.int8]]:
+        """Return the rows, the group of every row, and the signs of the groups."""
+        return *problem.rows_of(self.classes), self.signs
+
+
+class _SetTask(NamedTuple):
+    """Classifiers of some options of a node, for rows with label sets."""
+
+    node: int
+    first: int
+    end: int
+
+    @property
+    def n_targets(self) -> int:
+        return self.end - self.first
+
+    def key(self) -> Any:
+        """Return what tasks of the same rows have in common."""
+        return self.node
+
+    def count_rows(self, problem: Any) -> int:
+        return len(problem.rows_of(self.node))
+
+    def rows_of(self, problem: Any) -> tuple[Any, Any, NDArray[np.int8]]:
+        """Return the rows, which are a group each, and their signs."""
+        rows = problem.rows_of(self.node)
+        member = np.arange(len(rows), dtype=np.int32)
+        return rows, member, problem.signs_of(rows, self.first, self.end)
+
+
+def scaled_cost(rows: FlatRows, weights: FloatArray | None, of_unit_rows: float = 3.0) -> float:
+    """Return the value of C="scale"; 1 if all rows are zero.
+
+    Parameters
+    ----------
+    rows : FlatRows
+    weights : array of shape (n_samples,), optional
+    of_unit_rows : float
+        The value for rows of length one.
+    """
     lengths = np.empty(len(rows))
     total, ends = 0.0, rows.value_starts + rows.lengths
     for low in range(0, len(rows), _ROWS_AT_ONCE):  # squares of all values would double X
@@ -267,26 +342,26 @@ def _scaled_cost(rows: FlatRows, weights: FloatArray | None) -> float:
         lengths[chunk] = sums[ends[chunk] - first] - sums[rows.value_starts[chunk] - first]
         total = sums[-1]
     mean = float(np.average(lengths, weights=weights))
-    return float(np.clip(3.0 / mean**0.75, *_COSTS)) if mean > 0 else 1.0
+    return float(np.clip(of_unit_rows / mean**0.75, *_COSTS)) if mean > 0 else 1.0
 
 
-def _one_per_node(tasks: list[_Task]) -> bool:
+def _one_per_node(tasks: list[Any]) -> bool:
     return len({task.node for task in tasks}) == len(tasks)
 
 
-def _columns_of(problem: RoutingProblem, X: FlatRows, tasks: list[_Task]) -> list[IntArray]:
-    """Return the features that the rows of every task have; tasks of equal classes share them."""
+def _columns_of(problem: Any, X: FlatRows, tasks: list[Any]) -> list[IntArray]:
+    """Return the features that the rows of every task have; tasks of equal rows share them."""
     if X.is_dense:
         return [X.columns] * len(tasks)
     from palmette.class_tree._dual_descent import used_columns
 
-    def find(classes: IntArray) -> IntArray:
-        rows, _ = problem.rows_of(classes)
+    def find(task: Any) -> IntArray:
+        rows = task.rows_of(problem)[0]
         return used_columns(X.columns, X.column_starts, X.lengths, rows, X.n_features)
 
-    distinct = {id(task.classes): task.classes for task in tasks}
+    distinct = {task.key(): task for task in tasks}
     found = dict(zip(distinct, problem.run(find, distinct.values()), strict=True))
-    return [found[id(task.classes)] for task in tasks]
+    return [found[task.key()] for task in tasks]
 
 
 def _tasks_of(problem: RoutingProblem, node: int) -> list[_Task]:

@@ -18,7 +18,15 @@ from palmette.persistence.checks import check_starts, numbers, require, same_sha
 _MANY_ROWS = 512
 _MAX_DENSE = 2**25  # numbers: 256 MiB
 # in the order of `_route_kernel`
-LINKS = ("squared_hinge", "logistic", "softmax", "pairs", "siblings")
+LINKS = (
+    "squared_hinge",
+    "logistic",
+    "softmax",
+    "pairs",
+    "siblings",
+    "label_hinge",
+    "label_logistic",
+)
 
 
 class LinearRoutes(Routes):
@@ -37,12 +45,15 @@ class LinearRoutes(Routes):
         Weights, a CSR array of shape (n_features, n_classifiers), and biases, an array of shape
         (n_classifiers,), of every node: no classifier for a node with one option; one for a node
         with two options, which is positive for the second; otherwise one per option, or, with the
-        link "pairs", one per pair of options in order, which is positive for the second.
+        link "pairs", one per pair of options in order, which is positive for the second. With the
+        links for label sets, one per option.
     n_features : int
-    link : {"squared_hinge", "logistic", "softmax", "pairs", "siblings"}
+    link : {"squared_hinge", "logistic", "softmax", "pairs", "siblings", "label_hinge", \
+"label_logistic"}
         Function from margins to scores: ``-max(0, 1 - margin)^2``; logarithms of the normalized
         sigmoids at a node; logarithms of the softmax at a node; means of the first over all other
-        options; twice the first, less half the logarithm of the sum of its exponentials.
+        options; twice the first, less half the logarithm of the sum of its exponentials. For label
+        sets: the first, and the logarithm of the sigmoid, not normalized.
     n_passes : int
         Maximum number of passes over the rows during training.
     """
@@ -102,9 +113,7 @@ class LinearRoutes(Routes):
         n_nodes = len(self.first_lane) - 1
         lanes = check_starts(self.first_lane, n_nodes, n_lanes, "first_lane")
         options = check_starts(self.first_option, n_nodes, None, "first_option")
-        pairs = options * (options - 1) // 2
-        wanted = pairs if self.link == "pairs" else np.where(options < 3, options - 1, options)
-        require(lanes == wanted, "a node has the wrong number of classifiers")
+        require(lanes == self._n_lanes(options), "a node has the wrong number of classifiers")
         used = check_starts(self.first_feature, n_nodes, len(features), "first_feature")
         require(within(features, self.n_features), "a router uses a feature that does not exist")
         if self.first_entry is None and self.lanes is None:
@@ -119,6 +128,14 @@ class LinearRoutes(Routes):
             (classifiers >= 0) & (classifiers < most),
             "a weight belongs to a classifier that does not exist",
         )
+
+    def _n_lanes(self, options: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the number of classifiers of nodes with some numbers of options."""
+        if self.link == "pairs":
+            return options * (options - 1) // 2
+        if self.link.startswith("label_"):
+            return options
+        return np.where(options < 3, options - 1, options)
 
     @property
     def are_log_proba(self) -> bool:  # type: ignore[override]
@@ -198,8 +215,13 @@ class LinearRoutes(Routes):
         option_scores(*self._arguments(X, rows, nodes, starts, out=[scores]))
         return scores
 
-    def follow(self, X: FlatRows, table: OptionTable, width: int) -> tuple[IntArray, FloatArray]:
-        """Follow the best paths of every row in one call of a kernel; see `Routes.follow`."""
+    def follow(
+        self, X: FlatRows, table: OptionTable, width: int, most: int | None = None
+    ) -> tuple[IntArray, FloatArray]:
+        """Follow the best paths of every row in one call of a kernel; see `Routes.follow`.
+
+        At most `most` paths go on at every step, by default all of them.
+        """
         from palmette.class_tree._route_kernel import SearchSpace, follow_paths
 
         labels = np.empty((len(X), width), dtype=np.int32)
@@ -207,7 +229,8 @@ class LinearRoutes(Routes):
         options = read_only(table.targets), read_only(table.ends)
         starts = self.first_option, self.first_lane
         space = SearchSpace.of(X.lengths, width, *starts, self.n_features)
-        follow_paths(*self._arguments(X, *options, out=[labels, totals, space]))
+        most = width if most is None else min(most, width)
+        follow_paths(*self._arguments(X, *options, out=[most, labels, totals, space]))
         return labels, totals
 
     def score_all(self, X: FlatRows) -> FloatArray | None:

@@ -19,8 +19,9 @@ class MFTreeClassifier(ClassTreeClassifier):
     Every group is divided into a few groups, so that a row needs few decisions, each among options
     that linear classifiers can separate; a beam search corrects errors of the first decisions. The
     accuracy is about that of one classifier per class against the rest, for a fraction of the dot
-    products if there are many classes. The paper decides by projections on the eigenvectors of the
-    tree, which makes errors at every level: ``MFTreeClassifier.preset("published")``.
+    products if there are many classes. Rows may have label sets. The paper decides by projections
+    on the eigenvectors of the tree, which makes errors at every level:
+    ``MFTreeClassifier.preset("published")``.
 
     Parameters
     ----------
@@ -49,6 +50,8 @@ class MFTreeClassifier(ClassTreeClassifier):
     routes_ : Routes
     scale_ : ColumnScale or None
     exponent_ : float
+    label_tree_, threshold_
+        With label sets; see `ClassTreeClassifier`.
     feature_map_ : transformer
         The fitted transformer, if `kernel` is one.
 

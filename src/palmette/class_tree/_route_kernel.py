@@ -11,7 +11,7 @@ from palmette._kernels import inner, int64, kernel
 from palmette.class_tree._lane_sums import add_products, search_step
 
 # functions from margins to scores
-SQUARED_HINGE, LOGISTIC, SOFTMAX, PAIRS, SIBLINGS = 0, 1, 2, 3, 4
+SQUARED_HINGE, LOGISTIC, SOFTMAX, PAIRS, SIBLINGS, LABEL_HINGE, LABEL_LOGISTIC = range(7)
 
 # forceinline: calls that pass many arrays took a fifth of the time of a search
 _NONE: Any = np.int32(-1)
@@ -64,8 +64,10 @@ def option_scores(
         Number of the classifier within the node, and its weight. If a feature has a weight for
         every classifier, they are in order. `classifiers` may be None.
     link : int
-        `SQUARED_HINGE`, `LOGISTIC`, `SOFTMAX`, or `PAIRS`: a node has a classifier for every pair
-        of options, in order, which is positive for the second.
+        `SQUARED_HINGE`, `LOGISTIC`, `SOFTMAX`, `SIBLINGS`; `PAIRS`: a node has a classifier for
+        every pair of options, in order, which is positive for the second; or for label sets
+        `LABEL_HINGE` and `LABEL_LOGISTIC`: every option has a classifier, and its score does not
+        depend on the others.
     n_features : int
     scores : float64 array, OUT
     """
@@ -239,17 +241,19 @@ def _link(
     else:
         for k in range(n_options):
             scores[at + k] = margins[first + k]
-    if link in (SQUARED_HINGE, SIBLINGS):
-        scale = 1.0 if link == SQUARED_HINGE else 2.0
+    if link in (SQUARED_HINGE, SIBLINGS, LABEL_HINGE):
+        scale = 2.0 if link == SIBLINGS else 1.0
         for k in range(n_options):
             short = max(0.0, 1.0 - scores[at + k])
             scores[at + k] = -scale * short * short
-        if link == SQUARED_HINGE:
+        if link != SIBLINGS:
             return
-    if link == LOGISTIC:
+    if link in (LOGISTIC, LABEL_LOGISTIC):
         for k in range(n_options):
             margin = scores[at + k]
             scores[at + k] = min(margin, 0.0) - np.log1p(np.exp(-abs(margin)))
+        if link == LABEL_LOGISTIC:
+            return
     top = scores[at]
     for k in range(1, n_options):
         top = max(top, scores[at + k])
@@ -334,7 +338,7 @@ def keep_best(
     for i in range(len(new_nodes)):
         unfinished += _extend(
             i, nodes, labels, values, starts, scores, first_option, targets, ends,
-            new_nodes, new_labels, new_values,
+            new_nodes.shape[1], new_nodes, new_labels, new_values,
         )  # fmt: skip
     return unfinished
 
@@ -350,11 +354,15 @@ def _extend(
     first_option: NDArray[np.int64],
     targets: NDArray[np.int32],
     ends: NDArray[np.int32],
+    most: int,
     new_nodes: NDArray[np.int32],
     new_labels: NDArray[np.int32],
     new_values: NDArray[np.float64],
 ) -> int:
-    """Extend the paths of row i; see `keep_best`. Return how many have not ended."""
+    """Extend the paths of row i, of which at most `most` go on; see `keep_best`.
+
+    Return how many have not ended.
+    """
     n_kept = int64(0)  # a literal would be one more type that `_insert` is compiled for
     for b in range(nodes.shape[1]):
         if labels[i, b] >= 0:
@@ -374,10 +382,17 @@ def _extend(
                     new_labels,
                     new_values,
                 )
-    unfinished = 0
+    unfinished, n_left = 0, 0
     for b in range(n_kept):
-        unfinished += new_labels[i, b] < 0
-    for b in range(n_kept, new_nodes.shape[1]):
+        if new_labels[i, b] < 0:
+            if unfinished == most:
+                continue
+            unfinished += 1
+        if n_left < b:
+            new_nodes[i, n_left], new_labels[i, n_left] = new_nodes[i, b], new_labels[i, b]
+            new_values[i, n_left] = new_values[i, b]
+        n_left += 1
+    for b in range(n_left, new_nodes.shape[1]):
         new_nodes[i, b], new_labels[i, b], new_values[i, b] = -1, -1, -np.inf
     return unfinished
 
@@ -501,6 +516,7 @@ def follow_paths(
     weights: NDArray[np.float64],
     link: int,
     n_features: int,
+    most: int,
     labels: NDArray[np.int32],
     totals: NDArray[np.float64],
     space: SearchSpace,
@@ -518,6 +534,8 @@ def follow_paths(
         As in `keep_best`.
     first_option, ..., n_features : IN
         As in `option_scores`.
+    most : int
+        Maximum number of paths of a row that have not ended, at every step.
     labels, totals : int32 and float64 arrays of shape (n_rows, width), OUT
         Labels of the best paths, best first, and the sums of their scores; -1 and -inf for none.
     space : SearchSpace
@@ -580,7 +598,7 @@ def follow_paths(
         for i in range(n_rows):
             unfinished += _extend(
                 i, nodes, labels, totals, starts, scores, first_option, targets, ends,
-                new_nodes, new_labels, new_totals,
+                most, new_nodes, new_labels, new_totals,
             )  # fmt: skip
             for b in range(width):
                 nodes[i, b], labels[i, b] = new_nodes[i, b], new_labels[i, b]

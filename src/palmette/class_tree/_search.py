@@ -1,13 +1,16 @@
-"""Search of an option table: the best paths of every row, or the best path to every class."""
+"""Search of an option table for the best paths of rows, and the classes of a DAG."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from palmette._arrays import FloatArray, IntArray, read_only
 from palmette.class_tree._routing import OptionTable, Routes
+from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.persistence.checks import numbers, require, within
 
 
 def best_labels(
@@ -87,3 +90,52 @@ def class_scores(table: OptionTable, routes: Routes, X: Any, n_samples: int) -> 
             at = found >= 0
             into[found[at]] = np.maximum(into[found[at]], scores[at])
     return best.T
+
+
+class DagSpace:
+    """Classes in a DAG and their ancestors: the counterpart of `LabelSpace` for DAGs.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+    classes : int array of shape (n_classes,)
+        Nodes that are labels, ascending.
+
+    Examples
+    --------
+    >>> h = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x"), ("b", "y")])
+    >>> DagSpace(h, h.leaves).marginals(np.array([[0.25, 0.75]])).ravel().tolist()
+    [1.0, 0.25, 1.0, 0.25, 0.75]
+    """
+
+    def __init__(self, hierarchy: Hierarchy, classes: IntArray) -> None:
+        self.hierarchy = hierarchy
+        self.classes = np.asarray(classes, dtype=np.int32)
+        above = sparse.csr_array(hierarchy.closure[self.classes])
+        self.nodes = np.unique(above.indices).astype(np.int32)
+        self._below = sparse.csr_array(above[:, self.nodes].T, dtype=np.float64)
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        require(isinstance(self.hierarchy, Hierarchy), "the hierarchy of classes is missing")
+        for each in (self.classes, self.nodes):
+            nodes = numbers(each, np.int32, 1, "classes")
+            require(within(nodes, self.hierarchy.n_nodes), "a class is not in the hierarchy")
+            require(np.diff(nodes) > 0, "classes are not in ascending order")
+        fits = self._below.shape == (len(self.nodes), len(self.classes))
+        require(fits, "classes and nodes do not fit together")
+
+    @property
+    def n_classes(self) -> int:
+        """Number of labels."""
+        return len(self.classes)
+
+    @property
+    def n_active(self) -> int:
+        """Number of nodes that are labels or have a label below them."""
+        return len(self.nodes)
+
+    def marginals(self, proba: Any) -> FloatArray:
+        """Return the probability of every active node, of shape (n_active, n_samples)."""
+        total = self._below @ np.asarray(proba, dtype=np.float64).T
+        return np.asarray(np.minimum(total, 1.0))

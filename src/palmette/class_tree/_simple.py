@@ -12,9 +12,11 @@ from sklearn.utils import check_random_state
 
 from palmette.base._fitting import label_column, sorted_classes
 from palmette.base._grow import ClassProblem, IntArray
+from palmette.base._label_sets import LabelSets, encode_label_sets, read_label_sets
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._similarity import ClassSimilarity
 from palmette.exceptions import PalmetteError
+from palmette.labels._labels import NodeLabels
 
 Floats = NDArray[np.float64]
 _ITERATIONS = 50
@@ -197,6 +199,8 @@ class ShuffledTree(BaseEstimator):  # type: ignore[misc]
     ['a', 'b', 'c', 'd']
     """
 
+    learns_from_label_sets = True
+
     def __init__(self, learner: ClassTreeLearner, *, random_state: Any = None) -> None:
         self.learner = learner
         self.random_state = random_state
@@ -204,11 +208,20 @@ class ShuffledTree(BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ShuffledTree:
         """Learn the hierarchy; see `ClassTreeLearner.fit`."""
         rng = check_random_state(self.random_state)
-        names, codes = sorted_classes(label_column(y))
+        others = None
+        if isinstance(y, NodeLabels):
+            names, members, others = LabelSets.of(read_label_sets(y))
+        else:
+            names, codes = sorted_classes(label_column(y))
         order = rng.permutation(len(names))
         learner = clone(self.learner)
         if "random_state" in learner.get_params():
             learner.set_params(random_state=int(rng.randint(2**31 - 1)))
-        self.learner_ = learner.fit(X, np.argsort(order)[codes], sample_weight)
-        self.hierarchy_ = learner.tree_.to_hierarchy(names[order][learner.classes_])
+        shuffled = members[:, order] if isinstance(y, NodeLabels) else np.argsort(order)[codes]
+        self.learner_ = learner.fit(X, shuffled, sample_weight)
+        self.hierarchy_ = learner.tree_.to_hierarchy(names[order][learner.classes_], others)
         return self
+
+    def encode(self, y: Any, *, skip_unknown: bool = False) -> NodeLabels:
+        """Encode labels as nodes of ``hierarchy_``; see `ClassTreeLearner.encode`."""
+        return encode_label_sets(self.hierarchy_, y, skip_unknown=skip_unknown)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import FloatArray
-from palmette.base._grow import IntArray, Partition
+from palmette.base._grow import IntArray, Partition, assign_with_capacity
 from palmette.exceptions import PalmetteError
 
 _TOLERANCE = 1e-9  # relative: distances that differ by less are equal
@@ -118,38 +118,6 @@ class BalancedKMeans(Partition):
             assigned = moved
         spread = _distances(gram, assigned, k)[np.arange(len(assigned)), assigned].sum()
         return assigned, float(spread)
-
-
-def assign_with_capacity(distances: FloatArray, size: int) -> NDArray[np.int64]:
-    """Assign labels to near clusters of at most `size` labels each: int array of shape (n_labels,).
-
-    Every label is assigned to its nearest cluster; a cluster that is too large refuses its farthest
-    labels, which are assigned to their next nearest cluster. The result does not depend on the
-    order in which clusters refuse labels.
-
-    Parameters
-    ----------
-    distances : array of shape (n_labels, k)
-        Ties are decided in favour of the first cluster and of the first label.
-    size : int
-
-    Examples
-    --------
-    >>> assign_with_capacity(np.array([[1.0, 9.0], [2.0, 3.0], [3.0, 9.0]]), 2).tolist()
-    [0, 0, 1]
-    """
-    n_labels, k = distances.shape
-    preferences = np.argsort(distances, axis=1, kind="stable")
-    n_refusals = np.zeros(n_labels, dtype=np.int64)  # number of clusters that refused the label
-    while True:
-        assigned = preferences[np.arange(n_labels), n_refusals]
-        too_large = np.flatnonzero(np.bincount(assigned, minlength=k) > size)
-        if not len(too_large):
-            return assigned
-        for cluster in too_large.tolist():
-            members = np.flatnonzero(assigned == cluster)
-            order = np.argsort(distances[members, cluster], kind="stable")
-            n_refusals[members[order[size:]]] += 1
 
 
 def _distances(gram: sparse.csr_array, assigned: NDArray[np.int64], k: int) -> FloatArray:

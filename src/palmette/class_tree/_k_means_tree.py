@@ -1,0 +1,144 @@
+"""KMeansTree: balanced spherical k-means over class means, for many classes or labels."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+from palmette.base._grow import ClassProblem, IntArray, assign_with_capacity
+from palmette.class_tree._learner import ClassTreeLearner
+from palmette.exceptions import PalmetteError
+
+_TIE = 1e-9  # cosines that differ by less are equal
+
+
+class KMeansTree(ClassTreeLearner):
+    """Divide classes by balanced k-means of their means, scaled to length one.
+
+    A group has many parts of nearly equal size, and groups of at most `leaf_size` classes are not
+    divided, so that trees of many classes are shallow: 100,000 labels need three levels. It is the
+    tree that `ClassTreeClassifier` learns over label sets by default.
+
+    Parameters
+    ----------
+    branching : int, default=16
+        Maximum number of parts of a group; fewer if they would have less than `leaf_size` classes.
+    leaf_size : int, default=100
+        Maximum number of classes in a group that is not divided.
+    max_iter : int, default=20
+        Maximum number of iterations of k-means.
+    max_depth : int, optional
+        Groups at this depth are not divided.
+    random_state : int, RandomState or None, default=0
+        Seed of the first centres.
+
+    Attributes
+    ----------
+    hierarchy_ : Hierarchy
+        Its leaves are the classes.
+    classes_ : array of shape (n_classes,)
+    tree_ : GrownTree
+        The groups of classes, as positions in ``classes_``.
+
+    References
+    ----------
+    Prabhu, Kag, Harsola, Agrawal, Varma, Parabel: partitioned label trees for extreme
+    classification, WWW 2018 (balanced spherical 2-means).
+
+    Examples
+    --------
+    >>> X = [[1.0, 0.0], [0.0, 1.0], [0.9, 0.1], [0.1, 0.9]]
+    >>> tree = KMeansTree(2, leaf_size=2).fit(X, list("abcd"))
+    >>> print(tree.hierarchy_.draw())
+    root
+    ├─ group 1
+    │  ├─ a
+    │  └─ c
+    └─ group 2
+       ├─ b
+       └─ d
+    """
+
+    _one_blas_thread = True
+
+    def __init__(
+        self,
+        branching: int = 16,
+        *,
+        leaf_size: int = 100,
+        max_iter: int = 20,
+        max_depth: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.branching = branching
+        self.leaf_size = leaf_size
+        self.max_iter = max_iter
+        self.max_depth = max_depth
+        self.random_state = random_state
+
+    def _begin(self, problem: ClassProblem) -> _Directions:
+        for name, least in (("branching", 2), ("max_iter", 1)):
+            given = getattr(self, name)
+            if not isinstance(given, Integral) or given < least:
+                raise PalmetteError(f"{name}={given!r}: expected an integer of at least {least}.")
+        return _Directions(problem, normalize(problem.statistics.sum))
+
+    def _split(self, state: _Directions, classes: IntArray, node: int) -> list[IntArray]:
+        """Divide the classes of a node; see `Partition.split`."""
+        n_parts = min(int(self.branching), -(-len(classes) // int(self.leaf_size)))
+        points = _with_used_columns(state.points[classes])
+        rng = state.problem.rng(int(classes[0]), len(classes))  # whatever was divided before
+        part = _balanced_k_means(points, n_parts, int(self.max_iter), rng)
+        groups = [classes[part == k] for k in range(n_parts)]
+        return sorted((group for group in groups if group.size), key=lambda group: group[0])
+
+
+class _Directions(NamedTuple):
+    """Sums of the classes, scaled to length one."""
+
+    problem: ClassProblem
+    points: Any
+
+
+def _with_used_columns(points: Any) -> Any:
+    """Return sparse points without the columns that are zero: most, if there are few points."""
+    if not sparse.issparse(points):
+        return points
+    points = sparse.csr_array(points)
+    used, columns = np.unique(points.indices, return_inverse=True)
+    content = points.data, columns, points.indptr
+    return sparse.csr_array(content, shape=(points.shape[0], len(used)))
+
+
+def _balanced_k_means(
+    points: Any, n_parts: int, max_iter: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return the part of every point: of equal sizes, up to one, and of similar directions.
+
+    Parameters
+    ----------
+    points : array or CSR array of shape (n, n_features)
+        Rows of length one, or zero.
+    n_parts, max_iter : int
+    rng : Generator
+        Draws the first centres among the points.
+    """
+    n = points.shape[0]
+    size = -(-n // n_parts)
+    centres = points[np.sort(rng.choice(n, n_parts, replace=False))]
+    part = np.full(n, -1)
+    for _ in range(max_iter):
+        dense = centres.toarray() if sparse.issparse(centres) else np.asarray(centres)
+        cosines = np.asarray(points @ dense.T)
+        moved = assign_with_capacity(-np.rint(cosines / _TIE) * _TIE, size)
+        if np.array_equal(moved, part):
+            break
+        part = moved
+        ones = np.ones(n), (part, np.arange(n))
+        centres = normalize(sparse.csr_array(ones, shape=(n_parts, n)) @ points)
+    return part

@@ -1,0 +1,383 @@
+"""Probabilistic label trees: class trees for rows with label sets.
+
+An option of a node is true of a row if any label below it is. Its classifier is trained on the rows
+of which the node is true, and its score is the probability given the node: the probability of a
+label is the product along its path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import minimize_scalar
+from sklearn.base import clone
+
+from palmette._arrays import FloatArray, count_rows, row_chunks, take_rows
+from palmette.class_tree._linear import LinearRouter, scaled_cost
+from palmette.class_tree._linear_routes import FlatRows, LinearRoutes, check_routes
+from palmette.class_tree._routing import OptionTable, Run
+from palmette.class_tree._set_routing import LabelOptions, TermScale, owners
+from palmette.persistence.checks import numbers, require, within
+
+_HELD_OUT = 0.3  # share of the rows on which settings and the threshold are chosen
+_TRIAL_ROWS = 30_000  # maximum number of rows for the choice
+_CELLS = 2**23  # maximum number of probabilities of all nodes for the threshold
+_MANY_POSITIVES = 40  # rows per label from which less weight of the loss is better
+_FACTORS = (0.3, 3.0)  # steps of C
+_PRUNE = 0.1  # of rows of length one: a quarter of the weights is left
+_EXPONENTS = (-1.5, 1.5)  # logarithms: if held-out rows are separated, any would do
+_AT = 5  # settings are compared by nDCG at this number of labels
+
+
+@dataclass(eq=False)
+class LabelTree:
+    """A fitted label tree.
+
+    Parameters
+    ----------
+    table, columns, leaves : as in `LabelOptions`
+    routes : LinearRoutes
+    scale : TermScale or None
+    searches : bool
+        Whether labels are the classes of the tree, and can be found by a beam search.
+    exponent : float
+        Scores to this power are probabilities.
+    threshold : float
+        Probability from which a label is predicted.
+    n_answers : int
+        Number of labels per row that a search looks for.
+    """
+
+    table: OptionTable
+    columns: NDArray[np.intp]
+    leaves: NDArray[np.intp]
+    routes: LinearRoutes
+    scale: TermScale | None
+    searches: bool
+    exponent: float = 1.0
+    threshold: float = 0.5
+    n_answers: int = 20
+
+    def check_arrays(self) -> None:
+        """Check arrays that were read from a file; see `palmette.persistence.checks`."""
+        require(isinstance(self.routes, LinearRoutes), "the routes of a label tree are missing")
+        require(self.routes.link.startswith("label_"), "the routes are not those of label sets")
+        require(isinstance(self.table, OptionTable), "the options of a label tree are missing")
+        check_routes(self.routes, self.table, self.routes.n_features, len(self.leaves))
+        columns = numbers(self.columns, np.int64, 1, "columns")
+        leaves = numbers(self.leaves, np.int64, 1, "leaves")
+        require(len(columns) == self.table.n_options, "options and columns do not fit together")
+        require(np.array_equal(np.sort(columns), np.arange(len(columns))), "a column is missing")
+        require(within(leaves, len(columns)), "a class of a label tree does not exist")
+        if self.scale is not None:
+            require(isinstance(self.scale, TermScale), "the scale of a label tree is unknown")
+            fits = len(self.scale.weights_) == self.routes.n_features
+            require(fits, "the scale has another number of features")
+        for name in ("exponent", "threshold"):
+            value = getattr(self, name)
+            require(type(value) is float and 0 <= value < np.inf, f"{name} is not a number")
+        require(type(self.searches) is bool, "searches is neither True nor False")
+        require(type(self.n_answers) is int and self.n_answers > 0, "n_answers is not positive")
+
+    def prepare(self, X: Any) -> FlatRows:
+        """Return rows as the routes take them."""
+        return self.routes.prepare(X if self.scale is None else self.scale.transform(X))
+
+    def best(self, X: Any, k: int, beam: int) -> tuple[NDArray[np.intp], FloatArray]:
+        """Find the best labels of every row by a beam search.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+        k : int
+        beam : int
+            Number of nodes that are followed at every level.
+
+        Returns
+        -------
+        columns : int array of shape (n_samples, k)
+            Best first; -1 if the search found fewer labels.
+        proba : array of shape (n_samples, k)
+        """
+        k = min(k, len(self.leaves))
+        labels, totals = self.routes.follow(self.prepare(X), self.table, max(k, beam), beam)
+        labels, totals = labels[:, :k], totals[:, :k]
+        return np.where(labels < 0, -1, self.leaves[labels]), np.exp(self.exponent * totals)
+
+    def proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of all columns, of shape (n_samples, n_columns)."""
+        rows, table = self.prepare(X), self.table
+        found = np.empty((len(rows), table.n_options))
+        reach = np.zeros((table.n_nodes, len(rows)))
+        all_scores, every = self.routes.score_all(rows), np.arange(len(rows), dtype=np.int64)
+        for node, size in enumerate(table.sizes.tolist()):
+            options = slice(table.first[node], table.first[node + 1])
+            if all_scores is not None:
+                scores = all_scores[:, options]
+            else:
+                starts = np.arange(len(rows) + 1, dtype=np.int64) * size
+                visited = np.full(len(rows), node, dtype=np.int32)
+                scores = self.routes.score(rows, every, visited, starts).reshape(-1, size)
+            totals = scores + reach[node][:, None]
+            leads_on = table.targets[options] >= 0
+            reach[table.targets[options][leads_on]] = totals[:, leads_on].T
+            found[:, self.columns[options]] = np.exp(self.exponent * totals)
+        return found
+
+
+class LabelTreeFit(NamedTuple):
+    """What is needed to fit a label tree.
+
+    Parameters
+    ----------
+    options : LabelOptions
+    targets : sparse bool array of shape (n_samples, n_columns)
+    weights : array of shape (n_samples,), optional
+    router : LinearRouter
+    chooses : bool
+        Whether the weight of the loss and the scale of sparse rows are chosen on held-out rows.
+    searches : bool
+        Whether labels are the classes of the tree, found by a search; else all columns are labels.
+    beam : int
+    exponent : float or None
+        None: found on held-out rows.
+    seed : int
+    run : callable
+    """
+
+    options: LabelOptions
+    targets: sparse.csr_array
+    weights: FloatArray | None
+    router: LinearRouter
+    chooses: bool
+    searches: bool
+    beam: int
+    exponent: float | None
+    seed: int
+    run: Run
+
+    def fit(self, X: Any) -> tuple[LabelTree, LinearRouter, dict[str, float]]:
+        """Choose the settings, if they are open, and train the classifiers on all rows.
+
+        Returns
+        -------
+        tree : LabelTree
+        router : LinearRouter
+            With the settings that were chosen.
+        scores : dict of str to float
+            nDCG at 5 of the settings that were compared, on held-out rows.
+        """
+        trial = _Trial(self, X)
+        setting = trial.choose() if self.chooses else trial.first()
+        scale, router = trial.scale(setting.idf), trial.router(setting)
+        tree = self._train(_scaled(X, scale), self.targets, self.weights, router, scale)
+        held = trial.held(setting)
+        if held is not None:
+            tree.exponent = held.exponent if self.exponent is None else self.exponent
+            tree.threshold = float(held.threshold**tree.exponent)
+        elif self.exponent is not None:
+            tree.exponent = self.exponent
+        return tree, router, {trial.name(each): one.ndcg for each, one in trial.found.items()}
+
+    def _train(
+        self,
+        X: Any,
+        targets: sparse.csr_array,
+        weights: FloatArray | None,
+        router: LinearRouter,
+        scale: TermScale | None,
+    ) -> LabelTree:
+        problem = self.options.problem(X, targets, weights, self.seed, self.run)
+        routes = router.train_sets(problem)
+        leaves = self.options.leaves
+        most = int(np.diff(self.targets.indptr).max(initial=1))
+        n_answers = max(1, min(len(leaves), max(20, 2 * most)))
+        return LabelTree(*self.options, routes, scale, self.searches, n_answers=n_answers)
+
+
+def _scaled(X: Any, scale: TermScale | None) -> Any:
+    return X if scale is None else scale.transform(X)
+
+
+# ---------------------------------------------------------------------- choosing on held-out rows
+
+
+class _Setting(NamedTuple):
+    """Settings that are compared: C, and the scale of the rows, None for unchanged rows."""
+
+    C: float
+    idf: bool | None
+
+
+class _Held(NamedTuple):
+    """Results on held-out rows: nDCG, and the threshold and exponent of the scores."""
+
+    ndcg: float
+    threshold: float
+    exponent: float
+
+
+class _Trial:
+    """Classifiers on two thirds of the rows with different settings, compared on the others."""
+
+    def __init__(self, fit: LabelTreeFit, X: Any) -> None:
+        self.fit, self.X = fit, X
+        self.found: dict[_Setting, _Held] = {}
+        self._scales: dict[bool, TermScale] = {}
+        rng = np.random.default_rng([fit.seed, 1])
+        rows = rng.permutation(count_rows(X))[:_TRIAL_ROWS]
+        n_held = int(_HELD_OUT * len(rows))
+        self.held_rows, self.train_rows = np.sort(rows[:n_held]), np.sort(rows[n_held:])
+
+    def scale(self, idf: bool | None) -> TermScale | None:
+        """Return the scale of all rows."""
+        if idf is None:
+            return None
+        if idf not in self._scales:
+            self._scales[idf] = TermScale(idf).fit(self.X, self.fit.weights)
+        return self._scales[idf]
+
+    def router(self, setting: _Setting) -> LinearRouter:
+        """Return the router with some settings."""
+        found: LinearRouter = clone(self.fit.router).set_params(C=setting.C)
+        return found
+
+    def name(self, setting: _Setting) -> str:
+        """Return the name of settings, for users."""
+        how = {None: "", True: ", rows of length one with idf", False: ", rows of length one"}
+        return f"C={setting.C:.3g}{how[setting.idf]}"
+
+    def first(self) -> _Setting:
+        """Return the settings that need no comparison."""
+        given = self.fit.router.C
+        idf: bool | None = None
+        if self.fit.chooses and sparse.issparse(self.X):
+            idf = not (self.X.data < 0).any()
+        if not isinstance(given, str):
+            return _Setting(float(given), idf)
+        n_positives = self.fit.targets[:, self.fit.options.leaves].nnz
+        many = n_positives >= _MANY_POSITIVES * len(self.fit.options.leaves)
+        base = _FACTORS[0] if many else 1.0
+        if idf is not None:
+            return _Setting(base, idf)  # rows of length one
+        return _Setting(scaled_cost(FlatRows.of(self.X), self.fit.weights, base), None)
+
+    def choose(self) -> _Setting:
+        """Return the best settings: first of the rows, then C in steps while they help."""
+        best = self.first()
+        if self.held(best) is None:
+            return best
+        if best.idf:
+            best = self._better([best, best._replace(idf=False)])
+        first = best
+        for factor in _FACTORS:
+            for power in (1, 2):
+                other = first._replace(C=first.C * factor**power)
+                if self._better([best, other]) != other:
+                    break
+                best = other
+            if best != first:
+                break
+        return best
+
+    def _better(self, settings: list[_Setting]) -> _Setting:
+        """Return the best of some settings; the first of equal ones."""
+        return max(settings, key=lambda each: (self.held(each) or _Held(-1.0, 0.5, 1.0)).ndcg)
+
+    def held(self, setting: _Setting) -> _Held | None:
+        """Return the results of settings; None if there are no held-out rows with labels."""
+        if setting in self.found:
+            return self.found[setting]
+        fit, weights = self.fit, self.fit.weights
+        truth = fit.targets[self.held_rows]
+        if not truth[:, fit.options.leaves].nnz or not fit.targets[self.train_rows].nnz:
+            return None
+        X = _scaled(self.X, self.scale(setting.idf))
+        tree = fit._train(
+            take_rows(X, self.train_rows),
+            fit.targets[self.train_rows],
+            None if weights is None else weights[self.train_rows],
+            self.router(setting),
+            None,  # the rows are scaled already
+        )
+        each = np.ones(len(self.held_rows)) if weights is None else weights[self.held_rows]
+        self.found[setting] = _measure(tree, take_rows(X, self.held_rows), truth, each, fit)
+        return self.found[setting]
+
+
+def _measure(
+    tree: LabelTree, X: Any, truth: sparse.csr_array, weights: FloatArray, fit: LabelTreeFit
+) -> _Held:
+    """Measure a tree on held-out rows."""
+    k = max(_AT, tree.n_answers if fit.searches else _AT)
+    columns, scores = tree.best(X, k, fit.beam)
+    hits = _are_true(truth, columns)
+    ndcg = _ndcg(hits[:, :_AT], np.diff(truth[:, tree.leaves].indptr), weights)
+    if fit.searches:
+        each = np.broadcast_to(weights[:, None], hits.shape)
+        n_true = float(weights @ np.diff(truth[:, tree.leaves].indptr))
+        pairs = scores[columns >= 0], hits[columns >= 0], each[columns >= 0]
+    else:
+        rows = np.arange(max(1, min(len(weights), _CELLS // truth.shape[1])))
+        parts = [
+            tree.proba(take_rows(X, rows[chunk]))
+            for chunk in row_chunks(len(rows), 4 * truth.shape[1])
+        ]
+        scores = np.concatenate(parts)
+        shape = (len(rows), truth.shape[1])
+        hits = truth[rows].toarray().astype(bool)
+        each = np.broadcast_to(weights[rows, None], shape)
+        n_true = float((each * hits).sum())
+        pairs = scores.ravel(), hits.ravel(), each.ravel()
+    return _Held(ndcg, _best_threshold(*pairs, n_true), _best_exponent(*pairs))
+
+
+def _are_true(truth: sparse.csr_array, columns: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return whether columns are true of their rows: bool, of the shape of `columns`."""
+    n_columns = truth.shape[1]
+    known = np.sort(owners(truth) * n_columns + truth.indices)
+    wanted = np.arange(len(columns))[:, None] * n_columns + columns
+    place = np.searchsorted(known, wanted).clip(max=max(len(known) - 1, 0))
+    return np.asarray((known[place] == wanted) & (columns >= 0))
+
+
+def _ndcg(hits: NDArray[np.bool_], n_true: NDArray[Any], weights: FloatArray) -> float:
+    """Return the mean nDCG of rows with labels."""
+    gains = 1.0 / np.log2(np.arange(hits.shape[1]) + 2.0)
+    ideal = np.concatenate([[0.0], np.cumsum(gains)])[np.minimum(n_true, hits.shape[1])]
+    has = n_true > 0
+    return float(np.average((hits[has] @ gains) / ideal[has], weights=weights[has]))
+
+
+def _best_threshold(
+    scores: FloatArray, hits: NDArray[np.bool_], weights: FloatArray, n_true: float
+) -> float:
+    """Return the threshold of all labels with the best micro-F1, between two scores."""
+    order = np.argsort(-scores, kind="stable")
+    scores, right = scores[order], np.cumsum((weights * hits)[order])
+    f1 = 2.0 * right / (np.cumsum(weights[order]) + n_true)
+    f1[:-1][scores[:-1] == scores[1:]] = -1.0  # equal scores are predicted together
+    last = int(np.argmax(f1))
+    lower = scores[last + 1] if last + 1 < len(scores) else 0.0
+    return float((scores[last] + lower) / 2.0)
+
+
+def _best_exponent(scores: FloatArray, hits: NDArray[np.bool_], weights: FloatArray) -> float:
+    """Return the exponent of the scores with the largest likelihood."""
+    logs = np.log(np.clip(scores, 1e-12, 1.0 - 1e-9))
+
+    def loss(log_exponent: float) -> float:
+        found = np.exp(log_exponent) * logs
+        missed = np.log(-np.expm1(np.minimum(found, -1e-12)))
+        return -float(weights @ np.where(hits, found, missed))
+
+    return float(np.exp(minimize_scalar(loss, bounds=_EXPONENTS, method="bounded").x))
+
+
+def set_router(sparse_rows: bool, loss: str = "squared_hinge") -> LinearRouter:
+    """Return the router that is used for label sets by default."""
+    return LinearRouter(loss, tol=0.1, prune=_PRUNE if sparse_rows else 0.0)
