@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from tests.table.goods import make_goods
 
 from palmette import Hierarchy
+from palmette.base._scratch import Scratch
 from palmette.cli.fit import fit
 from palmette.persistence import load
 
@@ -188,6 +190,23 @@ def test_standard_input(palmette, goods, monkeypatch):
 def test_mistakes_are_one_message_and_no_file(fails, goods, words, message):
     assert message in fails("fit", *words)
     assert not list(Path().glob("*.palmette"))
+
+
+@pytest.mark.parametrize("fault", ["is full", "has vanished"])
+def test_a_scratch_folder_that_fails_leaves_nothing(palmette, goods, monkeypatch, fault):
+    def write(self, name, array):
+        with self._explaining():
+            raise OSError(errno.ENOSPC, "") if fault == "is full" else FileNotFoundError(self.path)
+
+    monkeypatch.setattr(Scratch, "append", write)
+    words = ("--target", "kind", "--memory", "1e-9", "--scratch", ".")
+    result = palmette("fit", "goods.csv", *words, *QUICK)
+    assert result.exit_code == 2
+    told = " ".join(result.stderr.split())
+    assert "rows, too many for the memory: a fit to all rows in memory needs about" in told
+    assert "GiB in the scratch folder" in told
+    assert re.search(rf"error: the scratch folder \S+ {fault}.*: nothing was fitted", told)
+    assert [path.name for path in Path().iterdir()] == ["goods.csv"]
 
 
 def test_the_summary_is_in_the_file(palmette, goods):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
+import weakref
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,7 @@ from palmette.table import _large, fit_table
 from palmette.table._large import (
     LargeTable,
     draw_numbers,
+    expected_rows,
     read_or_sample,
     stratified_rows,
     usable_memory,
@@ -70,6 +73,49 @@ def fitted(path, **options):
 # ---------------------------------------------------------------------- the sample
 
 
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "csv.gz"])
+def test_the_number_of_rows_is_known_before_they_are_read(tmp_path, monkeypatch, suffix):
+    monkeypatch.setattr(_large, "_HEAD_BYTES", 5000)
+    path = tmp_path / f"goods.{suffix}"
+    if suffix == "parquet":
+        goods().to_parquet(path)
+    elif suffix == "jsonl":
+        goods().to_json(path, orient="records", lines=True)
+    else:
+        goods().to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",")
+    found = expected_rows(TableSource.of(path))
+    if suffix == "csv.gz":
+        assert found is None
+        return
+    np.testing.assert_allclose(found, N_ROWS, rtol=0 if suffix == "parquet" else 0.1)
+    both = expected_rows(TableSource.of([str(path), str(path)]))
+    np.testing.assert_allclose(both, 2 * N_ROWS, rtol=0 if suffix == "parquet" else 0.1)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_memory_is_estimated_and_told(table, monkeypatch, known):
+    if not known:
+        monkeypatch.setattr(_large, "expected_rows", lambda source: None)
+    monkeypatch.setattr(_large, "_HEAD_ROWS", 100)
+    monkeypatch.setattr(_large, "_bytes_needed", lambda frame: len(frame) * 2**20)
+    monkeypatch.setattr(_large, "_CHUNK_ROWS", 50)
+    read = []
+    monkeypatch.setattr(_large, "join_parts", lambda parts: read.append(len(parts)) or parts[0])
+    said = []
+    found = read_or_sample(TableSource.of(table), "kind", 1.0, 0, tell=said.append)
+    assert isinstance(found, LargeTable)
+    assert said == [
+        "the table has 1,200 rows, too many for the memory: a fit to all rows in memory needs "
+        f"about 1.2 GiB, and 1.0 may be used. Models are compared on {len(found.rows):,} rows, and "
+        "the best one reads its rows from disk if it can"
+    ]
+    assert not isinstance(
+        read_or_sample(TableSource.of(table), "kind", 1.25, 0, tell=said.append), LargeTable
+    )
+    assert said[1:] == ["a fit to all rows in memory needs about 1.2 GiB, and 1.2 may be used"]
+    read_or_sample(TableSource.of(table), "kind", 1.25, 0)
+
+
 def test_a_table_that_fits_is_read_whole(table):
     found = read_or_sample(TableSource.of(table), "kind", 1.0, 0)
     pd.testing.assert_frame_equal(
@@ -97,10 +143,13 @@ def test_the_sample_has_the_smallest_numbers_and_every_target(table):
 
 
 @pytest.mark.parametrize("n_rows", [1, 77, 5000])
-def test_the_size_of_the_chunks_changes_nothing(table, monkeypatch, n_rows):
-    expected = read_or_sample(TableSource.of(table), "kind", TINY, 0)
+@pytest.mark.parametrize("memory", [TINY, 2e-4])
+def test_the_size_of_the_chunks_changes_nothing(table, monkeypatch, n_rows, memory):
+    monkeypatch.setattr(_large, "_HEAD_ROWS", 100)
+    monkeypatch.setattr(_large, "_LEAST_SAMPLE", 5)
+    expected = read_or_sample(TableSource.of(table), "kind", memory, 0)
     monkeypatch.setattr(_large, "_CHUNK_ROWS", n_rows)
-    found = read_or_sample(TableSource.of(table), "kind", TINY, 0)
+    found = read_or_sample(TableSource.of(table), "kind", memory, 0)
     np.testing.assert_array_equal(found.rows, expected.rows)
     np.testing.assert_array_equal(found.codes, expected.codes)
     pd.testing.assert_frame_equal(found.sample, expected.sample)
@@ -180,6 +229,29 @@ def test_chunks_change_nothing_in_the_model(table, monkeypatch):
     expected = fitted(table).predict_proba(X)
     monkeypatch.setattr(_large, "_CHUNK_ROWS", 111)
     np.testing.assert_array_equal(fitted(table).predict_proba(X), expected)
+
+
+def test_chunks_are_read_in_order_and_one_is_in_memory_at_a_time(table, monkeypatch):
+    alive, most, begun = weakref.WeakSet(), [], []
+    read = _large.read_parts
+
+    def watched(source, rows):
+        begun.append(0)
+        for part in read(source, rows):
+            assert part.lines[0] == begun[-1] * 100 + 2  # after the line of names
+            begun[-1] += 1
+            manager = part.frame._mgr
+            alive.add(manager)
+            most.append(len(alive))
+            yield part
+            del part, manager
+
+    monkeypatch.setattr(_large, "read_parts", watched)
+    monkeypatch.setattr(_large, "_CHUNK_ROWS", 100)
+    monkeypatch.setattr(_large, "_HEAD_ROWS", 100)
+    fitted(table)
+    assert begun == [12, 12]  # the sample, and the features of all rows
+    assert max(most) <= 3  # the chunk before is still named while the next one is read
 
 
 def test_a_folder_gives_the_model_of_one_file(table, tmp_path):
@@ -268,6 +340,20 @@ def test_a_disk_that_is_too_small(table, monkeypatch):
     monkeypatch.setattr(_scratch, "_SPARE", 2**62)
     with pytest.raises(PalmetteError, match=r"need about 0.0 GiB in the scratch folder .* free"):
         fitted(table)
+
+
+def test_a_scratch_folder_that_vanishes_in_the_middle(table, tmp_path, monkeypatch):
+    append, place = Scratch.append, tmp_path / "scratch"
+    place.mkdir()
+
+    def write(self, name, array):
+        append(self, name, array)
+        shutil.rmtree(self.path)
+
+    monkeypatch.setattr(Scratch, "append", write)
+    with pytest.raises(PalmetteError, match=r"the scratch folder .* has vanished: nothing was"):
+        fitted(table, scratch=place)
+    assert list(place.iterdir()) == []
 
 
 def test_a_table_that_changes_between_the_readings(table):

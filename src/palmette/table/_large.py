@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._arrays import IntArray, OffsetArray
+from palmette._files import plain_suffix
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.table._delimited import Part
 from palmette.table._reading import join_parts, read_parts
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 GIB = 2**30
 _CHUNK_ROWS = 50_000
+_HEAD_ROWS = 20_000  # whose memory is measured
+_HEAD_BYTES = 2**20  # of a text, whose lines are counted
+_WORTH_TELLING = GIB / 2  # a smaller need of memory is not told
 _SAMPLE_ROWS = 200_000
 _LEAST_SAMPLE = 20_000
 _ROWS_PER_TARGET = 3  # of every distinct target, if there are as many
@@ -89,8 +93,12 @@ def read_or_sample(
     memory: float | None,
     seed: int,
     tick: Callable[[str], None] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Part | LargeTable:
     """Read a table whole if a fit to it needs at most some memory; else draw a sample.
+
+    The memory is estimated from the first rows, and from the number of rows as far as it is known
+    before they are read.
 
     The sample consists of the rows with the smallest pseudo-random numbers, which depend on the
     seed and the number of a row only, and of some rows of every target. The size of the chunks
@@ -105,21 +113,32 @@ def read_or_sample(
     seed : int
     tick : callable, optional
         Called with what is being done.
+    tell : callable, optional
+        Called with the estimate of the memory, and what follows from it.
     """
     allowed = usable_memory(memory)
+    chunks = read_parts(source, _CHUNK_ROWS)
     parts: list[Part] = []
-    needed, chunks = 0.0, read_parts(source, _CHUNK_ROWS)
+    n_read = 0
     for part in chunks:
         parts.append(part)
-        needed += _bytes_needed(part.frame)
-        if needed > allowed:
+        n_read += len(part.frame)
+        if n_read >= _HEAD_ROWS:
             break
-    else:
-        return join_parts(parts)
-    if source.name == STDIN or source.format == "excel":
-        return join_parts([*parts, *chunks])  # it cannot be read again
-    n_read = sum(len(part.frame) for part in parts)
-    size = int(np.clip(allowed / 10 / (needed / n_read), _LEAST_SAMPLE, _SAMPLE_ROWS))
+    head = join_parts(parts).frame.iloc[:_HEAD_ROWS]
+    per_row = _bytes_needed(head) / len(head)
+    reads_again = source.name != STDIN and source.format != "excel"
+    if not reads_again or max(n_read, expected_rows(source) or 0) * per_row <= allowed:
+        for part in chunks:
+            parts.append(part)
+            n_read += len(part.frame)
+            if reads_again and n_read * per_row > allowed:
+                break
+        else:
+            if tell is not None and n_read * per_row > min(allowed, _WORTH_TELLING):
+                tell(_memory_words(n_read * per_row, allowed))
+            return join_parts(parts)
+    size = int(np.clip(allowed / 10 / per_row, _LEAST_SAMPLE, _SAMPLE_ROWS))
     columns = find_columns(target, list(parts[0].frame.columns))
     sampler = _Sampler(columns, size, seed, source.title)
     while parts:
@@ -128,7 +147,42 @@ def read_or_sample(
         sampler.add(part.frame)
         if tick is not None:
             tick(f"reading the table: {sampler.n_rows:,} rows")
-    return sampler.finish(source)
+    found = sampler.finish(source)
+    if tell is not None:
+        tell(
+            f"the table has {found.n_rows:,} rows, too many for the memory: "
+            f"{_memory_words(found.n_rows * per_row, allowed)}. Models are compared on "
+            f"{len(found.rows):,} rows, and the best one reads its rows from disk if it can"
+        )
+    return found
+
+
+def _memory_words(needed: float, allowed: float) -> str:
+    return (
+        f"a fit to all rows in memory needs about {needed / GIB:.1f} GiB, and {allowed / GIB:.1f} "
+        "may be used"
+    )
+
+
+def expected_rows(source: TableSource) -> float | None:
+    """Return about how many rows a table has, without reading it; None if that cannot be told.
+
+    Parquet files tell it. Of text files, the lines at the beginning of the first file tell how many
+    there are in all bytes; compressed ones do not.
+    """
+    files = source.parts()
+    paths = [Path(file.name) for file in files]
+    if source.format == "parquet":
+        import pyarrow.parquet as pq
+
+        if any(file.open_seekable() != file.name for file in files):
+            return None
+        return float(sum(pq.read_metadata(path).num_rows for path in paths))
+    if any(plain_suffix(path) != path.suffix.lower() or path.suffix == ".zst" for path in paths):
+        return None
+    with files[0].open() as stream:
+        head = stream.read(_HEAD_BYTES)
+    return sum(path.stat().st_size for path in paths) * head.count(b"\n") / max(len(head), 1)
 
 
 def usable_memory(memory: float | None) -> float:

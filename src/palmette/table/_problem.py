@@ -184,15 +184,10 @@ def read_problem(
         source = replace(source, bad=bad)
     large: LargeTable | None = None
     if isinstance(source, TableSource):
-        found_rows = read_or_sample(source, target, memory, seed, tick)
+        found_rows = read_or_sample(source, target, memory, seed, tick, tell)
         if isinstance(found_rows, LargeTable):
             large, lines = found_rows, None
             frame = large.sample
-            if tell is not None:
-                tell(
-                    f"the table has {large.n_rows:,} rows, too many for the memory: models are "
-                    f"compared on {len(frame):,} of them"
-                )
         else:
             frame, lines = found_rows
     else:
