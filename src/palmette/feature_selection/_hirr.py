@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from palmette._arrays import FloatArray
+from palmette.base._devices import torch_device
 from palmette.exceptions import PalmetteError
 from palmette.feature_selection._base import FeatureScore, NodeScores, ScoringProblem
 from palmette.feature_selection._hirr_descent import row_norms
@@ -29,7 +30,6 @@ from palmette.feature_selection._hirr_problem import (
 from palmette.feature_selection._hirr_solvers import (
     SHORTEST,
     random_start,
-    ridge_start,
     solve_bcd,
     solve_irls,
 )
@@ -112,6 +112,10 @@ class HirrScore(FeatureScore):
         By default they are ranked after the others, by the correlation with the residual.
     callback : callable, optional
         Function that is called with the number of each sweep and the objective after it.
+    device : str
+        "cpu", or a CUDA device of torch such as "cuda" or "cuda:1", for dense X. There "irls"
+        solves the equations of all nodes that do not depend on each other at once, and "bcd"
+        computes its products with all rows. Scores are those of the CPU up to rounding.
 
     Notes
     -----
@@ -139,6 +143,8 @@ class HirrScore(FeatureScore):
     1.0
     """
 
+    device = "cpu"  # in files that do not know the parameter
+
     def __init__(
         self,
         lam: float = 0.03,
@@ -154,6 +160,7 @@ class HirrScore(FeatureScore):
         tol: float = 1e-6,
         support_only: bool = False,
         callback: Callable[[int, float], object] | None = None,
+        device: str = "cpu",
     ) -> None:
         self.lam = lam
         self.relative = relative
@@ -167,6 +174,7 @@ class HirrScore(FeatureScore):
         self.tol = tol
         self.support_only = support_only
         self.callback = callback
+        self.device = device
 
     @classmethod
     def published(cls, name: str, **changes: Any) -> HirrScore:
@@ -231,16 +239,32 @@ class HirrScore(FeatureScore):
             widths[:] = widths.max(initial=0)
         keep = keep or self.parent > 0 or self.sibling > 0
         scaling = self._scaling(problem.X)
-        designs: Any = RowDesigns(problem, widths, scaling, keep)
+        on_device = self._on_device(problem.X)
+        designs: Any = RowDesigns(problem, widths, scaling, keep, on_device)
         units = np.array([_units(designs[t]) for t in range(len(widths))]).reshape(-1, 3)
         maxima = units[:, 0].copy()
         if not self.relative or self.relative == "lam":
             units[:, 1:] = 1.0
         lam = self.lam * maxima if self.relative else np.full(len(maxima), float(self.lam))
         if self._choose_solver(problem, lam, maxima) == "irls":
-            designs = gram_designs(problem, widths, scaling)
+            make_grams = gram_designs if on_device is None else on_device.grams
+            designs = make_grams(problem, widths, scaling)
         parent, sibling = self.parent * units[:, 1], self.sibling * units[:, 2]
         return HirrProblem(designs, problem.parents, lam, parent, sibling, self.coupling), maxima
+
+    def _on_device(self, X: Any) -> Any:
+        """Return the rows on the device of torch, or None for the CPU."""
+        device = None if self.device == "cpu" else torch_device(self.device)
+        if device is None:
+            return None
+        if sparse.issparse(X):
+            raise PalmetteError(
+                f"X is sparse, and device={self.device!r} needs dense rows. Pass X.toarray(), or "
+                "device='cpu'."
+            )
+        from palmette.feature_selection._hirr_device import RowsOnDevice
+
+        return RowsOnDevice(X, device)
 
     def _scaling(self, X: Any) -> Scaling:
         """Return how features are scaled; the form of X, sparse or dense, changes nothing."""
@@ -267,11 +291,15 @@ class HirrScore(FeatureScore):
                 callback=self.callback,
                 n_jobs=n_jobs,
             )
-        if start is None:
-            start = random_start(hirr, seed) if self.start == "random" else ridge_start(hirr)
-        return solve_irls(
-            hirr, tol=self.tol, max_iter=self.max_iter, start=start, callback=self.callback
-        )
+        if start is None and self.start == "random":
+            start = random_start(hirr, seed)
+        settings: Any = {"tol": self.tol, "max_iter": self.max_iter, "callback": self.callback}
+        if self.device == "cpu":
+            return solve_irls(hirr, start=start, **settings)
+        from palmette.feature_selection._hirr_device import DeviceGrams, solve_irls_on_device
+
+        assert isinstance(hirr.designs, DeviceGrams)  # as posed
+        return solve_irls_on_device(hirr, hirr.designs, start=start, **settings)
 
     def _choose_solver(self, problem: ScoringProblem, lam: FloatArray, maxima: FloatArray) -> str:
         n_numbers = len(lam) * problem.n_features**2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -26,7 +26,7 @@ from palmette.feature_selection._hirr_design import (
 IndexArray = NDArray[np.int64]
 Scaling = bool | Literal["center"]
 COUPLINGS = ("full", "paper")
-_FLAT = 1e-10  # features whose relative standard deviation is smaller are constant
+FLAT = 1e-10  # features whose relative standard deviation is smaller are constant
 _KEPT = 2**25  # total size of the designs, in numbers, up to which they stay in memory
 
 
@@ -158,7 +158,10 @@ class HirrProblem:
         optimum, and 0 at the optimum. With `sibling`, it is 0 if the weights of every node are
         optimal given those of the others.
         """
-        parts = np.array([self._parts(t, weights) for t in range(self.n_tasks)])
+        return self.assess_parts(np.array([self._parts(t, weights) for t in range(self.n_tasks)]))
+
+    def assess_parts(self, parts: FloatArray) -> tuple[float, float]:
+        """Return the objective and the gap, given the parts of every task, (n_tasks, 4)."""
         square, norms, _, _ = parts.sum(axis=0)
         if self.is_coupled:  # one dual scale for all tasks
             parts = np.append(parts[:, :3].sum(axis=0), parts[:, 3].min())[None]
@@ -253,12 +256,20 @@ class RowDesigns:
         See `make_design`.
     keep : bool
         Whether all designs stay in memory; small ones do in any case.
+    make : callable, optional
+        Makes a design, with the parameters of `make_design`, which is the default.
     """
 
     def __init__(
-        self, problem: ScoringProblem, widths: IntArray, standardize: Scaling, keep: bool
+        self,
+        problem: ScoringProblem,
+        widths: IntArray,
+        standardize: Scaling,
+        keep: bool,
+        make: Callable[[ScoringProblem, NodeTask, int, Scaling], Design] | None = None,
     ) -> None:
         self.problem, self.widths, self.standardize = problem, widths, standardize
+        self._make = make or make_design
         size = problem.X.nnz if sparse.issparse(problem.X) else problem.X.size
         n_levels = int(problem.space.depth.max(initial=0))
         self._kept: list[Design | None] = [None] * len(widths)
@@ -271,7 +282,7 @@ class RowDesigns:
         design = self._kept[t]
         if design is None:
             task, width = self.problem.task(t), int(self.widths[t])
-            design = make_design(self.problem, task, width, self.standardize)
+            design = self._make(self.problem, task, width, self.standardize)
             if self._keep:
                 self._kept[t] = design
         return design
@@ -312,7 +323,7 @@ def make_design(
         X -= np.outer(unit, means)
         variance = np.einsum("ij,ij->j", X, X) / mass
         lengths = np.ones_like(variance) if standardize == "center" else np.sqrt(variance)
-        X /= np.where(variance > _FLAT**2 * second, lengths, np.inf)
+        X /= np.where(variance > FLAT**2 * second, lengths, np.inf)
     return DenseDesign(X, targets)
 
 
@@ -336,17 +347,23 @@ def gram_designs(
 
 def _grams(X: Any, problem: ScoringProblem, tasks: list[NodeTask]) -> list[FloatArray]:
     grams = [np.zeros((problem.n_features, problem.n_features)) for _ in tasks]
-    below = [np.empty(0, dtype=np.int32) for _ in tasks]
-    for t in range(len(tasks) - 1, -1, -1):  # in preorder children come after their parents
-        own = np.setdiff1d(tasks[t].rows, below[t], assume_unique=True)
+    for t, own in own_rows(problem, tasks):
         grams[t] += _gram(
             X[own], problem.weights if problem.weights is None else problem.weights[own]
         )
+        if problem.parents[t] >= 0:
+            grams[problem.parents[t]] += grams[t]
+    return grams
+
+
+def own_rows(problem: ScoringProblem, tasks: list[NodeTask]) -> Iterator[tuple[int, IndexArray]]:
+    """Yield every task, children before their parents, and the rows that no child of it has."""
+    below = [np.empty(0, dtype=np.int32) for _ in tasks]
+    for t in range(len(tasks) - 1, -1, -1):  # in preorder children come after their parents
+        yield t, np.setdiff1d(tasks[t].rows, below[t], assume_unique=True).astype(np.int64)
         parent = problem.parents[t]
         if parent >= 0:
-            grams[parent] += grams[t]
             below[parent] = np.concatenate([below[parent], tasks[t].rows])
-    return grams
 
 
 def _gram(X: Any, weights: FloatArray | None) -> FloatArray:
@@ -399,4 +416,4 @@ def _scales(second: FloatArray, means: FloatArray, standardize: Scaling) -> Floa
     variance = second - means**2
     scales = 1.0 if standardize == "center" else np.sqrt(np.maximum(variance, 0.0))
     # the tolerance is not squared, as the subtraction loses digits
-    return np.where(variance > _FLAT * second, scales, np.inf)
+    return np.where(variance > FLAT * second, scales, np.inf)
