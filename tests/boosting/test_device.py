@@ -66,6 +66,7 @@ def check_alike(models, X, atol):
         np.testing.assert_allclose(a.cover, b.cover, rtol=1e-6)
         assert a.values.dtype == b.values.dtype
     np.testing.assert_allclose(one.train_loss_, other.train_loss_, rtol=atol)
+    np.testing.assert_allclose(one.validation_loss_, other.validation_loss_, rtol=max(atol, 1e-6))
     np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=atol)
 
 
@@ -78,6 +79,12 @@ ONE_PATH = {
     "nodes": {"loss": "logistic", "max_depth": 4},
     "bags": {"loss": ("leaf_softmax", "path_softmax"), "n_bags": 2, "n_jobs": 2},
     "early stopping": {"n_iter_no_change": 2},
+    "early stopping of bags": {
+        "loss": ("leaf_softmax", "logistic"),
+        "n_bags": 1,
+        "max_depth": 3,
+        "n_iter_no_change": 2,
+    },
 }
 
 

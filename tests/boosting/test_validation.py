@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from tests.spaces import seeds
 from tests.strategies import quick
 
 from palmette.boosting._hypotheses import Samples
-from palmette.boosting._validation import Validation, split_rows
+from palmette.boosting._validation import HeldOutScores, Validation, split_rows
 from palmette.exceptions import PalmetteError
 
 
@@ -79,7 +81,9 @@ class Adds:
 
 def validation(patience, tol, done=(), losses=()):
     samples = Samples(np.zeros((3, 1), dtype=np.uint8))
-    found = Validation(samples, lambda scores: float(scores[0, 0]), patience, tol)
+    found = Validation(
+        partial(HeldOutScores, samples, lambda scores: float(scores[0, 0])), patience, tol
+    )
     found.begin(np.array([5.0], dtype=np.float32), [Adds(n) for n in done], np.array(losses))
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import version
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -35,7 +36,7 @@ from palmette.boosting._checkpoint import (
 from palmette.boosting._explain import explain
 from palmette.boosting._hypotheses import Samples, extent_of
 from palmette.boosting._importances import node_importances, node_map, overall_importances
-from palmette.boosting._validation import Validation, split_rows, tune_marginal
+from palmette.boosting._validation import HeldOutScores, Validation, split_rows, tune_marginal
 from palmette.boosting._weak import ColumnMask, TrainingRows
 from palmette.decisions._rules import Marginal, resolve_decoding
 from palmette.exceptions import PalmetteError
@@ -84,6 +85,10 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
     def _loss_on(self, targets: Any, weights: FloatArray) -> Any:
         """Return a function that computes the mean loss of scores, (n_samples, n_columns)."""
         raise NotImplementedError
+
+    def _held_out(self, samples: Samples, targets: Any, weights: FloatArray) -> Any:
+        """Return a function that makes scores of validation rows; see `Validation`."""
+        return partial(HeldOutScores, samples, self._loss_on(targets, weights))
 
     def _scale(self, votes: FloatArray, n_rounds: int) -> FloatArray:
         """Return the scores of the columns, given the sums of votes after some rounds."""
@@ -238,10 +243,9 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         validation = None
         if self.n_iter_no_change is not None:
             kept, held = split_rows(targets, self.validation_fraction, self._seed)
-            loss = self._loss_on(targets[held], weights[held])
-            validation = Validation(
-                Samples(codes[held], take_rows(X, held)), loss, self.n_iter_no_change, self.tol
-            )
+            samples = Samples(codes[held], take_rows(X, held))
+            held_out = self._held_out(samples, targets[held], weights[held])
+            validation = Validation(held_out, self.n_iter_no_change, self.tol)
             X = take_rows(X, kept)
             codes = codes.take(kept, 0, empty((len(kept), codes.shape[1]), codes.dtype))
             targets, weights = targets[kept], weights[kept]

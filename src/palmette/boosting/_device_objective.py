@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from palmette.base._devices import require_memory
 from palmette.base._fitting import Threads
 from palmette.boosting._device_tree import DeviceGradients, GroupedRows, at_once, taken
+from palmette.boosting._hypotheses import Samples
 from palmette.boosting._objectives import (
     LeafSoftmax,
     Logistic,
@@ -154,6 +155,8 @@ class DeviceObjective:
         Positive.
     learning_rate : float
     device : torch.device
+    start : float32 array of shape (n_columns,), optional
+        Initial scores; by default those of the loss.
 
     Notes
     -----
@@ -161,10 +164,17 @@ class DeviceObjective:
     float64 for small data, where `GradientObjective` has float64, too.
     """
 
-    def __init__(self, loss: Any, weights: Sums, learning_rate: float, device: Any) -> None:
+    def __init__(
+        self,
+        loss: Any,
+        weights: Sums,
+        learning_rate: float,
+        device: Any,
+        start: NDArray[np.float32] | None = None,
+    ) -> None:
         import torch
 
-        self.start = loss.start()
+        self.start = loss.start() if start is None else start
         n_samples, n_columns = len(weights), len(self.start)
         is_small = working_dtype(n_samples * n_columns) is np.float64
         dtype = torch.float64 if is_small else torch.float32
@@ -272,3 +282,45 @@ def _norm(blocks: Tensor, order: int) -> Tensor:
     import torch
 
     return torch.linalg.vector_norm(blocks, order, dim=1, dtype=torch.float64)
+
+
+class HeldOutOnDevice:
+    """Scores of validation rows on a device, and their loss; see `HeldOutScores`.
+
+    Parameters
+    ----------
+    samples : Samples
+    losses : list of Loss
+        One per model.
+    weights : array of shape (n_samples,)
+    device : torch.device
+    start : float32 array of shape (n_columns,)
+        Initial scores of all models.
+    """
+
+    def __init__(
+        self,
+        samples: Samples,
+        losses: list[Any],
+        weights: Sums,
+        device: Any,
+        start: NDArray[np.float32],
+    ) -> None:
+        starts = np.split(start, np.cumsum([loss.n_columns for loss in losses])[:-1])
+        self._samples = samples
+        self._objectives = [
+            DeviceObjective(loss, weights, 0.0, device, own)
+            for loss, own in zip(losses, starts, strict=True)
+        ]
+
+    def add(self, hypothesis: Any) -> None:
+        """Add the votes of a round."""
+        parts = getattr(hypothesis, "parts", (hypothesis,))
+        for objective, part in zip(self._objectives, parts, strict=True):
+            objective.replay(part, self._samples)
+
+    def loss(self) -> float:
+        """Return the mean over the models of the mean loss."""
+        for objective in self._objectives:
+            objective.gradients(0)
+        return float(np.mean([objective.loss for objective in self._objectives]))

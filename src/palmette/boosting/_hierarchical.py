@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from palmette.base._presets import Preset, preset, presets
 from palmette.base._scratch import Empty
 from palmette.boosting._base import BoostedClassifier, is_count
 from palmette.boosting._boost import BundledLearner, BundledObjective, RowChoice
+from palmette.boosting._hypotheses import Samples
 from palmette.boosting._members import LOSSES, Member
 from palmette.boosting._weak import SharedTreeLearner
 from palmette.decisions._rules import Marginal
@@ -296,6 +298,15 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         """
         n_models = len(self._losses()) * (1 if self.n_bags == "auto" else int(self.n_bags))
         return n_samples * (n_features + 8 * n_models * n_nodes)
+
+    def _held_out(self, samples: Samples, targets: Any, weights: FloatArray) -> Any:
+        device = self._torch_device()
+        if device is None:
+            return super()._held_out(samples, targets, weights)
+        from palmette.boosting._device_objective import HeldOutOnDevice
+
+        losses = [member.loss(targets, weights) for member in self._members()]
+        return partial(HeldOutOnDevice, samples, losses, weights, device)
 
     def _row_choice(self) -> RowChoice:
         return RowChoice(self.subsample)

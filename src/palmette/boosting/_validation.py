@@ -59,14 +59,40 @@ def split_rows(targets: Any, fraction: float, seed: int) -> tuple[IntArray, IntA
     return np.flatnonzero(~aside).astype(np.int32), np.flatnonzero(aside).astype(np.int32)
 
 
-class Validation:
-    """Losses on the validation rows.
+class HeldOutScores:
+    """Scores of validation rows, and their loss.
 
     Parameters
     ----------
     samples : Samples
     loss : callable
         A function of scores of shape (n_samples, n_columns).
+    start : float32 array of shape (n_columns,)
+        Initial scores.
+    """
+
+    def __init__(
+        self, samples: Samples, loss: Callable[[FloatArray], float], start: NDArray[np.float32]
+    ) -> None:
+        self._samples, self._loss_of = samples, loss
+        self._scores = np.tile(start.astype(np.float64), (len(samples.codes), 1))
+
+    def add(self, hypothesis: Any) -> None:
+        """Add the votes of a round."""
+        hypothesis.add_scores(self._samples, self._scores)
+
+    def loss(self) -> float:
+        """Return the loss of the scores."""
+        return self._loss_of(self._scores)
+
+
+class Validation:
+    """Losses on the validation rows.
+
+    Parameters
+    ----------
+    held_out : callable
+        Makes the scores of the rows, such as `HeldOutScores`, given the initial ones.
     patience : int
         Number of rounds without improvement after which boosting stops.
     tol : float
@@ -74,19 +100,18 @@ class Validation:
     """
 
     def __init__(
-        self, samples: Samples, loss: Callable[[FloatArray], float], patience: int, tol: float
+        self, held_out: Callable[[NDArray[np.float32]], Any], patience: int, tol: float
     ) -> None:
-        self._samples = samples
-        self._loss = loss
+        self._held_out = held_out
         self._patience = patience
         self._tol = tol
         self.losses: list[float] = []
 
     def begin(self, start: NDArray[np.float32], rounds: Sequence[Any], losses: FloatArray) -> None:
         """Start with the rounds of an earlier fit and the losses after each of them."""
-        self._scores = np.tile(start.astype(np.float64), (len(self._samples.codes), 1))
+        self._rows = self._held_out(start)
         for hypothesis in rounds:
-            hypothesis.add_scores(self._samples, self._scores)
+            self._rows.add(hypothesis)
         self.losses = losses.tolist()
         self._best_loss, self.best = np.inf, 0
         for turn, loss in enumerate(self.losses, start=1):
@@ -94,8 +119,8 @@ class Validation:
 
     def add(self, hypothesis: Any) -> None:
         """Add a round and compute its loss."""
-        hypothesis.add_scores(self._samples, self._scores)
-        self.losses.append(self._loss(self._scores))
+        self._rows.add(hypothesis)
+        self.losses.append(self._rows.loss())
         self._update_best(len(self.losses), self.losses[-1])
 
     def _update_best(self, turn: int, loss: float) -> None:
