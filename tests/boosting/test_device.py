@@ -23,6 +23,7 @@ from palmette.boosting._device_tree import (  # noqa: E402
     DeviceGradients,
     DeviceTreeLearner,
     GroupedRows,
+    sum_rows,
 )
 
 CPU = torch.device("cpu")
@@ -173,6 +174,26 @@ def test_blocks_have_every_row_once():
             assert (known[part.rows < 500] == part.rows[part.rows < 500]).all()
             assert (known < 500).all()
         assert sorted(found) == np.flatnonzero(groups >= 0).tolist()
+
+
+@pytest.mark.parametrize("n_samples", [1, 30, 31, 63, 95, 200])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_squares_of_columns(n_samples, dtype, monkeypatch):
+    table = torch.as_tensor(np.random.default_rng(0).normal(size=(n_samples + 1, 3))).to(dtype)
+    expected = table.double().square().sum(0)
+    for at_once in (2**26, 200):
+        monkeypatch.setattr(_device_tree, "_AT_ONCE", at_once)
+        np.testing.assert_allclose(DeviceGradients(table).squares(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n_rows", [8, 16, 256])
+def test_sums_over_rows_of_blocks(n_rows):
+    blocks = torch.as_tensor(np.random.default_rng(0).normal(size=(2, n_rows, 5)))
+    for of, terms in (("numbers", blocks), ("sizes", blocks.abs()), ("squares", blocks.square())):
+        np.testing.assert_allclose(sum_rows(blocks, of), terms.sum(1), rtol=1e-12)
+        found = sum_rows(blocks.float(), of)
+        assert found.dtype == torch.float64
+        np.testing.assert_allclose(found, terms.sum(1), atol=1e-5)
 
 
 @pytest.mark.parametrize("criterion", ["squared", "absolute"])

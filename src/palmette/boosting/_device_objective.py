@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from palmette.base._devices import require_memory
 from palmette.base._fitting import Threads
-from palmette.boosting._device_tree import DeviceGradients, GroupedRows, at_once, taken
+from palmette.boosting._device_tree import DeviceGradients, GroupedRows, at_once, sum_rows, taken
 from palmette.boosting._hypotheses import Samples
 from palmette.boosting._objectives import (
     LeafSoftmax,
@@ -59,7 +59,7 @@ class _Logistic:
         """Write probabilities, and return sums of ``log(1 + exp(score))``; see `_Softmax`."""
         import torch
 
-        total = torch.nn.functional.softplus(scores).sum(1, dtype=torch.float64)
+        total = torch.nn.functional.softplus(scores).sum(1).double()
         torch.sigmoid(scores, out=out)
         return total
 
@@ -268,20 +268,13 @@ class DeviceObjective:
         masses[-1] = 0.0
         for part in GroupedRows(leaf, n_leaves).parts(n_columns):
             here = taken(self._buffer, part.rows)
-            found = [here.sum(1, dtype=torch.float64), _norm(here, 1)]
+            found = [sum_rows(here, "numbers"), sum_rows(here, "sizes")]
             if self._is_weighted:
                 here.mul_(self._weights[part.rows].rsqrt().to(here.dtype)[:, :, None])
-            part.add_to(sums, torch.stack([*found, _norm(here, 2) ** 2], dim=1))
+            part.add_to(sums, torch.stack([*found, sum_rows(here, "squares")], dim=1))
             part.add_to(cover, masses[part.rows].sum(1))
         total, sizes, squares = sums.cpu().numpy().transpose(1, 0, 2)
         return total, sizes - squares, cover.cpu().numpy()
-
-
-def _norm(blocks: Tensor, order: int) -> Tensor:
-    """Return the norms of columns in blocks of rows: float64, (n_blocks, n_columns)."""
-    import torch
-
-    return torch.linalg.vector_norm(blocks, order, dim=1, dtype=torch.float64)
 
 
 class HeldOutOnDevice:

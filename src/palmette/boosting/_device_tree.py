@@ -27,6 +27,7 @@ Tensor: TypeAlias = Any  # of torch, which is imported where it is used
 
 _AT_ONCE = 2**26  # numbers of an intermediate result, whatever the number of rows
 _SHORTEST, _LONGEST = 8, 256  # rows of a block
+_SHORT = 32  # rows that are summed in float32
 _BLOCKS_OF_GROUP = 4  # wanted on average, so that few places of blocks are empty
 
 
@@ -117,6 +118,34 @@ def taken(table: Tensor, rows: Tensor) -> Tensor:
     return table.index_select(0, rows.reshape(-1)).reshape(*rows.shape, table.shape[1])
 
 
+def sum_rows(blocks: Tensor, of: str) -> Tensor:
+    """Sum over the rows of blocks, in float64 but for sums of a few rows.
+
+    A copy of all numbers in float64 would take most of the time.
+
+    Parameters
+    ----------
+    blocks : tensor of shape (n_blocks, n_rows, n_columns)
+        The number of rows is a power of two, a multiple of `_SHORT`, or that of float64 numbers.
+    of : {"numbers", "sizes", "squares"}
+        Whether numbers, their absolute values or their squares are summed.
+
+    Returns
+    -------
+    float64 tensor of shape (n_blocks, n_columns)
+    """
+    import torch
+
+    n_blocks, n_rows, n_columns = blocks.shape
+    n_few = 1 if blocks.dtype == torch.float64 else min(n_rows, _SHORT)
+    few = blocks.reshape(n_blocks, -1, n_few, n_columns)
+    if of == "numbers":
+        return few.sum(2).double().sum(1)
+    if of == "sizes":
+        return torch.linalg.vector_norm(few, 1, dim=2).double().sum(1)
+    return torch.linalg.vector_norm(few, 2, dim=2).double().square().sum(1)
+
+
 # ---------------------------------------------------------------------------- rows on a device
 
 
@@ -165,8 +194,12 @@ class DeviceGradients:
         import torch
 
         total = torch.zeros(self.padded.shape[1], dtype=torch.float64, device=self.padded.device)
-        for some in self.padded.split(at_once(self.padded.shape[1])):
-            total += torch.linalg.vector_norm(some, dim=0, dtype=torch.float64) ** 2
+        step = max(_SHORT, at_once(self.padded.shape[1]) // _SHORT * _SHORT)
+        for some in self.padded.split(step):
+            whole = len(some) // _SHORT * _SHORT  # the last rows are few
+            for part in (some[:whole], some[whole:].double()):
+                if len(part):
+                    total += sum_rows(part[None], "squares")[0]
         return np.asarray(total.cpu().numpy())
 
 
