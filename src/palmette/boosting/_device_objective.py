@@ -2,7 +2,8 @@
 
 The losses differ in their probabilities p only: the gradient is ``weight (y - p)``, and the loss of
 a row is the logarithm of a normalizer less the scores of its true columns. Opposites of gradients
-are kept, so that p is written once. Sums are in float64, in an order that is the same in every run.
+are kept, so that p is written once. Sums are in float64, but for those of a few rows, in an order
+that is the same in every run.
 """
 
 from __future__ import annotations
