@@ -36,8 +36,8 @@ def read_label_sets(y: Any) -> NodeLabels:
         labels = NodeLabels.encode(check_target(lists_as_matrix(y, None)), flat=True)
     if labels.hierarchy.depth.max() > 1:
         raise LabelError(
-            "y contains paths, which have a hierarchy already: expected label sets, a 0/1 matrix, "
-            "or one label per row."
+            "y contains paths, which have a hierarchy already, but a hierarchy is learnt over "
+            "labels: expected label sets, a 0/1 matrix, or one label per row."
         )
     return labels
 

@@ -99,6 +99,7 @@ def fit_sets(
             learns,
             2 * model.beam_width,
             exponent,
+            model.decoding in SEARCHES,
             0 if rng is None else int(rng.randint(2**31 - 1)),
             threads.map,
         ).fit(X)
@@ -189,7 +190,7 @@ def closed_sets(model: Any, rows: Any, nodes: Any, n_samples: int) -> sparse.csr
 
 def best_of_sets(model: Any, X: Any, k: int) -> tuple[Any, FloatArray] | None:
     """Return nodes and probabilities of the best labels; None if all nodes must be evaluated."""
-    beam = _beam(model)
+    beam = _beam(model) if model.decoding in SEARCHES else _beam(model, "beam")
     if beam is None:
         return None
     columns, proba = _search(model, X, k, beam)
@@ -199,14 +200,15 @@ def best_of_sets(model: Any, X: Any, k: int) -> tuple[Any, FloatArray] | None:
     return model._answers.nodes[columns], proba
 
 
-def _beam(model: Any) -> int | None:
+def _beam(model: Any, search: str | None = None) -> int | None:
     """Return the beam width of a search for labels; None if all nodes are evaluated."""
+    search = model.decoding if search is None else search
     if not model.label_tree_.searches:
         return None
-    if model.decoding == "beam":
+    if search == "beam":
         model._check_width()
         return 2 * int(model.beam_width)
-    return 1 if model.decoding == "greedy" else None
+    return 1 if search == "greedy" else None
 
 
 def _search(model: Any, X: Any, k: int, beam: int) -> tuple[Any, FloatArray]:

@@ -145,6 +145,8 @@ class LabelTreeFit(NamedTuple):
     beam : int
     exponent : float or None
         None: found on held-out rows.
+    tunes : bool
+        Whether the threshold is tuned on held-out rows.
     seed : int
     run : callable
     """
@@ -157,6 +159,7 @@ class LabelTreeFit(NamedTuple):
     searches: bool
     beam: int
     exponent: float | None
+    tunes: bool
     seed: int
     run: Run
 
@@ -175,12 +178,12 @@ class LabelTreeFit(NamedTuple):
         setting = trial.choose() if self.chooses else trial.first()
         scale, router = trial.scale(setting.idf), trial.router(setting)
         tree = self._train(_scaled(X, scale), self.targets, self.weights, router, scale)
-        held = trial.held(setting)
+        if self.exponent is not None:
+            tree.exponent = self.exponent
+        held = trial.held(setting) if self.tunes or self.exponent is None else None
         if held is not None:
             tree.exponent = held.exponent if self.exponent is None else self.exponent
             tree.threshold = float(held.threshold**tree.exponent)
-        elif self.exponent is not None:
-            tree.exponent = self.exponent
         return tree, router, {trial.name(each): one.ndcg for each, one in trial.found.items()}
 
     def _train(
