@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
 import time
 
@@ -78,6 +79,21 @@ def test_blas_has_one_thread_in_small_jobs_and_its_own_number_in_large_ones(monk
         jobs = [(large[:2],), (large,), (pd.DataFrame(large),), ((large, None),), (thin,), (3,)]
         assert run_jobs(blas_threads, jobs, None) == [1, 2, 2, 2, 1, 1]
         assert blas_threads(None) == 2
+
+
+def test_libraries_are_looked_for_again_when_modules_were_imported(monkeypatch):
+    found = []
+    real = _fitting.ThreadpoolController
+    monkeypatch.setattr(_fitting, "ThreadpoolController", lambda: found.append(0) or real())
+    monkeypatch.setattr(_fitting, "_pools", None)
+    with threadpool_limits(2, user_api="blas"):
+        for n_found in (1, 1, 2, 2):
+            if n_found > len(found) > 0:
+                monkeypatch.setitem(sys.modules, "tests.a_module_with_threads", sys)
+            with _fitting.one_blas_thread():
+                assert blas_threads(None) == 1
+            assert blas_threads(None) == 2
+            assert len(found) == n_found
 
 
 def test_jobs_give_their_results_in_order_wherever_they_run():

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
@@ -479,7 +479,23 @@ def one_thread_if_small(n_values: int) -> AbstractContextManager[Any]:
     """
     if n_values > _SMALL:
         return nullcontext()
-    return _thread_pools().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+    return one_blas_thread()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Return a context in which BLAS has one thread, as `threadpool_limits` does.
+
+    To look for all libraries that have threads takes milliseconds. They come with imports: as long
+    as no module is imported, there are no others.
+    """
+    global _pools
+    n_modules = len(sys.modules)
+    if _pools is None or _pools[0] != n_modules:
+        _pools = n_modules, ThreadpoolController()
+    return _pools[1].limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+
+
+_pools: tuple[int, ThreadpoolController] | None = None  # number of modules, and what they have
 
 
 def _n_dense(value: Any) -> int:
@@ -488,12 +504,6 @@ def _n_dense(value: Any) -> int:
         return max(map(_n_dense, value), default=0)
     is_table = hasattr(value, "shape") and not sparse.issparse(value)
     return int(np.prod(value.shape)) if is_table else 0
-
-
-@cache
-def _thread_pools() -> ThreadpoolController:
-    """Return the libraries that have threads, which takes milliseconds to find."""
-    return ThreadpoolController()
 
 
 class Threads:

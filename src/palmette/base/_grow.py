@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from threadpoolctl import threadpool_limits
 
 from palmette._arrays import canonical_rows
+from palmette.base._fitting import one_blas_thread
 from palmette.base._statistics import ClassStatistics, Moments
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -275,7 +275,7 @@ def grow_class_tree(
     everything = np.arange(problem.n_classes, dtype=np.int32)
     parents, groups, depths = [-1], [everything], [0]
     waiting = [0]  # a stack: a chain may be deeper than Python's recursion limit
-    threads = threadpool_limits(1, user_api="blas") if partition.one_blas_thread else nullcontext()
+    threads = one_blas_thread() if partition.one_blas_thread else nullcontext()
     with threads:
         state = partition.begin(problem)
         found = {}

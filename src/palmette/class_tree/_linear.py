@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from palmette._arrays import FloatArray, IntArray, read_only
 from palmette._stopping import raise_if_stopped, stop_flag
+from palmette.base._fitting import one_blas_thread
 from palmette.class_tree._linear_routes import FlatRows, LinearRoutes, PrunedNodes, WholeNodes
 from palmette.class_tree._routing import Router, RoutingProblem
 from palmette.exceptions import PalmetteError
@@ -153,7 +153,7 @@ class LinearRouter(Router):
 
         # the nodes of many rows take longest: no thread should begin them last
         by_size = sorted(range(len(tasks)), key=lambda k: -tasks[k].count_rows(problem))
-        with threadpool_limits(1, user_api="blas"):  # threads slow small matrices down
+        with one_blas_thread():  # threads slow small matrices down
             trained = problem.run(solve, by_size)
         raise_if_stopped(stop)
         n_failed = 0

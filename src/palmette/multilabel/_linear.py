@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from palmette._arrays import FloatArray, row_chunks, take_rows
 from palmette._stopping import raise_if_stopped, stop_flag
-from palmette.base._fitting import Threads
+from palmette.base._fitting import Threads, one_blas_thread
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.decisions._thresholds import LabelRule, Threshold
 from palmette.decisions._tuned import TunedRule
@@ -182,7 +181,7 @@ class LinearMultilabel(MultilabelClassifier):
                 table[:, block] = found.proba
             return found._replace(proba=None)
 
-        with Threads(self.n_jobs) as threads, threadpool_limits(1, user_api="blas"):
+        with Threads(self.n_jobs) as threads, one_blas_thread():
             fitted = threads.map(fit, blocks)
         raise_if_stopped(stop)
         back = np.argsort(order)
