@@ -229,7 +229,38 @@ def test_nodes_of_a_dag_are_below_their_rarest_parent(data):
     option = int(np.flatnonzero(model.label_tree_.columns == x - 1)[0])
     table = model.options_
     owner = np.searchsorted(table.first, option, side="right") - 1
-    assert table.nodes[owner] == parent
+    assert table.nodes[owner] == parent - 1  # its column
+
+
+def test_wide_nodes_of_a_given_hierarchy_are_divided(monkeypatch):
+    X, Y = words(300, 24)
+    monkeypatch.setattr(
+        KMeansTree.__init__,
+        "__kwdefaults__",
+        {**KMeansTree.__init__.__kwdefaults__, "leaf_size": 4},
+    )
+    star = pm.Hierarchy.star([f"l{k}" for k in range(24)])
+    sets = [{f"l{k}" for k in np.flatnonzero(row)} for row in Y]
+    model = ClassTreeClassifier(star, beam_width=20).fit(X, sets)
+    assert model.hierarchy_ == star
+    assert model.options_.n_nodes > 4  # groups between the root and the labels
+    assert set(model.label_tree_.columns) == {-1, *range(24)}
+    proba = model.predict_proba(X)
+    assert proba.shape == (300, 24)
+    order = np.argsort([int(label[1:]) for label in model.classes_])
+    assert ndcg_at_k(Y, proba[:, order], k=3) > 0.8
+    values = model.predict_top_k(X, 5)[1]
+    np.testing.assert_allclose(values, -np.sort(-proba, axis=1)[:, :5], rtol=1e-9)
+    exact = copy.copy(model).set_params(decoding="exact")
+    assert exact.predict(X) == model.predict(X)
+    deep = [
+        [("a", label) if int(label[1:]) % 2 else ("b", label) for label in each] for each in sets
+    ]
+    model = ClassTreeClassifier().fit(X, deep)
+    assert model.options_.n_nodes > 6
+    nodes, parents = model.predict_node_proba(X), model.hierarchy_.parents
+    assert (nodes[:, 1:] <= nodes[:, parents[1:]] + 1e-12).all()
+    assert nodes.shape[1] == 27
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,9 @@ def test_several_paths_need_models_that_take_them():
 
 
 def test_several_paths_of_wide_sparse_tables_are_fitted_without_dense_weights():
-    assert tried(replace(TEXT, several_paths=True)) == ["multilabel-linear"]
+    assert tried(replace(TEXT, several_paths=True)) == ["multilabel-linear", "label-tree"]
+    many = replace(TEXT, several_paths=True, hierarchy=Hierarchy.star(map(str, range(600))))
+    assert tried(many) == ["label-tree", "multilabel-linear"]
 
 
 def test_settings_reach_the_model_or_what_is_inside_of_it():

@@ -68,7 +68,9 @@ class ClassTreeClassifier(HierarchicalClassifier):
         A learner, such as ``MFTree()``, is cloned and fitted inside `fit`. None takes the hierarchy
         from the paths in y, tuples or columns; if y has names or strings,
         ``MFTree("auto", leaf_size="auto")`` is fitted, and ``KMeansTree()`` if it has label sets.
-        In a given hierarchy all nodes are labels, and predictions are closed under ancestors.
+        In a given hierarchy all nodes are labels, and predictions are closed under ancestors;
+        with label sets, children of nodes with more than 100 are divided into groups, which are
+        learnt and are no nodes of the hierarchy.
     router : "auto", "linear", "logistic", "adaboost", "flat", "kernel", "forest", "spectral", \
 Router, or scikit-learn classifier
         Trains the classifiers of the nodes. "auto" compares linear classifiers along the tree with

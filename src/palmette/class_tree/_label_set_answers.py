@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import FloatArray, count_rows, take_rows
@@ -18,12 +19,14 @@ from palmette.base._fitting import (
     label_column,
     node_target,
 )
+from palmette.base._grow import GrownTree, grow_class_tree
+from palmette.base._label_sets import LabelSetsProblem
 from palmette.class_tree._chosen_router import ChosenRouter
 from palmette.class_tree._k_means_tree import KMeansTree
 from palmette.class_tree._label_tree import LabelTree, LabelTreeFit, set_router
 from palmette.class_tree._linear import LinearRouter
 from palmette.class_tree._routing import Router
-from palmette.class_tree._set_routing import LabelOptions, TermScale
+from palmette.class_tree._set_routing import Divide, LabelOptions, TermScale
 from palmette.decisions._thresholds import Threshold
 from palmette.decisions._tuned import is_label_rule
 from palmette.exceptions import LabelError
@@ -88,15 +91,17 @@ def fit_sets(
         learns = True
     answers, targets = node_target(labels)
     model._set_answers(answers)
+    divide = None if learns else _divide_wide_nodes(X, targets, weights, chooses)
+    is_star = bool(labels.hierarchy.depth.max() <= 1)
     exponent = float(model.calibration) if isinstance(model.calibration, Real) else None
     with Threads(model.n_jobs) as threads:
         found = LabelTreeFit(
-            LabelOptions.of(answers.columns, targets),
+            LabelOptions.of(answers.columns, targets, divide),
             targets,
             weights,
             linear,
             chooses,
-            learns,
+            learns or is_star,
             2 * model.beam_width,
             exponent,
             model.decoding in SEARCHES,
@@ -149,11 +154,37 @@ def _learn_tree(
         )
     if rng is not None and "random_state" in learner.get_params():
         learner.set_params(random_state=int(rng.randint(2**31 - 1)))
-    if chooses and sparse.issparse(X):
-        X = TermScale(not (X.data < 0).any()).fit(X, weights).transform(X)
-    model.hierarchy_learner_ = learner.fit(X, labels, sample_weight=weights)
+    model.hierarchy_learner_ = learner.fit(
+        _rows_of_tree(X, weights, chooses), labels, sample_weight=weights
+    )
     encoded: NodeLabels = learner.encode(labels)
     return encoded
+
+
+def _rows_of_tree(X: Any, weights: FloatArray | None, chooses: bool) -> Any:
+    """Return the rows that a tree over labels is learnt from: sparse ones of length one."""
+    if not chooses or not sparse.issparse(X):
+        return X
+    return TermScale(not (X.data < 0).any()).fit(X, weights).transform(X)
+
+
+def _divide_wide_nodes(
+    X: Any, targets: sparse.csr_array, weights: FloatArray | None, chooses: bool
+) -> Divide:
+    """Return a function that learns groups of the children of a node if it has many."""
+    columns, learner = sparse.csc_array(targets), KMeansTree()
+    rows: list[Any] = []  # scaled when the first wide node is found
+
+    def divide(children: NDArray[np.intp]) -> GrownTree | None:
+        if len(children) <= learner.leaf_size:
+            return None
+        if not rows:
+            rows.append(_rows_of_tree(X, weights, chooses))
+        members = sparse.csr_array(columns[:, children])
+        problem = LabelSetsProblem(rows[0], members, weights)
+        return grow_class_tree(learner._partition(), problem, leaf_size=learner.leaf_size)
+
+    return divide
 
 
 # ---------------------------------------------------------------------- prediction
@@ -267,5 +298,5 @@ def check_sets(model: Any) -> None:
     fits = tree.routes.n_features == model.n_features_in_ or hasattr(model, "feature_map_")
     require(fits, "the routes have another number of features")
     require(model._answers.by_node, "a model of one path per row has a label tree")
-    fits = len(tree.columns) == len(model._answers.nodes)
+    fits = tree.n_columns == len(model._answers.nodes)
     require(fits, "the label tree has another number of nodes than the model")

@@ -71,8 +71,9 @@ class LabelTree:
         columns = numbers(self.columns, np.int64, 1, "columns")
         leaves = numbers(self.leaves, np.int64, 1, "leaves")
         require(len(columns) == self.table.n_options, "options and columns do not fit together")
-        require(np.array_equal(np.sort(columns), np.arange(len(columns))), "a column is missing")
-        require(within(leaves, len(columns)), "a class of a label tree does not exist")
+        own = np.sort(columns[columns != -1])  # groups have no column
+        require(np.array_equal(own, np.arange(self.n_columns)), "a column is missing")
+        require(within(leaves, self.n_columns), "a class of a label tree does not exist")
         if self.scale is not None:
             require(isinstance(self.scale, TermScale), "the scale of a label tree is unknown")
             fits = len(self.scale.weights_) == self.routes.n_features
@@ -82,6 +83,11 @@ class LabelTree:
             require(type(value) is float and 0 <= value < np.inf, f"{name} is not a number")
         require(type(self.searches) is bool, "searches is neither True nor False")
         require(type(self.n_answers) is int and self.n_answers > 0, "n_answers is not positive")
+
+    @property
+    def n_columns(self) -> int:
+        """Number of nodes of the model."""
+        return int(np.count_nonzero(self.columns != -1))
 
     def prepare(self, X: Any) -> FlatRows:
         """Return rows as the routes take them."""
@@ -111,7 +117,7 @@ class LabelTree:
     def proba(self, X: Any) -> FloatArray:
         """Return the probabilities of all columns, of shape (n_samples, n_columns)."""
         rows, table = self.prepare(X), self.table
-        found = np.empty((len(rows), table.n_options))
+        found = np.empty((len(rows), self.n_columns))
         reach = np.zeros((table.n_nodes, len(rows)))
         all_scores, every = self.routes.score_all(rows), np.arange(len(rows), dtype=np.int64)
         for node, size in enumerate(table.sizes.tolist()):
@@ -125,7 +131,8 @@ class LabelTree:
             totals = scores + reach[node][:, None]
             leads_on = table.targets[options] >= 0
             reach[table.targets[options][leads_on]] = totals[:, leads_on].T
-            found[:, self.columns[options]] = np.exp(self.exponent * totals)
+            own = self.columns[options] >= 0
+            found[:, self.columns[options][own]] = np.exp(self.exponent * totals[:, own])
         return found
 
 
@@ -199,7 +206,7 @@ class LabelTreeFit(NamedTuple):
         leaves = self.options.leaves
         most = int(np.diff(self.targets.indptr).max(initial=1))
         n_answers = max(1, min(len(leaves), max(20, 2 * most)))
-        return LabelTree(*self.options, routes, scale, self.searches, n_answers=n_answers)
+        return LabelTree(*self.options[:3], routes, scale, self.searches, n_answers=n_answers)
 
 
 def _scaled(X: Any, scale: TermScale | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import FloatArray, IntArray, take_rows
+from palmette.base._grow import GrownTree
 from palmette.class_tree._routing import OptionTable, Run
 from palmette.decisions._coherence import NodeColumns
 from palmette.persistence.checks import numbers, require
@@ -64,6 +66,9 @@ class TermScale:
 def owners(X: sparse.csr_array) -> NDArray[np.intp]:
     """Return the row of every entry."""
     return np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+
+
+Divide = Callable[[NDArray[np.intp]], "GrownTree | None"]
 
 
 @dataclass(eq=False)
@@ -123,24 +128,29 @@ class SetProblem:
 
 
 class LabelOptions(NamedTuple):
-    """A tree over the nodes of a model: every column is one option.
+    """A tree over the nodes of a model: every column is one option, and groups are further ones.
 
     Parameters
     ----------
     table : OptionTable
         Its classes are the columns without children, ascending.
     columns : int array of shape (n_options,)
-        Column of every option.
+        Column of every option; -1 for groups, which are no nodes of the model.
     leaves : int array of shape (n_leaves,)
         Column of every class.
+    members : sparse bool array of shape (n_columns, n_options), CSC
+        Columns of which one is true if an option is.
     """
 
     table: OptionTable
     columns: NDArray[np.intp]
     leaves: NDArray[np.intp]
+    members: sparse.csc_array
 
     @classmethod
-    def of(cls, nodes: NodeColumns, targets: sparse.csr_array) -> LabelOptions:
+    def of(
+        cls, nodes: NodeColumns, targets: sparse.csr_array, divide: Divide | None = None
+    ) -> LabelOptions:
         """Return the options of a tree or DAG.
 
         In a DAG, a node is an option of its rarest parent: if it is true, all parents are.
@@ -149,54 +159,105 @@ class LabelOptions(NamedTuple):
         ----------
         nodes : NodeColumns
         targets : sparse bool array of shape (n_samples, n_columns)
+        divide : callable, optional
+            Learns groups of the children of a node, which are columns; None if they need none.
         """
-        hierarchy = nodes.hierarchy
-        column = np.full(hierarchy.n_nodes, -1)
-        column[nodes.nodes] = np.arange(len(nodes.nodes))
-        size = np.full(hierarchy.n_nodes, targets.shape[0])
-        size[nodes.nodes] = np.bincount(targets.indices, minlength=len(nodes.nodes))
-        edges = hierarchy.edges[column[hierarchy.edges[:, 1]] >= 0]
-        edges = edges[np.lexsort((edges[:, 0], size[edges[:, 0]], edges[:, 1]))]
-        children, first = np.unique(edges[:, 1], return_index=True)
-        parents = edges[first, 0]
-        inner = np.union1d(parents, [0]).astype(np.int32)
-        place = np.full(hierarchy.n_nodes, -1, dtype=np.int32)
-        place[inner] = np.arange(len(inner), dtype=np.int32)
-        order = np.lexsort((children, place[parents]))
-        children, parents = children[order], parents[order]
-        targets_of, is_leaf = place[children], place[children] < 0
-        leaves = np.sort(children[is_leaf])
-        ends = np.where(is_leaf, np.searchsorted(leaves, children), -1).astype(np.int32)
-        table = OptionTable(
-            inner,
-            np.concatenate([[0], np.cumsum(np.bincount(place[parents], minlength=len(inner)))]),
-            targets_of,
-            ends,
-            _below(children, parents, leaves, hierarchy.n_nodes),
-        )
-        return cls(table, column[children], column[leaves])
+        parents = _rarest_parents(nodes, targets)
+        n_columns = len(parents)
+        groups: list[NDArray[np.intp]] = []  # of columns
+        if divide is not None:
+            above = list(parents)
+            for parent in np.unique(parents):
+                children = np.flatnonzero(parents == parent)
+                grown = divide(children)
+                if grown is None:
+                    continue
+                place = {0: parent}  # the whole is the parent itself
+                for group, part in enumerate(grown.groups[1:], start=1):
+                    outer = place[grown.parents[group]]
+                    if len(part) == 1:
+                        above[children[part[0]]] = outer
+                        continue
+                    place[group] = n_columns + len(groups)
+                    groups.append(children[part])
+                    above.append(outer)
+                    for child in children[part]:
+                        above[child] = place[group]  # a later group is a smaller one
+            parents = np.asarray(above)
+        table, option = _table_of(parents, n_columns)
+        columns = np.where(option < n_columns, option, -1)
+        sets = [np.array([k]) if k < n_columns else groups[k - n_columns] for k in option.tolist()]
+        starts = np.concatenate([[0], np.cumsum([len(each) for each in sets])])
+        flags = np.ones(starts[-1], dtype=bool)
+        shape = (n_columns, len(sets))
+        members = sparse.csc_array((flags, np.concatenate(sets), starts), shape=shape)
+        has_children = np.zeros(len(parents), dtype=bool)
+        has_children[parents[parents >= 0]] = True
+        leaves = np.flatnonzero(~has_children[:n_columns])
+        return cls(table, columns, leaves, members)
 
     def problem(
         self, X: Any, targets: sparse.csr_array, weights: FloatArray | None, seed: int, run: Run
     ) -> SetProblem:
         """Return the problem of rows of which some columns are true."""
-        reached = sparse.csc_array(sparse.csc_array(targets)[:, self.columns])
+        reached = sparse.csc_array(targets.astype(bool) @ self.members)
         return SetProblem(X, reached, self.table, weights, seed, run)
 
 
-def _below(
-    children: IntArray, parents: IntArray, leaves: IntArray, n_nodes: int
-) -> sparse.csr_array:
-    """Return the leaves below every option: sparse bool, (n_options, n_leaves)."""
-    option, above = np.full((2, n_nodes), -1)
-    option[children], above[children] = np.arange(len(children)), parents
-    options, classes, here = [], [], leaves.astype(np.int64)
-    code = np.arange(len(leaves))
-    while here.size:
-        options.append(option[here])
-        classes.append(code)
-        here = above[here]
-        here, code = here[here > 0], code[here > 0]
+def _rarest_parents(nodes: NodeColumns, targets: sparse.csr_array) -> NDArray[np.intp]:
+    """Return the parent of every column, the one with the fewest rows; -1 for the root."""
+    hierarchy = nodes.hierarchy
+    column = np.full(hierarchy.n_nodes, -1)
+    column[nodes.nodes] = np.arange(len(nodes.nodes))
+    size = np.full(hierarchy.n_nodes, targets.shape[0])
+    size[nodes.nodes] = np.bincount(targets.indices, minlength=len(nodes.nodes))
+    edges = hierarchy.edges[column[hierarchy.edges[:, 1]] >= 0]
+    edges = edges[np.lexsort((edges[:, 0], size[edges[:, 0]], edges[:, 1]))]
+    children, first = np.unique(edges[:, 1], return_index=True)
+    parents = np.full(len(nodes.nodes), -1)
+    parents[column[children]] = column[edges[first, 0]]
+    return parents
+
+
+def _table_of(parents: NDArray[np.intp], n_columns: int) -> tuple[OptionTable, NDArray[np.intp]]:
+    """Return the options of a tree, and the number of the child of every option.
+
+    Parameters
+    ----------
+    parents : int array of shape (n,)
+        Parent of every column, and of every group after the columns; -1 for the root.
+    n_columns : int
+    """
+    depth = np.zeros(len(parents), dtype=np.int64)
+    here = parents
+    while (here >= 0).any():
+        depth += here >= 0
+        here = np.where(here >= 0, parents[here], -1)
+    inner = np.unique(parents[parents >= 0])
+    inner = inner[np.lexsort((inner, depth[inner]))]  # parents before children
+    place = np.full(len(parents) + 1, -1, dtype=np.int32)  # the last is the root: place[-1]
+    place[inner], place[-1] = np.arange(1, len(inner) + 1), 0
+    owner = place[parents]
+    order = np.lexsort((np.arange(len(parents)), owner)).astype(np.intp)
+    targets = place[:-1][order]
+    leaves = np.flatnonzero(place[:n_columns] < 0)
+    code = np.full(len(parents), -1, dtype=np.int32)
+    code[leaves] = np.arange(len(leaves))
+    option = np.empty(len(parents), dtype=np.intp)
+    option[order] = np.arange(len(order))
+    options, classes, found, classes_here = [], [], leaves, np.arange(len(leaves))
+    while found.size:
+        options.append(option[found])
+        classes.append(classes_here)
+        up = parents[found]
+        found, classes_here = up[up >= 0], classes_here[up >= 0]
     pairs = np.concatenate(options), np.concatenate(classes)
     flags = np.ones(len(pairs[0]), dtype=bool)
-    return sparse.csr_array((flags, pairs), shape=(len(children), len(leaves)))
+    table = OptionTable(
+        np.concatenate([[-1], inner]).astype(np.int32),
+        np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(inner) + 1))]),
+        targets,
+        code[order],
+        sparse.csr_array((flags, pairs), shape=(len(parents), len(leaves))),
+    )
+    return table, order

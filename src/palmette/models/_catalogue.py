@@ -347,10 +347,16 @@ def _multilabel_linear(context: ModelContext) -> Any:
     return model
 
 
+def _label_tree(context: ModelContext) -> Any:
+    return _class_tree(context).set_params(router="linear")
+
+
 def _register_models_of_several_paths() -> None:
     words = "linear SVMs, one per label, calibrated"
     spec = ModelSpec("multilabel-linear", _multilabel_linear, words, several_paths=True, scale=True)
     register_model(spec)
+    words = "linear classifiers of all nodes, wide ones in groups of labels that are learnt"
+    register_model(ModelSpec("label-tree", _label_tree, words, several_paths=True, scale=True))
     for name, package, class_name, preset, summary, needs in _SEVERAL:
         make = _classifier(package, class_name, preset)
         register_model(ModelSpec(name, make, summary, several_paths=True, **needs))

@@ -20,15 +20,16 @@ _TEXT = ("class-tree", BASELINE, "flat-naive-bayes", "mf-tree", "local-per-paren
 _NUMBERS = ("class-tree", BASELINE, "flat-extra-trees", "local-per-parent", "flat", "mf-tree",
             "local-per-parent-forest", "flat-forest", "adaboost-bhc", "hierarchical-boosting",
             "local-per-node", "h-ada-mh")  # fmt: skip
-_SEVERAL = ("multilabel-linear", "local-per-node", "binary-relevance", "coherent-forest",
-            "structured-forest", "hierarchical-boosting", "h-ada-mh", "adaboost-mh")  # fmt: skip
+_SEVERAL = ("multilabel-linear", "label-tree", "local-per-node", "binary-relevance",
+            "coherent-forest", "structured-forest", "hierarchical-boosting", "h-ada-mh",
+            "adaboost-mh")  # fmt: skip
 _FROM_CHUNKS = ("class-tree", BASELINE, "flat-naive-bayes")
 _DENSE_ONLY = ("forest", "extra-trees", "boosting", "ada", "structured", "kernel", "blend")
 _ONE_LEVEL = ("local-per-parent", "local-per-node", "local-per-level")
 # which kernels models share, by the beginning of their names, and the seconds to compile them
 _KERNELS = (("class-tree", "linear"), ("flat-linear", "linear"), ("mf-tree", "linear"),
-            ("dag-svm", "linear"), ("multilabel-linear", "labels"), ("flat", ""), ("local", ""),
-            ("adaboost-bhc", "nodes"), ("", "others"))  # fmt: skip
+            ("dag-svm", "linear"), ("label-tree", "linear"), ("multilabel-linear", "labels"),
+            ("flat", ""), ("local", ""), ("adaboost-bhc", "nodes"), ("", "others"))  # fmt: skip
 _COMPILE = {"": 0.0, "text": 9.0, "linear": 7.0, "labels": 3.0, "nodes": 13.0, "others": 9.0}
 # The two main parameters of models, the first that a model has: values, or None to divide and
 # multiply its own by 4
@@ -40,6 +41,7 @@ _MAIN: tuple[tuple[tuple[str, tuple[Any, ...] | None], ...], ...] = (
 )  # fmt: skip
 _LOGISTIC = ("flat", "binary-relevance", *_ONE_LEVEL)
 _MOST_WEIGHTS = 2**27  # of a model whose weights are dense
+_MANY_LABELS = 500  # number of nodes above which a label tree is tried first
 _WIDE = 4000  # number of sparse features above which trees are left out
 
 
@@ -107,6 +109,8 @@ def choose(situation: Situation) -> list[Candidate]:
     if situation.several_paths:
         names = [name for name in _SEVERAL if name in known]
         names = [n for n in names if known[n].several_paths or n == "local-per-node"]
+        if situation.hierarchy is not None and situation.hierarchy.n_nodes > _MANY_LABELS:
+            names.sort(key=lambda name: name != "label-tree")  # others take a model per label
     else:
         names = [name for name in (_TEXT if situation.is_sparse else _NUMBERS) if name in known]
         more = [name for name in (*_NUMBERS, *_TEXT) if name in known and name not in names]

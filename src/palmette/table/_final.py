@@ -316,6 +316,8 @@ def _held_out_exponent(race: Race, kept: Fallback) -> float | None:
     estimator, fold = kept.estimator, race.first
     if fold is None or getattr(estimator, "calibration", 0) is not None:
         return None
+    if race.problem.several_paths:
+        return None  # label trees find it themselves
     column = {tuple(label): i for i, label in enumerate(estimator.classes_)}
     truth = [race.problem.truth[i] for i in fold.test.tolist()]
     known = np.flatnonzero([path in column for path in truth])
