@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from palmette.cli.compile import FITS, run_compile
+from shortcuts import shorten_compilation
 
 PARTS = ("others", "large", "texts")
 
@@ -36,6 +37,7 @@ def main(direction: str, folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    shorten_compilation()
     gc.freeze()
     gc.set_threshold(100_000, 50)  # numba makes many objects that live on
     main(sys.argv[1], Path(sys.argv[2]))

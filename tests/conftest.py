@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from tests.shortcuts import shorten_checks, shorten_compilation
 
 # every worker has a core to itself: threads of the libraries below would wait for each other
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -66,6 +67,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     rewrites a half, and finds the other one in the cache.
     """
     _rarely_collect_garbage()
+    if hasattr(session.config, "workerinput") or not session.config.option.numprocesses:
+        shorten_checks()
+        shorten_compilation()
     runs_all = session.config.args == session.config.getini("testpaths")
     if not runs_all or os.environ.get("PYTEST_XDIST_WORKER") != "gw1":
         return
