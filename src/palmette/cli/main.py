@@ -18,6 +18,7 @@ from palmette.cli.bench import command as bench
 from palmette.cli.compare import compare
 from palmette.cli.compile import command as compile_kernels
 from palmette.cli.demo import demo
+from palmette.cli.eval import command as evaluate
 from palmette.cli.fit import fit
 from palmette.cli.hierarchy import app as hierarchy
 from palmette.cli.learn import learn
@@ -185,6 +186,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
 )
 for _command in _COMMANDS:
     app.command(_command.__name__)(_command)
+app.command("eval")(evaluate)
 app.command("bench")(bench)
 app.command("compile")(compile_kernels)
 app.command("models")(models)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from palmette.table import TableModel
     from palmette.table._sources import TableSource
 
-__all__ = ["report"]
+__all__ = ["read_rows", "report"]
 
 _FLAT = "flat-linear"
 
@@ -116,7 +116,7 @@ def report(
         options = {"other": others[0], "names": _names(models)}
     reading = Console(stderr=True).status(f"reading {source.title} ...")
     with warnings.catch_warnings(), reading as status:
-        frame = _read(source, [fitted, *others], columns)
+        frame = read_rows(source, [fitted, *others], columns)
         if training is not None:
             status.update(f"fitting {_FLAT} on {training.title} ...")
             options["baselines"] = {"flat linear model": _fit_flat(fitted, training, seed)}
@@ -192,7 +192,7 @@ def _fit_flat(fitted: TableModel, training: TableSource, seed: int) -> TableMode
     )
 
 
-def _read(source: TableSource, models: list[TableModel], names: dict[str, str]) -> Any:
+def read_rows(source: TableSource, models: list[TableModel], names: dict[str, str]) -> Any:
     """Read the table, give its columns the names that the models know, and tell what is wrong."""
     from palmette.table._reading import read_part
     from palmette.table._schema import Unread

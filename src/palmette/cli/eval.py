@@ -1,0 +1,201 @@
+"""`palmette eval`: measures of the best labels of rows, for many labels of which few are true."""
+
+from __future__ import annotations
+
+import json as json_module
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from palmette.cli._options import (
+    ColumnNames,
+    DateFormat,
+    Decimal,
+    Delimiter,
+    Encoding,
+    Format,
+    HeaderAsFitted,
+    Sheet,
+    Trusted,
+    as_fitted,
+    load_table_model,
+    read_column_names,
+    say,
+)
+from palmette.exceptions import PalmetteError, TableWarning
+
+if TYPE_CHECKING:
+    from palmette.table import TableModel
+
+__all__ = ["command"]
+
+_ROWS = 2**22  # rows times labels at a time
+
+
+def command(
+    model: Annotated[Path, typer.Argument(help="File of the model, .palmette.")],
+    table: Annotated[str, typer.Argument(help="The table, with the target; - for standard input.")],
+    k: Annotated[
+        list[int] | None, typer.Option("--k", help="Numbers of best labels; by default 1, 3 and 5.")
+    ] = None,
+    train: Annotated[
+        str | None,
+        typer.Option(help="The training table: rare labels then count more (PSP@k)."),
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write all figures: .json.")] = None,
+    renamed: ColumnNames = None,
+    format: Format = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
+    sheet: Sheet = None,
+    decimal: Decimal = None,
+    date_format: DateFormat = None,
+    header: HeaderAsFitted = None,
+    trusted: Trusted = None,
+) -> None:
+    """Evaluate the best labels that a model suggests: P@k, R@k, F1@k, nDCG@k, hierarchical F1@k.
+
+    Labels that the model does not know count as missed.
+
+    Example: palmette eval model.palmette test.csv --k 1 --k 5
+    """
+    from palmette.cli._terminal import Console, plain_table, require_writable
+    from palmette.cli.report import read_rows
+    from palmette.table._sources import TableSource
+
+    ks = sorted(set(k or (1, 3, 5)))
+    if ks[0] < 1:
+        raise PalmetteError(f"got --k {ks[0]}: expected a positive number of labels.")
+    if json is not None:
+        require_writable(json, [".json"])
+    columns = read_column_names(renamed)
+    source = TableSource.of(table, format, encoding=encoding, delimiter=delimiter, sheet=sheet)
+    source.require()
+    training = None if train is None else TableSource.of(train)
+    if training is not None:
+        training.require()
+    fitted = load_table_model(model, trusted)
+    source = as_fitted(fitted, source, header, decimal, date_format)
+    with warnings.catch_warnings():
+        frame = read_rows(source, [fitted], columns)
+        counted = None
+        if training is not None:
+            training = as_fitted(fitted, training, header, decimal, date_format)
+            counted = _truth(fitted, read_rows(training, [fitted], {}))
+        warnings.simplefilter("ignore", TableWarning)  # told when the table was read
+        found = evaluate(fitted, frame, ks, counted)
+    console = Console()
+    shown = plain_table()
+    shown.add_column("score", no_wrap=True)
+    for each in ks:
+        shown.add_column(f"@{each}", justify="right", no_wrap=True)
+    for name, values in found["at_k"].items():
+        shown.add_row(name, *(f"{value:.4f}" for value in values))
+    console.print(shown)
+    for name, value in found["predictions"].items():
+        console.print(f"{name}: {value:.4f}", highlight=False)
+    rows = f"{found['rows']:,} rows"
+    if found["rows_left_out"]:
+        rows += f", {found['rows_left_out']:,} without a label left out"
+    if found["unknown_labels"]:
+        rows += f", {found['unknown_labels']:,} labels that the model does not know"
+    console.print(rows, highlight=False)
+    if json is not None:
+        from palmette._files import atomic_write
+
+        with atomic_write(json) as file:
+            file.write(json_module.dumps({"k": ks, **found}, indent=1) + "\n")
+        say(f"wrote {json}")
+
+
+def evaluate(
+    model: TableModel, frame: Any, ks: list[int], training: list[list[Any]] | None = None
+) -> dict[str, Any]:
+    """Evaluate the best labels, and the predictions, of rows with true labels.
+
+    Parameters
+    ----------
+    model : TableModel
+    frame : DataFrame of n_samples rows
+    ks : list of int
+    training : list of label lists, optional
+        Labels of the training rows, for propensities.
+
+    Returns
+    -------
+    dict
+        ``"at_k"`` has a value per k for every measure, ``"predictions"`` one value.
+    """
+    from palmette import metrics
+
+    if not hasattr(model, "predict_proba"):
+        raise PalmetteError(
+            "the model has no probabilities, so its labels have no order: use palmette report."
+        )
+    truth = _truth(model, frame)
+    kept = np.flatnonzero([bool(labels) for labels in truth])
+    if not len(kept):
+        raise PalmetteError("no row of the table has a label: there is nothing to evaluate.")
+    frame, true = frame.iloc[kept], [set(truth[i]) for i in kept.tolist()]
+    best = _best_labels(model, frame, max(ks))
+    known = set(model.classes_.tolist())
+    at_k = {
+        "precision": metrics.precision_at_k(true, best, k=ks),
+        "recall": metrics.recall_at_k(true, best, k=ks),
+        "F1": metrics.f1_at_k(true, best, k=ks),
+        "nDCG": metrics.ndcg_at_k(true, best, k=ks),
+    }
+    if training is not None:
+        shares = metrics.label_propensities(training, labels=set().union(*true, known))
+        at_k["PSP"] = metrics.propensity_scored_precision_at_k(
+            true, best, propensities=shares, k=ks
+        )
+    inside = [labels & known for labels in true]
+    measure = metrics.hierarchical_precision_recall_fscore_at_k
+    at_k["hierarchical F1"] = measure(inside, best, hierarchy=model.hierarchy_, k=ks)[2]
+    predicted = [row if isinstance(row, set) else {row} for row in model.predict(frame)]
+    both = sum(len(a & b) for a, b in zip(true, predicted, strict=True))
+    total = sum(map(len, true)) + sum(map(len, predicted))
+    unknown = set().union(*true) - known
+    return {
+        "at_k": {name: np.atleast_1d(values).tolist() for name, values in at_k.items()},
+        "predictions": {
+            "micro F1 of the predictions": 2 * both / total,
+            "labels per row, predicted": sum(map(len, predicted)) / len(predicted),
+            "labels per row, true": sum(map(len, true)) / len(true),
+        },
+        "rows": len(true),
+        "rows_left_out": len(truth) - len(kept),
+        "unknown_labels": len(unknown),
+    }
+
+
+def _truth(model: TableModel, frame: Any) -> list[list[Any]]:
+    """Return the labels of all rows, also those that the model does not know."""
+    rows = model.target_.read(model.read(frame))
+    known = set(model.classes_.tolist())
+    found = []
+    for row in rows:
+        paths = [] if row is None else row if model.target_.several else [row]
+        if model.learnt_:
+            paths = [(model.target_.write(path),) for path in paths]
+        if not model.hierarchy_.is_tree:
+            names = [path[-1] if path and path[-1] in known else path for path in paths]
+            paths = names
+        found.append(list(paths))
+    return found
+
+
+def _best_labels(model: TableModel, frame: Any, k: int) -> list[list[Any]]:
+    """Return the k most probable labels of every row, best first."""
+    classes = model.classes_
+    step = max(1, _ROWS // len(classes))
+    found = []
+    for start in range(0, len(frame), step):
+        proba = model.predict_proba(frame.iloc[start : start + step])
+        order = np.argsort(-proba, axis=1, kind="stable")[:, :k]
+        found += [[classes[i] for i in row] for row in order.tolist()]
+    return found
