@@ -35,7 +35,7 @@ METHODS = (
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("cli",),
     ("compare",),
-    ("reviewing",),
+    ("reviewing", "serving"),
     ("table",),
     ("models",),
     ("reporting",),

@@ -23,6 +23,7 @@ COMMANDS = typer.main.get_command(app).commands
 READ_ONLY = {
     "palmette demo": "tests/cli/test_demo.py runs it",
     "palmette compile": "minutes; tests/cli/test_compile.py runs it with one model",
+    "palmette serve model.palmette --port 8000": "endless; tests/serving/test_process.py runs it",
     "palmette bench h-ada-mh --out folder": "an hour, on the data home",
     "palmette bench soshf --quick": "minutes, on the data home",
     "palmette compare digits --models flat-forest,local-per-parent-forest --splits 5": "a minute",

@@ -27,6 +27,7 @@ from palmette.cli.migrate import migrate
 from palmette.cli.predict import predict
 from palmette.cli.report import report
 from palmette.cli.review import review
+from palmette.cli.serve import serve
 from palmette.exceptions import PalmetteError
 
 __all__ = ["ExitCode", "app", "exit_on_error", "main"]
@@ -180,6 +181,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     predict,
     report,
     review,
+    serve,
     migrate,
     learn,
     compare,

@@ -1,0 +1,369 @@
+"""The web service of a model: its routes, its errors, and its process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import signal
+import socket
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from palmette.exceptions import PalmetteError
+from palmette.serving._answers import Answer, Answerer, Question
+from palmette.serving._batches import Batcher, Full, Metrics
+from palmette.serving._pages import model_card, openapi, own_version, web_page
+from palmette.serving._requests import (
+    FORM_TYPE,
+    JSON_TYPE,
+    Limits,
+    Problem,
+    read_fields,
+    read_question,
+)
+from palmette.table import TableModel
+
+_LOG = logging.getLogger("palmette.serving")
+_ANNIF_DOCUMENTS = 32  # of a request, as Annif allows
+_STOP_SECONDS = 10  # for requests that are being answered
+
+
+def make_app(
+    model: TableModel,
+    name: str = "model",
+    *,
+    limits: Limits | None = None,
+    n_jobs: int = 1,
+    language: str | None = None,
+) -> Starlette:
+    """Return the web service of a model, an ASGI application.
+
+    Parameters
+    ----------
+    model : TableModel
+    name : str
+        Name of the model in pages and of the project in Annif's paths.
+    limits : Limits, optional
+    n_jobs : int
+        Number of calls of the model at the same time, in threads.
+    language : str, optional
+        Language of labels where a request names none.
+
+    Returns
+    -------
+    Starlette
+    """
+    return _Service(model, name, limits or Limits(), n_jobs, language).app()
+
+
+def serve(
+    app: Starlette,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    tell: Callable[[str], None] = print,
+) -> None:
+    """Serve an application until SIGTERM or Ctrl-C; requests that have begun are answered.
+
+    Parameters
+    ----------
+    app : Starlette
+        As from `make_app`.
+    host : str
+        Address to listen on; 0.0.0.0 for all of this machine.
+    port : int
+        0 for any free one.
+    tell : callable
+        Called with messages for the user.
+    """
+    import uvicorn
+
+    listening = _listen(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    config = uvicorn.Config(
+        app,
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=_STOP_SECONDS,
+        limit_concurrency=2_000,
+        loop="asyncio",
+        http="h11",
+        ws="none",
+    )
+    # uvicorn stops at a signal and raises it again when it has stopped: then nothing is left to do
+    before = {n: signal.signal(n, lambda *_: None) for n in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        tell(f"serving on http://{shown}:{listening.getsockname()[1]}/ (stop with Ctrl-C)")
+        uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        listening.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    tell("stopped")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        words = getattr(error, "strerror", None) or error
+        raise PalmetteError(
+            f"cannot listen on {host}, port {port}: {words}. Choose another --port, 0 for any free "
+            "one, or another --host."
+        ) from error
+
+
+class _Reply(JSONResponse):
+    """JSON in UTF-8 without NaN; characters that UTF-8 does not have are escaped."""
+
+    def render(self, content: Any) -> bytes:
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode("utf-8", "backslashreplace")
+
+
+def _refusal(problem: Problem) -> Response:
+    headers = {"Retry-After": "1"} if problem.status == 503 else {}
+    if problem.status in (408, 413):  # the rest of the body is not read
+        headers["Connection"] = "close"
+    return _Reply(
+        problem.body(), problem.status, headers=headers, media_type="application/problem+json"
+    )
+
+
+# ---------------------------------------------------------------------- routes
+
+
+class _Service:
+    """The routes of a server."""
+
+    def __init__(
+        self, model: TableModel, name: str, limits: Limits, n_jobs: int, language: str | None
+    ) -> None:
+        self.answerer, self.name, self.limits = Answerer(model, language), name, limits
+        self.metrics = Metrics()
+        self.batcher = Batcher(
+            self.answerer.answer, n_jobs, limits.batch_rows, limits.waiting_rows, self.metrics
+        )
+        self.answerer.warm()
+        self._language = language
+        self._page, self._policy = web_page(self.answerer, name, language)
+        self._card = model_card(self.answerer, name, limits)
+        self._openapi = openapi(self.answerer, name, limits)
+
+    def app(self) -> Starlette:
+        routes = [
+            Route("/", self.page),
+            Route("/suggest", self.suggest, methods=["POST"]),
+            Route("/predict", self.predict, methods=["POST"]),
+            Route("/health", self.health),
+            Route("/card", self.card),
+            Route("/metrics", self.show_metrics),
+            Route("/openapi.json", self.openapi),
+            Route("/v1/", self.annif_info),
+            Route("/v1/projects", self.annif_projects),
+            Route("/v1/projects/{project_id}", self.annif_project),
+            Route("/v1/projects/{project_id}/suggest", self.annif_suggest, methods=["POST"]),
+            Route("/v1/projects/{project_id}/suggest-batch", self.annif_batch, methods=["POST"]),
+        ]
+        app = Starlette(
+            routes=routes,
+            exception_handlers={Problem: _on_problem, HTTPException: _on_http_error},
+            lifespan=self._lifespan,
+        )
+        app.add_middleware(_Watch, metrics=self.metrics)
+        return app
+
+    @asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        yield
+        await self.batcher.stop()
+
+    async def page(self, request: Request) -> Response:
+        headers = {"Content-Security-Policy": self._policy, "Referrer-Policy": "no-referrer"}
+        return HTMLResponse(self._page, headers=headers)
+
+    async def card(self, request: Request) -> Response:
+        return _Reply(self._card)
+
+    async def openapi(self, request: Request) -> Response:
+        return _Reply(self._openapi)
+
+    async def health(self, request: Request) -> Response:
+        return _Reply({"status": "ok", "model": self.name, "waiting_rows": self.batcher.n_waiting})
+
+    async def show_metrics(self, request: Request) -> Response:
+        text = self.metrics.text(self.batcher.n_waiting)
+        return PlainTextResponse(text, media_type="text/plain; version=0.0.4")
+
+    async def suggest(self, request: Request) -> Response:
+        fields = await read_fields(request, self.limits)
+        question = read_question(fields, self.answerer, self.limits, allowed=("project",))
+        answer = await self._ask(question)
+        found = answer.rows[0] if "text" in fields else {"answers": answer.rows}
+        return _Reply(_with_notes(found, answer))
+
+    async def predict(self, request: Request) -> Response:
+        fields = await read_fields(request, self.limits, (JSON_TYPE,))
+        question = read_question(fields, self.answerer, self.limits, predict=True)
+        answer = await self._ask(question)
+        return _Reply(_with_notes({"predictions": answer.rows}, answer))
+
+    async def _ask(self, question: Question) -> Answer:
+        seconds = self.limits.seconds
+        try:
+            return await self.batcher.ask(question, seconds)
+        except Full:
+            raise Problem(
+                503,
+                f"{self.batcher.n_waiting:,} rows wait already: expected at most "
+                f"{self.limits.waiting_rows:,}. Try again later.",
+            ) from None
+        except TimeoutError:
+            raise Problem(
+                503,
+                f"the model has not answered in {seconds:g} s. Try again later, or send fewer rows "
+                "per request.",
+            ) from None
+
+    # ------------------------------------------------------------------ as Annif
+
+    async def annif_info(self, request: Request) -> Response:
+        return _Reply({"title": f"Palmette: {self.name}", "version": own_version()})
+
+    async def annif_projects(self, request: Request) -> Response:
+        return _Reply({"projects": [self._project()]})
+
+    async def annif_project(self, request: Request) -> Response:
+        self._check_project(request)
+        return _Reply(self._project())
+
+    async def annif_suggest(self, request: Request) -> Response:
+        self._check_project(request)
+        fields = await read_fields(request, self.limits, (FORM_TYPE,))
+        question = read_question(
+            {"text": "", **fields} if "text" in fields else {}, self.answerer, self.limits,
+            allowed=("project",), status=400,
+        )  # fmt: skip
+        answer = await self._ask(question)
+        return _Reply({"results": answer.rows[0]["results"]})
+
+    async def annif_batch(self, request: Request) -> Response:
+        self._check_project(request)
+        fields = await read_fields(request, self.limits, (JSON_TYPE,))
+        documents = fields.get("documents")
+        if not isinstance(documents, list) or not all(
+            isinstance(each, dict) and isinstance(each.get("text"), str) for each in documents
+        ):
+            raise Problem(
+                400, 'expected {"documents": [{"text": "...", "document_id": "..."}, ...]}.'
+            )
+        if len(documents) > _ANNIF_DOCUMENTS:
+            raise Problem(
+                400, f"got {len(documents)} documents: expected at most {_ANNIF_DOCUMENTS}."
+            )
+        if not documents:
+            return _Reply([])
+        asked: dict[str, Any] = {"texts": [each["text"] for each in documents]}
+        for key, read in (("limit", int), ("threshold", float), ("language", str)):
+            value = request.query_params.get(key)
+            try:
+                asked |= {} if value is None else {key: read(value)}
+            except ValueError:
+                raise Problem(400, f"{key} is {value!r}: expected a number.") from None
+        answer = await self._ask(read_question(asked, self.answerer, self.limits, status=400))
+        return _Reply(
+            [
+                {"results": row["results"], "document_id": document.get("document_id")}
+                for row, document in zip(answer.rows, documents, strict=True)
+            ]
+        )
+
+    def _check_project(self, request: Request) -> None:
+        came = request.path_params["project_id"]
+        if came != self.name:
+            raise Problem(404, f"there is no project {came[:60]!r}: expected {self.name!r}.")
+
+    def _project(self) -> dict[str, Any]:
+        languages = self.answerer.labels.languages
+        return {
+            "project_id": self.name,
+            "name": self.name,
+            "language": self._language or (languages[0] if languages else "") or "en",
+            "backend": {"backend_id": "palmette"},
+            "is_trained": True,
+            "modification_time": self._card["fit"]["when"],
+        }
+
+
+def _with_notes(found: dict[str, Any], answer: Answer) -> dict[str, Any]:
+    return {**found, "notes": answer.notes} if answer.notes else found
+
+
+# ---------------------------------------------------------------------- errors and counts
+
+
+async def _on_problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Problem)
+    return _refusal(error)
+
+
+async def _on_http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    path = request.url.path[:60]
+    if error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "GET")
+        reply = _refusal(Problem(405, f"got {request.method[:10]} {path}: expected {allowed}."))
+        reply.headers["Allow"] = allowed
+        return reply
+    if error.status_code == 404:
+        return _refusal(
+            Problem(404, f"there is no {path}: /openapi.json lists all paths, / is a page.")
+        )
+    return _refusal(Problem(error.status_code, str(error.detail)))
+
+
+class _Watch:
+    """Counts requests, and answers those that end in an unexpected error."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app, self._metrics = app, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        start, status = time.perf_counter(), 0
+
+        async def note(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, note)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            _LOG.exception("a request failed")
+            if not status:
+                words = (
+                    f"the model failed with {type(error).__name__}. The log of the server says why."
+                )
+                await _refusal(Problem(500, words))(scope, receive, note)
+        finally:
+            route = getattr(scope.get("route"), "path", "other")
+            self._metrics.count_request(route, status, time.perf_counter() - start)
