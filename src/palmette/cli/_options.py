@@ -37,7 +37,10 @@ TableFiles = Annotated[
 ]
 Format = Annotated[
     str | None,
-    typer.Option(help="csv, tsv, jsonl, parquet or excel, if the file has no such suffix."),
+    typer.Option(
+        help="csv, tsv, jsonl, parquet or excel, if the file has no such suffix; annif for a "
+        "corpus of texts and subjects."
+    ),
 ]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of text, such as latin-1.")]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of the cells of a CSV file.")]

@@ -1,23 +1,27 @@
-"""Reading tables whole or in chunks of rows: CSV, TSV, JSON lines, Parquet, Excel."""
+"""Reading tables whole or in chunks of rows: CSV, TSV, JSON lines, Parquet, Excel, corpora."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from palmette._files import decode_text
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.table._delimited import Part, delimited_parts, json_parts, numbered_columns
 from palmette.table._kinds import has_value, reads_as_value
-from palmette.table._sources import TableSource, reading
+from palmette.table._sources import CORPUS, TableSource, reading
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CHUNK_ROWS = 20_000
+_CORPUS_COLUMNS = ["text", "subjects"]
+_URI = re.compile(r"<([^<>\s]+)>")
 _MAX_CELLS = 2**28  # of a table that is read whole
 _LOOK = 1_000  # rows that show whether the first line has names
 
@@ -234,7 +238,102 @@ def _excel(source: TableSource, rows: int) -> Iterator[Part]:
         yield Part(frame.iloc[start : start + rows], lines[start : start + rows])
 
 
+# ------------------------------------------------------------ corpora of subject indexing
+
+
+def _corpus(source: TableSource, rows: int) -> Iterator[Part]:
+    """Read a corpus in chunks of rows, with the columns "text" and "subjects", lists of labels.
+
+    A file has a text per line, a tab, and its subjects: URIs, which may be in angle brackets,
+    separated by spaces or tabs. A folder has a file .txt per text, beside it .tsv, whose lines
+    begin with a URI, or .key, whose lines are labels. Texts without subjects have none.
+
+    Parameters
+    ----------
+    source : TableSource
+    rows : int
+        Maximum number of rows of a chunk.
+
+    Examples
+    --------
+    >>> read_subjects("<http://a.org/1> <http://a.org/2>")
+    ['http://a.org/1', 'http://a.org/2']
+    """
+    import pandas as pd
+
+    is_folder = source.name != "-" and Path(source.name).is_dir()
+    documents = _of_folder(source) if is_folder else _of_lines(source)
+    found: list[tuple[str, Any]] = []
+    any_rows = False
+    for document in documents:
+        found.append(document)
+        if len(found) == rows:
+            yield Part(pd.DataFrame(found, columns=_CORPUS_COLUMNS))
+            found, any_rows = [], True
+    if found or not any_rows:
+        yield Part(pd.DataFrame(found, columns=_CORPUS_COLUMNS))
+
+
+def read_subjects(cell: str) -> list[str]:
+    """Return the subjects of a cell: URIs in angle brackets, or else words."""
+    return _URI.findall(cell) or cell.split()
+
+
+def _of_lines(source: TableSource) -> Iterator[tuple[str, list[str] | None]]:
+    with source.open() as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                text = line.decode(source.encoding or "utf-8-sig").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                raise ReadError(
+                    f"line {number} is not {source.encoding or 'UTF-8'} ({error.reason}): pass the "
+                    "encoding of the file",
+                    path=source.title,
+                ) from None
+            if not text.strip():
+                continue
+            document, tab, subjects = text.partition("\t")
+            if not tab:
+                raise ReadError(
+                    f"line {number} has no tab: expected a text, a tab and the URIs of its "
+                    "subjects",
+                    path=source.title,
+                )
+            yield document, read_subjects(subjects) or None
+
+
+def _of_folder(source: TableSource) -> Iterator[tuple[str, list[str] | None]]:
+    texts = sorted(path for path in Path(source.name).glob("*.txt") if path.name[0] not in "._")
+    if not texts:
+        raise ReadError(
+            "the folder has no .txt file: expected texts, and their subjects in files .tsv or "
+            ".key of the same names",
+            path=source.name,
+        )
+    for path in texts:
+        yield _read(path), _subjects_of(path)
+
+
+def _subjects_of(path: Path) -> list[str] | None:
+    """Return the subjects of a text; None if it has none."""
+    for suffix in (".tsv", ".key"):
+        beside = path.with_suffix(suffix)
+        if not beside.exists():
+            continue
+        lines = [line.strip() for line in _read(beside).splitlines() if line.strip()]
+        if suffix == ".key":
+            return lines or None
+        cells = [line.split("\t")[0].strip() for line in lines]
+        return [cell.strip("<>") for cell in cells if cell] or None
+    return None
+
+
+def _read(path: Path) -> str:
+    return decode_text(path.read_bytes(), path)
+
+
 _READERS = {
+    CORPUS: _corpus,
     "csv": delimited_parts,
     "tsv": delimited_parts,
     "jsonl": json_parts,

@@ -29,6 +29,7 @@ FORMATS = {
     ".xlsx": "excel",
     ".xlsm": "excel",
 }
+CORPUS = "annif"  # never by suffix
 _ZSTD = ".zst"
 _NO_PARTS = (
     "this is a folder without {}: expected a table, or a folder whose files are the parts of one"
@@ -98,7 +99,8 @@ class TableSource:
     name : str
         Path of the file, or of a folder whose files are parts of the table; ``"-"`` is the standard
         input.
-    format : {"csv", "tsv", "jsonl", "parquet", "excel"}
+    format : {"csv", "tsv", "jsonl", "parquet", "excel", "annif"}
+        "annif" are corpora of subject indexing: texts and their subjects.
     encoding : str, optional
         Encoding of text; by default that of a byte order mark, else UTF-8.
     delimiter : str, optional
@@ -151,7 +153,7 @@ class TableSource:
                 raise PalmetteError("the standard input, '-', is read alone: name files only.")
         else:
             text, more = os.fspath(name), []
-        known = sorted(set(FORMATS.values()))
+        known = sorted({*FORMATS.values(), CORPUS})
         if format is None and text == STDIN:
             format = "csv"
         if format is None:
@@ -187,7 +189,7 @@ class TableSource:
             return
         for name in (self.name, *self.more):
             path = Path(name)
-            if path.is_dir() and not self._files(name):
+            if path.is_dir() and self.format != CORPUS and not self._files(name):
                 raise ReadError(_NO_PARTS.format(f"a {self.format} file"), path=name)
             if not path.exists():
                 raise ReadError("the file does not exist", path=name)
@@ -208,7 +210,7 @@ class TableSource:
         ]
 
     def _files(self, name: str) -> list[str]:
-        if not Path(name).is_dir():
+        if not Path(name).is_dir() or self.format == CORPUS:
             return [name]
         found = map(str, _files_of(name))
         return [file for file in found if FORMATS[_suffix(file)] == self.format]
