@@ -8,10 +8,12 @@
 `boosting` makes rounds of HierarchicalBoostingClassifier (softmax over labels, otherwise defaults)
 on made-up rows, first on the device and then with all cores, and compares trees, losses and
 probabilities. The first round is warm-up: it compiles kernels or starts the device, and is not in
-the medians. `hirr` is HiRR-FS at 21 nodes: ten sweeps of reweighted least squares, as published,
-and the default, block coordinate descent; scores are compared after two sweeps, and at the optimum.
-`network` is the made-up problem of bench_network.py: 25 epochs, twice, and the seconds of its
-training steps. ``--device cpu`` is torch on the CPU, to try the script without a GPU.
+the medians. If trees differ, what led to the first of them is printed: labels are drawn, splits
+chosen, and votes of the leaves computed. `network` is the made-up problem of bench_network.py: 25
+epochs, twice, and the seconds of its training steps. `hirr` is HiRR-FS at 21 nodes: ten sweeps of
+reweighted least squares, as published, whose scores are compared with the CPU's after two sweeps,
+and the default, block coordinate descent. ``--hirr-default`` compares its scores, too, which takes
+minutes. ``--device cpu`` is torch on the CPU, to try the script without a GPU.
 """
 
 from __future__ import annotations
@@ -21,10 +23,11 @@ import os
 import sys
 import time
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -33,12 +36,13 @@ from scipy.special import softmax
 sys.path.insert(0, str(Path(__file__).parent))
 
 from palmette.base._fitting import Threads
+from palmette.boosting import _device_tree, _weak
 from palmette.boosting._boost import boost, scores_of
 from palmette.boosting._device_objective import DeviceObjective
 from palmette.boosting._device_tree import DeviceTreeLearner
 from palmette.boosting._hypotheses import Samples
 from palmette.boosting._objectives import GradientObjective, LeafSoftmax
-from palmette.boosting._weak import SharedTreeLearner, TrainingRows
+from palmette.boosting._weak import SharedTreeLearner, TrainingRows, draw_columns
 from palmette.trees._binning import BinMapper
 
 BEGIN = time.perf_counter()
@@ -84,17 +88,80 @@ def made_rows(n_rows: int, n_features: int, n_labels: int) -> tuple[Any, Any]:
     return X, labels.astype(np.int32)
 
 
-def rounds_of(objective: Any, learner: Any, rows: TrainingRows, n_rounds: int, what: str) -> Any:
-    """Return the trees, losses and seconds of some rounds."""
+class Rounds(NamedTuple):
+    """Trees, losses before each and seconds of some rounds, and the labels that were drawn."""
+
+    trees: list[Any]
+    losses: list[float]
+    seconds: list[float]
+    drawn: list[Any]
+
+
+def rounds_of(objective: Any, learner: Any, rows: TrainingRows, n_rounds: int, what: str) -> Rounds:
+    """Make some rounds, after one that is not in the seconds."""
     times: list[float] = []
     found, coming = [], boost(objective, learner, rows, seed=0)
-    for turn in range(n_rounds + 1):
-        with stopwatch("", times, quiet=True):
-            found += islice(coming, 1)
-        if turn == 0:
-            say(f"{what}: first round {times[0]:.2f} s")
+    with drawn_labels() as drawn:
+        for turn in range(n_rounds + 1):
+            with stopwatch("", times, quiet=True):
+                found += islice(coming, 1)
+            if turn == 0:
+                say(f"{what}: first round {times[0]:.2f} s")
     say(f"{what}: median of {n_rounds} rounds {1000 * np.median(times[1:]):.1f} ms")
-    return [each.hypothesis for each in found], [each.loss for each in found], times[1:]
+    trees, losses = [each.hypothesis for each in found], [each.loss for each in found]
+    return Rounds(trees, losses, times[1:], drawn)
+
+
+@contextmanager
+def drawn_labels() -> Iterator[list[Any]]:
+    """Note the labels that are drawn, and the sums of squares by which they are."""
+    noted: list[Any] = []
+
+    def draw(sizes: Any, *arguments: Any) -> Any:
+        found = draw_columns(sizes, *arguments)
+        noted.append((found[0], sizes))
+        return found
+
+    for module in (_weak, _device_tree):
+        module.draw_columns = draw
+    try:
+        yield noted
+    finally:
+        for module in (_weak, _device_tree):
+            module.draw_columns = draw_columns
+
+
+def first_difference(here: Rounds, there: Rounds) -> str:
+    """Describe the first tree that differs, and the first of its stages that does."""
+
+    def votes(turn: int) -> float:
+        return float(np.abs(here.trees[turn].values - there.trees[turn].values).max(initial=0))
+
+    n_same = [same_splits(*pair) for pair in zip(here.trees, there.trees, strict=True)].index(False)
+    told = [
+        f"tree {n_same + 1} is the first to differ; the loss before it differs by "
+        f"{abs(here.losses[n_same] - there.losses[n_same]):.1e}, votes of trees before by up to "
+        f"{max(map(votes, range(n_same)), default=0.0):.1e}"
+    ]
+    if here.drawn:
+        (one, sizes), (other, others) = here.drawn[n_same], there.drawn[n_same]
+        n_labels = len(np.setxor1d(one, other))
+        told.append(
+            f"sums of squares by {np.abs(others / sizes - 1).max():.1e}, drawn labels by {n_labels}"
+        )
+        if n_labels:
+            return "; ".join(told) + ": the draw of labels is the cause"
+    a, b = here.trees[n_same], there.trees[n_same]
+    node = int(np.flatnonzero((a.features != b.features) | (a.cuts != b.cuts))[0])
+    told.append(
+        f"node {node}, of level {node.bit_length() - 1}, is split at {a.features[node]} <= "
+        f"{a.cuts[node]} and at {b.features[node]} <= {b.cuts[node]}: the gains are the cause"
+    )
+    return "; ".join(told)
+
+
+def same_splits(a: Any, b: Any) -> bool:
+    return np.array_equal(a.features, b.features) and np.array_equal(a.cuts, b.cuts)
 
 
 def boosting(given: argparse.Namespace, device: Any) -> None:
@@ -122,18 +189,18 @@ def boosting(given: argparse.Namespace, device: Any) -> None:
         here = rounds_of(
             GradientObjective(loss, weights, 0.1), tree, rows, given.rounds, f"{n_jobs} threads"
         )
-    same = [
-        np.array_equal(a.features, b.features) and np.array_equal(a.cuts, b.cuts)
-        for a, b in zip(here[0], there[0], strict=True)
-    ]
+    same = [same_splits(*pair) for pair in zip(here.trees, there.trees, strict=True)]
     samples, start = Samples(codes[:: max(1, given.rows // 2000)]), loss.start()
-    proba = [softmax(scores_of(samples, trees, start), axis=1) for trees in (here[0], there[0])]
-    ratio = np.median(here[2]) / np.median(there[2])
+    proba = [softmax(scores_of(samples, each.trees, start), axis=1) for each in (here, there)]
+    ratio = np.median(here.seconds) / np.median(there.seconds)
     say(
         f"boosting: {sum(same)} of {len(same)} trees are the same, largest difference of "
         f"probabilities {np.abs(proba[0] - proba[1]).max():.1e}, of losses "
-        f"{np.abs(np.subtract(here[1], there[1])).max():.1e}; {ratio:.1f} times as fast a round"
+        f"{np.abs(np.subtract(here.losses, there.losses)).max():.1e}; {ratio:.1f} times as fast a "
+        "round"
     )
+    if not all(same):
+        say(f"boosting: {first_difference(here, there)}")
 
 
 def profile(objective: Any, learner: Any, rows: TrainingRows) -> None:
@@ -195,6 +262,8 @@ def hirr(given: argparse.Namespace, device: Any) -> None:
         with stopwatch(f"hirr, {name}: ten sweeps on the device"):
             score.solve(posed)
         del posed
+        if name == "hirrpar-fs":  # ties to parents are among those of families
+            continue
         compared(
             *(
                 scored(
@@ -204,11 +273,9 @@ def hirr(given: argparse.Namespace, device: Any) -> None:
                 for where in ("cpu", "cuda")
             )
         )
-    _, there, here = (
-        scored(f"default, device={where}", HirrScore(tol=1e-8, device=where))
-        for where in ("cuda", "cuda", "cpu")
-    )
-    compared(here, there)
+    there = scored("default, device=cuda", HirrScore(tol=1e-8, device="cuda"))
+    if given.hirr_default:
+        compared(scored("default, device=cpu", HirrScore(tol=1e-8)), there)
 
 
 def compared(here: Any, there: Any) -> None:
@@ -246,7 +313,7 @@ def network(given: argparse.Namespace, device: Any) -> None:
     _network.train_with_torch = train
 
 
-SECTIONS = {"boosting": boosting, "hirr": hirr, "network": network}
+SECTIONS = {"boosting": boosting, "network": network, "hirr": hirr}
 
 
 def main() -> None:
@@ -261,6 +328,7 @@ def main() -> None:
     parser.add_argument("--profile", action="store_true", help="of the rounds on the device")
     parser.add_argument("--hirr-rows", type=int, default=10_000)
     parser.add_argument("--hirr-features", type=int, default=4_096)
+    parser.add_argument("--hirr-default", action="store_true", help="on the CPU, too: minutes")
     parser.add_argument("--network-rows", type=int, default=20_000)
     given = parser.parse_args()
     warnings.simplefilter("ignore")

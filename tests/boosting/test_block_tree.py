@@ -165,6 +165,14 @@ def test_columns_are_taken_and_squared():
     assert np.array_equal(found, gradients[:, columns] * scale)
 
 
+def test_squares_of_many_rows_are_precise():
+    """Draws of columns depend on them: the sums of a device are to lead to the same."""
+    gradients = np.full((40_000, 2), [1.1e-3, -0.9e-3], np.float32)  # as of rare labels
+    gradients[::500] += 1
+    squares = (gradients.astype(float) ** 2).sum(axis=0)
+    np.testing.assert_allclose(column_squares(gradients, Threads(1)), squares, 2e-6)
+
+
 def test_ranges_are_the_least_and_largest_codes_and_one_more_than_known():
     codes = np.array([[3, 255, 7, 0], [5, 255, 255, 254], [4, 255, 9, 255]], np.uint8)
     found = ranges_of_codes(codes, Threads(1))

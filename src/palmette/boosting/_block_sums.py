@@ -31,6 +31,7 @@ LEAST = 1e-12  # share of the weight of a node that a side has at least
 _MOST_BLOCKS = 64
 # rows of a block of smaller data: so many that they have a number of gradients, within bounds
 _FEWEST_ROWS, _MOST_FEW_ROWS, _FEW_NUMBERS = 64, 2048, 2**18
+_FEW_SQUARES = 32  # in float32: draws of columns depend on the sixth digit of their sums
 WORTH = 2**16  # numbers to add from which one more thread pays
 
 
@@ -361,16 +362,20 @@ def add_blocks(parts: Floats, total: Sums, start: int, stop: int) -> None:
 
 
 @kernel
-def sum_squares(gradients: Floats, n_rows: int, sums: Floats, start: int, stop: int) -> None:
+def sum_squares(gradients: Floats, n_rows: int, sums: Sums, start: int, stop: int) -> None:
     """Sum the squares of every column over the rows of some blocks: (n_blocks, n_columns)."""
+    few = np.empty(sums.shape[1], np.float32)
     for block in range(start, stop):
-        to = sums[block]
-        for k in range(len(to)):
-            to[k] = 0.0
-        for row in range(block * n_rows, min((block + 1) * n_rows, gradients.shape[0])):
-            here = gradients[np.uint64(row)]
-            for k in range(np.uint64(len(to))):
-                to[k] += here[k] * here[k]
+        to, end = sums[block], min((block + 1) * n_rows, gradients.shape[0])
+        to[:] = 0.0
+        for first in range(block * n_rows, end, _FEW_SQUARES):
+            few[:] = 0.0
+            for row in range(first, min(first + _FEW_SQUARES, end)):
+                here = gradients[np.uint64(row)]
+                for k in range(np.uint64(len(few))):
+                    few[k] += here[k] * here[k]
+            for k in range(np.uint64(len(few))):
+                to[k] += few[k]
 
 
 @kernel
@@ -419,26 +424,20 @@ def sum_at_leaves(
     cover = np.empty((n_blocks, n_leaves))
     sum_some = partial(sum_leaves, gradients, weights, leaf, n_rows, parts, cover)
     threads.share(sum_some, n_blocks, gradients.size // WORTH)
-    total = _added(parts, threads)
+    total = np.empty((n_leaves, 2, n_columns))
+    add_some = partial(add_blocks, parts.reshape(n_blocks, -1), total.reshape(-1))
+    threads.share(add_some, total.size, parts.size // (4 * WORTH))
     return total[:, 0], total[:, 1], cover.sum(axis=0)
-
-
-def _added(parts: NDArray[Any], threads: Threads) -> Sums:
-    """Return the sum of the arrays of all blocks, in their order."""
-    total = np.empty(parts[0].size)
-    flat = parts.reshape(len(parts), -1)
-    threads.share(partial(add_blocks, flat, total), total.size, parts.size // (4 * WORTH))
-    return total.reshape(parts.shape[1:])
 
 
 def column_squares(gradients: Floats, threads: Threads) -> Sums:
     """Return the sums of squares of the columns, (n_columns,)."""
     n_samples, n_columns = gradients.shape
     n_rows = block_rows(n_samples, n_columns)
-    parts = np.empty((count_blocks(n_samples, n_rows), n_columns), np.float32)
+    parts = np.empty((count_blocks(n_samples, n_rows), n_columns))
     sum_some = partial(sum_squares, gradients, n_rows, parts)
     threads.share(sum_some, len(parts), gradients.size // WORTH)
-    return _added(parts, threads)
+    return np.asarray(parts.sum(axis=0))
 
 
 def scaled_columns(
