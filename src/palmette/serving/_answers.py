@@ -110,25 +110,29 @@ class Answerer:
         list of Answer
             The same as that of each question alone.
         """
-        import pandas as pd
-
-        frames, notes = [], []
-        for question in questions:
-            # cast by itself: the cells of one request do not change how those of another are read
-            unread = Unread()
-            cells = {i: [row[name] for row in question.rows] for i, name in enumerate(self.kinds)}
-            frame = pd.DataFrame(cells, dtype=object).set_axis(list(self.kinds), axis=1)
-            frames.append(self.model.schema_.cast(frame, "the request", unread=unread))
-            notes.append([f"{words}." for words in unread.sentences()])
-        whole = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-        X = self.model.vectorizer_.transform(whole)
+        frame, notes = self._read([row for question in questions for row in question.rows])
+        X = self.model.vectorizer_.transform(frame)
+        # those of each question, in the rare case that there are any
+        told = [self._read(question.rows)[1] if notes else [] for question in questions]
         asked = [question for question in questions for _ in question.rows]
         found: list[dict[str, Any]] = []
         for rows in row_chunks(X.shape[0], self.hierarchy.n_nodes, _AT_ONCE):
             found += self._some(take_rows(X, rows), asked[rows])
         ends = np.cumsum([len(question.rows) for question in questions]).tolist()
         starts = [0, *ends[:-1]]
-        return [Answer(found[a:b], n) for a, b, n in zip(starts, ends, notes, strict=True)]
+        return [Answer(found[a:b], n) for a, b, n in zip(starts, ends, told, strict=True)]
+
+    def _read(self, rows: list[dict[str, Any]]) -> tuple[Any, list[str]]:
+        """Return rows as columns of the types that the model has, and what could not be read."""
+        import pandas as pd
+
+        unread = Unread()
+        names = list(self.kinds)
+        # objects: cells are read one by one, whatever the others of their column are
+        cells = {i: [row[name] for row in rows] for i, name in enumerate(names)}
+        frame = pd.DataFrame(cells, dtype=object).set_axis(names, axis=1)
+        cast = self.model.schema_.cast(frame, "the request", unread=unread)
+        return cast, [f"{words}." for words in unread.sentences()]
 
     # ------------------------------------------------------------------ a few rows
 
