@@ -9,6 +9,7 @@ from scipy.optimize import minimize
 
 from palmette._arrays import read_only
 from palmette._stopping import stop_flag
+from palmette.class_tree import ClassTreeClassifier
 from palmette.class_tree._dual_descent import (
     TargetRows,
     compact_columns,
@@ -16,6 +17,7 @@ from palmette.class_tree._dual_descent import (
     squared_hinge_descent,
 )
 from palmette.class_tree._newton import logistic_newton, squared_hinge_newton
+from palmette.routing import LinearRouter
 
 SOLVERS = {
     "squared_hinge": (squared_hinge_descent, squared_hinge_newton),
@@ -105,3 +107,25 @@ def test_columns_in_use_are_numbered_in_order():
     assert used.tolist() == [1, 3, 4]
     assert local.tolist() == [1, 2, 0, 2]
     assert local_starts.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("per_row", [3, 60])
+def test_texts_of_few_words_are_not_solved_exactly_if_that_takes_longer(per_row, monkeypatch):
+    steps = []
+
+    def newton(data, n_steps, weights):
+        steps.append(len(weights))
+        return squared_hinge_newton(data, n_steps, weights)
+
+    monkeypatch.setattr("palmette.class_tree._newton.squared_hinge_newton", newton)
+    rng = np.random.default_rng(0)
+    X = np.zeros((1000, 100))
+    words = rng.permuted(np.tile(np.arange(100), (1000, 1)), axis=1)
+    np.put_along_axis(X, words[:, :per_row], 1.0, axis=1)
+    y = X[:, :20].sum(axis=1) > per_row / 5
+    scores = []
+    for max_iter in ("auto", 1000):
+        tree = ClassTreeClassifier(router=LinearRouter(tol=0.1, max_iter=max_iter))
+        scores.append(tree.fit(sparse.csr_array(X), y).score(sparse.csr_array(X), y))
+    assert len(steps) == (1 if per_row == 3 else 2)
+    assert scores[0] > scores[1] - 0.02

@@ -22,6 +22,7 @@ _NEWTON_FEATURES = {"squared_hinge": 512, "logistic": 128}
 _FEW_FEATURES = 32  # up to this number it is fast for any number of rows, and exact
 _COSTS = (1e-100, 1e6)  # bounds of C="scale": rows may be close to zero
 _NEWTON_STEPS, _ROW_UPDATES = 1000, 80_000  # limits of max_iter="auto"
+_PASSES = 5, 8  # least and most of them there
 _MOST = 0.75  # share of all features from which the rows of a node are not renumbered
 _ROWS_AT_ONCE = 2**16
 _CERTAIN = 1000.0  # margin of an option that is true of all rows of its node: a score of 0
@@ -229,6 +230,9 @@ class LinearRouter(Router):
         few = n_used <= max(_FEW_FEATURES, min(_NEWTON_FEATURES[self.loss], len(rows) - 1))
         if isinstance(task, _SetTask) and not X.is_dense:
             few = n_used <= _FEW_FEATURES  # each of many labels has few rows
+        elif isinstance(self.max_iter, str) and not X.is_dense and n_used > _FEW_FEATURES:
+            # a step of Newton's method takes no longer than all passes over the sparse rows
+            few = few and n_used**3 <= 3 * _PASSES[1] * int(X.lengths[rows].sum())
         if X.is_dense or (not few and n_used > _MOST * X.n_features):
             # the node has nearly all features: they keep their numbers
             local, starts, n_local = X.columns, X.column_starts[rows], X.n_features
@@ -262,7 +266,7 @@ class LinearRouter(Router):
             state = np.array([problem.seed or 0], dtype=np.uint64)
             descend = squared_hinge_descent if hinge else logistic_descent
             if isinstance(self.max_iter, str):
-                steps = min(max(_ROW_UPDATES // len(rows), 5), 8)
+                steps = min(max(_ROW_UPDATES // len(rows), _PASSES[0]), _PASSES[1])
             passes = descend(data, float(self.tol), steps, state, weights)
         if n_local > n_used:
             weights = weights[np.append(used, n_local)]
