@@ -15,7 +15,7 @@ with warnings.catch_warnings():  # newer versions prefer a successor of httpx
     warnings.simplefilter("ignore")
     from starlette.testclient import TestClient
 
-__all__ = ["TestClient", "of_subjects", "of_tables", "of_texts"]
+__all__ = ["TestClient", "of_subjects", "of_tables", "of_texts", "without_scores"]
 
 SUBJECTS = {"u:cat": "cat purr", "u:dog": "dog bark", "u:oak": "oak acorn"}
 
@@ -25,6 +25,13 @@ def of_texts() -> TableModel:
     """Return a model of one column of text."""
     goods = make_goods()[["title", "kind"]]
     return fit_table(goods, "kind", model="flat-naive-bayes", folds=0)
+
+
+@cache
+def without_scores() -> TableModel:
+    """Return a model of one column of text that has no probabilities."""
+    goods = make_goods()[["title", "kind"]]
+    return fit_table(goods, "kind", model="flat-svm", folds=0)
 
 
 @cache

@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from tests.serving.fitted import TestClient, of_subjects, of_tables, of_texts
+from tests.serving.fitted import TestClient, of_subjects, of_tables, of_texts, without_scores
 
 from palmette.serving import Limits, make_app
 from palmette.serving._answers import Answerer
@@ -73,6 +73,17 @@ def test_texts_and_rows_have_answers_in_their_order(texts, tables):
 def test_values_that_cannot_be_read_are_told(tables):
     found = tables.post("/predict", json={"rows": [{**ROW, "since": "soon"}]}).json()
     assert re.match("1 value of the column 'since' cannot be read as a date", found["notes"][0])
+
+
+def test_a_model_without_probabilities_predicts_and_suggests_nothing():
+    with TestClient(make_app(without_scores())) as client:
+        assert client.get("/card").json()["probabilities"] is False
+        [found] = client.post("/predict", json={"text": "pear", "tree": True}).json()["predictions"]
+        assert found["prediction"] == "Food > Fruit"
+        assert [each["score"] for each in found["labels"]] == [None]
+        assert found["results"] == []
+        detail = refused(client.post("/suggest", json={"text": "pear"}), 422)
+    assert "has no probabilities, which suggestions need: use /predict" in detail
 
 
 def test_surrogates_and_control_characters_are_texts(texts):

@@ -43,15 +43,28 @@ def test_it_answers_and_stops_at_sigterm(process):
     with urllib.request.urlopen(asked, timeout=30) as reply:
         assert json.load(reply)["results"][0]["uri"] == "Food > Fruit"
     assert _send_too_much(address) == b"HTTP/1.1 413 "
-    process.send_signal(signal.SIGTERM)
+    with _connect(address) as client:
+        head = b"POST /suggest HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        client.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body[:5])
+        with urllib.request.urlopen(address + "health", timeout=30):
+            pass  # the request before it has begun
+        process.send_signal(signal.SIGTERM)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.3)
+        client.sendall(body[5:])
+        assert client.recv(13) == b"HTTP/1.1 200 "
     assert process.wait(20) == 0
     assert process.stderr.read() == "stopped\n"
 
 
+def _connect(address):
+    host, port = address.removeprefix("http://").rstrip("/").split(":")
+    return socket.create_connection((host, int(port)), timeout=20)
+
+
 def _send_too_much(address):
     """Announce 100 MB, send a little, and return the first bytes of the reply."""
-    host, port = address.removeprefix("http://").rstrip("/").split(":")
-    with socket.create_connection((host, int(port)), timeout=20) as client:
+    with _connect(address) as client:
         client.sendall(
             b"POST /suggest HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
             b"Content-Length: 100000000\r\n\r\n{"

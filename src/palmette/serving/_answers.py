@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from palmette._arrays import FloatArray, row_chunks, take_rows
+from palmette.decisions._decode import top_classes
 from palmette.exceptions import PalmetteError
 from palmette.table import TableModel
 from palmette.table._schema import Unread
@@ -166,7 +167,7 @@ class Answerer:
                 none.astype(np.int64), none, chosen, [[None] * len(c) for c in chosen], None
             )
         of_labels = full[:, self._labels_of_rows]
-        order = np.argsort(-of_labels, axis=1, kind="stable")[:, :most]
+        order = top_classes(of_labels, most)
         return _Table(
             self._labels_of_rows[order],
             np.take_along_axis(of_labels, order, axis=1),
