@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 import palmette as pm
+from palmette.base import _devices
 from palmette.base._devices import has_torch_device, require_memory, torch_device
 from palmette.exceptions import PalmetteError
 
@@ -85,3 +86,15 @@ def test_estimators_ask_before_they_fit(torch_with):
     model = pm.HierarchicalBoostingClassifier(device="cuda")
     with pytest.raises(PalmetteError, match="device='cuda' needs a CUDA device"):
         model.fit([[0.0], [1.0]], ["a", "b"])
+
+
+def test_torch_is_imported_only_where_the_system_may_have_a_device(monkeypatch, tmp_path):
+    (tmp_path / "torch.py").write_text("class cuda:\n    is_available = lambda: True\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setitem(sys.modules, "torch", None)  # whatever comes is undone
+    del sys.modules["torch"]
+    for drivers, is_imported in ((("/no/such*",), False), (("/no/such*", str(tmp_path)), True)):
+        monkeypatch.setattr(_devices, "_DRIVERS", drivers)
+        assert has_torch_device() == is_imported
+        assert ("torch" in sys.modules) == is_imported

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+from glob import glob
 from typing import Any
 
 from palmette.exceptions import PalmetteError
 
+# of NVIDIA, its boards with a processor, AMD (which torch calls CUDA too), and Windows' subsystem
+_DRIVERS = ("/dev/nvidia*", "/dev/nvhost*", "/dev/kfd", "/dev/dxg")
+
 
 def has_torch_device() -> bool:
-    """Return whether torch is installed and has a CUDA device."""
+    """Return whether torch is installed and has a CUDA device.
+
+    Torch takes seconds to import, so it is only where the system has a device that might be one.
+    """
+    if "torch" not in sys.modules and sys.platform == "linux" and not any(map(glob, _DRIVERS)):
+        return False
     try:
         import torch
     except ImportError:
