@@ -183,7 +183,8 @@ class _Service:
             exception_handlers={Problem: _on_problem, HTTPException: _on_http_error},
             lifespan=self._lifespan,
         )
-        app.add_middleware(_Watch, metrics=self.metrics)
+        paths = {route.endpoint: route.path for route in routes}
+        app.add_middleware(_Watch, metrics=self.metrics, paths=paths)
         return app
 
     @asynccontextmanager
@@ -338,8 +339,8 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
 class _Watch:
     """Counts requests, and answers those that end in an unexpected error."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app, self._metrics = app, metrics
+    def __init__(self, app: ASGIApp, metrics: Metrics, paths: dict[Any, str]) -> None:
+        self._app, self._metrics, self._paths = app, metrics, paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -365,5 +366,5 @@ class _Watch:
                 )
                 await _refusal(Problem(500, words))(scope, receive, note)
         finally:
-            route = getattr(scope.get("route"), "path", "other")
+            route = self._paths.get(scope.get("endpoint"), "other")
             self._metrics.count_request(route, status, time.perf_counter() - start)
