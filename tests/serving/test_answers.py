@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import threading
 import time
 
@@ -98,6 +99,23 @@ def test_values_of_one_question_do_not_change_how_another_is_read():
         "1 value of the column 'price' cannot be read as a number, such as 'cheap' in row 1: "
         "treated as missing."
     ]
+
+
+ODD = [
+    None, "", 0, -1, 1e308, 5e-324, 2**70, 2**1022, True, False, 1.5, "nan", "inf", "1e999", "-",
+    "2010-01-02", "99999-99-99", "0001-01-01", 20100102, "\x00", "a" * 500, "=1+1", "1.000,5",
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_odd_cells_have_the_same_answers_together_and_alone():
+    rng = random.Random(0)
+    answerer = Answerer(of_tables())
+    asked = [
+        Question([{name: rng.choice(ODD) for name in answerer.kinds} for _ in range(5)])
+        for _ in range(6)
+    ]
+    assert answerer.answer(asked) == [answerer.answer([question])[0] for question in asked]
 
 
 def test_labels_below_the_threshold_are_left_out():

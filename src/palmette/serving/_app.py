@@ -8,6 +8,7 @@ import logging
 import signal
 import socket
 import time
+import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -106,7 +107,9 @@ def serve(
     before = {n: signal.signal(n, lambda *_: None) for n in (signal.SIGINT, signal.SIGTERM)}
     try:
         tell(f"serving on http://{shown}:{listening.getsockname()[1]}/ (stop with Ctrl-C)")
-        uvicorn.Server(config).run(sockets=[listening])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # such as of new categories: requests have many
+            uvicorn.Server(config).run(sockets=[listening])
     finally:
         listening.close()
         for number, handler in before.items():
