@@ -23,6 +23,7 @@ from palmette.boosting._device_tree import (  # noqa: E402
     DeviceGradients,
     DeviceTreeLearner,
     GroupedRows,
+    full_precision,
     sum_rows,
 )
 
@@ -170,9 +171,9 @@ def test_blocks_have_every_row_once():
                 assert (groups[filled] == part.first + group).all()
                 assert part.first <= part.first + group < part.stop
                 found += filled
-            known = part.known(500)
-            assert (known[part.rows < 500] == part.rows[part.rows < 500]).all()
-            assert (known < 500).all()
+            assert (part.known[part.rows < 500] == part.rows[part.rows < 500]).all()
+            of_known = torch.as_tensor(groups)[part.known]
+            assert (of_known == part.first + part.group[:, None]).all()
         assert sorted(found) == np.flatnonzero(groups >= 0).tolist()
 
 
@@ -189,7 +190,7 @@ def test_squares_of_columns(n_samples, dtype, monkeypatch):
 @pytest.mark.parametrize("n_rows", [8, 16, 256])
 def test_sums_over_rows_of_blocks(n_rows):
     blocks = torch.as_tensor(np.random.default_rng(0).normal(size=(2, n_rows, 5)))
-    for of, terms in (("numbers", blocks), ("sizes", blocks.abs()), ("squares", blocks.square())):
+    for of, terms in (("numbers", blocks), ("squares", blocks.square())):
         np.testing.assert_allclose(sum_rows(blocks, of), terms.sum(1), rtol=1e-12)
         found = sum_rows(blocks.float(), of)
         assert found.dtype == torch.float64
@@ -239,8 +240,11 @@ def losses(weights):
     yield Logistic(positives, weights)
 
 
-def test_gradients_sums_and_votes():
+@pytest.mark.parametrize("is_large", [False, True])
+def test_gradients_sums_and_votes(is_large, request):
     """Scores far from zero, where exponentials are not finite, too."""
+    if is_large:
+        request.getfixturevalue("large")
     rng = np.random.default_rng(1)
     weights = rng.random(50) + 0.5
     leaf = rng.integers(0, 3, 50)
@@ -250,8 +254,9 @@ def test_gradients_sums_and_votes():
         assert np.array_equal(one.start, other.start)
         scores = rng.normal(size=(50, loss.n_columns)) * np.repeat([1.0, 300.0], 25)[:, None]
         one._scores[:], other._scores[:] = scores, torch.as_tensor(scores)
+        assert one._scores.dtype == (np.float32 if is_large else np.float64)
         expected, found = one.gradients(0), other.gradients(0).padded
-        np.testing.assert_allclose(-found[:-1].numpy(), expected, atol=1e-7)
+        np.testing.assert_allclose(-found[:-1].numpy(), expected, atol=1e-6 if is_large else 1e-7)
         assert not found[-1].any()
         np.testing.assert_allclose(one.loss, other.loss, rtol=1e-7)
         arrays = places, places.astype(np.uint8), places
@@ -259,6 +264,17 @@ def test_gradients_sums_and_votes():
         votes = other.take(GrownTree(*arrays, torch.as_tensor(leaf.astype(np.int16)), 3))
         np.testing.assert_allclose(votes.values, tree.values, atol=1e-6)
         np.testing.assert_allclose(votes.cover, tree.cover, rtol=1e-6)
+
+
+def test_products_have_all_digits_of_float32():
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    try:
+        with full_precision():
+            assert torch.get_float32_matmul_precision() == "highest"
+        assert torch.get_float32_matmul_precision() == "high"
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def test_scores_that_are_not_finite():

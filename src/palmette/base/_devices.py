@@ -6,10 +6,13 @@ import sys
 from glob import glob
 from typing import Any
 
+import numpy as np
+
 from palmette.exceptions import PalmetteError
 
 # of NVIDIA, its boards with a processor, AMD (which torch calls CUDA too), and Windows' subsystem
 _DRIVERS = ("/dev/nvidia*", "/dev/nvhost*", "/dev/kfd", "/dev/dxg")
+_SHORT = 2**20  # bytes of a copy that does not wait: they are copied on this machine first
 
 
 def has_torch_device() -> bool:
@@ -94,3 +97,13 @@ def require_memory(device: Any, n_bytes: float, what: str) -> None:
             f"{what} need {n_bytes / 2**30:.1f} GiB on {device}, of which {free / 2**30:.1f} GiB "
             "are free. Use fewer rows, or pass device='cpu'."
         )
+
+
+def placed(values: Any, device: Any) -> Any:
+    """Copy an array to a device of torch, if it is short without waiting for the device."""
+    import torch
+
+    here = torch.as_tensor(np.ascontiguousarray(values))
+    if device.type == "cuda" and here.nbytes <= _SHORT:
+        return here.pin_memory().to(device, non_blocking=True)
+    return here.to(device)

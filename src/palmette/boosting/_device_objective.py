@@ -3,7 +3,8 @@
 The losses differ in their probabilities p only: the gradient is ``weight (y - p)``, and the loss of
 a row is the logarithm of a normalizer less the scores of its true columns. Opposites of gradients
 are kept, so that p is written once. Sums are in float64, but for those of a few rows, in an order
-that is the same in every run.
+that is the same in every run. The time of a round is that of reading and writing all scores or
+gradients: there are few such passes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.base._devices import require_memory
+from palmette.base._devices import placed, require_memory
 from palmette.base._fitting import Threads
 from palmette.boosting._device_tree import DeviceGradients, GroupedRows, at_once, sum_rows, taken
 from palmette.boosting._hypotheses import Samples
@@ -35,7 +36,7 @@ Tensor: TypeAlias = Any  # of torch, which is imported where it is used
 class _Softmax:
     """Probabilities of a softmax over the columns."""
 
-    def write(self, scores: Tensor, out: Tensor) -> Tensor:
+    def write(self, scores: Tensor, out: Tensor) -> Tensor | None:
         """Write the probabilities of some rows; return the logarithms of their normalizers.
 
         Parameters
@@ -44,13 +45,13 @@ class _Softmax:
 
         Returns
         -------
-        float64 tensor of shape (n_rows,)
+        float64 tensor of shape (n_rows,), or None
+            None if the loss of a row is the logarithm of the probability of its only true column.
         """
         import torch
 
         torch.softmax(scores, 1, out=out)
-        # the largest probability is exp(top - normalizer)
-        return scores.amax(1).double() - out.amax(1).double().log()
+        return None
 
 
 class _Logistic:
@@ -78,11 +79,6 @@ class _PathSoftmax:
     """
 
     def __init__(self, parents: NDArray[np.int32], ends: NDArray[np.bool_], device: Any) -> None:
-        import torch
-
-        def placed(values: Any) -> Tensor:
-            return torch.as_tensor(np.asarray(values), device=device)
-
         n_columns = len(parents)
         depth, after = np.zeros(n_columns, np.int64), np.arange(1, n_columns + 1)
         for k, parent in enumerate(parents):
@@ -93,8 +89,9 @@ class _PathSoftmax:
         self._levels = []
         for level in range(1, int(depth.max(initial=0)) + 1):
             columns = np.flatnonzero(depth == level)
-            self._levels.append((placed(columns), placed(parents[columns].astype(np.int64))))
-        self._no_end, self._after = placed(~ends), placed(after)
+            above = parents[columns].astype(np.int64)
+            self._levels.append((placed(columns, device), placed(above, device)))
+        self._no_end, self._after = placed(~ends, device), placed(after, device)
 
     def write(self, scores: Tensor, out: Tensor) -> Tensor:
         """Write the probabilities of nodes; see `_Softmax`."""
@@ -104,7 +101,9 @@ class _PathSoftmax:
         for columns, parents in self._levels:
             paths[:, columns] += paths[:, parents]
         paths.masked_fill_(self._no_end, -torch.inf)
-        norm = _Softmax().write(paths, out)
+        torch.softmax(paths, 1, out=out)
+        # the largest probability is exp(top - normalizer)
+        norm = paths.amax(1).double() - out.amax(1).double().log()
         # a node has the sum over its subtree, which is a range of columns
         before = torch.nn.functional.pad(out.cumsum(1, dtype=torch.float64), (1, 0))
         out.copy_(before[:, self._after] - before[:, :-1])
@@ -116,31 +115,6 @@ def _probabilities(loss: Any, device: Any) -> Any:
     if isinstance(loss, PathSoftmax):
         return _PathSoftmax(loss.parents, loss.ends, device)
     return {LeafSoftmax: _Softmax, Logistic: _Logistic}[type(loss)]()
-
-
-class _TrueCells:
-    """The true columns of all rows, as cells of the table of scores.
-
-    Parameters
-    ----------
-    loss : Loss
-    device : torch.device
-    """
-
-    def __init__(self, loss: Any, device: Any) -> None:
-        import torch
-
-        self._starts, columns = loss.true_columns()
-        self._n_columns = loss.n_columns
-        rows = np.repeat(np.arange(len(self._starts) - 1), np.diff(self._starts))
-        self._rows = torch.as_tensor(rows, device=device)
-        self._columns = torch.as_tensor(columns.astype(np.int64), device=device)
-
-    def of(self, start: int, stop: int) -> tuple[Tensor, Tensor]:
-        """Return the cells of some rows, counted from the first of them, and the row of each."""
-        some = slice(int(self._starts[start]), int(self._starts[stop]))
-        rows = self._rows[some] - start
-        return rows * self._n_columns + self._columns[some], rows
 
 
 # ---------------------------------------------------------------------------- the objective
@@ -182,10 +156,14 @@ class DeviceObjective:
         n_bytes = 2 * (n_samples + at_once(n_columns)) * n_columns * (8 if is_small else 4)
         require_memory(device, n_bytes, f"{n_samples} rows with {n_columns} scores and gradients")
         self._probabilities = _probabilities(loss, device)
-        self._cells = _TrueCells(loss, device)
+        starts, columns = loss.true_columns()
+        # the true columns of all rows, and the row of each
+        self._columns = placed(columns.astype(np.int64), device)
+        self._rows = placed(np.repeat(np.arange(n_samples), np.diff(starts)), device)
         self._rate = learning_rate
         single = weights.astype(np.float32)
         self._total = float(single.sum(dtype=np.float64))
+        self._unit = 2.0 ** (np.ceil(np.log2(self._total)) - 60)
         self._is_weighted = bool((single != 1).any())
         # of the last row, which stands at empty places, only zeros are summed
         self._weights = torch.as_tensor(np.append(single, np.float32(1)), device=device).double()
@@ -201,23 +179,47 @@ class DeviceObjective:
         import torch
 
         total = torch.zeros((), dtype=torch.float64, device=self._scores.device)
+        norms = None
         for start, stop in self._blocks():
             self._add_votes(start, stop)
-            scores, out = self._scores[start:stop], self._buffer[start:stop]
-            weights = self._weights[start:stop]
-            norms = self._probabilities.write(scores, out)
-            cells, rows = self._cells.of(start, stop)
-            right = scores.reshape(-1)[cells].double()
-            total += (weights * norms).sum() - (weights[rows] * right).sum()
+            out, weights = self._buffer[start:stop], self._weights[start:stop]
+            norms = self._probabilities.write(self._scores[start:stop], out)
+            if norms is not None:
+                total += weights @ norms
             if self._is_weighted:
                 out.mul_(weights.to(out.dtype)[:, None])
-            flat = out.reshape(-1)
-            flat[cells] = flat[cells] - weights[rows].to(out.dtype)
         self._last = None
+        cells, weights = self._cells(), self._weights[self._rows]
+        true = self._buffer.view(-1)[cells]
+        if norms is None:
+            total = self._surprise(true, weights)
+        else:
+            total -= weights @ self._scores.view(-1)[cells].double()
+        true -= weights.to(true.dtype)
+        self._buffer.view(-1)[cells] = self._true = true
         self.loss = float(total) / self._total
         if not np.isfinite(self.loss):
             raise FloatingPointError("the scores are not finite")
         return DeviceGradients(self._buffer)
+
+    def _cells(self) -> Tensor:
+        """Return the true cells of the table of scores, counted row after row."""
+        return self._rows * self._scores.shape[1] + self._columns
+
+    def _surprise(self, true: Tensor, weights: Tensor) -> Tensor:
+        """Return the sum of opposites of logarithms of true probabilities, given times weights."""
+        import torch
+
+        shares = true.double() / weights
+        kind = torch.finfo(self._scores.dtype)
+        is_tiny = shares < kind.tiny / kind.eps  # it has too few digits
+        total = -(weights @ shares.masked_fill(is_tiny, 1.0).log())
+        rows = self._rows[is_tiny]
+        if len(rows):
+            norms = torch.logsumexp(self._scores[rows].double(), 1)
+            right = self._scores[rows, self._columns[is_tiny]].double()
+            total += weights[is_tiny] @ (norms - right)
+        return total
 
     def take(self, grown: Any) -> Any:
         """Set the votes of the leaves of a tree, and add them to the scores of the next round."""
@@ -226,20 +228,18 @@ class DeviceObjective:
         sums, curvature, cover = self._sums_at_leaves(grown.leaf, grown.n_leaves)
         steps = newton_steps(-sums, curvature)
         tree = grown.hypothesis(self._rate * steps.T, None, cover=cover)
-        values = torch.as_tensor(tree.values, device=self._scores.device)
+        values = placed(tree.values, self._scores.device)
         self._last = grown.leaf.to(torch.int64), values.to(self._scores.dtype)
         return tree
 
     def replay(self, hypothesis: Any, samples: Any) -> None:
         """Update by a tree of an earlier fit."""
-        import torch
-
         from palmette.boosting._heap_tree import shared_leaf
 
         tree, device = hypothesis, self._scores.device
         leaf = shared_leaf(samples.codes, tree.features, tree.cuts, tree.leaf_at)
-        values = torch.as_tensor(tree.values, device=device).to(self._scores.dtype)
-        self._last = torch.as_tensor(leaf.astype(np.int64), device=device), values
+        values = placed(tree.values, device).to(self._scores.dtype)
+        self._last = placed(leaf.astype(np.int64), device), values
         for start, stop in self._blocks():
             self._add_votes(start, stop)
         self._last = None
@@ -253,29 +253,47 @@ class DeviceObjective:
     def _add_votes(self, start: int, stop: int) -> None:
         if self._last is not None:
             leaf, values = self._last
-            self._scores[start:stop] += values.index_select(0, leaf[start:stop])
+            self._scores[start:stop].add_(values.index_select(0, leaf[start:stop]))
 
     def _sums_at_leaves(self, leaf: Tensor, n_leaves: int) -> tuple[Sums, Sums, Sums]:
         """Sum opposites of gradients, curvatures and weights over the rows of every leaf.
 
-        The curvature of a gradient g of a row of weight w is ``|g| (1 - |g| / w)``.
+        The curvature of a gradient g of a row of weight w is ``|g| (1 - |g| / w)``. Opposites are
+        negative in true columns only.
         """
         import torch
 
         n_columns = self._scores.shape[1]
         kind: Any = {"dtype": torch.float64, "device": self._scores.device}
-        sums, cover = torch.zeros((n_leaves, 3, n_columns), **kind), torch.zeros(n_leaves, **kind)
-        masses = self._weights.clone()
-        masses[-1] = 0.0
-        for part in GroupedRows(leaf, n_leaves).parts(n_columns):
+        sums, cover = torch.zeros((n_leaves, 2, n_columns), **kind), torch.zeros(n_leaves, **kind)
+        grouped = GroupedRows(leaf, n_leaves)
+        masses = torch.nn.functional.pad(self._weights[:-1], (0, 1))
+        for part in grouped.parts(n_columns):
             here = taken(self._buffer, part.rows)
-            found = [sum_rows(here, "numbers"), sum_rows(here, "sizes")]
+            numbers = sum_rows(here, "numbers")
             if self._is_weighted:
                 here.mul_(self._weights[part.rows].rsqrt().to(here.dtype)[:, :, None])
-            part.add_to(sums, torch.stack([*found, sum_rows(here, "squares")], dim=1))
-            part.add_to(cover, masses[part.rows].sum(1))
-        total, sizes, squares = sums.cpu().numpy().transpose(1, 0, 2)
-        return total, sizes - squares, cover.cpu().numpy()
+                part.add_to(cover, masses[part.rows].sum(1))
+            part.add_to(sums, torch.stack([numbers, sum_rows(here, "squares")], dim=1))
+        total, squares = sums.unbind(1)
+        curvature = total - squares - 2.0 * self._true_sums(leaf, n_leaves)
+        found = torch.stack([total, curvature]).cpu().numpy()
+        covered = cover.cpu().numpy() if self._is_weighted else grouped.counts.astype(np.float64)
+        return found[0], found[1], covered
+
+    def _true_sums(self, leaf: Tensor, n_leaves: int) -> Tensor:
+        """Sum the opposites of gradients of true columns only: (n_leaves, n_columns).
+
+        They are summed as integers, so that the order in which the device adds changes nothing.
+        """
+        import torch
+
+        n_columns = self._scores.shape[1]
+        cells = leaf[self._rows].to(torch.int64) * n_columns + self._columns
+        whole = (self._true.double() / self._unit).to(torch.int64)
+        sums = torch.zeros(n_leaves * n_columns, dtype=torch.int64, device=leaf.device)
+        sums.index_add_(0, cells, whole)
+        return sums.reshape(n_leaves, n_columns).double() * self._unit
 
 
 class HeldOutOnDevice:
