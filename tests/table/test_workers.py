@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import warnings
 from functools import partial
@@ -10,6 +11,7 @@ from multiprocessing import active_children
 
 import numpy as np
 import pytest
+from tests.table.calls import end_at, fail_at, raise_unreadable, square, warn
 
 from palmette.exceptions import ReadError
 from palmette.table import _workers as module
@@ -19,38 +21,6 @@ from palmette.table._workers import map_in_order
 def own_children():
     """Return the live processes of workers; joblib keeps some of its own, from other tests."""
     return [process for process in active_children() if "Loky" not in type(process).__name__]
-
-
-def square(x):
-    return x * x
-
-
-def fail_at(place, x):
-    if x >= place:
-        raise ReadError("wrong", path="a.csv", line=x)
-    return x
-
-
-def warn(x):
-    warnings.warn("doubtful", stacklevel=1)
-    return x
-
-
-def end_at(place, x):
-    if x == place:
-        os._exit(3)
-    return x
-
-
-class Unreadable(Exception):
-    """Cannot be read from its pickle: it needs two arguments."""
-
-    def __init__(self, one, two):
-        super().__init__(f"{one} and {two}")
-
-
-def raise_unreadable(x):
-    raise Unreadable(x, 1)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
@@ -136,3 +106,11 @@ def test_short_work_stays_in_this_process():
     told = []
     results = list(map_in_order(lambda x: os.getpid(), range(5), None, told.append))
     assert (set(results), told) == ({os.getpid()}, [])
+
+
+def test_what_this_process_has_imported_is_imported_once_for_all(monkeypatch):
+    monkeypatch.setitem(sys.modules, "skrub", None)
+    assert {"skrub", "palmette.table._workers"} <= set(module._imported())
+    monkeypatch.delitem(sys.modules, "skrub")
+    names = module._imported()
+    assert {name.partition(".")[0] for name in names} == {"palmette"}

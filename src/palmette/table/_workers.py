@@ -172,8 +172,7 @@ def _started(stored: bytes, n_processes: int) -> Iterator[list[_Worker]]:
     can_fork = "forkserver" in get_all_start_methods()
     context: Any = get_context("forkserver" if can_fork else "spawn")
     if can_fork:  # imports once, for all
-        names = [name for name in sys.modules if name.partition(".")[0] == "palmette"]
-        context.set_forkserver_preload(names)
+        context.set_forkserver_preload(_imported())
     workers: list[_Worker] = []
     try:
         with _without_interrupts():
@@ -188,6 +187,15 @@ def _started(stored: bytes, n_processes: int) -> Iterator[list[_Worker]]:
         for worker in workers:
             worker.process.join()
             worker.pipe.close()
+
+
+def _imported() -> list[str]:
+    """Return the modules of Palmette that this process has imported, and skrub if it has.
+
+    Estimators of skrub are in models of tables; every process would import it, for a second.
+    """
+    names = [name for name in sys.modules if name.partition(".")[0] == "palmette"]
+    return [*names, *({"skrub"} & sys.modules.keys())]
 
 
 @contextmanager
