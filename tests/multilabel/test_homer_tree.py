@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.tree import DecisionTreeClassifier
 
-from palmette import LabelError, LocalPerNodeClassifier, PalmetteError, RandomTree
+from palmette import LabelError, LocalPerNodeClassifier, PalmetteError
 from palmette.multilabel import HOMERTree, MLkNN
 
 NAMES = np.array(list("gfedcba"))
@@ -136,6 +136,13 @@ def test_columns_without_positives_have_a_leaf():
     assert 3 in HOMERTree(2, random_state=0).fit(X, Y).hierarchy_.names.tolist()
 
 
+class OnlyLabels(BaseEstimator):
+    """A learner of hierarchies that takes one label per row."""
+
+    def fit(self, X, y, sample_weight=None):
+        raise AssertionError
+
+
 def test_what_cannot_be_learnt_from_is_refused():
     X, Y = problem()
     with pytest.raises(PalmetteError, match="branching=1: expected an integer of at least 2"):
@@ -149,4 +156,4 @@ def test_what_cannot_be_learnt_from_is_refused():
     with pytest.raises(LabelError, match=r"not in the learnt hierarchy, e\.g\. 'new'"):
         HOMERTree().fit(X, [{"a"}, {"b"}] * 27).encode([{"new"}])
     with pytest.raises(LabelError, match="learnt over labels, but y has paths or sets"):
-        MLkNN(hierarchy=RandomTree()).fit(X, Y)
+        MLkNN(hierarchy=OnlyLabels()).fit(X, Y)

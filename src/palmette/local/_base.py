@@ -418,8 +418,10 @@ def fit_tasks(
         for t, task in enumerate(table.tasks):
             seen, options = rows.select(task)
             columns = None if columns_for is None else columns_for(task)
-            # a task of all rows, such as that of a flat classifier, needs no copy of them
-            part = None if len(seen) == len(codes) else seen
+            # a task of all rows, such as that of a flat classifier, needs no copy of them; but on
+            # a worker, where arrays of a message may lie at other addresses, it has other last bits
+            whole = len(seen) == len(codes) and client is None
+            part = None if whole else seen
             yield Part(estimators[t], part, columns, options, names[t] if names else None)
 
     return fit_parts(X, sample_weight, parts(), len(table), n_jobs, verbose, client)
