@@ -17,12 +17,12 @@ from palmette.feature_selection._hirr_solvers import random_start, ridge_start, 
 
 torch = pytest.importorskip("torch", reason="torch is not installed: extra torch")
 
-from palmette.feature_selection import _hirr_device  # noqa: E402
-from palmette.feature_selection._hirr_device import (  # noqa: E402
-    RowsOnDevice,
+from palmette.feature_selection import _hirr_sweeps  # noqa: E402
+from palmette.feature_selection._hirr_device import RowsOnDevice  # noqa: E402
+from palmette.feature_selection._hirr_sweeps import (  # noqa: E402
+    Cholesky,
     independent_tasks,
     solve_irls_on_device,
-    solve_positive,
 )
 
 CPU = torch.device("cpu")
@@ -85,8 +85,10 @@ def test_designs_are_those_of_numpy(scaling, weighted):
 
 @pytest.mark.parametrize("coupling", ["full", "paper"])
 @pytest.mark.parametrize(("alpha", "beta"), [*COUPLINGS, UNEVEN])
-def test_sweeps_are_the_literal_equations(alpha, beta, coupling, monkeypatch):
-    monkeypatch.setattr(_hirr_device, "_PANEL", 4)  # of nine columns
+@pytest.mark.parametrize("few", [0.0, 10.0])
+def test_sweeps_are_the_literal_equations(alpha, beta, coupling, few, monkeypatch):
+    monkeypatch.setattr(_hirr_sweeps, "_PANEL", 4)  # of nine columns
+    monkeypatch.setattr(_hirr_sweeps, "_FEW", few)  # columns are added before or after
     here, there, rows = posed(alpha, beta, coupling=coupling)
     Xs, Ys = data(rows)
     start = ridge_start(here)
@@ -112,23 +114,29 @@ def test_sweeps_are_the_literal_equations(alpha, beta, coupling, monkeypatch):
     np.testing.assert_allclose(here.assess(random), there.assess(random), rtol=1e-12)
 
 
-def test_few_matrices_at_once(monkeypatch):
+@pytest.mark.parametrize("few", [0.0, 10.0])
+@pytest.mark.parametrize("at_once", [100, 200])  # one task, two
+def test_few_matrices_at_once(few, at_once, monkeypatch):
     here, there, _ = posed(2.0, 2.0)
     expected = solve_irls(here, tol=0.0, max_iter=2)
-    monkeypatch.setattr(_hirr_device, "_AT_ONCE", 100)  # one task
+    monkeypatch.setattr(_hirr_sweeps, "_FEW", few)
+    monkeypatch.setattr(_hirr_sweeps, "_AT_ONCE", at_once)
     found = solve_irls_on_device(there, there.designs, tol=0.0, max_iter=2)
     np.testing.assert_allclose(dense(found.weights), dense(expected.weights), atol=1e-10)
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 21])
 def test_equations_are_solved(n, monkeypatch):
-    monkeypatch.setattr(_hirr_device, "_PANEL", 8)
+    monkeypatch.setattr(_hirr_sweeps, "_PANEL", 8)
     rng = np.random.default_rng(0)
     roots = rng.normal(size=(3, n, n))
     matrices = roots @ roots.transpose(0, 2, 1) + np.diag(10.0 ** rng.uniform(-2, 8, n))
     right = rng.normal(size=(3, n, 2))
-    found = solve_positive(torch.as_tensor(matrices.copy()), torch.as_tensor(right))
-    np.testing.assert_allclose(found.numpy(), np.linalg.solve(matrices, right), rtol=1e-8)
+    cholesky = Cholesky(torch.as_tensor(matrices.copy()))
+    expected = np.linalg.solve(matrices, right)
+    np.testing.assert_allclose(cholesky.solve(torch.as_tensor(right)), expected, rtol=1e-8)
+    some = cholesky.solve(torch.as_tensor(right[1:]), slice(1, 3))
+    np.testing.assert_allclose(some, expected[1:], rtol=1e-8)
 
 
 def test_groups_of_tasks():

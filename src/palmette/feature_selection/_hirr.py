@@ -296,7 +296,8 @@ class HirrScore(FeatureScore):
         settings: Any = {"tol": self.tol, "max_iter": self.max_iter, "callback": self.callback}
         if self.device == "cpu":
             return solve_irls(hirr, start=start, **settings)
-        from palmette.feature_selection._hirr_device import DeviceGrams, solve_irls_on_device
+        from palmette.feature_selection._hirr_device import DeviceGrams
+        from palmette.feature_selection._hirr_sweeps import solve_irls_on_device
 
         assert isinstance(hirr.designs, DeviceGrams)  # as posed
         return solve_irls_on_device(hirr, hirr.designs, start=start, **settings)
