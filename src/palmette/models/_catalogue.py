@@ -355,7 +355,7 @@ def _register_models_of_several_paths() -> None:
     words = "linear SVMs, one per label, calibrated"
     spec = ModelSpec("multilabel-linear", _multilabel_linear, words, several_paths=True, scale=True)
     register_model(spec)
-    words = "linear classifiers of all nodes, wide ones in groups of labels that are learnt"
+    words = "linear classifiers along a tree of labels"
     register_model(ModelSpec("label-tree", _label_tree, words, several_paths=True, scale=True))
     for name, package, class_name, preset, summary, needs in _SEVERAL:
         make = _classifier(package, class_name, preset)
