@@ -94,6 +94,15 @@ def test_law_text_brings_back_trees_of_strings(folder, name, hierarchy):
     assert hash(back) == hash(hierarchy)
 
 
+@pytest.mark.parametrize(
+    "edges", [[("a:", "b:")], [("%YAML 1", "c")], [("a:", "- b"), ("a:", "c:")]]
+)
+def test_names_of_our_own_text_are_no_yaml(tmp_path, edges):
+    hierarchy = Hierarchy.from_edges(edges)
+    hierarchy.write(tmp_path / "tree.txt")
+    assert Hierarchy.read(tmp_path / "tree.txt") == hierarchy
+
+
 def test_json_of_many_nodes_and_back(tmp_path):
     h = Hierarchy.from_paths((i // 1000, i // 10, i) for i in range(20_000))
     h.write(tmp_path / "big.json")

@@ -272,6 +272,8 @@ _YAML_KEY = re.compile(r"(?:- +)*[^\s>][^>]*:(?:\s|$)")
 
 def _is_yaml(source: Source) -> bool:
     """Whether indented lines are keys and items: all parents end with a colon or start an item."""
+    if source.raw_text.startswith(indented.HEADER):
+        return False  # written by Palmette: colons are parts of names
     lines = [line[:_LONGEST].rstrip() for line in source.sample]
     if lines and (lines[0] == "---" or lines[0].startswith("%YAML")):
         return True

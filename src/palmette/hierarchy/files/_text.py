@@ -125,7 +125,7 @@ def _column_of_empty(line: str, start: int, separator: str) -> int:
 
 
 # The first line that we write: names may look like paths or edges, this line identifies the format.
-_HEADER = "# Palmette hierarchy: indented text"
+HEADER = "# Palmette hierarchy: indented text"
 _ONE_LEVEL = "  "
 _INDENTATION = re.compile(r"[ \t]*")
 _DASHES = re.compile(r"--+(?=[ \t])|--+$")
@@ -133,7 +133,7 @@ _DASHES = re.compile(r"--+(?=[ \t])|--+$")
 
 def looks_indented(source: Source) -> bool:
     """Whether lines have dashes or different indentations, or the file has our header."""
-    if source.raw_text.startswith(_HEADER):
+    if source.raw_text.startswith(HEADER):
         return True
     if any(_DASHES.match(line) for line in source.sample):
         return True
@@ -146,7 +146,7 @@ def stray_blanks(source: Source) -> list[int]:
 
     A file has paths if most lines contain " > ", or if one continues the path of another line.
     """
-    if source.raw_text.startswith(_HEADER):
+    if source.raw_text.startswith(HEADER):
         return []
     lines = list(source.content_lines())
     names = {line[skip_id(line) :].strip() for _, line in lines}
@@ -247,7 +247,7 @@ def to_indented(hierarchy: Hierarchy) -> str:
         _ONE_LEVEL * depth + _written(name)
         for name, depth in zip(names, hierarchy.depth.tolist(), strict=True)
     ]
-    return "\n".join([_HEADER, *lines, ""])
+    return "\n".join([HEADER, *lines, ""])
 
 
 def _written(name: str) -> str:
