@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from palmette._arrays import FloatArray
 from palmette.exceptions import PalmetteError
 
 # of NVIDIA, its boards with a processor, AMD (which torch calls CUDA too), and Windows' subsystem
@@ -97,6 +98,11 @@ def require_memory(device: Any, n_bytes: float, what: str) -> None:
             f"{what} need {n_bytes / 2**30:.1f} GiB on {device}, of which {free / 2**30:.1f} GiB "
             "are free. Use fewer rows, or pass device='cpu'."
         )
+
+
+def on_host(values: Any) -> FloatArray:
+    """Return a tensor as an array of numpy, of the same shape."""
+    return np.asarray(values.cpu().numpy())
 
 
 def placed(values: Any, device: Any) -> Any:

@@ -167,8 +167,9 @@ class LabelOptions(NamedTuple):
         groups: list[NDArray[np.intp]] = []  # of columns
         if divide is not None:
             above = list(parents)
-            for parent in np.unique(parents):
-                children = np.flatnonzero(parents == parent)
+            order = np.argsort(parents, kind="stable")
+            found, starts = np.unique(parents[order], return_index=True)
+            for parent, children in zip(found, np.split(order, starts[1:]), strict=True):
                 grown = divide(children)
                 if grown is None:
                     continue

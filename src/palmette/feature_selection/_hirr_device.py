@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._arrays import FloatArray, IntArray
-from palmette.base._devices import placed, require_memory
+from palmette.base._devices import on_host, placed, require_memory
 from palmette.feature_selection._base import NodeTask, ScoringProblem
 from palmette.feature_selection._hirr_design import Design
 from palmette.feature_selection._hirr_problem import (
@@ -26,10 +26,6 @@ from palmette.feature_selection._hirr_problem import (
 
 IndexArray = NDArray[np.int64]
 Tensor: TypeAlias = Any  # of torch, which is imported where it is used
-
-
-def _here(values: Tensor) -> FloatArray:
-    return np.asarray(values.cpu().numpy())
 
 
 # ---------------------------------------------------------------------------- designs
@@ -46,17 +42,17 @@ class DeviceDesign(Design):
 
     def __init__(self, Z: Tensor, targets: Tensor) -> None:
         self._Z, self._targets = Z, targets
-        self.cross = _here(Z.T @ targets)
+        self.cross = on_host(Z.T @ targets)
         self.energy = float(targets.square().sum())
-        self.squares = _here(Z.square().sum(0))
+        self.squares = on_host(Z.square().sum(0))
 
     def gradient(self, rows: IndexArray, values: FloatArray) -> FloatArray:
         own, weights = (placed(each, self._Z.device) for each in (rows, values))
-        return _here(self._Z.T @ (self._targets - self._Z[:, own] @ weights))
+        return on_host(self._Z.T @ (self._targets - self._Z[:, own] @ weights))
 
     def block(self, rows: IndexArray) -> FloatArray:
         columns = self._Z[:, placed(rows, self._Z.device)]
-        return _here(columns.T @ columns)
+        return on_host(columns.T @ columns)
 
 
 class RowsOnDevice:
@@ -181,12 +177,12 @@ class _DeviceGram(Design):
 
     def __init__(self, gram: Tensor, cross: Tensor, energy: float) -> None:
         self._gram, self.energy = gram, energy
-        self.cross, self.squares = _here(cross), _here(gram.diagonal())
+        self.cross, self.squares = on_host(cross), on_host(gram.diagonal())
 
     def gradient(self, rows: IndexArray, values: FloatArray) -> FloatArray:
         own, weights = (placed(each, self._gram.device) for each in (rows, values))
-        return self.cross - _here(self._gram[:, own] @ weights)
+        return self.cross - on_host(self._gram[:, own] @ weights)
 
     def block(self, rows: IndexArray) -> FloatArray:
         own = placed(rows, self._gram.device)
-        return _here(self._gram[own][:, own])
+        return on_host(self._gram[own][:, own])

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from palmette._arrays import FloatArray
-from palmette.base._devices import placed
+from palmette.base._devices import on_host, placed
 from palmette.feature_selection._hirr_device import DeviceGrams
 from palmette.feature_selection._hirr_problem import (
     HirrProblem,
@@ -27,10 +27,6 @@ Tensor: TypeAlias = Any  # of torch, which is imported where it is used
 _PANEL = 256  # columns of a matrix that are eliminated together
 _AT_ONCE = 2**29  # numbers of matrices that are factorized together
 _FEW = 0.25  # columns of siblings, relative to the features, that are added after a factorization
-
-
-def _here(values: Tensor) -> FloatArray:
-    return np.asarray(values.cpu().numpy())
 
 
 # ---------------------------------------------------------------------------- linear equations
@@ -184,7 +180,7 @@ class _Sweeps:
     def fetch(self, weights: Tensor) -> list[Weights]:
         """Copy weights from the device."""
         rows = np.arange(weights.shape[1])
-        found = zip(_here(weights), self._designs.widths.tolist(), strict=True)
+        found = zip(on_host(weights), self._designs.widths.tolist(), strict=True)
         return [Weights(rows, np.ascontiguousarray(own[:, :width])) for own, width in found]
 
     def ridge(self) -> Tensor:
@@ -272,7 +268,7 @@ class _Sweeps:
         largest = 2.0 * gradients.square().sum(2).sqrt().amax(1)
         scales = torch.where(largest <= self._lam, 1.0, self._lam / largest)
         slack = (weights * gradients).sum((1, 2))
-        return _here(torch.stack([squares, norms, slack, scales], dim=1))
+        return on_host(torch.stack([squares, norms, slack, scales], dim=1))
 
 
 def _solved(cholesky: Cholesky, own: slice, right: Tensor, factors: Tensor) -> Tensor:
