@@ -13,7 +13,8 @@ reported as missing. The data sets are found through the environment variable PA
 
 The search is the same for every method: six candidates, the defaults first, by cross-validation on
 the training rows (three folds, one of them if there are more than 3,000 rows), and no candidate is
-begun after 300 CPU seconds; the best one is fitted to all training rows. On label sets the search
+begun after 300 CPU seconds; the best one is fitted to all training rows. No search is tried where one fit with the defaults
+needs half of the limit: it is recorded as over. On label sets the search
 of a rival also gives it one threshold for all labels, that of the best mean of micro and macro F1
 on the held-out rows; its default is one half. `--validate` scores by three folds of the training
 rows and leaves the test rows alone.
@@ -87,6 +88,15 @@ def is_done(record, limit):
     return record["status"] == "ok" or record["limit"] >= limit
 
 
+def is_hopeless(cell, done):
+    """Return whether a search is certain to end over its limit: the defaults needed half of it."""
+    default = done.get(key({**cell, "mode": "default"}))
+    if cell["mode"] != "search" or default is None:
+        return False
+    seconds = default["limit"] if default["status"] == "over" else default.get("fit_s", 0.0)
+    return seconds >= cell["limit"] / 2
+
+
 def run(options):
     done, _ = read(options.out)
     queue = []
@@ -95,7 +105,9 @@ def run(options):
         if is_done(done.get(key(cell)), options.limit):
             continue
         cell["limit"] = options.limit
-        if importlib.util.find_spec(library) is None:
+        if is_hopeless(cell, done):
+            write(options.out, {**cell, "status": "over", "message": "not tried"})
+        elif importlib.util.find_spec(library) is None:
             write(options.out, {**cell, "status": "missing", "message": library})
         else:
             queue.append(cell)
