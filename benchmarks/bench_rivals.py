@@ -13,10 +13,11 @@ reported as missing. The data sets are found through the environment variable PA
 
 The search is the same for every method: six candidates, the defaults first, by cross-validation on
 the training rows (three folds, one of them if there are more than 3,000 rows), and no candidate is
-begun after 300 CPU seconds; the best one is fitted to all training rows. No search is tried where one fit with the defaults
-needs half of the limit: it is recorded as over. On label sets the search
-of a rival also gives it one threshold for all labels, that of the best mean of micro and macro F1
-on the held-out rows; its default is one half. `--validate` scores by three folds of the training
+begun after 300 CPU seconds; the best one is fitted to all training rows. Where one fit with the
+defaults needs half of the limit no search is tried, since it could hardly reach a second candidate;
+it is recorded as over. On label sets the search of a rival also gives it one threshold for all
+labels, that of the best mean of micro and macro F1 on the held-out rows; its default is one half.
+`--validate` scores by three folds of the training
 rows and leaves the test rows alone.
 
 Sets with a published test part have one seed; of those without, a third of the rows is for
@@ -89,7 +90,7 @@ def is_done(record, limit):
 
 
 def is_hopeless(cell, done):
-    """Return whether a search is certain to end over its limit: the defaults needed half of it."""
+    """Return whether a search would hardly reach a second candidate within its limit."""
     default = done.get(key({**cell, "mode": "default"}))
     if cell["mode"] != "search" or default is None:
         return False
