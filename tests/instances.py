@@ -169,6 +169,8 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "CoherentKernelClassifier": {**_SINGLE_PRECISION, **_SURE, **_SINGLE_PRODUCTS},
     "CoherentNetworkClassifier": _DRAWS_ROWS,
     "ConformalHierarchicalClassifier": _DRAWS_ROWS,
+    "FlatClassifier": _SURE,
+    "LocalPerLevelClassifier": _SURE,
     "LocalPerNodeClassifier": _SURE,
     "MFTreeClassifier": _SURE,
     "TreesMultilabel": {**_DRAWS_ROWS, **_SURE},

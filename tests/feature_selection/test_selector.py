@@ -15,7 +15,15 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from tests.feature_selection.problems import HIERARCHY, NOISE, planted
 
-from palmette import Hierarchy, HierarchyError, LabelError, MFTree, NodeLabels, PalmetteError
+from palmette import (
+    Hierarchy,
+    HierarchyError,
+    LabelError,
+    MFTree,
+    NodeLabels,
+    PalmetteError,
+    RelaxedTree,
+)
 from palmette.feature_selection import HierarchicalFeatureSelector
 from palmette.feature_selection import _selector as module
 from palmette.feature_selection._base import FeatureScore, NodeScores
@@ -366,13 +374,45 @@ def test_one_class_is_refused():
         HierarchicalFeatureSelector("fisher").fit(X, [("a", "x")] * len(X))
 
 
-def test_dags_and_several_paths_are_refused_by_name():
+@pytest.mark.parametrize("score", ["fisher", "hirr", "f_classif"])
+def test_a_row_with_several_paths_counts_for_each(score):
+    X, y = planted()
+    several = [{path, y[i + 1]} if i % 3 == 0 else {path} for i, path in enumerate(y[:-1])]
+    sets = [*several, set()]  # the last one is left out
+    owners = [i for i, paths in enumerate(sets) for _ in paths]
+    paths = [path for some in sets for path in sorted(some)]
+    weights = np.arange(len(X)) % 3
+    for given in (None, weights) if score != "f_classif" else (None,):
+        own = None if given is None else given[owners]
+        one = HierarchicalFeatureSelector(score).fit(X, sets, given)
+        other = HierarchicalFeatureSelector(score).fit(X[owners], paths, own)
+        assert (one.node_supports_ != other.node_supports_).nnz == 0
+        np.testing.assert_allclose(one.node_scores_.toarray(), other.node_scores_.toarray())
+
+
+def test_of_a_dag_that_is_learnt_a_tree_is_taken():
+    X, y = planted()
+    names = ["/".join(path) for path in y]
+    selector = HierarchicalFeatureSelector(
+        "fisher", hierarchy=RelaxedTree(0.0, max_copies=3, random_state=0)
+    )
+    with pytest.warns(UserWarning, match="needs a tree, but RelaxedTree has learnt a DAG"):
+        selector.fit(X, names)
+    assert selector.hierarchy_.is_tree
+    assert not selector.hierarchy_learner_.hierarchy_.is_tree
+    with pytest.warns(UserWarning, match="needs a tree, but RelaxedTree has learnt a DAG"):
+        selector.fit(X, [{name, names[0]} for name in names])
+    assert selector.hierarchy_.is_tree
+
+
+def test_dags_are_refused_by_name():
     X, _ = planted()
     dag = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x")])
     with pytest.raises(HierarchyError, match="HierarchicalFeatureSelector"):
         HierarchicalFeatureSelector("fisher", hierarchy=dag).fit(X, ["x", "b"] * (len(X) // 2))
-    with pytest.raises(LabelError, match="one path per row"):
-        HierarchicalFeatureSelector("fisher").fit(X, [{("a",), ("b",)}] * len(X))
+    nothing, weights = [set(), *[{"a"}] * (len(X) - 1)], [1, *[0] * (len(X) - 1)]
+    with pytest.raises(LabelError, match="has a label"):
+        HierarchicalFeatureSelector("fisher").fit(X, nothing, weights)
 
 
 def test_where_nothing_is_chosen_the_reason_is_given():

@@ -109,8 +109,6 @@ def what_it_cannot_choose_from_is_refused(estimator: BaseEstimator) -> None:
         clone(estimator).fit(np.where(X > 3.0, np.nan, X), paths)
     with pytest.raises(PalmetteError, match=type(estimator).__name__):
         clone(estimator).set_params(hierarchy=DAG).fit(X, ["x", "z"] * (len(X) // 2))
-    with pytest.raises(PalmetteError, match="one path per row"):
-        clone(estimator).fit(X, [{("a",), ("b",)}] * len(X))
     with pytest.raises(PalmetteError, match="one class only"):
         clone(estimator).fit(X, ["a"] * len(X))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.local._base import TaskKey, estimator_chooser, known_estimators
+from palmette.local._tasks import TaskKey, estimator_chooser, known_estimators
 
 H = Hierarchy.from_paths([("a", "x"), ("a", "y"), ("b", "x"), ("b", "w")])
 ROOT, A, A_X = (

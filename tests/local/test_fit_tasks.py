@@ -20,7 +20,7 @@ from palmette._arrays import seed_each
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import LabelSpace, TaskTable
-from palmette.local._base import fit_tasks
+from palmette.local._tasks import fit_tasks
 
 H = Hierarchy.from_paths([(a, b, c) for a in "pqr" for b in "st" for c in "uvw"])
 SPACE = LabelSpace(H, H.leaves)

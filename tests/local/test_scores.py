@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from palmette.exceptions import PalmetteError
-from palmette.local._base import Scores, gives_proba, option_scores
+from palmette.local._tasks import Scores, gives_proba, option_scores
 
 X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.1, 0.1]] * 5)
 THREE = np.array([3, 5, 9, 5] * 5)

@@ -34,6 +34,7 @@ from palmette.base._fitting import (
     read_labels,
     used_rows,
 )
+from palmette.base._one_path import check_one_path
 from palmette.decisions._coherence import check_dag_rule
 from palmette.decisions._decode import Route, RouteByMarginals
 from palmette.decisions._rules import (
@@ -211,14 +212,17 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """
         if takes_several is None:
             takes_several = self._takes_several_paths
-        if takes_several:
+        if takes_several and hasattr(self, "dag_rule"):
             check_dag_rule(self._dag_rule())
         setting = self._hierarchy_setting()
-        labels, learner = read_labels(setting, X, y, weights, takes_matrices=takes_several)
+        who = None if takes_several else type(self).__name__
+        labels, learner = read_labels(
+            setting, X, y, weights, takes_matrices=takes_several, needs_tree=who
+        )
         if learner is not None:
             self.hierarchy_learner_ = learner
-        if not takes_several:
-            labels.hierarchy.require_tree(type(self).__name__)
+        if who is not None:
+            check_one_path(labels, who)
         check_consistent_length(X, labels.given)
         used = used_rows(weights)
         if not takes_several:
@@ -239,7 +243,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         by_node: bool,
     ) -> Any:
         """Set the answers of labels, of which `learnt` are those of used rows; return targets."""
-        prefers_sets = by_node or is_label_rule(self.decoding)
+        prefers_sets = by_node or self._has_label_rule()
         several = has_several(learnt) or (prefers_sets and labels.form.several)
         self._check_decoding(several)
         if several:
@@ -298,11 +302,16 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             )
         return rule
 
+    def _has_label_rule(self) -> bool:
+        """Return whether the rule is for several paths per row only."""
+        is_open = isinstance(self.decoding, str) and self.decoding == "auto"
+        return not is_open and is_label_rule(self.decoding)
+
     def _check_decoding(self, several: bool) -> None:
         """Raise an error for a rule for several paths if y has one, or the other way round."""
         if several:
             self._threshold_rule()
-        elif is_label_rule(self.decoding):
+        elif self._has_label_rule():
             raise PalmetteError(
                 f"decoding={self.decoding!r} is a rule for several paths per row, but y has one "
                 "path per row: expected 'auto' or a rule for one path, such as 'best_path' or "

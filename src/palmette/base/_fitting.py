@@ -28,6 +28,7 @@ from threadpoolctl import ThreadpoolController
 
 from palmette._arrays import FloatArray, IntArray, in_memory, take_rows
 from palmette.base._answers import NodeSets, OnePath, lists_as_matrix
+from palmette.base._one_path import moved_to, tree_of_learnt
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError, PathLabelsWarning
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import distinct, is_padding, sorted_labels
@@ -171,7 +172,13 @@ class ReadLabels(NamedTuple):
 
 
 def read_labels(
-    setting: Any, X: Any, y: Any, weights: FloatArray | None = None, *, takes_matrices: bool = False
+    setting: Any,
+    X: Any,
+    y: Any,
+    weights: FloatArray | None = None,
+    *,
+    takes_matrices: bool = False,
+    needs_tree: str | None = None,
 ) -> ReadLabels:
     """Encode y with the hierarchy that the user set.
 
@@ -186,12 +193,14 @@ def read_labels(
         A learner of the hierarchy does not get rows of weight 0.
     takes_matrices : bool
         Whether a list of lists of 0 and 1 is an indicator matrix.
+    needs_tree : str, optional
+        The estimator, if it has no form for DAGs: of a DAG that is learnt it gets a tree.
     """
     learner, y = None, in_memory(y)
     if isinstance(y, NodeLabels):
         _check_same_hierarchy(setting, y.hierarchy)
     else:
-        hierarchy, y, learner = _hierarchy_for(setting, X, y, weights)
+        hierarchy, y, learner = _hierarchy_for(setting, X, y, weights, needs_tree)
     if isinstance(y, NodeLabels):  # given so, or read by the learner of the hierarchy
         labels = y
     else:
@@ -338,7 +347,7 @@ def _check_same_hierarchy(setting: Any, hierarchy: Hierarchy) -> None:
 
 
 def _hierarchy_for(
-    setting: Any, X: Any, y: Any, weights: FloatArray | None
+    setting: Any, X: Any, y: Any, weights: FloatArray | None, needs_tree: str | None
 ) -> tuple[Hierarchy | None, Any, Any]:
     """Return the hierarchy that y is read with, y, and the fitted learner if there is one.
 
@@ -353,7 +362,10 @@ def _hierarchy_for(
         if getattr(setting, "learns_from_label_sets", False):
             learner = clone(setting).fit(X, y, sample_weight=weights)
             # skip_unknown: labels of rows without weight
-            return learner.hierarchy_, learner.encode(y, skip_unknown=True), learner
+            known = learner.encode(y, skip_unknown=True)
+            if needs_tree is not None and not learner.hierarchy_.is_tree:
+                known = moved_to(_tree_of(learner, X, known, needs_tree), known)
+            return known.hierarchy, known, learner
         raise LabelError(
             f"hierarchy={setting!r} is learnt over labels, but y has paths or sets: expected one "
             "label per row."
@@ -368,7 +380,14 @@ def _hierarchy_for(
     if weights is not None and has_fit_parameter(learner, "sample_weight"):
         given["sample_weight"] = weights
     learner = learner.fit(X, labels, **given)
-    return learner.hierarchy_, y, learner
+    if needs_tree is None:
+        return learner.hierarchy_, y, learner
+    known = NodeLabels.encode(labels, learner.hierarchy_)
+    return _tree_of(learner, X, known, needs_tree), y, learner
+
+
+def _tree_of(learner: Any, X: Any, labels: NodeLabels, who: str) -> Hierarchy:
+    return tree_of_learnt(learner, X, labels, who, _level_of_the_caller())
 
 
 def label_column(y: Any) -> NDArray[Any]:

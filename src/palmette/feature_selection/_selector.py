@@ -19,7 +19,14 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, IntArray, read_rows, take_rows
-from palmette.base._fitting import check_weights, path_target, read_labels, used_rows
+from palmette.base._fitting import (
+    check_weights,
+    has_several,
+    path_target,
+    read_labels,
+    used_rows,
+)
+from palmette.base._one_path import check_tree
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.feature_selection._base import FeatureScore, NodeScores, ScoringProblem
 from palmette.feature_selection._ranking import (
@@ -30,6 +37,7 @@ from palmette.feature_selection._ranking import (
 )
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._pictures import FittedHTML
+from palmette.labels._labels import NodeLabels
 
 _MAX_SCORES = 50_000_000  # maximum number of scores that are stored: 600 MB
 # name in lower case: (module, class or function, parameters)
@@ -190,7 +198,8 @@ class HierarchicalFeatureSelector(
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
         y : labels of n_samples rows
-            In any form that `NodeLabels.encode` reads, one path per row, or `NodeLabels`.
+            In any form that `NodeLabels.encode` reads, or `NodeLabels`. A row with several paths
+            counts as one row for each of them; one without a path is left out.
         sample_weight : array-like of shape (n_samples,), optional
             Only their ratios count. Whole multiples of the smallest weight are numbers of copies of
             the rows; rows of weight 0 are left out.
@@ -202,10 +211,10 @@ class HierarchicalFeatureSelector(
         score = clone(resolve_score(vars(self)["score"]))
         rows = read_rows(X, self, dtype=np.float64)
         weights = check_weights(sample_weight, rows.shape[0])
-        classes = self._learn_paths(rows, y, weights)
-        used = used_rows(weights)
-        if weights is not None and used is not None:
-            rows, weights = take_rows(rows, np.flatnonzero(used)), weights[used]
+        classes, owners = self._learn_paths(rows, y, weights)
+        if owners is not None:
+            rows = take_rows(rows, owners)
+            weights = None if weights is None else weights[owners]
         problem = ScoringProblem(
             _rows_for(score, rows),
             self.space_,
@@ -225,17 +234,35 @@ class HierarchicalFeatureSelector(
         self._choose(score.score(problem), problem.nodes, counts)
         return self
 
-    def _learn_paths(self, X: Any, y: Any, weights: FloatArray | None) -> IntArray:
-        """Read y; return the position of every used row's class in ``space_.classes``."""
-        labels, learner = read_labels(self.hierarchy, X, y, weights)
+    def _learn_paths(
+        self, X: Any, y: Any, weights: FloatArray | None
+    ) -> tuple[IntArray, NDArray[np.intp] | None]:
+        """Read y; return the class of every path, and its row; None if each row has one.
+
+        Classes are positions in ``space_.classes``. Rows of weight 0 have no path.
+        """
+        who = type(self).__name__
+        labels, learner = read_labels(self.hierarchy, X, y, weights, needs_tree=who)
         if learner is not None:
             self.hierarchy_learner_ = learner
-        labels.hierarchy.require_tree(type(self).__name__)
+        check_tree(labels.hierarchy, who)
         check_consistent_length(X, labels.given)
-        answers, codes = path_target(labels, used_rows(weights))
+        used, owners = used_rows(weights), None
+        if not has_several(labels):
+            answers, codes = path_target(labels, used)
+            owners = None if used is None else np.flatnonzero(used)
+        else:
+            paths = labels.specific
+            owners = np.repeat(np.arange(len(labels)), np.diff(paths.indptr))
+            kept = paths.indices > 0 if used is None else (paths.indices > 0) & used[owners]
+            if not kept.any():
+                raise LabelError(f"none of the {len(labels)} rows of y has a label.")
+            single = NodeLabels.from_terminals(paths.indices[kept], labels.hierarchy, labels.form)
+            answers, codes = path_target(single, None)
+            owners = owners[kept]
         self.hierarchy_, self.space_ = answers.hierarchy, answers.space
         self.classes_, self.label_form_ = answers.classes, answers.form
-        return codes
+        return codes, owners
 
     def _counts(self, nodes: IntArray) -> NDArray[np.int64]:
         return counts_by_node(

@@ -6,27 +6,20 @@ from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import expit
 from sklearn.base import clone
 
 from palmette._arrays import FloatArray, IntArray, count_rows, seed_each, take_cells
 from palmette.base._fitting import weight_keyword
 from palmette.decisions._coherence import NodeColumns
 from palmette.decisions._rules import Decoding, RoutedDecoding
-from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import REST, LabelSpace, Task, TaskTable
-from palmette.local._base import (
-    BaseLocalClassifier,
-    Estimators,
-    Part,
-    Scores,
-    TaskKey,
-    fit_parts,
-    option_scores,
-)
+from palmette.local._base import BaseLocalClassifier, Estimators
 from palmette.local._features import ColumnsOf
+from palmette.local._several import fit_selector_of_sets, yes_proba
+from palmette.local._tasks import Part, Scores, TaskKey, fit_parts, option_scores
 
 
 class LocalPerNodeClassifier(BaseLocalClassifier):
@@ -50,7 +43,7 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
     hierarchy, feature_selector, decoding, n_jobs, random_state, verbose, client
         As in `LocalPerParentClassifier`. The estimator of a node uses the features selected at its
         parent. With several paths per row `decoding` is a threshold or another rule for sets of
-        nodes, and features cannot be selected.
+        nodes.
 
     Attributes
     ----------
@@ -110,20 +103,15 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
         if not self._answers.by_node:
             super()._fit_tasks(X, targets, weights, choose)
             return
-        if self.feature_selector is not None:
-            raise PalmetteError(
-                "feature_selector is for one path per row, but y has several paths per row, or a "
-                "DAG. Select features in a pipeline, or set feature_selector=None."
-            )
         TaskTable.check_negatives(self.negatives)
-        names, depth = self.hierarchy_.path_strings, self.hierarchy_.depth
-        self.feature_selector_ = None
+        fit_selector_of_sets(self, X, targets, weights)
         self.end_estimators_: dict[int, Any] = {}
         self.estimators_ = fit_columns(
             X,
             targets,
             self._answers.columns,
-            lambda node: choose(TaskKey(names[node], int(depth[node]), node)),
+            lambda node: self._estimator_of(Task.of(node, []), choose),
+            columns_for=self._columns_of,
             below_parents=self.negatives == "siblings",
             dag_rule=self.dag_rule,
             weights=weights,
@@ -138,6 +126,7 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
             X,
             self._answers.columns,
             self.estimators_,
+            columns_for=self._columns_of,
             below_parents=self.negatives == "siblings",
             dag_rule=self.dag_rule,
         )
@@ -201,6 +190,7 @@ def fit_columns(
     columns: NodeColumns,
     estimator_for: Callable[[int], Any],
     *,
+    columns_for: Callable[[int], NDArray[np.intp] | None],
     below_parents: bool,
     dag_rule: str,
     weights: FloatArray | None,
@@ -219,6 +209,8 @@ def fit_columns(
     columns : NodeColumns
     estimator_for : callable
         Returns the unfitted estimator of a node number.
+    columns_for : callable
+        Returns the columns of X that the estimator of a node uses, None for all.
     below_parents : bool
         Whether to fit on rows that have the parents of the node only, or on all rows.
     dag_rule : {"all", "any"}
@@ -251,7 +243,13 @@ def fit_columns(
             flags[by_column.indices[by_column.indptr[j] : by_column.indptr[j + 1]]] = 1
             seen = seen_by[j]
             mine = flags if seen is None else flags[seen]
-            yield Part(estimators[t], seen, None, mine, names[t] if names else None)
+            yield Part(
+                estimators[t],
+                seen,
+                columns_for(int(columns.nodes[j])),
+                mine,
+                names[t] if names else None,
+            )
 
     fitted = fit_parts(X, weights, parts(), len(wanted), n_jobs, verbose, client)
     return {int(columns.nodes[j]): estimator for j, estimator in zip(wanted, fitted, strict=True)}
@@ -277,7 +275,13 @@ def _rows_below(by_column: sparse.csc_array, parents: IntArray, dag_rule: str) -
 
 
 def proba_of_columns(
-    X: Any, columns: NodeColumns, estimators: dict[int, Any], *, below_parents: bool, dag_rule: str
+    X: Any,
+    columns: NodeColumns,
+    estimators: dict[int, Any],
+    *,
+    columns_for: Callable[[int], NDArray[np.intp] | None],
+    below_parents: bool,
+    dag_rule: str,
 ) -> FloatArray:
     """Return probabilities of all columns: (n_samples, n_columns).
 
@@ -287,17 +291,11 @@ def proba_of_columns(
     """
     proba = np.ones((count_rows(X), columns.n_columns))
     for j, parents in enumerate(_parents_of(columns)):  # parents come before children
-        estimator = estimators.get(int(columns.nodes[j]))
+        node = int(columns.nodes[j])
+        estimator = estimators.get(node)
         if estimator is not None:
-            proba[:, j] = _proba_of(estimator, X)
+            proba[:, j] = yes_proba(estimator, take_cells(X, columns=columns_for(node)))
         if below_parents and len(parents):
             above = proba[:, parents]
             proba[:, j] *= above.min(axis=1) if dag_rule == "all" else above.max(axis=1)
     return proba
-
-
-def _proba_of(estimator: Any, X: Any) -> FloatArray:
-    scores = option_scores(estimator, X, np.array([0, 1], dtype=np.int32))
-    if scores.are_margins:
-        return np.asarray(expit(scores.values[:, 1] - scores.values[:, 0]))
-    return scores.values[:, 1]
