@@ -30,7 +30,14 @@ from threadpoolctl import threadpool_limits
 from palmette._arrays import read_only
 from palmette._kernels import kernel
 from palmette._stopping import stop_flag
-from palmette.boosting import _block_sums, _block_tree, _histogram, _loss_lanes, _path_lanes
+from palmette.boosting import (
+    _block_sums,
+    _block_tree,
+    _growing_rows,
+    _histogram,
+    _loss_lanes,
+    _path_lanes,
+)
 from palmette.class_tree import _dual_descent, _route_kernel
 from palmette.compare import environment
 from palmette.forest import _node_block, _node_split, _split_solvers, _tree_kernel
@@ -305,7 +312,7 @@ def block_cases(rng, n_rows=200_000, n_features=50, n_columns=100, level=3):
         f"moving rows, ranges of {n_draws} features", f"{n_rows:,} x {n_features}", "row", n_rows,
         # codes of a row; per feature its number, its code and three bounds; place, split, slot
         {"read memory": n_features + 4, "loads L1": 5 * n_draws + 5},
-        lambda places: _block_tree.move_rows(
+        lambda places: _growing_rows.move_rows(
             codes, own, own_cuts, slot_at, features, None, places, ranges, 0, n_rows
         ),
         lambda: (rng.integers(n_slots // 2, n_slots, n_rows).astype(np.uint16),),

@@ -7,7 +7,7 @@ import pytest
 
 import palmette as pm
 from palmette.base._fitting import Threads
-from palmette.boosting import _block_sums, _block_tree
+from palmette.boosting import _block_sums, _block_tree, _growing_rows
 from palmette.boosting._boost import BundledLearner
 from palmette.boosting._weak import SharedTreeLearner, TrainingRows
 
@@ -19,7 +19,7 @@ NAMES = [(f"{a}", f"{a}.{b}") for a in range(6) for b in range(4)]
 def worth_threads(monkeypatch):
     """Blocks of 200 rows or so, each of which is worth a thread."""
     monkeypatch.setattr(_block_sums, "_FEW_NUMBERS", 2**12)
-    for module in (_block_sums, _block_tree):
+    for module in (_block_sums, _block_tree, _growing_rows):
         monkeypatch.setattr(module, "WORTH", 2**10)
 
 

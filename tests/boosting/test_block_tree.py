@@ -8,9 +8,10 @@ from tests.boosting import naive
 from tests.boosting.growers import grow_random_tree
 
 from palmette.base._fitting import Threads
-from palmette.boosting import _block_sums, _block_tree
+from palmette.boosting import _block_sums, _block_tree, _growing_rows
 from palmette.boosting._block_sums import column_squares, scaled_columns, sum_at_leaves
-from palmette.boosting._block_tree import BlockGrower, ranges_of_codes
+from palmette.boosting._block_tree import BlockGrower
+from palmette.boosting._growing_rows import GrowingRows, ranges_of_codes
 from palmette.boosting._votes import newton_sums
 from palmette.boosting._weak import SharedTreeLearner, TrainingRows
 
@@ -27,9 +28,19 @@ def make_problem(seed, n_samples=300, n_features=7, n_labels=5, zeros=0.0):
 
 
 def grower(codes, weights, depth, n_draws, absolute=False, min_leaf=1, threads=None):
+    """Return a function that grows a tree, given gradients, the rows to grow on and a seed."""
     threads = threads or Threads(1)
     ranges = ranges_of_codes(codes, threads)
-    return BlockGrower(codes, ranges, weights, depth, n_draws, absolute, min_leaf, threads)
+    made = BlockGrower(ranges, depth, n_draws, absolute, min_leaf, threads)
+
+    def grow(gradients, chosen, seed):
+        mask = None
+        if chosen is not None:
+            mask = np.zeros(len(codes), bool)
+            mask[chosen] = True
+        return made.grow(GrowingRows(codes, weights, gradients, mask, threads), seed)
+
+    return grow
 
 
 def check_tree(codes, gradients, weights, depth, n_draws, absolute, min_leaf, seed, chosen=None):
@@ -37,7 +48,7 @@ def check_tree(codes, gradients, weights, depth, n_draws, absolute, min_leaf, se
     splits, leaves = naive.grow_random_tree(
         codes[used], gradients[used], weights[used], depth, n_draws, min_leaf, absolute, seed
     )
-    grow = grower(codes, weights, depth, n_draws, absolute, min_leaf).grow
+    grow = grower(codes, weights, depth, n_draws, absolute, min_leaf)
     features, cuts, leaf_at, leaf, n_leaves = grow(gradients, chosen, seed)
     assert {n: (int(features[n]), int(cuts[n])) for n in np.flatnonzero(features >= 0)} == splits
     assert n_leaves == len(leaves)
@@ -76,7 +87,7 @@ def test_rows_that_are_not_chosen_only_walk(seed):
     codes, gradients, weights = make_problem(seed, zeros=0.5)
     chosen = np.flatnonzero(np.random.default_rng(seed).random(len(codes)) < 0.3).astype(np.int32)
     check_tree(codes, gradients, weights, 4, 3, False, 1, seed, chosen)
-    features, cuts, leaf_at, leaf, _ = grower(codes, weights, 4, 3).grow(gradients, chosen, seed)
+    features, cuts, leaf_at, leaf, _ = grower(codes, weights, 4, 3)(gradients, chosen, seed)
     for i, found in enumerate(leaf):
         place = 1
         while features[place] >= 0:
@@ -114,7 +125,7 @@ def test_trees_are_those_of_small_data_up_to_rounding(chosen):
         rows = np.arange(len(codes), dtype=np.int32) if picked is None else picked.copy()
         bounds, key = np.empty((64, 2), np.int64), np.array([seed], np.uint64)
         features, cuts = grow_random_tree(codes, gradients, weights, 5, 1, False, key, rows, bounds)
-        found = grower(codes, weights, 5, 5).grow(gradients, picked, seed)
+        found = grower(codes, weights, 5, 5)(gradients, picked, seed)
         assert np.array_equal(features, found[0])
         assert np.array_equal(cuts, found[1])
 
@@ -122,7 +133,7 @@ def test_trees_are_those_of_small_data_up_to_rounding(chosen):
 @pytest.mark.parametrize("depth", [3, 8])
 @pytest.mark.parametrize("absolute", [False, True])
 def test_threads_change_no_bit(depth, absolute, monkeypatch):
-    for module in (_block_sums, _block_tree):
+    for module in (_block_sums, _block_tree, _growing_rows):
         monkeypatch.setattr(module, "WORTH", 2**10)
     monkeypatch.setattr(_block_sums, "_FEWEST_ROWS", 128)
     monkeypatch.setattr(_block_sums, "_FEW_NUMBERS", 128)
@@ -130,7 +141,7 @@ def test_threads_change_no_bit(depth, absolute, monkeypatch):
     expected = None
     for n_threads in (1, 2, 3, 5):
         with Threads(n_threads) as threads:
-            grow = grower(codes, weights, depth, 6, absolute, 1, threads).grow
+            grow = grower(codes, weights, depth, 6, absolute, 1, threads)
             found = grow(gradients, None, 3)
             sums = sum_at_leaves(gradients, weights, found[3], found[4], threads)
             squares = column_squares(gradients, threads)

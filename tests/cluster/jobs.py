@@ -26,3 +26,41 @@ def kill(shared, number):
 
 def divide(shared, number):
     return shared / number
+
+
+class Counter:
+    """An object on a worker that remembers what it has counted."""
+
+    def __init__(self, start):
+        self.number = start
+
+    def add(self, number):
+        self.number += number
+        return self.number
+
+    def fail(self):
+        return 1 / 0
+
+    def die(self, path):
+        """Kill the worker, but only once."""
+        if not os.path.exists(path):
+            open(path, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.number
+
+
+def kill_at(n_calls, path):
+    """Kill this worker, but only once, after some calls of any object of a team on it."""
+    from palmette.base import _cluster
+
+    call = _cluster._Member.call
+    left = [n_calls]
+
+    def counted(self, message):
+        left[0] -= 1
+        if left[0] == 0 and not os.path.exists(path):
+            open(path, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(self, message)
+
+    _cluster._Member.call = counted

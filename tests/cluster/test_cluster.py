@@ -12,11 +12,12 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
-from tests.cluster.jobs import add, add_slowly, divide, kill
+from tests.boosting.test_block_fits import bits_of, make_data
+from tests.cluster.jobs import Counter, add, add_slowly, divide, kill, kill_at
 
 import palmette as pm
 from palmette.base import _cluster
-from palmette.base._cluster import connected, map_on, started
+from palmette.base._cluster import LostWorkerError, connected, map_on, started, team_on
 from palmette.compare import Problem, ResultStore, compare
 from palmette.exceptions import PalmetteError
 from palmette.table import fit_table
@@ -99,6 +100,33 @@ def test_a_cluster_without_workers():
         connected(client, timeout=0.2),
     ):
         pass
+
+
+# ---------------------------------------------------------------------- objects on workers
+
+
+def starts_of(n_threads):
+    return [(10 * i,) for i in range(len(n_threads))]
+
+
+def objects_on(client):
+    """Return the numbers of results and of objects that every worker has."""
+    return client.run(lambda dask_worker: (len(dask_worker.data), len(dask_worker.state.actors)))
+
+
+@pytest.mark.parametrize("direct", [True, False])
+def test_objects_on_workers_remember(client, direct):
+    with team_on(client, Counter, starts_of, direct=direct) as team:
+        assert team.call("add", 1) == [1, 11]
+        assert team.call_each("add", [(1,), (2,)]) == [2, 13]
+        with pytest.raises(ZeroDivisionError):
+            team.call("fail")
+        assert team.call("add", 0) == [2, 13]
+
+
+def test_there_may_be_more_workers_than_parts(client):
+    with team_on(client, Counter, lambda n_threads: [(5,)]) as team:
+        assert team.call("add", 1) == [6]
 
 
 # ---------------------------------------------------------------------- estimators
@@ -243,6 +271,32 @@ def test_a_lost_worker_costs_its_job_only(client, tmp_path):
     jobs = [(i, str(tmp_path / "died")) for i in range(20)]
     assert map_on(client, add_slowly, (np.arange(3),), jobs)[19].tolist() == [19, 20, 21]
     assert (tmp_path / "died").exists()
+
+
+@pytest.mark.thorough
+def test_a_lost_object_is_known(client, tmp_path):
+    with (
+        pytest.raises(LostWorkerError),
+        team_on(client, Counter, starts_of) as team,
+    ):
+        team.call("die", str(tmp_path / "died"))
+    client.wait_for_workers(2, timeout=30)
+
+
+@pytest.mark.thorough
+def test_boosting_goes_on_when_a_worker_is_lost(client, tmp_path):
+    X, y = make_data()
+    options = {"n_bags": 1, "n_estimators": 3, "random_state": 0}
+    expected = bits_of(pm.HierarchicalBoostingClassifier(**options).fit(X, y))
+    model = pm.HierarchicalBoostingClassifier(**options, client=client)
+    assert bits_of(model.fit(X, y)) == expected
+    client.run(kill_at, 17, str(tmp_path / "died"))
+    assert bits_of(model.fit(X, y)) == expected
+    assert (tmp_path / "died").exists()
+    with ThreadPoolExecutor(2) as pool:  # at the same time
+        found = [pool.submit(clone(model).fit, X, y) for _ in range(2)]
+        assert [bits_of(each.result()) == expected for each in found] == [True, True]
+    assert set(objects_on(client).values()) == {(0, 0)}
 
 
 def test_jobs_that_kill_every_worker_are_an_error(client, monkeypatch):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from functools import partial
 from importlib.metadata import version
 from numbers import Integral, Real
@@ -27,7 +27,7 @@ from palmette.base._callbacks import (
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import Threads, check_weights, used_rows
 from palmette.base._scratch import Empty, Scratch
-from palmette.boosting._boost import RowChoice, boost, scores_of, staged_scores
+from palmette.boosting._boost import Round, RowChoice, boost, scores_of, staged_scores
 from palmette.boosting._checkpoint import (
     fingerprint_of_arrays,
     fingerprint_of_parameters,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 # parameters that may change between a fit and its continuation from a checkpoint
-_NOT_OF_THE_MODEL = ("n_estimators", "decoding", "warm_start", "scratch")
+_NOT_OF_THE_MODEL = ("n_estimators", "decoding", "warm_start", "scratch", "client")
 
 
 class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ignore[misc]
@@ -272,39 +272,46 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         losses, edges = self.train_loss_.tolist(), self.edges_.tolist()
         if validation is not None:
             validation.begin(self.start_, rounds, self.validation_loss_)
-        coming = boost(objective, self._learner(), rows, self._seed, rounds, self._row_choice())
+        coming = self._rounds_from(objective, rows, rounds)
         # with a single label there is nothing to learn
         stop = self.n_estimators if self._has_choice() else first
-        for turn in monitored_rounds(
-            self,
-            first,
-            stop,
-            **given,
-            fitted=lambda: {"rounds_": list(rounds), **self._summary(rounds)},
-            state=lambda: (fingerprint, self._state(rounds, losses, edges, validation)),
-        ):
-            if validation is not None and validation.is_over:
-                break
-            done = next(coming, None)
-            if done is None:
-                self._warn_of_stop(turn, objective)
-                break
-            if rounds and type(rounds[0]) is not type(done.hypothesis):
-                raise PalmetteError(
-                    "the rounds of an earlier fit have another type than those of this one. If "
-                    "they are from a checkpoint, it was changed: delete it to start over."
-                )
-            rounds.append(done.hypothesis)
-            losses.append(done.loss)
-            edges.append(done.edge)
-            if validation is not None:
-                validation.add(done.hypothesis)
+        with closing(coming):
+            for turn in monitored_rounds(
+                self,
+                first,
+                stop,
+                **given,
+                fitted=lambda: {"rounds_": list(rounds), **self._summary(rounds)},
+                state=lambda: (fingerprint, self._state(rounds, losses, edges, validation)),
+            ):
+                if validation is not None and validation.is_over:
+                    break
+                done = next(coming, None)
+                if done is None:
+                    self._warn_of_stop(turn, objective)
+                    break
+                if rounds and type(rounds[0]) is not type(done.hypothesis):
+                    raise PalmetteError(
+                        "the rounds of an earlier fit have another type than those of this one. If "
+                        "they are from a checkpoint, it was changed: delete it to start over."
+                    )
+                rounds.append(done.hypothesis)
+                losses.append(done.loss)
+                edges.append(done.edge)
+                if validation is not None:
+                    validation.add(done.hypothesis)
         kept = len(rounds) if validation is None else validation.best
         self.rounds_ = rounds[:kept]
         self.__dict__.update(self._summary(self.rounds_))
         self.train_loss_, self.edges_ = np.asarray(losses[:kept]), np.asarray(edges[:kept])
         if validation is not None:
             self.validation_loss_ = np.asarray(validation.losses[:kept])
+
+    def _rounds_from(
+        self, objective: Any, rows: TrainingRows, rounds: list[Any]
+    ) -> Generator[Round, None, None]:
+        """Return a generator of the rounds after some, to which they will be appended."""
+        return boost(objective, self._learner(), rows, self._seed, rounds, self._row_choice())
 
     def _summary(self, rounds: list[Any]) -> dict[str, Any]:
         """Return the attributes that are computed from the rounds."""

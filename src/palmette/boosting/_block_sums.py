@@ -232,79 +232,6 @@ def sum_blocks(
             _fold_block(buckets, heaps, group, sums, masses, block)
 
 
-@kernel
-def choose_splits(
-    sums: Floats,
-    masses: Sums,
-    n_drawn: Indices,
-    first_draw: int,
-    absolute: bool,
-    best: Indices,
-    gains: Sums,
-    sizes: Sums,
-    start: int,
-    stop: int,
-) -> None:
-    """Add up the sums of blocks, and choose the split of largest gain at every slot.
-
-    The gain is that of `grow_heap_tree`.
-
-    Parameters
-    ----------
-    sums, masses
-        As of `sum_blocks`, IN.
-    n_drawn : int32 array of shape (n_slots,), IN
-        Number of splits to choose from.
-    first_draw : int
-        Number of the first draw in `sums`; those before it were in an earlier call.
-    absolute : bool
-        Whether the gain uses absolute values instead of squares.
-    best : int32 array of shape (n_slots,), IN and OUT
-        Number of the best draw so far.
-    gains : float64 array of shape (n_slots,), IN and OUT
-        Its gain.
-    sizes : float64 array of shape (n_slots,), IN and OUT
-        Number of rows on the left of it.
-    start, stop : int
-        The slots to choose for.
-    """
-    n_blocks, _, n_sums, n_columns = sums.shape
-    total, left = np.empty(n_columns, np.float64), np.empty(n_columns, np.float64)
-    for slot in range(start, stop):
-        weight = 0.0
-        for k in range(n_columns):
-            total[k] = 0.0
-        for block in range(n_blocks):
-            weight += masses[block, slot, 0, 0]
-            for k in range(n_columns):
-                total[k] += sums[block, slot, 0, k]
-        for q in range(min(n_sums - 1, n_drawn[slot] - first_draw)):
-            weight_left, size_left = 0.0, 0.0
-            for k in range(n_columns):
-                left[k] = 0.0
-            for block in range(n_blocks):
-                weight_left += masses[block, slot, 1 + q, 0]
-                size_left += masses[block, slot, 1 + q, 1]
-                for k in range(n_columns):
-                    left[k] += sums[block, slot, 1 + q, k]
-            gain_left, gain_right = 0.0, 0.0
-            if absolute:
-                for k in range(n_columns):
-                    gain_left += abs(left[k])
-                    gain_right += abs(total[k] - left[k])
-                gain = gain_left + gain_right
-            else:
-                for k in range(n_columns):
-                    right = total[k] - left[k]
-                    gain_left += left[k] * left[k]
-                    gain_right += right * right
-                rest = max(weight - weight_left, LEAST * weight)
-                gain = gain_left / weight_left + gain_right / rest
-            # if two features separate the rows alike, the first one drawn wins despite rounding
-            if first_draw + q == 0 or gain > gains[slot] * CLEARLY:
-                best[slot], gains[slot], sizes[slot] = first_draw + q, gain, size_left
-
-
 # ---------------------------------------------------------------------------- leaves and columns
 
 
@@ -393,18 +320,57 @@ def take_columns(
 
 
 def block_rows(n_samples: int, n_columns: int, n_sums: int = 1) -> int:
-    """Return the number of rows of a block, which does not depend on threads.
+    """Return the number of rows of a block, which does not depend on threads or workers.
 
     There are at most 64 blocks. A block has `n_sums` sums, which take at most a quarter of the
-    memory of the gradients.
+    memory of the gradients. Of the same rows, larger blocks are made of smaller ones, so that a
+    worker of a cluster that has all rows of the largest blocks has whole blocks always.
+
+    Examples
+    --------
+    >>> block_rows(1_000_000, 100), block_rows(1_000_000, 100, 5000)
+    (15625, 31250)
     """
     few = min(_MOST_FEW_ROWS, max(_FEWEST_ROWS, _FEW_NUMBERS // n_columns))
-    return max(-(-n_samples // _MOST_BLOCKS), few, 4 * n_sums)
+    n_rows, wanted = max(-(-n_samples // _MOST_BLOCKS), _FEWEST_ROWS), max(few, 4 * n_sums)
+    while n_rows < wanted:
+        n_rows *= 2
+    return n_rows
 
 
 def count_blocks(n_samples: int, n_rows: int) -> int:
     """Return the number of blocks of `n_rows` rows."""
     return -(-n_samples // n_rows)
+
+
+def rows_of_leaves(n_samples: int, n_columns: int, n_leaves: int) -> int:
+    """Return the number of rows of a block while sums at leaves are computed."""
+    return block_rows(n_samples, n_columns, 2 * n_leaves)
+
+
+def leaf_parts(
+    gradients: Floats,
+    weights: Floats,
+    leaf: Indices,
+    n_leaves: int,
+    n_rows: int,
+    threads: Threads,
+) -> tuple[Floats, Sums]:
+    """Return the sums and covers of blocks of `n_rows` rows; see `sum_leaves`."""
+    n_blocks = count_blocks(len(leaf), n_rows)
+    parts = np.empty((n_blocks, n_leaves, 2, gradients.shape[1]), np.float32)
+    cover = np.empty((n_blocks, n_leaves))
+    sum_some = partial(sum_leaves, gradients, weights, leaf, n_rows, parts, cover)
+    threads.share(sum_some, n_blocks, gradients.size // WORTH)
+    return parts, cover
+
+
+def add_leaf_parts(parts: Floats, cover: Sums, threads: Threads) -> tuple[Sums, Sums, Sums]:
+    """Add up the sums of blocks of `leaf_parts`; return those of `sum_at_leaves`."""
+    total = np.empty(parts.shape[1:])
+    add_some = partial(add_blocks, parts.reshape(len(parts), -1), total.reshape(-1))
+    threads.share(add_some, total.size, parts.size // (4 * WORTH))
+    return total[:, 0], total[:, 1], cover.sum(axis=0)
 
 
 def sum_at_leaves(
@@ -417,26 +383,23 @@ def sum_at_leaves(
     sums, curvature : float64 arrays of shape (n_leaves, n_columns)
     cover : float64 array of shape (n_leaves,)
     """
+    n_rows = rows_of_leaves(len(gradients), gradients.shape[1], n_leaves)
+    parts = leaf_parts(gradients, weights, leaf, n_leaves, n_rows, threads)
+    return add_leaf_parts(*parts, threads)
+
+
+def square_parts(gradients: Floats, n_rows: int, threads: Threads) -> Sums:
+    """Return the sums of squares of the columns over blocks of rows, (n_blocks, n_columns)."""
     n_samples, n_columns = gradients.shape
-    n_rows = block_rows(n_samples, n_columns, 2 * n_leaves)
-    n_blocks = count_blocks(n_samples, n_rows)
-    parts = np.empty((n_blocks, n_leaves, 2, n_columns), np.float32)
-    cover = np.empty((n_blocks, n_leaves))
-    sum_some = partial(sum_leaves, gradients, weights, leaf, n_rows, parts, cover)
-    threads.share(sum_some, n_blocks, gradients.size // WORTH)
-    total = np.empty((n_leaves, 2, n_columns))
-    add_some = partial(add_blocks, parts.reshape(n_blocks, -1), total.reshape(-1))
-    threads.share(add_some, total.size, parts.size // (4 * WORTH))
-    return total[:, 0], total[:, 1], cover.sum(axis=0)
+    parts = np.empty((count_blocks(n_samples, n_rows), n_columns))
+    sum_some = partial(sum_squares, gradients, n_rows, parts)
+    threads.share(sum_some, len(parts), gradients.size // WORTH)
+    return parts
 
 
 def column_squares(gradients: Floats, threads: Threads) -> Sums:
     """Return the sums of squares of the columns, (n_columns,)."""
-    n_samples, n_columns = gradients.shape
-    n_rows = block_rows(n_samples, n_columns)
-    parts = np.empty((count_blocks(n_samples, n_rows), n_columns))
-    sum_some = partial(sum_squares, gradients, n_rows, parts)
-    threads.share(sum_some, len(parts), gradients.size // WORTH)
+    parts = square_parts(gradients, block_rows(*gradients.shape), threads)
     return np.asarray(parts.sum(axis=0))
 
 

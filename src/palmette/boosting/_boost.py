@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
@@ -26,7 +26,7 @@ class BundledObjective:
     """
 
     def __init__(self, objectives: Sequence[Any]) -> None:
-        self._objectives = objectives
+        self.objectives = objectives
         self.start = np.concatenate([each.start for each in objectives])
         self._bounds = np.cumsum([0, *(len(each.start) for each in objectives)])
         self.edge = np.nan
@@ -34,32 +34,32 @@ class BundledObjective:
     @property
     def threads(self) -> Threads:
         """Threads of every objective; they compute one after another."""
-        threads: Threads = self._objectives[0].threads
+        threads: Threads = self.objectives[0].threads
         return threads
 
     @threads.setter
     def threads(self, threads: Threads) -> None:
-        for each in self._objectives:
+        for each in self.objectives:
             each.threads = threads
 
     @property
     def loss(self) -> float:
         """Mean of the objectives' losses."""
-        return float(np.mean([each.loss for each in self._objectives]))
+        return float(np.mean([each.loss for each in self.objectives]))
 
     def gradients(self, turn_seed: int) -> list[NDArray[np.float32]]:
         """Return the gradients of every objective."""
-        return [each.gradients(turn_seed) for each in self._objectives]
+        return [each.gradients(turn_seed) for each in self.objectives]
 
     def take(self, grown: list[Any]) -> Bundle:
         """Update every objective by its part."""
-        parts = [each.take(part) for each, part in zip(self._objectives, grown, strict=True)]
+        parts = [each.take(part) for each, part in zip(self.objectives, grown, strict=True)]
         return Bundle(tuple(parts), self._bounds)
 
     def replay(self, hypothesis: Bundle, samples: Samples) -> None:
         """Update by a round of an earlier fit."""
         require(np.array_equal(hypothesis.bounds, self._bounds), "a round has other parts")
-        for each, part in zip(self._objectives, hypothesis.parts, strict=True):
+        for each, part in zip(self.objectives, hypothesis.parts, strict=True):
             each.replay(part, samples)
 
 
@@ -177,7 +177,7 @@ def boost(
     seed: int,
     done: Sequence[Hypothesis] = (),
     choose_rows: RowChoice | None = None,
-) -> Iterator[Round]:
+) -> Generator[Round, None, None]:
     """Yield one round after another, until a hypothesis has no edge.
 
     The seed of round ``t`` depends only on (seed, t): continuing from given rounds leads to the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 from functools import partial
 from typing import Any, ClassVar
 
@@ -14,10 +15,11 @@ from palmette.base._devices import torch_device
 from palmette.base._presets import Preset, preset, presets
 from palmette.base._scratch import Empty
 from palmette.boosting._base import BoostedClassifier, is_count
-from palmette.boosting._boost import BundledLearner, BundledObjective, RowChoice
+from palmette.boosting._boost import BundledLearner, BundledObjective, Round, RowChoice, boost
 from palmette.boosting._hypotheses import Samples
 from palmette.boosting._members import LOSSES, Member
-from palmette.boosting._weak import SharedTreeLearner
+from palmette.boosting._objectives import GradientObjective, is_small
+from palmette.boosting._weak import SharedTreeLearner, TrainingRows
 from palmette.decisions._rules import Marginal
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -104,6 +106,9 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         without a name, whose space is free again after the fit; pages of them are in memory as far
         as there is room. With X in a file that is mapped, the rows may be more than fit in memory.
         The model is the same, bit by bit.
+    client : distributed.Client or str, optional
+        Dask cluster, or the address of its scheduler, whose workers divide the rows of large data
+        among them (see Notes). The model is the same, bit by bit, and has no part of the cluster.
 
     Attributes
     ----------
@@ -132,6 +137,12 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
     torch. It is the same in every run, and that of the CPU up to rounding: a split that is as good
     as another one to about six digits may be chosen in its place. The losses are "leaf_softmax",
     "path_softmax" and "logistic", with random thresholds.
+
+    With a `client`, codes are sent to the workers, one byte per value, and scores and gradients are
+    in their memory: a level of a tree sends sums over blocks of rows, at most 64, for every node,
+    draw and label. A worker uses all threads that it has. Data of up to 65,536 scores are fitted
+    here. Losses and thresholds are those of a device; both at once are an error. If a worker is
+    lost, its rows are sent to others, and the fit goes on with the round in which it was.
 
     Examples
     --------
@@ -177,6 +188,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         device: str = "cpu",
         random_state: Any = None,
         scratch: str | os.PathLike[str] | None = None,
+        client: Any = None,
     ) -> None:
         self.loss = loss
         self.n_bags = n_bags
@@ -191,6 +203,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         self.dag_rule = dag_rule
         self.device = device
         self.scratch = scratch
+        self.client = client
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
         self._set_stopping(n_iter_no_change, validation_fraction, tol, warm_start)
 
@@ -207,14 +220,30 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         if self.n_bags != "auto" and not is_count(self.n_bags):
             raise PalmetteError(f"n_bags={self.n_bags!r}: expected a positive integer or 'auto'.")
         self._tree(LOSSES["leaf_softmax"]).check()
-        if self._torch_device() is not None:
-            unable = {name for name, kind in LOSSES.items() if not kind.on_device} & set(named)
-            for name, given in (("loss", sorted(unable)), ("thresholds", self.thresholds)):
-                if given not in ([], "random"):
-                    raise PalmetteError(
-                        f"{name}={getattr(self, name)!r} has no version for device={self.device!r}:"
-                        " pass device='cpu', a softmax or logistic loss, and random thresholds."
-                    )
+        places = {"device": self._torch_device(), "client": self.client}
+        given = [name for name, place in places.items() if place is not None]
+        if len(given) == 2:
+            raise PalmetteError(
+                f"got device={self.device!r} and a client: expected one of them, since workers "
+                "compute on their CPUs."
+            )
+        if given:
+            self._check_place(given[0])
+
+    def _check_place(self, place: str) -> None:
+        """Raise an error for parameters that have no version for a device, or for a cluster."""
+        unable = {name for name, kind in LOSSES.items() if not kind.by_gradients}
+        for name, found in (
+            ("loss", sorted(unable.intersection(self._losses()))),
+            ("thresholds", self.thresholds),
+        ):
+            if found not in ([], "random"):
+                raise PalmetteError(
+                    f"{name}={getattr(self, name)!r} has no version for "
+                    f"{place}={getattr(self, place)!r}: pass {place}="
+                    f"{'cpu' if place == 'device' else None!r}, a softmax or logistic loss, and "
+                    "random thresholds."
+                )
 
     def _torch_device(self) -> Any:
         """Return the device of torch, or None for the compiled code of the CPU."""
@@ -249,14 +278,29 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         return getattr(self, "n_bags_", self.n_bags)
 
     def _objective(self, targets: Any, weights: FloatArray, empty: Empty) -> Any:
-        device = self._torch_device()
+        members, device = self._members(), self._torch_device()
+        fewest = min(member.n_columns for member in members)
+        divided = self.client is not None and not is_small(len(weights) * fewest)
         objectives = [
             member.objective(
-                targets, weights, self.learning_rate or member.learning_rate, empty, device
+                targets, weights, self.learning_rate or member.learning_rate, empty, device, divided
             )
-            for member in self._members()
+            for member in members
         ]
         return objectives[0] if len(objectives) == 1 else BundledObjective(objectives)
+
+    def _rounds_from(
+        self, objective: Any, rows: TrainingRows, rounds: list[Any]
+    ) -> Generator[Round, None, None]:
+        objectives = getattr(objective, "objectives", [objective])
+        if self.client is None or isinstance(objectives[0], GradientObjective):
+            return super()._rounds_from(objective, rows, rounds)
+        from palmette.boosting._on_workers import WorkersLearner, rounds_on_workers
+
+        learners = [WorkersLearner(self._tree(member)) for member in self._members()]
+        learner: Any = learners[0] if len(learners) == 1 else BundledLearner(learners)
+        given = objective, learner, rows, self._seed, rounds, self._row_choice()
+        return rounds_on_workers(self.client, objectives, learners, rows, partial(boost, *given))
 
     def _learner(self) -> Any:
         trees: list[Any] = [self._tree(member) for member in self._members()]

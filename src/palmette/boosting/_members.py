@@ -35,7 +35,7 @@ class Member(ABC):
     """
 
     several = False  # whether rows may have several paths
-    on_device = True  # whether there is an objective for a device of torch
+    by_gradients = True  # so that there are objectives for a device of torch, and for workers
     learning_rate = 0.1
     max_depth = 5
     criterion = "squared"
@@ -59,12 +59,18 @@ class Member(ABC):
         learning_rate: float,
         empty: Empty,
         device: Any = None,
+        on_workers: bool = False,
     ) -> Any:
         """Return the objective of some rows.
 
-        Its large arrays are on a device of torch, if one is given; else `empty` makes them.
+        Its large arrays are on workers of a cluster, or on a device of torch, if one is given; else
+        `empty` makes them.
         """
         loss = self.loss(targets, weights)
+        if on_workers:
+            from palmette.boosting._on_workers import WorkersObjective
+
+            return WorkersObjective(loss, weights, learning_rate)
         if device is None:
             return GradientObjective(loss, weights, learning_rate, empty=empty)
         from palmette.boosting._device_objective import DeviceObjective
@@ -156,7 +162,7 @@ class _Logistic(Member):
 
 class _Exponential(Member):
     several = True
-    on_device = False
+    by_gradients = False
     learning_rate = 0.3
     max_depth = 6
 
@@ -178,6 +184,7 @@ class _Exponential(Member):
         learning_rate: float,
         empty: Empty,
         device: Any = None,
+        on_workers: bool = False,
     ) -> Any:
         return AdaBoostWeights(
             self._positives(targets),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from copy import copy
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,7 +31,12 @@ def working_dtype(size: int) -> type[np.floating]:
     Small data have many equally good splits; in float32, rounding would decide between them, and a
     weight of two would not equal two copies of a row.
     """
-    return np.float64 if size <= _SMALL else np.float32
+    return np.float64 if is_small(size) else np.float32
+
+
+def is_small(size: int) -> bool:
+    """Return whether data with a number of gradients are small: they have no blocks of rows."""
+    return size <= _SMALL
 
 
 def in_lanes(scores: NDArray[Any]) -> bool:
@@ -55,6 +61,9 @@ class Loss(Protocol):
         `scores` and `out`, (n_rows, n_columns), are those of the rows from `start` on.
         """
 
+    def of_rows(self, start: int, stop: int) -> Loss:
+        """Return the loss of some rows, without initial scores."""
+
     def true_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the columns true of row ``i``, ``columns[starts[i]:starts[i + 1]]``.
 
@@ -68,6 +77,43 @@ def newton_steps(sums: Sums, curvature: Sums, max_step: float = MAX_STEP) -> Sum
     The curvature is increased by one, so that the votes of pure leaves stay bounded.
     """
     return np.clip(sums / (curvature + 1.0), -max_step, max_step)
+
+
+def gradients_of_blocks(
+    loss: Loss, scores: Floats, out: Floats, last: Any, n_rows: int, threads: Threads
+) -> list[float]:
+    """Write gradients of large data, block by block.
+
+    Parameters
+    ----------
+    loss : Loss
+    scores, out : float32 arrays of shape (n_samples, n_columns)
+        The votes of the last tree are added to the scores; `out` are the gradients.
+    last : (leaf, values) or None
+        Leaf of every row in the last tree, (n_samples,), and its votes, (n_leaves, n_columns).
+    n_rows : int
+        Rows of a block.
+    threads : Threads
+
+    Returns
+    -------
+    list of float
+        Sum of the losses of every block.
+    """
+    from palmette.boosting._block_sums import WORTH, count_blocks
+    from palmette.boosting._votes import add_leaf_values
+
+    def write(start: int, stop: int) -> list[float]:
+        losses = []
+        for first in range(start * n_rows, min(stop * n_rows, len(scores)), n_rows):
+            here = slice(first, first + n_rows)
+            if last is not None:
+                add_leaf_values(last[0][here], last[1], scores[here])
+            losses.append(loss.gradients(scores[here], out[here], first))
+        return losses
+
+    parts = threads.share(write, count_blocks(len(scores), n_rows), scores.size // WORTH)
+    return list(itertools.chain(*parts))
 
 
 class GradientObjective:
@@ -132,24 +178,12 @@ class GradientObjective:
 
     def _gradients_of_blocks(self) -> float:
         """Add the votes of the last tree to the scores and write gradients, block by block."""
-        from palmette.boosting._block_sums import WORTH, block_rows, count_blocks
-        from palmette.boosting._votes import add_leaf_values
+        from palmette.boosting._block_sums import block_rows
 
-        scores, out, last = self._scores, self._buffer, self._last
-        n_rows = block_rows(*scores.shape)
-
-        def write(start: int, stop: int) -> list[float]:
-            losses = []
-            for first in range(start * n_rows, min(stop * n_rows, len(scores)), n_rows):
-                here = slice(first, first + n_rows)
-                if last is not None:
-                    add_leaf_values(last[0][here], last[1], scores[here])
-                losses.append(self._loss.gradients(scores[here], out[here], first))
-            return losses
-
-        self._last = None
-        parts = self.threads.share(write, count_blocks(len(scores), n_rows), scores.size // WORTH)
-        return float(sum(itertools.chain(*parts)))
+        last, self._last = self._last, None
+        n_rows = block_rows(*self._scores.shape)
+        given = self._loss, self._scores, self._buffer, last, n_rows, self.threads
+        return float(sum(gradients_of_blocks(*given)))
 
     def take(self, grown: Any) -> Any:
         """Set the votes of the leaves of a tree, and add them to the scores."""
@@ -221,6 +255,12 @@ class LeafSoftmax:
 
         return float(softmax_gradients(scores, self._targets[rows], self._weights[rows], out))
 
+    def of_rows(self, start: int, stop: int) -> LeafSoftmax:
+        """Return the loss of some rows; see `Loss`."""
+        part = copy(self)
+        part._targets, part._weights = self._targets[start:stop], self._weights[start:stop]
+        return part
+
     def true_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the labels; see `Loss`."""
         return np.arange(len(self._targets) + 1), self._targets
@@ -271,6 +311,12 @@ class PathSoftmax:
             )
         )
 
+    def of_rows(self, start: int, stop: int) -> PathSoftmax:
+        """Return the loss of some rows; see `Loss`."""
+        part = copy(self)
+        part._targets, part._weights = self._targets[start:stop], self._weights[start:stop]
+        return part
+
     def true_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the nodes on the paths of the labels; see `Loss`."""
         paths: list[list[int]] = []
@@ -316,6 +362,14 @@ class Logistic:
 
         starts = self._starts[start : start + len(scores) + 1]
         return float(logistic_gradients(scores, starts, self._columns, self._weights[rows], out))
+
+    def of_rows(self, start: int, stop: int) -> Logistic:
+        """Return the loss of some rows; see `Loss`."""
+        part, first, last = copy(self), self._starts[start], self._starts[stop]
+        part._starts = self._starts[start : stop + 1] - first
+        part._columns = self._columns[first:last]
+        part._weights = self._weights[start:stop]
+        return part
 
     def true_columns(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the positive columns; see `Loss`."""

@@ -90,7 +90,7 @@ class TrainingRows(BinnedRows):
     @cached_property
     def ranges(self) -> BinArray:
         """Ranges of the codes of all features; see `ranges_of_codes`."""
-        from palmette.boosting._block_tree import ranges_of_codes
+        from palmette.boosting._growing_rows import ranges_of_codes
 
         return ranges_of_codes(self.codes, self.threads)
 
@@ -396,19 +396,30 @@ class SharedTreeLearner(WeakLearner):
     def _grow_by_blocks(
         self, rows: TrainingRows, signed: Any, chosen: IntArray | None, seed: int
     ) -> GrownTree:
+        from palmette.boosting._growing_rows import GrowingRows
+
+        mask = None
+        if chosen is not None:
+            mask = np.zeros(rows.n_samples, np.bool_)
+            mask[chosen] = True
+        weights = np.asarray(rows.weights, dtype=np.float32)
+        gradients = self._sketched(signed, seed, rows)
+        growing = GrowingRows(rows.codes, weights, gradients, mask, rows.threads)
+        return self.grow_on(growing, rows.ranges, rows.threads, seed)
+
+    def grow_on(self, rows: Any, ranges: BinArray, threads: Threads, seed: int) -> GrownTree:
+        """Grow a tree on rows in blocks; see `BlockGrower`."""
         from palmette.boosting._block_tree import BlockGrower
 
         grower = BlockGrower(
-            rows.codes,
-            rows.ranges,
-            np.asarray(rows.weights, dtype=np.float32),
+            ranges,
             self.max_depth,
-            count_features(self.max_features, rows.n_features),
+            count_features(self.max_features, ranges.shape[1]),
             self.criterion == "absolute",
             self.min_samples_leaf,
-            rows.threads,
+            threads,
         )
-        return GrownTree(*grower.grow(self._sketched(signed, seed, rows), chosen, seed))
+        return GrownTree(*grower.grow(rows, seed))
 
     def _sketched(self, signed: Any, seed: int, rows: TrainingRows | None = None) -> Any:
         """Return some columns, drawn by the size of their gradients and scaled to represent all.
