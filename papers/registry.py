@@ -34,7 +34,7 @@ class Published:
         there is a short run it accepts ``quick=True``; if there are random splits, their number as
         ``splits``.
     quick : tuple of str
-        Data sets of the short run; empty if there is none.
+        Data sets of the short run, which takes less than two minutes; empty if there is none.
     has_splits : bool
         Whether the paper uses random splits.
     more : tuple of str
@@ -81,8 +81,8 @@ def run(
     watch : callable, optional
         Called with (data set, method) before each fit.
     quick : bool
-        A look that takes minutes, at a few small data sets unless `data` names others; for papers
-        that have one.
+        A look that takes less than two minutes, at a few small data sets unless `data` names
+        others.
     splits : int, optional
         Number of random splits, for papers that have them; by default that of the paper.
 
@@ -155,28 +155,28 @@ def find_published(name: str) -> Published:
     )
 
 
-def _h_ada_mh(*args: object) -> PublishedResult:
+def _h_ada_mh(*args: object, **options: Any) -> PublishedResult:
     from papers.h_ada_mh.run import make
 
-    return make(*args)  # type: ignore[arg-type]
+    return make(*args, **options)  # type: ignore[arg-type]
 
 
-def _adaboost_bhc(*args: object) -> PublishedResult:
+def _adaboost_bhc(*args: object, **options: Any) -> PublishedResult:
     from papers.adaboost_bhc.run import make
 
-    return make(*args)  # type: ignore[arg-type]
+    return make(*args, **options)  # type: ignore[arg-type]
 
 
-def _hirr_fs(*args: object) -> PublishedResult:
+def _hirr_fs(*args: object, **options: Any) -> PublishedResult:
     from papers.hirr_fs.run import make
 
-    return make(*args)  # type: ignore[arg-type]
+    return make(*args, **options)  # type: ignore[arg-type]
 
 
-def _mf_tree(*args: object) -> PublishedResult:
+def _mf_tree(*args: object, **options: Any) -> PublishedResult:
     from papers.mf_tree.run import make
 
-    return make(*args)  # type: ignore[arg-type]
+    return make(*args, **options)  # type: ignore[arg-type]
 
 
 def _soshf(*args: object, **options: Any) -> PublishedResult:
@@ -185,7 +185,7 @@ def _soshf(*args: object, **options: Any) -> PublishedResult:
     return make(*args, **options)  # type: ignore[arg-type]
 
 
-def _multipath(*args: object, **options: object) -> PublishedResult:
+def _multipath(*args: object, **options: Any) -> PublishedResult:
     from papers.multipath.run import make
 
     return make(*args, **options)  # type: ignore[arg-type]
@@ -198,6 +198,7 @@ _PAPERS = {
         "G. Jun, J. Ghosh (2009). Multi-class boosting with class hierarchies. MCS 2009.",
         ("iris", "glass", "yeast_uci", "page_blocks", "landsat", "optdigits", "pendigits"),
         _adaboost_bhc,
+        quick=("iris", "glass"),
     ),
     "h-ada-mh": Published(
         "h-ada-mh",
@@ -205,6 +206,7 @@ _PAPERS = {
         "C. Chelmis, W. Qi (2021). Hierarchical multiclass AdaBoost.",
         ("imclef07a", "imclef07d", "diatoms"),
         _h_ada_mh,
+        quick=("imclef07d",),
     ),
     "hirr-fs": Published(
         "hirr-fs",
@@ -224,6 +226,7 @@ _PAPERS = {
             "clinc150",
         ),
         _hirr_fs,
+        quick=("bridges",),
     ),
     "mf-tree": Published(
         "mf-tree",
@@ -233,6 +236,7 @@ _PAPERS = {
         "multi-class learning. CIKM 2015.",
         ("20newsgroups_bydate", "letter", "clinc150", "imclef07a", "diatoms", "omniglot_small"),
         _mf_tree,
+        quick=("imclef07a",),
     ),
     "multipath": Published(
         "multipath",
@@ -256,7 +260,7 @@ _PAPERS = {
             "imclef07d",
         ),
         _multipath,
-        quick=("eisen_fun", "enron_corr", "diatoms"),
+        quick=("eisen_fun", "enron_corr"),
     ),
     "soshf": Published(
         "soshf",
@@ -276,7 +280,7 @@ _PAPERS = {
             "tmc2007_500",
         ),
         _soshf,
-        quick=("emotions", "medical", "scene", "yeast"),
+        quick=("emotions", "medical"),
         has_splits=True,
         more=("bibtex", "delicious"),
     ),

@@ -24,6 +24,9 @@ from papers.result import PublishedResult
 __all__ = ["make", "reproduce"]
 
 _ROUNDS = 100  # as in the paper
+_QUICK_ROUNDS = 20
+_QUICK_PROTOCOL = Protocol(n_folds=4, n_repeats=1, n_seeds=1)
+_QUICK_GRID = Grid((250, 500, 1000), (4, 8, 16), 4, 1000, rounds=5, n_repeats=1)
 _REFERENCE = "G. Jun, J. Ghosh (2009). Multi-class boosting with class hierarchies. MCS 2009."
 _GLASS = "glass"
 
@@ -35,12 +38,22 @@ def make(
     n_jobs: int | None = None,
     store: ResultStore | None = None,
     watch: Callable[[str, str], None] | None = None,
+    *,
+    quick: bool = False,
 ) -> PublishedResult:
     """Read the data sets of the data home and do everything; see `papers.run`."""
     for name in datasets:
         check_problem(name)
     problems = (find_problem(name) for name in datasets)
-    return reproduce(problems, rounds, seed, n_jobs, store, watch)
+    if not quick:
+        return reproduce(problems, rounds, seed, n_jobs, store, watch)
+    return reproduce(
+        problems,
+        _QUICK_ROUNDS if rounds is None else rounds,
+        *(seed, n_jobs, store, watch),
+        protocol=_QUICK_PROTOCOL,
+        grid=_QUICK_GRID,
+    )
 
 
 def reproduce(

@@ -54,6 +54,8 @@ class Setting:
         Levels of the collapsed space; None for all.
     seed : int
     n_jobs : int or None
+    n_trees : int
+        Of every forest.
     """
 
     problem: Problem
@@ -62,6 +64,7 @@ class Setting:
     n_levels: int | None = None
     seed: int = 0
     n_jobs: int | None = None
+    n_trees: int = 100
 
     @cached_property
     def space(self) -> CollapsedSpace:
@@ -140,11 +143,11 @@ def spread(scores: Any, nodes: Any, n_columns: int) -> NDArray[np.float64]:
 
 
 def make_forest(setting: Setting, **options: Any) -> Any:
-    """Return a random forest of 100 trees."""
+    """Return a random forest, usually of 100 trees."""
     from sklearn.ensemble import RandomForestClassifier
 
     return RandomForestClassifier(
-        n_estimators=100, random_state=setting.seed, n_jobs=setting.n_jobs, **options
+        n_estimators=setting.n_trees, random_state=setting.seed, n_jobs=setting.n_jobs, **options
     )
 
 

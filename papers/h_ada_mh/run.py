@@ -16,6 +16,7 @@ from papers.result import PublishedResult
 __all__ = ["make", "reproduce"]
 
 _ROUNDS = 200  # of data sets that are not in the paper
+_QUICK_ROUNDS = 30
 _REFERENCE = "C. Chelmis, W. Qi (2021). Hierarchical multiclass AdaBoost."
 
 
@@ -26,12 +27,16 @@ def make(
     n_jobs: int | None = None,
     store: ResultStore | None = None,
     watch: Callable[[str, str], None] | None = None,
+    *,
+    quick: bool = False,
 ) -> PublishedResult:
     """Read the data sets of the data home and do everything; see `papers.run`."""
     for name in datasets:
         check_problem(name)
     problems = (find_problem(name) for name in datasets)
-    return reproduce(problems, rounds, seed, n_jobs, store, watch)
+    if quick and rounds is None:
+        rounds = _QUICK_ROUNDS
+    return reproduce(problems, rounds, seed, n_jobs, store, watch, quick=quick)
 
 
 def reproduce(
@@ -42,6 +47,7 @@ def reproduce(
     store: ResultStore | None = None,
     watch: Callable[[str, str], None] | None = None,
     methods: Sequence[Method] | None = None,
+    quick: bool = False,
 ) -> PublishedResult:
     """Fit all methods on some problems with a published split.
 
@@ -53,6 +59,8 @@ def reproduce(
         As in `papers.run`.
     methods : sequence of Method, optional
         All by default.
+    quick : bool
+        Whether forests have 20 trees instead of 100.
 
     Returns
     -------
@@ -63,7 +71,7 @@ def reproduce(
     chosen = [*collapsed_methods(), *tree_methods()] if methods is None else methods
     outcomes: list[Outcome] = []
     for problem in problems:
-        setting = _setting(problem, rounds, seed, n_jobs)
+        setting = _setting(problem, rounds, seed, n_jobs, quick)
         outcomes.append(find_outcome(setting, chosen, cells))
     facts: dict[str, Any] = {
         **made_with,
@@ -83,11 +91,15 @@ def reproduce(
     )
 
 
-def _setting(problem: Problem, rounds: int | None, seed: int, n_jobs: int | None) -> Setting:
+def _setting(
+    problem: Problem, rounds: int | None, seed: int, n_jobs: int | None, quick: bool
+) -> Setting:
     paper = paper_set(problem.name)
     own = _ROUNDS if paper is None else paper.rounds
     n_levels = None if paper is None else paper.depth
-    return Setting(problem, own if rounds is None else rounds, rounds, n_levels, seed, n_jobs)
+    n_rounds = own if rounds is None else rounds
+    n_trees = 20 if quick else 100
+    return Setting(problem, n_rounds, rounds, n_levels, seed, n_jobs, n_trees)
 
 
 def _titled_scores(outcome: Outcome) -> dict[str, dict[str, float]]:

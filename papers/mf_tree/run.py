@@ -31,16 +31,20 @@ def make(
     n_jobs: int | None = None,
     store: ResultStore | None = None,
     watch: Callable[[str, str], None] | None = None,
+    *,
+    quick: bool = False,
 ) -> PublishedResult:
     """Read the data sets of the data home and do everything; see `papers.run`."""
     if rounds is not None:
         raise PalmetteError(
             f"rounds={rounds!r} was given, but mf-tree boosts nothing and has no rounds. Leave it "
-            "out; for a quick look choose one of the data sets, such as imclef07a."
+            "out; for a quick look use --quick."
         )
     for name in datasets:
         check_problem(name)
-    return reproduce((read_set(name) for name in datasets), seed, n_jobs, store, watch)
+    chosen = [*methods(), *plain_trees()] if quick else None
+    problems = (read_set(name) for name in datasets)
+    return reproduce(problems, seed, n_jobs, store, watch, chosen)
 
 
 def reproduce(

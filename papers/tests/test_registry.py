@@ -72,10 +72,18 @@ def test_options_that_only_some_papers_have(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"quick": True}, "h-ada-mh has no quick look. Choose one or two of its data sets"),
-        ({"splits": 2}, "splits=2 was given, but h-ada-mh has no random splits"),
+        ({"quick": True}, "p has no quick look. Choose one or two of its data sets"),
+        ({"splits": 2}, "splits=2 was given, but p has no random splits"),
     ],
 )
-def test_options_that_a_paper_has_not(options, message):
+def test_options_that_a_paper_has_not(monkeypatch, options, message):
+    paper = registry.Published("p", "s", "r", ("a",), lambda *args: None)
+    monkeypatch.setitem(registry._PAPERS, "p", paper)
     with pytest.raises(PalmetteError, match=message):
-        run("h-ada-mh", **options)
+        run("p", **options)
+
+
+@pytest.mark.parametrize("paper", list_published(), ids=lambda paper: paper.name)
+def test_every_paper_has_a_quick_look(paper):
+    assert paper.quick
+    assert set(paper.quick) <= set(paper.datasets)

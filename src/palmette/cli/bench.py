@@ -28,7 +28,7 @@ def command(
         int | None, typer.Option(min=1, help="Rounds, for a quick look at papers on boosting.")
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A look of minutes at small sets, where there is one.")
+        bool, typer.Option("--quick", help="A look at small sets that takes less than two minutes.")
     ] = False,
     splits: Annotated[
         int | None, typer.Option(min=1, help="Random splits of papers that have them.")
