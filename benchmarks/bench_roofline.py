@@ -552,7 +552,7 @@ def network_cases(rng, n_rows=64, n_columns=1110, n_weights=1_000_000):
     logits = (2 * rng.normal(size=(n_rows, n_columns)) - 3).astype(np.float32)
     exponentials = np.exp(-np.abs(logits))
     truth = sparse.random_array(
-        (n_rows, n_columns), density=0.01, format="csr", rng=rng, dtype=np.float32
+        (n_rows, n_columns), density=0.01, format="csr", random_state=rng, dtype=np.float32
     )
     weights, rows = np.ones(n_rows, np.float32), np.arange(n_rows)
     columns = truth.indptr, truth.indices

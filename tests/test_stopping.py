@@ -73,7 +73,7 @@ def test_an_interrupt_arrives_while_waiting():
 @pytest.mark.parametrize("loss", ["squared_hinge", "logistic"])
 def test_a_kernel_is_stopped(loss):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((3000, 2000), density=0.02, rng=rng, format="csr")
+    X = sparse.random_array((3000, 2000), density=0.02, random_state=rng, format="csr")
     y = rng.integers(0, 12, len(range(3000)))
     router = LinearRouter(loss, C=1e5, tol=1e-300, max_iter=2**31 - 1)  # does not end by itself
     before = threading.enumerate()

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.ensemble import RandomForestClassifier
 from tests.boosting.models import ALL_FIVE, MODELS, MODELS_OF_SETS, StopAfter, bits, fitted, make
 from tests.boosting.problems import DAG, dag_problem, tree_problem
@@ -129,9 +128,10 @@ def test_stages_of_a_path_by_signs():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_scores_are_monitored_and_progress_is_shown(name, capsys):
+    own = pytest.importorskip("sklearn.callback", reason="scikit-learn has them since 1.9")
     names = np.array(["_".join(path) for path in Y])
-    monitor = ScoringMonitor(scoring="accuracy")
-    clf = make(name, n_estimators=3).set_callbacks(ProgressBar(), monitor).fit(X, names)
+    monitor = own.ScoringMonitor(scoring="accuracy")
+    clf = make(name, n_estimators=3).set_callbacks(own.ProgressBar(), monitor).fit(X, names)
     logs = [row for row in monitor.get_logs().data if row["task_name"] == "round"]
     assert [row["accuracy"] for row in logs] == list(clf.staged_score(X, names))
     assert "100%" in capsys.readouterr().out

@@ -383,9 +383,17 @@ def test_bad_settings_are_named():
         pm.AdaBoostMHClassifier().explain(X[:1])
 
 
+class WithoutPandas:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "pandas":
+            raise ImportError(name)
+
+
 def test_without_pandas_the_error_says_what_to_install(monkeypatch):
     X, _ = cases.paths()
     model = fitted("ada")
-    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.delitem(sys.modules, "pandas")  # None there is more than scikit-learn 1.7 can take
+    monkeypatch.setattr(sys, "meta_path", [WithoutPandas, *sys.meta_path])
     with pytest.raises(PalmetteError, match=r"pip install 'palmette\[table\]'"):
         model.explain(X[:1])

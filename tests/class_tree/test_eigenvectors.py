@@ -27,7 +27,7 @@ def test_leading_eigenvectors_of_a_matrix(n):
 
 def test_renumbering_rows_renumbers_the_answer():
     rng = np.random.default_rng(0)
-    rows = sparse.random_array((200, 50), density=0.2, rng=rng, format="csr")
+    rows = sparse.random_array((200, 50), density=0.2, random_state=rng, format="csr")
     centre, scale = rows.mean(axis=0), np.ones(200)
     order = rng.permutation(200)
     start = random_directions(50, 2)
@@ -41,7 +41,7 @@ def test_renumbering_rows_renumbers_the_answer():
 @pytest.mark.parametrize("n_vectors", [2, 3])
 def test_sparse_rows_have_the_vectors_of_dense_ones(monkeypatch, has_own_centre, n_vectors):
     rng = np.random.default_rng(0)
-    rows = sparse.random_array((200, 90), density=0.05, rng=rng, format="csr")
+    rows = sparse.random_array((200, 90), density=0.05, random_state=rng, format="csr")
     rows = sparse.csr_array(rows @ np.diag(rng.random(90) > 0.3))  # some features have no entry
     centre = rows.mean(axis=0) if has_own_centre else rng.random(90) / 20
     scale, start = rng.random(200), random_directions(90, n_vectors)

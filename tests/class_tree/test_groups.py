@@ -67,6 +67,7 @@ def test_k_means_of_any_points(points, n_groups):
     assert firsts == sorted(firsts)
     assert max(numbers) < n_groups
     _, same = np.unique(points, axis=0, return_inverse=True)
+    same = same.reshape(-1)  # a column in numpy 2.0
     for k in set(same.tolist()):
         assert len(set(group[same == k].tolist())) == 1, "equal points are in one group"
 

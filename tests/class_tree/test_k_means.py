@@ -38,7 +38,7 @@ def test_points_that_are_all_equal_are_one_group():
 @pytest.mark.parametrize("n_jobs", [1, 3])
 def test_trees_do_not_depend_on_what_is_compiled(monkeypatch, n_jobs):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((900, 70), density=0.2, rng=rng, format="csr")
+    X = sparse.random_array((900, 70), density=0.2, random_state=rng, format="csr")
     y = np.arange(900) % 300
     trees = []
     for least in (10, 1000):

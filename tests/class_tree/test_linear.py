@@ -239,7 +239,7 @@ class TestPrune:
 
     def test_many_options_are_stored_as_they_are_trained(self):
         rng = np.random.default_rng(0)  # 40 options are three tasks of one node
-        X = sparse.random_array((120, 50), density=0.3, rng=rng, format="csr")
+        X = sparse.random_array((120, 50), density=0.3, random_state=rng, format="csr")
         star = Hierarchy.star([f"{k:02}" for k in range(40)])
         codes = np.arange(120) % 40
         routes = LinearRouter().train(problem_of(star, X, codes))

@@ -165,7 +165,7 @@ def test_the_shape_may_depend_on_the_number_of_classes(n_classes, branching, lea
 def test_threads_grow_the_same_tree(rule, monkeypatch):
     monkeypatch.setattr(_similarity, "_BLOCK", 12)  # large groups, and small ones with products
     rng = np.random.default_rng(0)
-    X = sparse.random_array((180, 300), density=0.1, rng=rng, format="csr")
+    X = sparse.random_array((180, 300), density=0.1, random_state=rng, format="csr")
     y = np.arange(180) % 60
     shape = {"branching": 2 if rule == "abs" else 4, "rule": rule, "min_side": 0.1}
     one, several = (MFTree(**shape, n_jobs=n_jobs).fit(X, y).tree_ for n_jobs in (None, 3))

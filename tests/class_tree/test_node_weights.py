@@ -22,7 +22,7 @@ def make_routes(table, link, rng, n_features=12):
         if link == "pairs":
             lanes = size * (size - 1) // 2
         weights = sparse.random_array(
-            (n_features, lanes), density=0.5, rng=rng, data_sampler=rng.normal
+            (n_features, lanes), density=0.5, random_state=rng, data_sampler=rng.normal
         )
         blocks.append((sparse.csr_array(weights), rng.normal(size=lanes)))
     return LinearRoutes(table, blocks, n_features, link)
@@ -33,7 +33,7 @@ def test_all_at_once_is_node_by_node(link, monkeypatch):
     rng = np.random.default_rng(0)
     table = OptionTable.of(H, np.append(H.leaves, 1).astype(np.int32)[np.argsort([*H.leaves, 1])])
     routes = make_routes(table, link, rng)
-    X = FlatRows.of(sparse.random_array((600, 12), density=0.4, rng=rng, format="csr"))
+    X = FlatRows.of(sparse.random_array((600, 12), density=0.4, random_state=rng, format="csr"))
     together = class_scores(table, routes, X, 600)
     assert (routes.score_all(X) is None) == (link == "pairs")
     monkeypatch.setattr(node_weights, "_MANY_ROWS", 601)

@@ -132,7 +132,7 @@ class StepByStep:
 def test_the_search_of_linear_routes_makes_the_same_steps(prune, dag, form):
     rng = np.random.default_rng(3)
     table = table_of(random_hierarchy(rng, 14, dag=dag))
-    X = sparse.random_array((90, 60), density=0.2, rng=rng, format="csr")
+    X = sparse.random_array((90, 60), density=0.2, random_state=rng, format="csr")
     X = sparse.csr_array(sparse.vstack([X[:80], X[:10] * 0.0]))
     routes = LinearRouter(prune=prune).train(RoutingProblem(X, np.arange(90) % 14, table))
     assert (routes.lanes is None) == (prune == 0 and table.sizes.max() <= 16)

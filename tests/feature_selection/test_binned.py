@@ -82,7 +82,7 @@ def test_sparse_bins_are_dense_bins(seed, bins):
 
 def test_many_values_of_the_target_are_counted_in_blocks(monkeypatch):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((60, 5), density=0.4, rng=rng, format="csr")
+    X = sparse.random_array((60, 5), density=0.4, random_state=rng, format="csr")
     target, rows = rng.integers(20, size=60), bins_of(X, 3)[0]
     whole = rows.information(target, 20, np.arange(5))
     monkeypatch.setattr(binned, "_AT_ONCE", 30)

@@ -41,6 +41,7 @@ def sum_of_squares(points, second):
 def two_means(points):
     """The best two clusters of all there are, or None where all points are the same."""
     distinct, of_point = np.unique(points, axis=0, return_inverse=True)
+    of_point = of_point.reshape(-1)  # a column in numpy 2.0
     of_point = of_point.ravel()
     best, best_second = np.inf, None
     for rest in product([False, True], repeat=len(distinct) - 1):

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.metrics import f1_score, roc_auc_score
 from tests.boosting.models import StopAfter
 from tests.forest.problems import labelled
@@ -274,8 +273,9 @@ def test_a_callback_may_end_the_forest_early():
 
 
 def test_callbacks_see_each_tree(capsys):
-    monitor = ScoringMonitor(scoring="accuracy")
-    model = forest(3).set_callbacks(monitor, ProgressBar()).fit(X, Y)
+    own = pytest.importorskip("sklearn.callback", reason="scikit-learn has them since 1.9")
+    monitor = own.ScoringMonitor(scoring="accuracy")
+    model = forest(3).set_callbacks(monitor, own.ProgressBar()).fit(X, Y)
     assert "100%" in capsys.readouterr().out
     logs = [row for row in monitor.get_logs().data if row["task_name"] == "round"]
     assert [row["task_id"] for row in logs] == [0, 1, 2]

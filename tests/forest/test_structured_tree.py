@@ -266,7 +266,7 @@ def test_votes_are_weighted_sums_of_what_leaves_say(n_rows):
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(n_rows, X.shape[1])).astype(np.float32)
     n_nodes, n_labels = len(trees.left), 4
-    said = sparse.random_array((n_nodes, n_labels), density=0.6, rng=rng, format="csr")
+    said = sparse.random_array((n_nodes, n_labels), density=0.6, random_state=rng, format="csr")
     shares = said.indptr.astype(np.int64), said.indices.astype(np.int32)
     vote_weights = rng.choice([1, 5], (5, n_labels)).astype(np.float32)
     counts = rng.random((5, n_rows)) < 0.6

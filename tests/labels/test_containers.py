@@ -88,7 +88,7 @@ def test_columns_that_cannot_hold_the_values_change_their_type():
     mixed = np.array([1, "a"], dtype=object)
     assert to_pandas(mixed, np.dtype(int), None).tolist() == [1, "a"]
     assert to_pandas(mixed, pd.CategoricalDtype([1]), None).tolist() == [1, "a"]
-    assert to_pandas(np.array(["a"], dtype=object), None, None).dtype == "str"
+    assert to_pandas(np.array(["a"], dtype=object), None, None).dtype == pd.Series(["a"]).dtype
     assert to_polars(mixed, pl.Int64, "x").to_list() == [1, "a"]
     assert to_polars(np.array([1, 300]), pl.Int8, "x").to_list() == [1, 300]
     assert to_pyarrow(mixed, pa.int64()).to_pylist() == ["1", "a"]

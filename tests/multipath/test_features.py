@@ -47,7 +47,9 @@ def test_a_weight_is_a_number_of_copies():
 
 
 def test_sparse_rows_stay_sparse_and_zeros_zero():
-    X = sparse.random_array((20, 5), density=0.3, rng=np.random.default_rng(0), format="csr")
+    X = sparse.random_array(
+        (20, 5), density=0.3, random_state=np.random.default_rng(0), format="csr"
+    )
     scaling = FeatureScaling().fit(X)
     scaled = scaling.transform(X)
     assert sparse.issparse(scaled)

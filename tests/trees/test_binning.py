@@ -123,7 +123,9 @@ def test_codes_of_large_arrays_are_those_of_small_ones(dtype, order, monkeypatch
 
 
 def test_codes_of_sparse_rows_do_not_depend_on_threads():
-    X = sparse.random_array((300, 8), density=0.3, rng=np.random.default_rng(0), format="csr")
+    X = sparse.random_array(
+        (300, 8), density=0.3, random_state=np.random.default_rng(0), format="csr"
+    )
     with Threads(3) as threads:
         mapper = BinMapper.fit(X, threads=threads)
         assert np.array_equal(mapper.transform(X, threads), BinMapper.fit(X).transform(X.toarray()))

@@ -1,13 +1,16 @@
-"""Support for scikit-learn's callbacks: each round of a fit is a task.
+"""Support for callbacks: each round of a fit is a task.
 
-Callbacks are experimental in scikit-learn, so only this module uses them, and tests them when it is
-imported. Where they are missing or have changed, estimators fit without them, and only
-`set_callbacks` is missing; the error says why.
+scikit-learn has callbacks since 1.9. They are experimental, so only this module uses them, and
+tests them when it is imported. Older versions have none: there a small mixin of ours calls the same
+hooks, so that `palmette.Checkpoint` works everywhere. Where callbacks have changed, estimators fit
+without them, and only `set_callbacks` is missing; the error says why.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
@@ -88,6 +91,125 @@ class _FitTasks:
 _running: dict[int, _FitTasks | None] = {}
 
 
+# ---------------------------------------------------------------------- before scikit-learn 1.9
+
+
+_HOOKS = ("setup", "on_fit_task_begin", "on_fit_task_end", "teardown")
+
+
+class _Task:
+    """A task of a fit, which callbacks get as `context`."""
+
+    def __init__(
+        self, estimator_name: str, task_name: str, task_id: int = 0, max_subtasks: int = 0
+    ) -> None:
+        self.estimator_name = estimator_name
+        self.task_name = task_name
+        self.task_id = task_id
+        self.max_subtasks = max_subtasks
+        self._n_subtasks = 0
+
+    def subcontext(self, task_name: str) -> _Task:
+        """Return the next task inside of this one."""
+        self._n_subtasks += 1
+        return _Task(self.estimator_name, task_name, self._n_subtasks - 1)
+
+    def call_on_fit_task_begin(self, *, estimator: Any, **given: Any) -> None:
+        """Notify all callbacks of the begin of the task."""
+        self._call("on_fit_task_begin", estimator, given)
+
+    def call_on_fit_task_end(self, *, estimator: Any, **given: Any) -> bool:
+        """Notify all callbacks of the end of the task; return whether one of them stops the fit."""
+        return self._call("on_fit_task_end", estimator, given)
+
+    def _call(self, name: str, estimator: Any, given: dict[str, Any]) -> bool:
+        ready: dict[str, Any] = {}  # values that several hooks need are computed once
+        stops = False
+        for callback in callbacks_of(estimator):
+            hook = getattr(callback, name)
+            asked = [
+                each.name
+                for each in inspect.signature(hook).parameters.values()
+                if each.kind is each.KEYWORD_ONLY
+            ]
+            for each in asked:
+                if each not in ready:
+                    ready[each] = (
+                        self._model(estimator, given.get("reconstruction_attributes"))
+                        if each == "fitted_estimator"
+                        else given.get(each)
+                    )
+            stops |= bool(hook(estimator, self, **{each: ready[each] for each in asked}))
+        return stops
+
+    @staticmethod
+    def _model(estimator: Any, attributes: Any) -> Any:
+        values = attributes() if callable(attributes) else attributes
+        if values is None:
+            return None
+        model = copy.copy(estimator)
+        vars(model).update(values)
+        return model
+
+
+class _OwnCallbacks:
+    """Replaces the mixin of scikit-learn where that has none."""
+
+    def set_callbacks(self, *callbacks: Any) -> Any:
+        """Set callbacks for the estimator.
+
+        Parameters
+        ----------
+        *callbacks : callback instances
+            Such as `palmette.Checkpoint`: objects with the methods `setup`, `on_fit_task_begin`,
+            `on_fit_task_end` and `teardown`. Without any, those that were set are removed.
+
+        Returns
+        -------
+        self
+        """
+        for each in callbacks:
+            missing = [hook for hook in _HOOKS if not callable(getattr(each, hook, None))]
+            if missing or isinstance(each, type):
+                raise TypeError(
+                    f"{each!r} is not a callback: expected an object with the methods "
+                    f"{', '.join(_HOOKS)}."
+                )
+        if callbacks:
+            self._skl_callbacks = list(callbacks)
+        else:
+            vars(self).pop("_skl_callbacks", None)
+        return self
+
+    def __sklearn_clone__(self) -> Any:
+        cloned = super().__sklearn_clone__()  # type: ignore[misc]
+        if hasattr(self, "_skl_callbacks"):
+            cloned._skl_callbacks = self._skl_callbacks
+        return cloned
+
+    def _init_callback_context(self, max_subtasks: int) -> _Task:
+        self._callback_fit_ctx = _Task(type(self).__name__, "fit", 0, max_subtasks)
+        for each in callbacks_of(self):
+            each.setup(self, self._callback_fit_ctx)
+        return self._callback_fit_ctx
+
+
+def _with_own_callbacks(method: Method) -> Method:
+    """Tear callbacks down after a fit, even if it failed."""
+
+    @functools.wraps(method)
+    def fit(estimator: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(estimator, *args, **kwargs)
+        finally:
+            context = vars(estimator).pop("_callback_fit_ctx", None)
+            if context is not None:
+                for each in callbacks_of(estimator):
+                    each.teardown(estimator, context)
+
+    return fit  # type: ignore[return-value]
+
+
 # ---------------------------------------------------------------------- callbacks of scikit-learn
 
 
@@ -145,9 +267,10 @@ def callbacks_of(estimator: Any) -> list[Any]:
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 
-    _unusable = _test_callbacks(CallbackSupportMixin, with_callbacks)
-except ImportError as error:
-    _unusable = str(error)
+except ImportError:
+    CallbackSupportMixin, with_callbacks = _OwnCallbacks, _with_own_callbacks
+
+_unusable = _test_callbacks(CallbackSupportMixin, with_callbacks)
 
 
 def _offered(self: Any) -> bool:

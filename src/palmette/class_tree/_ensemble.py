@@ -279,7 +279,8 @@ class ClassTreeEnsemble(HierarchicalClassifier):
             votes.append(shares[row, place] + _TINY)
         every = (np.concatenate(votes), (np.concatenate(rows), np.concatenate(classes)))
         table = sparse.coo_array(every, (count_rows(X), self.space_.n_classes)).tocsr()
-        return np.asarray(table.argmax(axis=1)).astype(np.int32)
+        # a column before scipy 1.15
+        return np.asarray(table.argmax(axis=1)).astype(np.int32).reshape(-1)
 
     def _decide_sets(self, X: Any) -> Any:
         """Choose the nodes of rows with label sets: those above the threshold."""
