@@ -176,8 +176,10 @@ def test_one_label_of_a_dag_is_the_one_worth_most():
     assert model.predict_nodes(raw).tolist() == [3, 2, 1]
     assert model.predict_node_sets(raw).toarray().astype(int)[0].tolist() == [1, 1, 1, 1]
     assert model.score(raw, ["x", "b", "x"]) == pytest.approx(2 / 3)
-    labels, _ = model.predict_top_k(raw, k=1)
-    assert labels[0].tolist() == ["a", "b", "a"]
+    # a row has the label a if a is true and x is not: .9 - .55, .4 - .2, .7 - .4
+    labels, values = model.predict_top_k(raw, k=1)
+    assert labels[0].tolist() == ["x", "b", "x"]
+    np.testing.assert_allclose(values[:, 0], [0.55, 0.7 - 0.2, 0.4])
 
 
 def test_one_path_a_row_by_node_is_answered_with_one_path():

@@ -72,8 +72,11 @@ def test_figures_are_those_of_the_measures(files, fitted, tmp_path, capsys):
     assert found["k"] == [1, 2]
     frame = pd.read_csv(table).iloc[:5]
     true = [{(name,) for name in cell.split(";")} for cell in frame["tags"]]
-    proba, classes = fitted.predict_proba(frame), fitted.classes_
-    best = [[classes[i] for i in row] for row in np.argsort(-proba, axis=1, kind="stable")]
+    best, values = fitted.predict_top_k(frame, 4)
+    proba, column = fitted.predict_proba(frame), {c: i for i, c in enumerate(fitted.classes_)}
+    assert np.array_equal(values, -np.sort(-proba, axis=1))
+    for i, row in enumerate(best):
+        assert values[i].tolist() == proba[i, [column[label] for label in row]].tolist()
     at_k = found["at_k"]
     assert at_k["precision"] == metrics.precision_at_k(true, best, k=[1, 2]).tolist()
     assert at_k["nDCG"] == metrics.ndcg_at_k(true, best, k=[1, 2]).tolist()

@@ -66,9 +66,12 @@ def test_several_paths_need_models_that_take_them():
 
 
 def test_several_paths_of_wide_sparse_tables_are_fitted_without_dense_weights():
-    assert tried(replace(TEXT, several_paths=True)) == ["multilabel-linear", "label-tree"]
-    many = replace(TEXT, several_paths=True, hierarchy=Hierarchy.star(map(str, range(600))))
-    assert tried(many) == ["label-tree", "multilabel-linear"]
+    several = replace(TEXT, several_paths=True)
+    assert tried(several) == ["multilabel-linear", "label-tree", "label-tree-closed"]
+    many = replace(several, hierarchy=Hierarchy.from_paths([(i % 9, i) for i in range(600)]))
+    assert tried(many) == ["label-tree", "label-tree-closed", "multilabel-linear"]
+    star = replace(many, hierarchy=Hierarchy.star(map(str, range(600))), one_level=True)
+    assert tried(star) == ["label-tree", "multilabel-linear"]
 
 
 def test_settings_reach_the_model_or_what_is_inside_of_it():

@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, IntArray
+from palmette.base._answers import best_of
 from palmette.decisions._decode import top_classes
 from palmette.decisions._rules import BestPath, Confident, Decoding
 from palmette.exceptions import PalmetteError
@@ -195,6 +196,31 @@ def node_proba(estimator: Any, X: Any, hierarchy: Hierarchy) -> FloatArray:
             "class-tree, or calibrate it."
         )
     return found(X)
+
+
+def best_labels(
+    estimator: Any, X: Any, hierarchy: Hierarchy, labels: IntArray, k: int
+) -> tuple[IntArray, FloatArray]:
+    """Return the best labels of rows with several: nodes and probabilities, (n_samples, k).
+
+    They are those of ``predict_top_k``: ranked by the probability that a row lists this very label.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+        With probabilities of nodes.
+    X : rows
+    hierarchy : Hierarchy
+    labels : int array of shape (n_labels,)
+        Nodes that are labels, ascending.
+    k : int
+        Fewer are returned if there are fewer labels.
+    """
+    X, last = to_last_step(getattr(estimator, "best_estimator_", estimator), X)
+    if not hasattr(last, "_top_k"):
+        return best_of(node_proba(last, X, hierarchy)[:, labels], labels, k)
+    nodes, proba = last._top_k(last._read_rows(X), k)
+    return np.asarray(nodes), np.asarray(proba)
 
 
 class PathAnswers:

@@ -267,9 +267,13 @@ class NodeSets:
         The labels as written in y.
     lists_root : bool
         Whether an indicator matrix has a column for the root.
+    own_shares : array of shape (n_classes,), optional
+        Of the rows for which something below the node of a label is true, the share that lists the
+        label itself, too; by default all of them. See `own_proba`.
     """
 
     by_node = True
+    own_shares: FloatArray | None = None  # files may lack it
 
     def __init__(
         self,
@@ -279,12 +283,14 @@ class NodeSets:
         classes: NDArray[Any],
         *,
         lists_root: bool = False,
+        own_shares: FloatArray | None = None,
     ) -> None:
         self.columns = columns
         self.form = form.as_answer()
         self.class_nodes = class_nodes
         self.classes = classes
         self.lists_root = lists_root
+        self.own_shares = own_shares
 
     @classmethod
     def of(cls, labels: NodeLabels) -> NodeSets:
@@ -292,7 +298,10 @@ class NodeSets:
         classes, class_nodes = labels_listed(labels)
         columns = NodeColumns(labels.hierarchy, nodes_in(labels.closed))
         lists_root = bool((labels.given.indices == 0).any())
-        return cls(columns, labels.form, class_nodes, classes, lists_root=lists_root)
+        return cls(
+            columns, labels.form, class_nodes, classes,
+            lists_root=lists_root, own_shares=own_shares_of(labels)[class_nodes],
+        )  # fmt: skip
 
     @property
     def hierarchy(self) -> Hierarchy:
@@ -313,13 +322,20 @@ class NodeSets:
         """Return answers with more columns, and more labels unless y is a matrix."""
         nodes = np.union1d(self.nodes, known[known > 0]).astype(np.int32)
         class_nodes, classes = self.class_nodes, self.classes
+        shares = None
+        if self.own_shares is not None:
+            shares = np.zeros(self.hierarchy.n_nodes)
+            shares[self.class_nodes] = self.own_shares
         if self.form.columns is None:
             class_nodes = np.union1d(class_nodes, listed).astype(np.int32)
             names = self.form.class_labels(class_nodes, self.hierarchy)
             order = label_order(names)
             class_nodes, classes = class_nodes[order], names[order]
         columns = NodeColumns(self.hierarchy, nodes)
-        return NodeSets(columns, self.form, class_nodes, classes, lists_root=self.lists_root)
+        return NodeSets(
+            columns, self.form, class_nodes, classes,
+            lists_root=self.lists_root, own_shares=None if shares is None else shares[class_nodes],
+        )  # fmt: skip
 
     # ------------------------------------------------------------------ deciding
 
@@ -396,11 +412,38 @@ class NodeSets:
         return self.columns.pick(table, nodes)
 
     def best_labels(self, table: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
-        """Return nodes and probabilities of the `k` most probable labels, best first."""
-        labels = self.class_nodes[self.class_nodes > 0]
-        proba = self.columns.pick(table, labels)
-        chosen = top_classes(proba, k)
-        return labels[chosen], np.take_along_axis(proba, chosen, axis=1)
+        """Return nodes and probabilities of the `k` most probable labels, best first.
+
+        A label is ranked by the probability that a row lists it, not that it lists anything below
+        it: else the first labels of most rows would be the top of the hierarchy.
+        """
+        return best_of(self.own_proba(table), self.class_nodes, k)
+
+    def own_proba(self, table: FloatArray) -> FloatArray:
+        """Return probabilities that rows list a label itself: (n_samples, n_classes).
+
+        A row for which a node is true, and none of its children, lists the node; of the other
+        ones, a share of the training rows did (`own_shares`). The probability that a child is
+        true, given the node, is ``1 - prod(1 - p_child / p_node)``.
+        """
+        proba = self.columns.pick(table, self.class_nodes)
+        if self.own_shares is None:
+            return proba
+        label = np.full(self.columns.n_columns, -1)
+        place = self.columns.place(self.class_nodes)
+        label[place[place >= 0]] = np.flatnonzero(place >= 0)
+        edges = self.columns.edges[label[self.columns.edges[:, 0]] >= 0]
+        edges = edges[self.own_shares[label[edges[:, 0]]] < 1.0]
+        if not len(edges):
+            return proba
+        edges = edges[np.argsort(edges[:, 0], kind="stable")]
+        first = np.flatnonzero(np.diff(edges[:, 0], prepend=-1))
+        node = np.asarray(table[:, edges[:, 0]], dtype=np.float64)
+        ratio = np.divide(table[:, edges[:, 1]], node, out=np.zeros_like(node), where=node > 0)
+        none = np.multiply.reduceat(1.0 - np.minimum(ratio, 1.0), first, axis=1)
+        inner = label[edges[first, 0]]
+        proba[:, inner] *= none + (1.0 - none) * self.own_shares[inner]
+        return proba
 
     def margins(
         self, scores: FloatArray, to_classes: Callable[[FloatArray], FloatArray] | None = None
@@ -492,6 +535,40 @@ def labels_listed(labels: NodeLabels) -> tuple[NDArray[Any], IntArray]:
     names = form.class_labels(nodes, hierarchy)
     order = label_order(names)
     return names[order], nodes[order]
+
+
+def own_shares_of(labels: NodeLabels) -> FloatArray:
+    """Return how often rows with something below a node list the node, too: (n_nodes,).
+
+    Examples
+    --------
+    >>> y = [{"animal"}, {"animal", "cat"}, {"cat"}]
+    >>> h = Hierarchy.from_paths([("animal", "cat")])
+    >>> own_shares_of(NodeLabels.encode(y, h)).tolist()
+    [0.0, 0.5, 0.0]
+    """
+    given, closed, ends = (
+        np.bincount(sets.indices, minlength=labels.hierarchy.n_nodes)
+        for sets in (labels.given, labels.closed, labels.specific)
+    )
+    below = closed - ends  # rows with a child of the node
+    shares: FloatArray = np.divide(given - ends, below, out=np.zeros(len(below)), where=below > 0)
+    return shares
+
+
+def best_of(proba: FloatArray, nodes: IntArray, k: int) -> tuple[IntArray, FloatArray]:
+    """Return the nodes and probabilities of the `k` best columns but the root, best first.
+
+    Parameters
+    ----------
+    proba : array of shape (n_samples, n_columns)
+    nodes : int array of shape (n_columns,)
+    k : int
+    """
+    if (nodes == 0).any():
+        proba, nodes = proba[:, nodes > 0], nodes[nodes > 0]
+    chosen = top_classes(proba, k)
+    return nodes[chosen], np.take_along_axis(proba, chosen, axis=1)
 
 
 def nodes_in(sets: sparse.csr_array) -> IntArray:

@@ -483,6 +483,8 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         labels : list of k answers
             The best label of every row, the second best, and so on, in the form of `y`.
         proba : array of shape (n_samples, k)
+            With several paths per row, the probability that a row lists this very label: of an
+            inner node less than that of `predict_proba`, which includes everything below it.
         """
         rows = self._read_rows(X)
         if k < 1:

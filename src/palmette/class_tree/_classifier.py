@@ -88,6 +88,11 @@ Router, or scikit-learn classifier
         several paths, such as a number or `palmette.decoding.TopK`.
     beam_width : int
         Number of paths that "beam" keeps; twice as many with label sets.
+    closure : Hierarchy, optional
+        With label sets along a learnt tree: hierarchy of the labels, a tree or DAG such as a
+        thesaurus, along which answers are closed. It does not change which labels are found and how
+        they are ranked; ancestors are added to predictions. The probability of a node is that of
+        any label at or below it, as if they were independent. With one path per row it is the tree.
     calibration : None, float, or "out_of_fold"
         Exponent of the class probabilities, the inverse of a temperature; they are scaled to sum to
         one afterwards. Above 1 they become more extreme; their order does not change.
@@ -170,6 +175,8 @@ Router, or scikit-learn classifier
     ['black', 'dog']
     """
 
+    closure: Hierarchy | None = None  # other class trees, and files, lack the parameter
+
     def __init__(
         self,
         tree: Any = None,
@@ -177,6 +184,7 @@ Router, or scikit-learn classifier
         router: Any = "auto",
         decoding: Any = "beam",
         beam_width: int = 5,
+        closure: Hierarchy | None = None,
         calibration: float | str | None = None,
         standardize: bool = True,
         n_jobs: int | None = None,
@@ -186,6 +194,7 @@ Router, or scikit-learn classifier
         self.router = router
         self.decoding = decoding
         self.beam_width = beam_width
+        self.closure = closure
         self.calibration = calibration
         self.standardize = standardize
         self.n_jobs = n_jobs
@@ -198,8 +207,8 @@ Router, or scikit-learn classifier
 
     @property
     def hierarchy(self) -> Any:
-        """The tree, under the parameter name of the other classifiers."""
-        return self.tree
+        """The hierarchy of answers, under the parameter name of the other classifiers."""
+        return self.tree if self.closure is None else self.closure
 
     def _make_tree(self) -> Any:
         """Return a hierarchy, an unfitted learner, or None for the paths in y."""
@@ -301,7 +310,7 @@ Router, or scikit-learn classifier
 
         X and weights contain the used rows only, y all rows.
         """
-        tree = self._make_tree()
+        tree = self._make_tree() if self.closure is None else self.closure
         if isinstance(tree, Hierarchy):
             labels = NodeLabels.encode(check_target(lists_as_matrix(y, tree)), tree)
             return self._learn_paths(labels, used)
@@ -401,7 +410,8 @@ Router, or scikit-learn classifier
         return isinstance(self.routes_, SharedRoutes)
 
     def _node_proba_of(self, X: Any) -> FloatArray:
-        return np.asarray(self.label_tree_.proba(self._rows_of(self._prepare(X))))
+        proba = self.label_tree_.proba(self._rows_of(self._prepare(X)))
+        return np.asarray(self.label_tree_.whole_proba(proba, self._answers.columns))
 
     def _decide(self, X: Any) -> Any:
         if self._answers.by_node:

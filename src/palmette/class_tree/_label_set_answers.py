@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import FloatArray, count_rows, take_rows
-from palmette.base._answers import lists_as_matrix
+from palmette.base._answers import best_of, lists_as_matrix, nodes_in
 from palmette.base._fitting import (
     Threads,
     check_target,
@@ -29,8 +30,10 @@ from palmette.class_tree._routing import Router
 from palmette.class_tree._set_routing import Divide, LabelOptions, TermScale
 from palmette.decisions._thresholds import Threshold
 from palmette.decisions._tuned import is_label_rule
-from palmette.exceptions import LabelError
+from palmette.exceptions import HierarchyError, LabelError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._containers import Container
+from palmette.labels._forms import LabelForm, node_csr
 from palmette.labels._labels import NodeLabels
 from palmette.persistence.checks import require
 
@@ -47,21 +50,39 @@ def read_sets(model: Any, y: Any, used: Any) -> NodeLabels | None:
     used : bool array of shape (n_samples,), optional
     """
     tree = model._make_tree()
-    is_given = isinstance(tree, Hierarchy)
+    given = _closure_of(model, tree)
+    if given is None and isinstance(tree, Hierarchy):
+        given = tree
+    labels = None
     if isinstance(y, NodeLabels):
         labels = y
     else:
-        y = check_target(lists_as_matrix(y, tree if is_given else None))
+        y = check_target(lists_as_matrix(y, given))
         column = label_column(y)
-        if column.ndim == 1 and not has_rows_of_labels(column):
-            return None
-        labels = NodeLabels.encode(y, tree) if is_given else NodeLabels.encode(y, flat=True)
-    if not labels.form.several:
+        if column.ndim != 1 or has_rows_of_labels(column):
+            flat = given is None
+            labels = NodeLabels.encode(y, flat=True) if flat else NodeLabels.encode(y, given)
+    if labels is None or not labels.form.several:
         return None
     if used is not None:
         labels = NodeLabels(labels.hierarchy, labels.given[used], labels.form)
-    learns = tree is not None and not is_given
+    learns = model.closure is not None or (tree is not None and not isinstance(tree, Hierarchy))
     return labels if learns or is_label_rule(model.decoding) or has_several(labels) else None
+
+
+def _closure_of(model: Any, tree: Any) -> Hierarchy | None:
+    """Return the hierarchy along which answers are closed, if any."""
+    given = model.closure
+    if given is not None and not isinstance(given, Hierarchy):
+        raise HierarchyError(
+            f"closure is a {type(given).__name__}: expected a palmette.Hierarchy or None."
+        )
+    if given is not None and isinstance(tree, Hierarchy):
+        raise HierarchyError(
+            "both tree and closure are hierarchies: expected tree=None or a learner of a tree with "
+            "closure, since answers along a given tree are closed anyway."
+        )
+    return given
 
 
 def fit_sets(
@@ -84,20 +105,20 @@ def fit_sets(
     chooses = isinstance(router, ChosenRouter) or model.router == "linear"
     linear = _router_of_sets(model.router, router, labels, X)
     tree = model._make_tree()
-    learns = tree is not None and not isinstance(tree, Hierarchy)
+    learns = model.closure is not None or (tree is not None and not isinstance(tree, Hierarchy))
     if learns or (tree is None and labels.hierarchy.depth.max() <= 1):
         learner = KMeansTree() if tree is None else tree
-        labels = _learn_tree(model, learner, X, labels, weights, rng, chooses)
+        grow = partial(_learn_tree, model, learner, X, weights=weights, rng=rng, chooses=chooses)
+        problem = _learnt(model, labels, grow)
         learns = True
-    answers, targets = node_target(labels)
-    model._set_answers(answers)
-    divide = None if learns else _divide_wide_nodes(X, targets, weights, chooses)
+    else:
+        problem = _along_given(model, X, labels, weights, chooses)
     is_star = bool(labels.hierarchy.depth.max() <= 1)
     exponent = float(model.calibration) if isinstance(model.calibration, Real) else None
     with Threads(model.n_jobs) as threads:
         found = LabelTreeFit(
-            LabelOptions.of(answers.columns, targets, divide),
-            targets,
+            problem.options,
+            problem.targets,
             weights,
             linear,
             chooses,
@@ -107,10 +128,66 @@ def fit_sets(
             model.decoding in SEARCHES,
             0 if rng is None else int(rng.randint(2**31 - 1)),
             threads.map,
+            problem.nodes,
+            problem.n_whole,
         ).fit(X)
     model.label_tree_, model.router_, model.router_scores_ = found
     model.options_, model.routes_ = model.label_tree_.table, model.label_tree_.routes
     model.exponent_, model.threshold_ = model.label_tree_.exponent, model.label_tree_.threshold
+
+
+class _Problem(NamedTuple):
+    """The options of a tree and what is true of rows; see `LabelTreeFit`."""
+
+    options: LabelOptions
+    targets: sparse.csr_array
+    nodes: NDArray[np.int32] | None = None
+    n_whole: int = 0
+
+
+def _learnt(model: Any, labels: NodeLabels, grow: Any) -> _Problem:
+    """Learn a tree over the labels, and set the answers of a model."""
+    if model.closure is None:
+        answers, targets = node_target(grow(labels))
+        model._set_answers(answers)
+        return _Problem(LabelOptions.of(answers.columns, targets), targets)
+    answers, _ = node_target(labels)  # raises the errors of labels, too
+    model._set_answers(answers)
+    nodes = answers.class_nodes[np.isin(answers.class_nodes, nodes_in(labels.given))]
+    star = Hierarchy.star(range(len(nodes)))  # in the order of the labels
+    column = np.zeros(labels.hierarchy.n_nodes, dtype=np.int32)
+    column[nodes] = star.index(list(range(len(nodes))))
+    below = labels.given.indices > 0
+    starts = np.concatenate([[0], np.cumsum(below)])[labels.given.indptr]
+    given = node_csr(column[labels.given.indices[below]], starts, star.n_nodes)
+    form = LabelForm("sets", Container("list"), row_type=set)
+    inside, targets = node_target(grow(NodeLabels(star, given, form)))
+    options = LabelOptions.of(inside.columns, targets)
+    leaves = inside.nodes[options.leaves]
+    own = nodes[inside.hierarchy.names[leaves].astype(np.int64)]
+    return _Problem(options.over_leaves(), sparse.csr_array(targets[:, options.leaves]), own)
+
+
+def _along_given(
+    model: Any, X: Any, labels: NodeLabels, weights: FloatArray | None, chooses: bool
+) -> _Problem:
+    """Return the options of a given hierarchy; inner nodes that are labels have two."""
+    answers, targets = node_target(labels)
+    model._set_answers(answers)
+    columns = answers.columns
+    shares: Any = answers.own_shares
+    listed = columns.place(answers.class_nodes[shares < 1.0])
+    own: Any = np.intersect1d(listed, columns.edges[:, 0]).astype(np.intp)
+    own = own[np.isin(answers.nodes[own], labels.given.indices)]
+    if not len(own):
+        divide = _divide_wide_nodes(X, targets, weights, chooses)
+        return _Problem(LabelOptions.of(columns, targets, divide), targets)
+    very = labels.given[:, answers.nodes[own]]
+    targets = sparse.csr_array(sparse.hstack([targets, very], format="csr"))
+    divide = _divide_wide_nodes(X, targets, weights, chooses)
+    nodes = np.concatenate([answers.nodes, answers.nodes[own]])
+    options = LabelOptions.of(columns, targets, divide, own)
+    return _Problem(options, targets, nodes, len(answers.nodes))
 
 
 def takes_sets(router: Router) -> bool:
@@ -142,6 +219,7 @@ def _learn_tree(
     learner: Any,
     X: Any,
     labels: NodeLabels,
+    *,
     weights: FloatArray | None,
     rng: Any,
     chooses: bool,
@@ -198,14 +276,19 @@ def decide_sets(model: Any, X: Any) -> sparse.csr_array | None:
     if model.decoding not in SEARCHES:
         return None
     beam, tree = _beam(model), model.label_tree_
-    if beam is None:
+    if beam is None and tree.has_whole_nodes:
         chosen: sparse.csr_array = model._answers.decide(
             model._tables(X), Threshold(tree.threshold)
         )
         return chosen
-    columns, proba = _search(model, X, tree.n_answers, beam)
+    # labels alone are decided, and closed
+    if beam is None:
+        proba = np.concatenate([_proba_of_columns(model, part) for part in model._parts(X)])
+        columns = np.broadcast_to(np.arange(tree.n_columns), proba.shape)
+    else:
+        columns, proba = _search(model, X, tree.n_answers, beam)
     row, place = np.nonzero((columns >= 0) & (proba > tree.threshold))
-    return closed_sets(model, row, model._answers.nodes[columns[row, place]], count_rows(X))
+    return closed_sets(model, row, _nodes(model)[columns[row, place]], count_rows(X))
 
 
 def closed_sets(model: Any, rows: Any, nodes: Any, n_samples: int) -> sparse.csr_array:
@@ -220,15 +303,33 @@ def closed_sets(model: Any, rows: Any, nodes: Any, n_samples: int) -> sparse.csr
 
 
 def best_of_sets(model: Any, X: Any, k: int) -> tuple[Any, FloatArray] | None:
-    """Return nodes and probabilities of the best labels; None if all nodes must be evaluated."""
+    """Return nodes and probabilities of the best labels; None if those of all nodes tell them."""
     beam = _beam(model) if model.decoding in SEARCHES else _beam(model, "beam")
-    if beam is None:
+    wanted = min(k, np.count_nonzero(model._answers.class_nodes))
+    if beam is not None:
+        columns, proba = _search(model, X, k, beam)
+        if columns.shape[1] >= wanted and (columns >= 0).all():
+            return _nodes(model)[columns], proba
+        # the beam reached too few labels
+    tree, labels = model.label_tree_, model._answers.class_nodes
+    if tree.nodes is None:
         return None
-    columns, proba = _search(model, X, k, beam)
-    wanted = min(k, len(model._answers.class_nodes))
-    if columns.shape[1] < wanted or (columns < 0).any():  # the beam reached too few labels
-        return None
-    return model._answers.nodes[columns], proba
+    parts = [
+        best_of(tree.own_proba(_proba_of_columns(model, part), labels), labels, k)
+        for part in model._parts(X)
+    ]
+    nodes, scores = zip(*parts, strict=True)
+    return np.concatenate(nodes), np.concatenate(scores)
+
+
+def _proba_of_columns(model: Any, X: Any) -> FloatArray:
+    return np.asarray(model.label_tree_.proba(model._rows_of(model._prepare(X))))
+
+
+def _nodes(model: Any) -> Any:
+    """Return the node of every column of a label tree."""
+    nodes = model.label_tree_.nodes
+    return model._answers.nodes if nodes is None else nodes
 
 
 def _beam(model: Any, search: str | None = None) -> int | None:
@@ -285,7 +386,7 @@ def votes_for_sets(models: list[Any], X: Any, k: int | None = None) -> sparse.cs
         number = np.full(model.hierarchy_.n_nodes, -1)
         number[model._answers.class_nodes] = np.arange(len(model._answers.class_nodes))
         rows.append(row)
-        classes.append(number[model._answers.nodes[columns[row, place]]])
+        classes.append(number[_nodes(model)[columns[row, place]]])
         votes.append(proba[row, place] / len(models))
     every = np.concatenate(votes), (np.concatenate(rows), np.concatenate(classes))
     return sparse.coo_array(every, (count_rows(X), len(models[0].classes_))).tocsr()
@@ -298,5 +399,9 @@ def check_sets(model: Any) -> None:
     fits = tree.routes.n_features == model.n_features_in_ or hasattr(model, "feature_map_")
     require(fits, "the routes have another number of features")
     require(model._answers.by_node, "a model of one path per row has a label tree")
-    fits = tree.n_columns == len(model._answers.nodes)
-    require(fits, "the label tree has another number of nodes than the model")
+    nodes = model._answers.nodes
+    if tree.nodes is not None:
+        require(np.isin(tree.nodes, nodes), "a column of the label tree is no node of the model")
+    else:
+        fits = tree.n_columns == len(nodes)
+        require(fits, "the label tree has another number of nodes than the model")

@@ -21,6 +21,7 @@ from palmette.class_tree._linear import LinearRouter, scaled_cost
 from palmette.class_tree._linear_routes import FlatRows, LinearRoutes, check_routes
 from palmette.class_tree._routing import OptionTable, Run
 from palmette.class_tree._set_routing import LabelOptions, TermScale, owners
+from palmette.decisions._coherence import NodeColumns
 from palmette.persistence.checks import numbers, require, within
 
 _HELD_OUT = 0.3  # share of the rows on which settings and the threshold are chosen
@@ -30,6 +31,7 @@ _MANY_POSITIVES = 40  # rows per label from which less weight of the loss is bet
 _FACTORS = (0.3, 3.0)  # steps of C
 _PRUNE = 0.1  # of rows of length one: a quarter of the weights is left
 _EXPONENTS = (-1.5, 1.5)  # logarithms: if held-out rows are separated, any would do
+_ALMOST_SURE = 1.0 - 1e-15  # the logarithm of its complement is finite
 _AT = 5  # settings are compared by nDCG at this number of labels
 
 
@@ -50,6 +52,11 @@ class LabelTree:
         Probability from which a label is predicted.
     n_answers : int
         Number of labels per row that a search looks for.
+    nodes : int array of shape (n_columns,), optional
+        Node of every column, if they are not the nodes of the model in their order. The first
+        `n_whole` columns are probabilities that a node or anything below it is true, the others
+        that a row lists the label of the node itself.
+    n_whole : int
     """
 
     table: OptionTable
@@ -61,6 +68,8 @@ class LabelTree:
     exponent: float = 1.0
     threshold: float = 0.5
     n_answers: int = 20
+    nodes: NDArray[np.int32] | None = None
+    n_whole: int = 0
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
@@ -83,6 +92,18 @@ class LabelTree:
             require(type(value) is float and 0 <= value < np.inf, f"{name} is not a number")
         require(type(self.searches) is bool, "searches is neither True nor False")
         require(type(self.n_answers) is int and self.n_answers > 0, "n_answers is not positive")
+        if self.nodes is not None:
+            nodes = numbers(self.nodes, np.int32, 1, "nodes of columns")
+            require(len(nodes) == self.n_columns, "nodes and columns do not fit together")
+            whole = self.n_whole
+            require(type(whole) is int and 0 <= whole <= len(nodes), "n_whole is not a number")
+            for part in (nodes[:whole], nodes[whole:]):
+                require(len(np.unique(part)) == len(part), "a node has two columns")
+
+    @property
+    def has_whole_nodes(self) -> bool:
+        """Whether columns are nodes with what is below them, and not labels alone."""
+        return self.nodes is None or self.n_whole > 0
 
     @property
     def n_columns(self) -> int:
@@ -135,6 +156,46 @@ class LabelTree:
             found[:, self.columns[options][own]] = np.exp(self.exponent * totals[:, own])
         return found
 
+    def whole_proba(self, proba: FloatArray, nodes: NodeColumns) -> FloatArray:
+        """Return the probabilities of nodes, each with what is below it: (n_samples, n_nodes).
+
+        If all columns are labels alone, that of a node is the probability of any label at or below
+        it, as if they were independent: ``1 - prod(1 - p)``.
+
+        Parameters
+        ----------
+        proba : array of shape (n_samples, n_columns)
+        nodes : NodeColumns
+        """
+        if self.nodes is None:
+            return proba
+        if self.n_whole:
+            return proba[:, : self.n_whole]
+        above = nodes.hierarchy.closure[self.nodes][:, nodes.nodes]
+        none = np.log1p(-np.minimum(proba, _ALMOST_SURE)) @ above.astype(np.float64)
+        found: FloatArray = -np.expm1(none)
+        place = nodes.place(self.nodes)
+        found[:, place] = np.maximum(found[:, place], proba)  # whatever the rounding
+        return found
+
+    def own_proba(self, proba: FloatArray, labels: NDArray[Any]) -> FloatArray:
+        """Return probabilities that rows list labels themselves: (n_samples, n_labels).
+
+        Parameters
+        ----------
+        proba : array of shape (n_samples, n_columns)
+        labels : int array of shape (n_labels,)
+            Nodes; those without a column have the probability 0.
+        """
+        nodes: Any = self.nodes
+        found = np.zeros((len(proba), len(labels)))
+        for part in (slice(0, self.n_whole), slice(self.n_whole, len(nodes))):  # own labels last
+            order = np.argsort(nodes[part]) + part.start
+            place = np.searchsorted(nodes[order], labels).clip(max=max(len(order) - 1, 0))
+            there = nodes[order][place] == labels if len(order) else np.zeros(len(labels), bool)
+            found[:, there] = proba[:, order[place[there]]]
+        return found
+
 
 class LabelTreeFit(NamedTuple):
     """What is needed to fit a label tree.
@@ -156,6 +217,9 @@ class LabelTreeFit(NamedTuple):
         Whether the threshold is tuned on held-out rows.
     seed : int
     run : callable
+    nodes : int array of shape (n_columns,), optional
+        As in `LabelTree`.
+    n_whole : int
     """
 
     options: LabelOptions
@@ -169,6 +233,8 @@ class LabelTreeFit(NamedTuple):
     tunes: bool
     seed: int
     run: Run
+    nodes: NDArray[np.int32] | None = None
+    n_whole: int = 0
 
     def fit(self, X: Any) -> tuple[LabelTree, LinearRouter, dict[str, float]]:
         """Choose the settings, if they are open, and train the classifiers on all rows.
@@ -206,7 +272,10 @@ class LabelTreeFit(NamedTuple):
         leaves = self.options.leaves
         most = int(np.diff(self.targets.indptr).max(initial=1))
         n_answers = max(1, min(len(leaves), max(20, 2 * most)))
-        return LabelTree(*self.options[:3], routes, scale, self.searches, n_answers=n_answers)
+        return LabelTree(
+            *self.options[:3], routes, scale, self.searches,
+            n_answers=n_answers, nodes=self.nodes, n_whole=self.n_whole,
+        )  # fmt: skip
 
 
 def _scaled(X: Any, scale: TermScale | None) -> Any:
@@ -333,13 +402,14 @@ def _measure(
         pairs = scores[columns >= 0], hits[columns >= 0], each[columns >= 0]
     else:
         rows = np.arange(max(1, min(len(weights), _CELLS // truth.shape[1])))
+        whole = slice(None) if tree.nodes is None else slice(0, tree.n_whole)
         parts = [
-            tree.proba(take_rows(X, rows[chunk]))
+            tree.proba(take_rows(X, rows[chunk]))[:, whole]
             for chunk in row_chunks(len(rows), 4 * truth.shape[1])
         ]
         scores = np.concatenate(parts)
-        shape = (len(rows), truth.shape[1])
-        hits = truth[rows].toarray().astype(bool)
+        hits = truth[rows][:, whole].toarray().astype(bool)
+        shape = hits.shape
         each = np.broadcast_to(weights[rows, None], shape)
         n_true = float((each * hits).sum())
         pairs = scores.ravel(), hits.ravel(), each.ravel()

@@ -149,7 +149,11 @@ class LabelOptions(NamedTuple):
 
     @classmethod
     def of(
-        cls, nodes: NodeColumns, targets: sparse.csr_array, divide: Divide | None = None
+        cls,
+        nodes: NodeColumns,
+        targets: sparse.csr_array,
+        divide: Divide | None = None,
+        own: NDArray[np.intp] | None = None,
     ) -> LabelOptions:
         """Return the options of a tree or DAG.
 
@@ -159,10 +163,16 @@ class LabelOptions(NamedTuple):
         ----------
         nodes : NodeColumns
         targets : sparse bool array of shape (n_samples, n_columns)
+            Columns of `nodes`, then one for each of `own`.
         divide : callable, optional
             Learns groups of the children of a node, which are columns; None if they need none.
+        own : int array of shape (n_own,), optional
+            Columns of inner nodes that are labels themselves: each gets a further option, below the
+            node, that is true of the rows that list this very label.
         """
         parents = _rarest_parents(nodes, targets)
+        if own is not None:
+            parents = np.concatenate([parents, own])
         n_columns = len(parents)
         groups: list[NDArray[np.intp]] = []  # of columns
         if divide is not None:
@@ -197,6 +207,16 @@ class LabelOptions(NamedTuple):
         leaves = np.flatnonzero(~has_children[:n_columns])
         return cls(table, columns, leaves, members)
 
+    def over_leaves(self) -> LabelOptions:
+        """Return the options with columns for the leaves only, in their order; others are groups.
+
+        Targets are then the columns of `leaves`.
+        """
+        table = self.table
+        columns = table.ends.astype(np.intp)
+        leaves = np.arange(len(self.leaves))
+        return LabelOptions(table, columns, leaves, sparse.csc_array(table.below.T))
+
     def problem(
         self, X: Any, targets: sparse.csr_array, weights: FloatArray | None, seed: int, run: Run
     ) -> SetProblem:
@@ -211,7 +231,8 @@ def _rarest_parents(nodes: NodeColumns, targets: sparse.csr_array) -> NDArray[np
     column = np.full(hierarchy.n_nodes, -1)
     column[nodes.nodes] = np.arange(len(nodes.nodes))
     size = np.full(hierarchy.n_nodes, targets.shape[0])
-    size[nodes.nodes] = np.bincount(targets.indices, minlength=len(nodes.nodes))
+    n_columns = len(nodes.nodes)
+    size[nodes.nodes] = np.bincount(targets.indices, minlength=n_columns)[:n_columns]
     edges = hierarchy.edges[column[hierarchy.edges[:, 1]] >= 0]
     edges = edges[np.lexsort((edges[:, 0], size[edges[:, 0]], edges[:, 1]))]
     children, first = np.unique(edges[:, 1], return_index=True)

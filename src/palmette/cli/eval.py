@@ -191,11 +191,8 @@ def _truth(model: TableModel, frame: Any) -> list[list[Any]]:
 
 def _best_labels(model: TableModel, frame: Any, k: int) -> list[list[Any]]:
     """Return the k most probable labels of every row, best first."""
-    classes = model.classes_
-    step = max(1, _ROWS // len(classes))
+    step = max(1, _ROWS // len(model.classes_))
     found = []
     for start in range(0, len(frame), step):
-        proba = model.predict_proba(frame.iloc[start : start + step])
-        order = np.argsort(-proba, axis=1, kind="stable")[:, :k]
-        found += [[classes[i] for i in row] for row in order.tolist()]
+        found += model.predict_top_k(frame.iloc[start : start + step], k)[0]
     return found

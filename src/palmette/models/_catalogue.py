@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.models._registry import Make, ModelContext, ModelSpec, find_model, register_model
 
 Needs = Mapping[str, bool]  # options of ModelSpec
@@ -351,12 +352,22 @@ def _label_tree(context: ModelContext) -> Any:
     return _class_tree(context).set_params(router="linear")
 
 
+def _closed_label_tree(context: ModelContext) -> Any:
+    model = _label_tree(replace(context, hierarchy=None))
+    if isinstance(context.hierarchy, Hierarchy):
+        model.set_params(closure=context.hierarchy)
+    return model
+
+
 def _register_models_of_several_paths() -> None:
     words = "linear SVMs, one per label, calibrated"
     spec = ModelSpec("multilabel-linear", _multilabel_linear, words, several_paths=True, scale=True)
     register_model(spec)
     words = "linear classifiers along a tree of labels"
     register_model(ModelSpec("label-tree", _label_tree, words, several_paths=True, scale=True))
+    words = "the same along a learnt tree; answers are closed"
+    spec = ModelSpec("label-tree-closed", _closed_label_tree, words, several_paths=True, scale=True)
+    register_model(spec)
     for name, package, class_name, preset, summary, needs in _SEVERAL:
         make = _classifier(package, class_name, preset)
         register_model(ModelSpec(name, make, summary, several_paths=True, **needs))

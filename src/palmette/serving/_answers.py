@@ -9,11 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from palmette._arrays import FloatArray, row_chunks, take_rows
-from palmette.decisions._decode import top_classes
 from palmette.exceptions import PalmetteError
 from palmette.table import TableModel
 from palmette.table._schema import Unread
-from palmette.table.answers import PathAnswers, gives_node_proba, node_proba, node_sets, nodes_of
+from palmette.table.answers import (
+    PathAnswers,
+    best_labels,
+    gives_node_proba,
+    node_proba,
+    node_sets,
+    nodes_of,
+)
 
 _AT_ONCE = 2**23  # probabilities in memory at a time: 64 MiB, several times
 _MAX_KNOWN = 500_000  # nodes in words, of all languages
@@ -81,7 +87,7 @@ class Answerer:
         self.has_scores = gives_node_proba(model.estimator_)
         self.labels = Labels(model, language)
         self._labels_of_rows = np.asarray(
-            self.hierarchy.index(list(model.classes_)), dtype=np.int64
+            self.hierarchy.index(list(model.classes_)), dtype=np.int32
         )
         self._paths = (
             PathAnswers(model.estimator_, model.hierarchy_)
@@ -159,22 +165,16 @@ class Answerer:
             return _Table(
                 best, scores, chosen, values, self._paths.node_proba(proba) if trees else None
             )
-        full = node_proba(estimator, X, h) if self.has_scores else None
         chosen = self._decisions(X) if decide else []
-        if full is None:
+        if not self.has_scores:
             none = np.zeros((len(asked), 0))
             return _Table(
                 none.astype(np.int64), none, chosen, [[None] * len(c) for c in chosen], None
             )
-        of_labels = full[:, self._labels_of_rows]
-        order = top_classes(of_labels, most)
-        return _Table(
-            self._labels_of_rows[order],
-            np.take_along_axis(of_labels, order, axis=1),
-            chosen,
-            [full[i, nodes].tolist() for i, nodes in enumerate(chosen)],
-            full,
-        )
+        best, scores = best_labels(estimator, X, h, self._labels_of_rows, most)
+        full = node_proba(estimator, X, h) if decide or trees else None  # best labels need fewer
+        values = [] if full is None else [full[i, n].tolist() for i, n in enumerate(chosen)]
+        return _Table(best, scores, chosen, values, full)
 
     def _decisions(self, X: Any) -> list[list[int]]:
         """Nodes that the model predicts, without the root."""

@@ -20,9 +20,9 @@ _TEXT = ("class-tree", BASELINE, "flat-naive-bayes", "mf-tree", "local-per-paren
 _NUMBERS = ("class-tree", BASELINE, "flat-extra-trees", "local-per-parent", "flat", "mf-tree",
             "local-per-parent-forest", "flat-forest", "adaboost-bhc", "hierarchical-boosting",
             "local-per-node", "h-ada-mh")  # fmt: skip
-_SEVERAL = ("multilabel-linear", "label-tree", "local-per-node", "binary-relevance",
-            "coherent-forest", "structured-forest", "hierarchical-boosting", "h-ada-mh",
-            "adaboost-mh")  # fmt: skip
+_SEVERAL = ("multilabel-linear", "label-tree", "label-tree-closed", "local-per-node",
+            "binary-relevance", "coherent-forest", "structured-forest", "hierarchical-boosting",
+            "h-ada-mh", "adaboost-mh")  # fmt: skip
 _FROM_CHUNKS = ("class-tree", BASELINE, "flat-naive-bayes")
 _DENSE_ONLY = ("forest", "extra-trees", "boosting", "ada", "structured", "kernel", "blend")
 _ONE_LEVEL = ("local-per-parent", "local-per-node", "local-per-level")
@@ -110,7 +110,8 @@ def choose(situation: Situation) -> list[Candidate]:
         names = [name for name in _SEVERAL if name in known]
         names = [n for n in names if known[n].several_paths or n == "local-per-node"]
         if situation.hierarchy is not None and situation.hierarchy.n_nodes > _MANY_LABELS:
-            names.sort(key=lambda name: name != "label-tree")  # others take a model per label
+            # others take a model per label
+            names.sort(key=lambda name: not name.startswith("label-tree"))
     else:
         names = [name for name in (_TEXT if situation.is_sparse else _NUMBERS) if name in known]
         more = [name for name in (*_NUMBERS, *_TEXT) if name in known and name not in names]
@@ -138,6 +139,8 @@ def _reason_against(name: str, situation: Situation) -> str | None:
         return "the hierarchy is learnt by another method"
     if situation.one_level and situation.learner is None and name in _ONE_LEVEL:
         return "the hierarchy has one level: the same as flat"
+    if situation.one_level and name == "label-tree-closed":
+        return "the hierarchy has one level: the same as label-tree"
     if situation.one_level and situation.learner is None and name == "local-per-parent-forest":
         return "the hierarchy has one level: the same as flat-forest"
     return None

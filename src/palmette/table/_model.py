@@ -28,6 +28,7 @@ from palmette.table._target import TargetForm, canonical_labels, find_node
 from palmette.table._written import Given
 from palmette.table.answers import (
     PathAnswers,
+    best_labels,
     gives_node_proba,
     node_proba,
     node_sets,
@@ -448,6 +449,24 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._predictions().class_proba(X)
 
     @available_if(_has_proba)
+    def predict_top_k(self, frame: Any, k: int = 5) -> tuple[list[list[Any]], FloatArray]:
+        """Return the best labels of a table's rows, best first.
+
+        Parameters
+        ----------
+        frame : DataFrame or name of a file, of n_samples rows
+        k : int
+
+        Returns
+        -------
+        labels : list of n_samples lists of k labels
+            As in ``classes_``; fewer if there are fewer. If a row may have several labels, they are
+            ranked by the probability that it has this very label, not anything below it.
+        proba : array of shape (n_samples, k)
+        """
+        return self._predictions().best(self.features(frame), k)
+
+    @available_if(_has_proba)
     def predict_node_proba(self, frame: Any) -> FloatArray:
         """Probabilities of all nodes of ``hierarchy_``: (n_samples, n_nodes)."""
         return node_proba(self.estimator_, self.features(frame), self.hierarchy_)
@@ -506,6 +525,11 @@ class _OnePath(NamedTuple):
     def class_proba(self, X: Any) -> FloatArray:
         return PathAnswers(self.estimator, self.hierarchy).class_proba(X)
 
+    def best(self, X: Any, k: int) -> tuple[list[list[Any]], FloatArray]:
+        answers = PathAnswers(self.estimator, self.hierarchy)
+        nodes, proba = answers.best(answers.class_proba(X), k)
+        return [write_nodes(row, self.hierarchy) for row in nodes], proba
+
 
 class _SeveralPaths(NamedTuple):
     """Predictions of a model with several paths per row."""
@@ -520,6 +544,13 @@ class _SeveralPaths(NamedTuple):
     def class_proba(self, X: Any) -> FloatArray:
         full = node_proba(self.estimator, X, self.hierarchy)
         return full[:, self.hierarchy.index(list(self.classes))]
+
+    def best(self, X: Any, k: int) -> tuple[list[list[Any]], FloatArray]:
+        labels = np.asarray(self.hierarchy.index(list(self.classes)))
+        nodes, proba = best_labels(self.estimator, X, self.hierarchy, labels, k)
+        texts = write_nodes(nodes.ravel(), self.hierarchy)
+        width = nodes.shape[1]
+        return [texts[i : i + width] for i in range(0, len(texts), width)], proba
 
 
 def _class_paths(estimator: Any, hierarchy: Hierarchy) -> NDArray[np.object_]:

@@ -16,7 +16,7 @@ from palmette.table._reading import CHUNK_ROWS, read_parts, seems_headerless
 from palmette.table._schema import Unread
 from palmette.table._sources import TableSource
 from palmette.table._workers import map_in_order
-from palmette.table.answers import PathAnswers, gives_node_proba, node_proba, node_sets
+from palmette.table.answers import PathAnswers, best_labels, gives_node_proba, node_proba, node_sets
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -306,11 +306,10 @@ class _SeveralAnswers:
         found["probability"] = _least(proba, rows)
         labels = np.asarray(h.index(list(model.classes_)))
         if self._wishes.top > 1:
-            order = np.argsort(-proba[:, labels], axis=1, kind="stable")[:, : self._wishes.top]
-            for k in range(order.shape[1]):
-                best = labels[order[:, k]]
-                found[f"label_{k + 1}"] = self._texts.of(best)
-                found[f"label_probability_{k + 1}"] = proba[np.arange(len(proba)), best]
+            best, values = best_labels(model.estimator_, X, h, labels, self._wishes.top)
+            for k in range(best.shape[1]):
+                found[f"label_{k + 1}"] = self._texts.of(best[:, k])
+                found[f"label_probability_{k + 1}"] = values[:, k]
         if self._wishes.confidence is not None:
             sure = self._sure(proba)
             found["sure"], found["sure_probability"] = self._joined(sure), _least(proba, sure)

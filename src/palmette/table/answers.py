@@ -10,6 +10,7 @@ from scipy import sparse
 
 from palmette.base._adapters import (
     PathAnswers,
+    best_labels,
     gives_node_proba,
     node_proba,
     node_sets,
@@ -19,6 +20,7 @@ from palmette.hierarchy._hierarchy import Hierarchy
 
 __all__ = [
     "PathAnswers",
+    "best_labels",
     "gives_node_proba",
     "node_proba",
     "node_sets",
