@@ -13,6 +13,7 @@ from tests.docs.pages import PAGES, ROOT, blocks_of, differences, run_block
 import palmette as pm
 from palmette.table._candidates import choose
 
+SHORT = ("README.md", "tour.md")  # pages that speak of rows and labels without making them
 WITH_CODE = [page for page in PAGES if blocks_of(page, "python")]
 TREE = [("animal", "cat"), ("animal", "dog"), ("plant", "oak")]
 # the docstrings of the library are those of the running Python; the pages were made with this one
@@ -20,7 +21,7 @@ SHOWN_PYTHON = (3, 11)
 
 
 def readme_names() -> dict[str, object]:
-    """What the README speaks of without making it: rows of three classes, a table, a classifier."""
+    """What README and tour speak of without making it: rows of three classes, a table."""
     rng = np.random.default_rng(0)
     codes = np.repeat([0, 1, 2], 10)
     y = [TREE[code] for code in codes]
@@ -41,11 +42,11 @@ def test_blocks_run_and_print_what_is_shown(page, tmp_path, monkeypatch):
     monkeypatch.setattr("palmette.table._fit.choose", lambda situation: choose(situation)[:3])
     (tmp_path / "taxonomy.txt").write_text("\n".join(" > ".join(path) for path in TREE))
     make_goods(40, 0).to_csv(tmp_path / "products.csv", index=False)
-    names = readme_names() if page.name == "README.md" else {}
+    names = readme_names() if page.name in SHORT else {}
     follows_python = "load_stdlib_docstrings" in page.read_text(encoding="utf-8")
     compares = not follows_python or sys.version_info[:2] == SHOWN_PYTHON
     for block in blocks_of(page, "python"):
-        if page.name == "README.md":  # a block's own: models of the block before may take minutes
+        if page.name in SHORT:  # a block's own: models of the block before may take minutes
             names["clf"] = pm.LocalPerParentClassifier()
         with parallel_config("threading"):  # a process of joblib imports for seconds
             printed = run_block(page, block, names)

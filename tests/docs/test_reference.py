@@ -13,9 +13,10 @@ import palmette as pm
 
 DOCS = ROOT / "docs"
 REFERENCE = "\n".join(page.read_text(encoding="utf-8") for page in sorted(DOCS.glob("api/*.md")))
-DOCUMENTED = set(
-    re.findall(r"^\.\. auto(?:class|function|module|exception):: (\S+)$", REFERENCE, re.M)
-)
+# a module has a page of its members; a table with a toctree gives every name a page of its own
+DOCUMENTED = set(re.findall(r"^\.\. automodule:: (\S+)$", REFERENCE, re.M))
+for table in re.findall(r":toctree: generated\n\n((?:   \S+\n)+)", REFERENCE):
+    DOCUMENTED.update(table.split())
 MODULES = [name for name in pm.__all__ if inspect.ismodule(getattr(pm, name))]
 
 
