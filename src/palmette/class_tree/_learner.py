@@ -67,6 +67,9 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
         """Divide the classes of a node; see `Partition.split`."""
         raise NotImplementedError(f"{type(self).__name__} has neither _split nor _partition.")
 
+    def _finish(self, state: Any) -> None:
+        """Set further attributes when the hierarchy is learnt, from what `_begin` computed."""
+
     def _partition(self) -> Partition:
         return _OwnRule(self)
 
@@ -92,10 +95,11 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
         self
         """
         problem, others = self._read(X, y, sample_weight)
+        rule = self._partition()
         with Threads(problem.n_jobs) as threads:
             problem.run = threads.map if threads.n_threads > 1 else None
             self.tree_ = grow_class_tree(
-                self._partition(),
+                rule,
                 problem,
                 leaf_size=self._leaf_size(),
                 min_side=getattr(self, "min_side", 0.0),
@@ -103,6 +107,7 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
                 run=problem.run,
             )
         self.hierarchy_ = self.tree_.to_hierarchy(self.classes_, others)
+        self._finish(getattr(rule, "state", None))
         return self
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[ClassProblem, Any]:
@@ -186,7 +191,8 @@ class _OwnRule(Partition):
 
     def begin(self, problem: ClassProblem) -> Any:
         """Compute what all nodes share; see `Partition.begin`."""
-        return self.learner._begin(problem)
+        self.state = self.learner._begin(problem)
+        return self.state
 
     def fork(self, state: Any) -> tuple[Any, int] | None:
         """Return a state for another thread; see `Partition.fork`."""

@@ -153,6 +153,12 @@ class ClassSimilarity:
         """Return D of a group of classes, centred and scaled, of shape (n_here, n_here)."""
         return self._centred(self._products(classes), classes)
 
+    def of_sums(self) -> Floats:
+        """Return D of all classes as published: sums of rows, centred at the mean of all rows."""
+        products = self._kept_products if self.means is None else dense(self.means @ self.means.T)
+        centred = products - self._towards[:, None] - self._towards + self._length
+        return self.weight[:, None] * centred * self.weight
+
     def times(self, classes: IntArray) -> Callable[[Floats], Floats]:
         """Return a function that multiplies D of a group by a vector, without D if it is large."""
         if self.means is None or len(classes) <= _BLOCK:

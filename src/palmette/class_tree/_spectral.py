@@ -20,11 +20,13 @@ from palmette.class_tree._k_means import k_means_compiled
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._similarity import ClassSimilarity
 from palmette.exceptions import PalmetteError
+from palmette.metrics._dependence import covariance_of
 
 Floats = NDArray[np.float64]
 
 _POWER = {"means": 0.0, "roots": 0.5, "sums": 1.0}
 _FEW_CLASSES = 50
+_MEASURED = 2000  # number of classes up to which the objective is computed, from all pairs
 _COMPILED = 5000  # number of classes from which on k-means is compiled, which takes seconds
 
 
@@ -102,6 +104,9 @@ class MFTree(ClassTreeLearner):
     hierarchy_ : Hierarchy
         Its leaves are the classes.
     classes_, tree_ : as in `RandomTree`
+    objective_ : float or None
+        What the paper maximizes: HSIC of the rows and the tree, with the kernel of the learner; see
+        `palmette.metrics.tree_hsic`. None for more than 2,000 classes.
 
     See Also
     --------
@@ -195,6 +200,17 @@ class MFTree(ClassTreeLearner):
         depth = np.zeros(problem.n_classes, dtype=np.int32)
         grouping = k_means_compiled if problem.n_classes >= _COMPILED else k_means
         return SpectralState(similarity, depth, branching, grouping)
+
+    def _finish(self, state: SpectralState) -> None:
+        """Set ``objective_``."""
+        self.objective_ = None
+        if len(self.classes_) <= _MEASURED and self.hierarchy_.is_tree:
+            h = self.hierarchy_
+            place = {h.names[leaf]: leaf for leaf in h.leaves.tolist()}
+            leaves = np.array([place[name] for name in self.classes_.tolist()], dtype=np.int32)
+            total = state.similarity.weight.sum()
+            products = state.similarity.of_sums() * covariance_of(h, leaves)
+            self.objective_ = float(products.sum() / max(total - 1.0, 1.0) ** 2)
 
     def _fork(self, state: SpectralState) -> tuple[SpectralState, int]:
         """Return a state for another thread, which keeps products of its own."""

@@ -17,6 +17,13 @@ from palmette.metrics._comparison import (
     resampled_ttest,
 )
 from palmette.metrics._counts import NodeCounts, node_counts
+from palmette.metrics._dependence import (
+    class_regularizer,
+    factorization_loss,
+    hsic,
+    tree_covariance,
+    tree_hsic,
+)
 from palmette.metrics._edit_distance import tree_edit_distance
 from palmette.metrics._hierarchical import (
     hierarchical_f1_score,
@@ -99,6 +106,7 @@ __all__ = [
     "ReliabilityCurve",
     "clade_precision_recall_fscore",
     "clade_purity",
+    "class_regularizer",
     "compare_over_datasets",
     "compare_trees",
     "coverage_curve",
@@ -108,6 +116,7 @@ __all__ = [
     "describe_labels",
     "expected_calibration_error",
     "f1_at_k",
+    "factorization_loss",
     "get_scorer",
     "h_loss",
     "hierarchical_costs",
@@ -121,6 +130,7 @@ __all__ = [
     "hierarchical_top_k_accuracy_score",
     "hmc_loss",
     "hmc_ratio",
+    "hsic",
     "imbalance_ratios",
     "label_cardinality",
     "label_coverage_at_k",
@@ -156,7 +166,9 @@ __all__ = [
     "resampled_ttest",
     "scumble",
     "subset_accuracy_score",
+    "tree_covariance",
     "tree_edit_distance",
+    "tree_hsic",
     "tree_induced_error",
     "tree_mse",
     "triplet_accuracy",
