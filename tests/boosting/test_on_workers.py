@@ -10,14 +10,18 @@ from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.boosting.test_block_fits import ONE_PATH, SEVERAL, bits_of, make_data, worth_threads
 
 import palmette as pm
+from palmette._arrays import in_memory
+from palmette.base import _lazy
 from palmette.base._cluster import LostWorkerError
 from palmette.boosting import _block_sums, _on_workers, _weak
 from palmette.boosting._on_workers import _divide
 from palmette.exceptions import PalmetteError
+from palmette.trees import _binning
 
 assert worth_threads  # a fixture: blocks of a few hundred rows
 
@@ -28,7 +32,7 @@ class Team:
     n_calls = 0
 
     def __init__(self, kind, parts, lose_at):
-        self.members = [kind(*sent(part)) for part in parts]
+        self.members = [kind(*(sent(in_memory(each)) for each in part)) for part in parts]
         self.lose_at = lose_at
 
     def call(self, method, *given):
@@ -119,6 +123,91 @@ def test_workers_that_are_lost_again_and_again(workers):
     workers([1, 1], set(range(8, 1000)))
     with pytest.raises(PalmetteError, match="workers were lost 4 times in a row"):
         model_of(*make_data(), client="here")
+
+
+# ---------------------------------------------------------------------- arrays of Dask
+
+
+class Client:
+    """Computes Dask collections in this process, and counts the numbers that it gives back."""
+
+    n_numbers = 0
+
+    def compute(self, lazy):
+        return [each.compute(scheduler="sync") for each in lazy]
+
+    def gather(self, found):
+        Client.n_numbers += sum(np.size(each) for each in found)
+        return found
+
+
+@pytest.fixture
+def lazy(monkeypatch, workers):
+    """Return a function that makes Dask collections; two workers compute them."""
+    pytest.importorskip("dask")
+    import dask.array as da
+    import dask.dataframe as dd
+
+    @contextmanager
+    def connected(client):
+        yield Client()
+
+    monkeypatch.setattr(_lazy, "connected", connected)
+    monkeypatch.setattr(_binning, "_SAMPLED_ROWS", 1500)
+    workers([1, 1])
+    Client.n_numbers = 0
+
+    def make(X, kind):
+        if kind == "array":
+            return da.from_array(X, chunks=(700, 4))
+        columns = [f"x{j}" for j in range(X.shape[1])]
+        frame = dd.from_pandas(pd.DataFrame(X, columns=columns), chunksize=700)
+        return frame if kind == "table" else frame.to_dask_array()
+
+    return make
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("kind", ["array", "table", "array of unknown length"])
+def test_arrays_of_dask_stay_where_they_are(lazy, kind):
+    X, y = make_data()
+    X[3] = 0.5
+    expected = model_of(X, y)
+    found = model_of(lazy(X, kind), y, client="here")
+    assert bits_of(found) == bits_of(expected)
+    assert Team.n_calls
+    assert Client.n_numbers <= 1500 * X.shape[1] + 10  # those that bins are found from
+    assert hasattr(found, "feature_names_in_") == (kind == "table")
+    np.testing.assert_array_equal(found.predict_proba(X[:9]), expected.predict_proba(X[:9]))
+
+
+@pytest.mark.parametrize("options", [{"n_iter_no_change": 2}, {"subsample": 0.5}])
+def test_some_rows_of_arrays_of_dask(lazy, options, monkeypatch):
+    monkeypatch.setattr(_binning, "_FEW_FEATURES", 4)  # at a time
+    X, y = make_data()
+    weights = np.arange(len(X)) % 5 + 0.0
+    expected = model_of(X, y, weights, **options)
+    found = model_of(lazy(X, "array"), y, weights, client="here", **options)
+    assert bits_of(found) == bits_of(expected)
+
+
+def test_small_arrays_of_dask_are_gathered(lazy):
+    X, y = make_data()
+    model = model_of(lazy(X[:300], "array"), y[:300], client="here")
+    assert bits_of(model) == bits_of(model_of(X[:300], y[:300]))
+    assert Team.n_calls == 0
+
+
+def test_what_is_wrong_with_a_part_is_an_error(lazy):
+    X, y = make_data()
+    X[-1, 0] = np.inf
+    with pytest.raises(ValueError, match="contains infinity"):
+        model_of(lazy(X, "array"), y, client="here", max_bins=7)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model_of(lazy(X[:-1], "table"), y, client="here")
+
+
+# ---------------------------------------------------------------------- other fits
 
 
 def test_rounds_go_on_where_they_stopped(workers):

@@ -207,6 +207,25 @@ def test_tables_of_dask():
     assert found.feature_names_in_.tolist() == list("abcde")
 
 
+@pytest.mark.parametrize("moments", ["mean", "scatter"])
+def test_statistics_are_added_on_the_workers(client, moments):
+    X, y = problem()
+    codes, weights = np.unique(y, return_inverse=True)[1], np.arange(len(y)) % 3 + 1.0
+    parts = [slice(start, start + 70) for start in range(0, len(y), 70)]
+    chunks = [(X[rows], codes[rows], weights[rows]) for rows in parts]
+    expected = pm.ClassStatistics.gather_chunks(chunks, 6, moments)
+    lazy, lazy_codes = da.from_array(X, chunks=(70, 2)), da.from_array(codes, chunks=100)
+    found = pm.ClassStatistics.gather(lazy, lazy_codes, 6, weights, moments, client=client)
+    frame = dd.from_pandas(pd.DataFrame(X), chunksize=70)  # by threads of this process
+    for each in (found, pm.ClassStatistics.gather(frame, codes, 6, weights, moments)):
+        np.testing.assert_array_equal(each.sum, expected.sum)
+        np.testing.assert_array_equal(each.weight, expected.weight)
+        if moments == "scatter":
+            np.testing.assert_array_equal(each.scatter, expected.scatter)
+    with pytest.raises(PalmetteError, match=r"shape \(299,\): expected one number for each of the"):
+        pm.ClassStatistics.gather(lazy, codes[1:], 6, client=client)
+
+
 # ---------------------------------------------------------------------- comparisons and tables
 
 
@@ -291,7 +310,7 @@ def test_boosting_goes_on_when_a_worker_is_lost(client, tmp_path):
     model = pm.HierarchicalBoostingClassifier(**options, client=client)
     assert bits_of(model.fit(X, y)) == expected
     client.run(kill_at, 17, str(tmp_path / "died"))
-    assert bits_of(model.fit(X, y)) == expected
+    assert bits_of(model.fit(da.from_array(X, chunks=(900, 3)), y)) == expected
     assert (tmp_path / "died").exists()
     with ThreadPoolExecutor(2) as pool:  # at the same time
         found = [pool.submit(clone(model).fit, X, y) for _ in range(2)]

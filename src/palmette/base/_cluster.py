@@ -233,10 +233,12 @@ class _Member:
     kind : type
     part : tuple
         Arguments of the object.
+    computed : dict of int to object
+        Those that Dask has computed, by their numbers.
     """
 
-    def __init__(self, kind: type, part: tuple[Any, ...]) -> None:
-        self._object = kind(*part)
+    def __init__(self, kind: type, part: tuple[Any, ...], computed: dict[int, Any]) -> None:
+        self._object = kind(*(computed.get(i, each) for i, each in enumerate(part)))
 
     def call(self, message: bytes) -> bytes:
         """Call a method of the object, given its name and its arguments."""
@@ -308,7 +310,7 @@ def team_on(
         Called with the parts on the workers.
     divide : callable
         Given the numbers of threads of the workers, returns the arguments of the objects, for at
-        most as many workers.
+        most as many workers. Dask collections among them are computed on the worker.
     direct : bool
         Whether workers are connected to directly, not by way of the scheduler.
     timeout : float
@@ -348,10 +350,13 @@ def _place(
     try:
         with client.as_current():  # an actor belongs to the client that is current
             for part, address in zip(parts, addresses, strict=True):
-                there = client.scatter([part], workers=[address], hash=False)[0]
-                made.append(
-                    client.submit(_Member, kind, there, workers=[address], pure=False, actor=True)
-                )
+                where = {"workers": [address], "allow_other_workers": False}
+                lazy = {i: each for i, each in enumerate(part) if hasattr(each, "__dask_graph__")}
+                computed = {i: client.compute(each, **where) for i, each in lazy.items()}
+                rest = tuple(None if i in lazy else each for i, each in enumerate(part))
+                there = client.scatter([rest], workers=[address], hash=False)[0]
+                given = _Member, kind, there, computed
+                made.append(client.submit(*given, **where, pure=False, actor=True))
             return [_awaited(client, *each) for each in zip(made, addresses, strict=True)]
     except lost as error:
         raise LostWorkerError from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, cast, get_args
@@ -24,6 +25,7 @@ from palmette.base._class_moments import (
     scale_rows,
     squares,
 )
+from palmette.base._lazy import gathered, is_lazy, lazy_rows
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 
@@ -104,13 +106,15 @@ class ClassStatistics:
         n_classes: int,
         sample_weight: ArrayLike | None = None,
         moments: Moments = "mean",
+        client: Any = None,
     ) -> ClassStatistics:
         """Compute the statistics of rows and their classes.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            NaN makes the statistics of this class and feature NaN.
+        X : array, sparse matrix, or Dask array or DataFrame of shape (n_samples, n_features)
+            NaN makes the statistics of this class and feature NaN. The parts of a Dask collection
+            are added where they are, in their order: only statistics travel.
         codes : int array of shape (n_samples,)
             Class of each row, from 0 to ``n_classes - 1``; often the number of a node.
         n_classes : int
@@ -118,12 +122,17 @@ class ClassStatistics:
         moments : {"mean", "diagonal", "scatter", "pooled"}
             The second moments to compute. The statistics have n_classes * n_features numbers for
             "mean" and "diagonal", times n_features for "scatter".
+        client : distributed.Client or str, optional
+            Cluster that computes the parts of a Dask collection; by default that of Dask, or
+            threads of this process.
 
         Returns
         -------
         ClassStatistics
         """
         _check_moments(moments)
+        if is_lazy(X):
+            return _gather_lazy(X, codes, n_classes, sample_weight, moments, client)
         rows, codes, weights = _check_rows(X, codes, n_classes, sample_weight)
         return cls(*moments_by_class(rows, codes, weights, n_classes, moments))
 
@@ -334,6 +343,31 @@ class ClassStatistics:
                 "hierarchy.leaves if the classes are its leaves."
             )
         return self.combine(closure.T)
+
+
+def _gather_lazy(
+    X: Any, codes: Any, n_classes: int, weights: Any, moments: Moments, client: Any
+) -> ClassStatistics:
+    """Compute the statistics of the parts of a Dask collection, and add them one after another."""
+    import dask
+
+    rows = lazy_rows(X, client)
+    given = [codes] if weights is None else [codes, weights]
+    known = [np.asarray(each) for each in gathered(given, client)]
+    for each in known:
+        if each.shape != (rows.shape[0],):
+            raise PalmetteError(
+                f"got codes or weights of shape {each.shape}: expected one number for each of the "
+                f"{rows.shape[0]} rows of X."
+            )
+    gather, plus = dask.delayed(ClassStatistics.gather), dask.delayed(operator.add)
+    ends, total = np.cumsum(rows.chunks[0]), None
+    for part, start, end in zip(rows.to_delayed()[:, 0], [0, *ends[:-1]], ends, strict=True):
+        own: list[Any] = [None, None]
+        own[: len(known)] = (each[start:end] for each in known)
+        found = gather(part, own[0], n_classes, own[1], moments)
+        total = found if total is None else plus(total, found)
+    return cast(ClassStatistics, gathered(total, client))
 
 
 # ---------------------------------------------------------------------- checks

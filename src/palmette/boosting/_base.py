@@ -26,6 +26,7 @@ from palmette.base._callbacks import (
 )
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import Threads, check_weights, used_rows
+from palmette.base._lazy import gathered, is_lazy
 from palmette.base._scratch import Empty, Scratch
 from palmette.boosting._boost import Round, RowChoice, boost, scores_of, staged_scores
 from palmette.boosting._checkpoint import (
@@ -161,7 +162,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         self
         """
         self._check_parameters()
-        numbers = self._numbers(self._read_features(X, reset=True))
+        numbers = self._read_training(X)
         weights = check_weights(sample_weight, count_rows(numbers))
         before = self._fitted_labels()
         targets = self._learn_target(
@@ -182,12 +183,22 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         }
         with Threads(getattr(self, "n_jobs", None)) as threads, self._arrays() as empty:
             if not continues:
-                self.bins_ = BinMapper.fit(numbers, self.max_bins, threads=threads)
+                self.bins_ = BinMapper.fit(
+                    numbers, self.max_bins, threads=threads, client=self.client
+                )
                 self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
                 self._reset_rounds()
             self._choose_rule(numbers, targets, weights)
             self._run(numbers, targets, weights, given, threads, empty)
         return self
+
+    def _read_training(self, X: Any) -> Any:
+        """Return the numbers of training rows; they may be a Dask array, see `_divides`."""
+        return self._numbers(self._read_features(X, reset=True))
+
+    def _divides(self, n_rows: int) -> bool:
+        """Whether workers of a cluster divide the training rows; Dask arrays then stay there."""
+        return False
 
     @contextmanager
     def _arrays(self) -> Iterator[Empty]:
@@ -233,6 +244,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         codes = self.bins_.transform(X, threads, empty)
         fingerprint: dict[str, str] = {}
         if callbacks_of(self):  # one of them may be a Checkpoint
+            codes = gathered(codes, self.client)
             fingerprint = {
                 "estimator": type(self).__name__,
                 "parameters": fingerprint_of_parameters(self, without=_NOT_OF_THE_MODEL),
@@ -243,12 +255,15 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         validation = None
         if self.n_iter_no_change is not None:
             kept, held = split_rows(targets, self.validation_fraction, self._seed)
-            samples = Samples(codes[held], take_rows(X, held))
+            kept_out = None if is_lazy(X) else take_rows(X, held)
+            samples = Samples(gathered(codes[held], self.client), kept_out)
             held_out = self._held_out(samples, targets[held], weights[held])
             validation = Validation(held_out, self.n_iter_no_change, self.tol)
             X = take_rows(X, kept)
-            codes = codes.take(kept, 0, empty((len(kept), codes.shape[1]), codes.dtype))
+            codes = _some_rows(codes, kept, empty)
             targets, weights = targets[kept], weights[kept]
+        if is_lazy(X) and not self._divides(len(weights)):
+            codes = gathered(codes, self.client)
         self._n_rows = max(float(weights.sum()), float(len(weights)))
         objective = self._objective(targets, weights, empty)
         self.start_ = objective.start
@@ -657,6 +672,13 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
 
     def _takes_any_scale(self) -> bool:
         return self._wrapped_classifier() is None  # our weak learners see bins
+
+
+def _some_rows(codes: Any, rows: IntArray, empty: Empty) -> Any:
+    """Return some rows of codes; of a Dask array lazily."""
+    if is_lazy(codes):
+        return codes[rows]
+    return codes.take(rows, 0, empty((len(rows), codes.shape[1]), codes.dtype))
 
 
 def is_count(value: Any) -> bool:

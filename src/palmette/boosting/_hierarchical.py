@@ -12,6 +12,7 @@ from scipy.special import softmax
 
 from palmette._arrays import FloatArray
 from palmette.base._devices import torch_device
+from palmette.base._lazy import head_of, is_lazy, lazy_rows
 from palmette.base._presets import Preset, preset, presets
 from palmette.base._scratch import Empty
 from palmette.boosting._base import BoostedClassifier, is_count
@@ -277,10 +278,21 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         """Return `n_bags_`; models in files of earlier versions have a number as `n_bags` only."""
         return getattr(self, "n_bags_", self.n_bags)
 
+    def _read_training(self, X: Any) -> Any:
+        is_tuned = self.decoding == "marginal" or getattr(self.decoding, "is_open", False)
+        is_learnt = self.hierarchy is not None and not isinstance(self.hierarchy, Hierarchy)
+        if self.client is None or not is_lazy(X) or is_tuned or is_learnt:
+            return super()._read_training(X)
+        self._read_features(head_of(X), reset=True)
+        return lazy_rows(X, self.client)
+
+    def _divides(self, n_rows: int) -> bool:
+        fewest = min(member.n_columns for member in self._members())
+        return self.client is not None and not is_small(n_rows * fewest)
+
     def _objective(self, targets: Any, weights: FloatArray, empty: Empty) -> Any:
         members, device = self._members(), self._torch_device()
-        fewest = min(member.n_columns for member in members)
-        divided = self.client is not None and not is_small(len(weights) * fewest)
+        divided = self._divides(len(weights))
         objectives = [
             member.objective(
                 targets, weights, self.learning_rate or member.learning_rate, empty, device, divided

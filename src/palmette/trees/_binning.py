@@ -12,6 +12,7 @@ from scipy import sparse
 from palmette._arrays import BIN, OFFSET, BinArray, CountArray, read_only, row_chunks
 from palmette._kernels import inner, kernel
 from palmette.base._fitting import Threads
+from palmette.base._lazy import gathered, is_lazy
 from palmette.base._scratch import Empty
 from palmette.exceptions import PalmetteError
 from palmette.persistence.checks import check_starts, numbers, require
@@ -68,19 +69,23 @@ class BinMapper:
         max_bins: int = MAX_BINS,
         random_state: int = 0,
         threads: Threads | None = None,
+        client: Any = None,
     ) -> BinMapper:
         """Find the thresholds of features.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            Missing values are NaN.
+        X : array, sparse matrix or Dask array of shape (n_samples, n_features)
+            Missing values are NaN. Of a Dask array, the rows that thresholds are computed from are
+            read, some features at a time.
         max_bins : int
             At most 255.
         random_state : int
             Seed of the sample of rows that quantiles are computed from in large data.
         threads : Threads, optional
             Divide the features among them.
+        client : distributed.Client or str, optional
+            Cluster that computes the rows of a Dask array.
 
         Returns
         -------
@@ -89,16 +94,27 @@ class BinMapper:
         if not 2 <= max_bins <= MAX_BINS:
             raise PalmetteError(f"max_bins={max_bins!r}: expected an integer from 2 to {MAX_BINS}.")
         n_samples, n_features = X.shape
-        threads, find = threads or Threads(1), _columns
+        threads, find, rows = threads or Threads(1), _columns, None
         if n_samples > _SAMPLED_ROWS:
             rng = np.random.default_rng(random_state)
             rows = np.sort(rng.choice(n_samples, _SAMPLED_ROWS, replace=False))
+        if is_lazy(X):
+            some = X if rows is None else X[rows]
+            cuts: list[CountArray] = []
+            for first in range(0, n_features, _FEW_FEATURES):
+                part = gathered(some[:, first : first + _FEW_FEATURES], client)
+                cuts += cls._cuts(find(part), part.shape[1], max_bins, threads)
+            return cls(cuts)
+        if rows is not None:
             if sparse.issparse(X) or n_features <= _FEW_FEATURES:
                 X = X[rows]  # a file that is mapped is read once
             else:
                 find = partial(_columns, rows=rows)
-        columns = find(X)
-        return cls(threads.map(lambda j: _cut(columns(j), max_bins), range(n_features)))
+        return cls(cls._cuts(find(X), n_features, max_bins, threads))
+
+    @staticmethod
+    def _cuts(columns: Any, n_features: int, max_bins: int, threads: Threads) -> list[CountArray]:
+        return threads.map(lambda j: _cut(columns(j), max_bins), range(n_features))
 
     @property
     def n_features(self) -> int:
@@ -122,7 +138,7 @@ class BinMapper:
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
+        X : array, sparse matrix or Dask array of shape (n_samples, n_features)
         threads : Threads, optional
             Divide the rows of large arrays, or the features of others.
         empty : callable
@@ -131,11 +147,15 @@ class BinMapper:
         Returns
         -------
         uint8 array of shape (n_samples, n_features)
+            A Dask array if X is one.
         """
         if X.shape[1] != self.n_features:
             raise PalmetteError(
                 f"X has {X.shape[1]} features, but BinMapper was fitted with {self.n_features}."
             )
+        if is_lazy(X):
+            lazy: Any = X.map_blocks(self.transform, dtype=BIN, meta=np.empty((0, 0), BIN))
+            return lazy  # type: ignore[no-any-return]
         codes = empty(X.shape, BIN)
         threads = threads or Threads(1)
         if isinstance(X, np.ndarray) and X.dtype.kind == "f" and X.size > _MANY_VALUES:
