@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from palmette.forest import StructuredForestClassifier
     from palmette.local import (
         FlatClassifier,
+        GlobalNaiveBayesClassifier,
         LocalPerLevelClassifier,
         LocalPerNodeClassifier,
         LocalPerParentClassifier,
@@ -118,6 +119,7 @@ __all__ = [
     "DataHomeError",
     "DependenceTree",
     "FlatClassifier",
+    "GlobalNaiveBayesClassifier",
     "HOMERTree",
     "HierarchicalAdaBoostClassifier",
     "HierarchicalBoostingClassifier",
@@ -182,7 +184,8 @@ _NAMES = {
     "feature_selection": "HierarchicalFeatureSelector",
     "forest": "StructuredForestClassifier",
     "local": (
-        "FlatClassifier LocalPerLevelClassifier LocalPerNodeClassifier LocalPerParentClassifier"
+        "FlatClassifier GlobalNaiveBayesClassifier LocalPerLevelClassifier "
+        "LocalPerNodeClassifier LocalPerParentClassifier"
     ),
     "multilabel": (
         "BinaryRelevance COCOA CalibratedLabelRanking ChainEnsemble HOMER HOMERTree IBLR "

@@ -51,7 +51,7 @@ def test_log_likelihoods_of_words_and_numbers_are_added():
     fitted = MixedNaiveBayes(0.5, var_smoothing=0.1).fit(sparse.csr_array(X), y, weights)
     assert fitted.is_normal_.tolist() == [False] * 4 + [True] * 2
     expected = slow_log_joint(X, y, weights, 0.5, 0.1)
-    joint = fitted._joint_log_likelihood(sparse.csr_array(X))
+    joint = fitted.joint_log_likelihood(sparse.csr_array(X))
     np.testing.assert_allclose(joint, expected, rtol=1e-10)
     assert fitted.predict(sparse.csr_array(X)).tolist() == expected.argmax(axis=1).tolist()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -171,12 +172,39 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         normal = gather(np.flatnonzero(is_normal), "diagonal")
         if earlier is not None:
             words, normal = earlier[0] + words, earlier[1] + normal
-        self.is_normal_, self.statistics_ = is_normal, (words, normal)
+        self.is_normal_ = is_normal
+        self._set_distributions(words, normal, normal)
+
+    def _set_distributions(
+        self, words: ClassStatistics, normal: ClassStatistics, all_rows: ClassStatistics
+    ) -> None:
+        """Set the attributes of classes with some statistics; `all_rows` has every row once."""
+        self.statistics_ = (words, normal)
         sizes = np.maximum(words.weight, np.finfo(float).tiny)  # a class may have no rows so far
         self.class_log_prior_ = np.log(sizes / sizes.sum())
         self.word_coef_, self.word_base_ = _word_scores(words.sum, float(self.alpha))
-        self.normal_coef_, constant = _normal_scores(normal, float(self.var_smoothing))
+        self.normal_coef_, constant = _normal_scores(normal, float(self.var_smoothing), all_rows)
         self.intercept_ = self.class_log_prior_ + constant
+
+    def over_groups(self, groups: Any, names: NDArray[Any]) -> MixedNaiveBayes:
+        """Return the model of groups of classes, as if a row belonged to each group of its class.
+
+        Parameters
+        ----------
+        groups : sparse matrix of shape (n_groups, n_classes)
+            Nonzero where a class belongs to a group. Groups may overlap.
+        names : array of shape (n_groups,)
+            Classes of the new model.
+
+        Returns
+        -------
+        MixedNaiveBayes
+        """
+        found = copy(self)
+        found.classes_ = names
+        words, normal = self.statistics_
+        found._set_distributions(words.combine(groups), normal.combine(groups), normal)
+        return found
 
     def _moved(self, earlier: Statistics, is_normal: NDArray[np.bool_]) -> Statistics:
         """Return statistics with other columns among those of normal distributions."""
@@ -232,7 +260,8 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             part = part[:, columns]
         return part, np.searchsorted(self.classes_, labels), own
 
-    def _joint_log_likelihood(self, X: Any) -> FloatArray:
+    def joint_log_likelihood(self, X: Any) -> FloatArray:
+        """Return log prior plus log likelihood of every class: (n_samples, n_classes)."""
         X = read_rows(X, self, reset=False, dtype=np.float64)
         joint = np.tile(self.intercept_, (X.shape[0], 1))
         if not self.is_normal_.all():
@@ -257,13 +286,13 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         array of shape (n_samples,)
         """
         check_is_fitted(self)
-        best: NDArray[Any] = self.classes_[np.argmax(self._joint_log_likelihood(X), axis=1)]
+        best: NDArray[Any] = self.classes_[np.argmax(self.joint_log_likelihood(X), axis=1)]
         return best
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return logarithms of `predict_proba`."""
         check_is_fitted(self)
-        joint = self._joint_log_likelihood(X)
+        joint = self.joint_log_likelihood(X)
         scaled: FloatArray = joint - logsumexp(joint, axis=1, keepdims=True)
         return scaled
 
@@ -349,14 +378,16 @@ def _word_scores(sums: Any, alpha: float) -> tuple[sparse.csr_array, FloatArray]
     return found, np.log(alpha / np.maximum(totals, alpha))
 
 
-def _normal_scores(stats: ClassStatistics, smoothing: float) -> tuple[FloatArray, FloatArray]:
+def _normal_scores(
+    stats: ClassStatistics, smoothing: float, all_rows: ClassStatistics
+) -> tuple[FloatArray, FloatArray]:
     """Return factors of values and squares, (2, n_columns, n_classes), and constants of classes.
 
     The log density of a normal distribution is ``x m / v - x^2 / 2v - m^2 / 2v - log(2 pi v) / 2``.
     """
     if not stats.n_features:
         return np.empty((2, 0, stats.n_classes)), np.zeros(stats.n_classes)
-    total = stats.total()
+    total = all_rows.total()
     mean, spread = dense(total.mean)[0], dense(total.covariance)[0]
     spread = np.where(spread > 0, spread, np.where(mean != 0, mean * mean, 1.0))
     means = dense(stats.mean)

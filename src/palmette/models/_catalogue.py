@@ -123,6 +123,13 @@ def _local(class_name: str, base: _Base) -> Make:
     return make
 
 
+def _global_naive_bayes(context: ModelContext) -> Any:
+    from palmette.local import GlobalNaiveBayesClassifier
+
+    # of all nodes, only those that are labels are answers here, as of any other model
+    return GlobalNaiveBayesClassifier(context.hierarchy, decoding="best_path")
+
+
 def _register_local_models() -> None:
     for structure, (class_name, words) in _STRUCTURES.items():
         several = structure in _SEVERAL_PATHS
@@ -137,6 +144,9 @@ def _register_local_models() -> None:
             register_model(spec)
             if suffix == _DEFAULT_BASE:
                 register_model(replace(spec, name=structure, summary=f"the same as {name}"))
+    summary = "one naive Bayes whose classes are all nodes"
+    needs = _BASES["naive-bayes"].needs
+    register_model(ModelSpec("global-naive-bayes", _global_naive_bayes, summary, **needs))
 
 
 # ---------------------------------------------------------------------- boosting

@@ -162,6 +162,7 @@ STORED: dict[str, str] = {
     "labels.LabelSpace": "palmette.labels._space:LabelSpace",
     "labels.NodeLabels": "palmette:NodeLabels",
     "local.FlatClassifier": "palmette.local:FlatClassifier",
+    "local.GlobalNaiveBayesClassifier": "palmette.local:GlobalNaiveBayesClassifier",
     "local.LocalPerLevelClassifier": "palmette.local:LocalPerLevelClassifier",
     "local.LocalPerNodeClassifier": "palmette.local:LocalPerNodeClassifier",
     "local.LocalPerParentClassifier": "palmette.local:LocalPerParentClassifier",
