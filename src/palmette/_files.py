@@ -199,7 +199,9 @@ def atomic_write(
             if temporary.exists():
                 break
             os.close(handle)  # swept by another process before it was locked
-        with os.fdopen(handle, mode, encoding=None if "b" in mode else "utf-8") as stream:
+        # lines end alike on all systems
+        text: Any = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+        with os.fdopen(handle, mode, **text) as stream:
             yield stream
             stream.flush()
             if kept is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -11,7 +12,14 @@ from pathlib import Path
 import pytest
 import typer
 
-from palmette.cli.main import ExitCode, Terminated, app, exit_on_error, main
+from palmette.cli.main import (
+    ExitCode,
+    Terminated,
+    _write_all_characters,
+    app,
+    exit_on_error,
+    main,
+)
 from palmette.exceptions import PalmetteError
 
 README = Path(__file__).parents[2] / "README.md"
@@ -225,3 +233,14 @@ def test_a_reader_that_has_gone_is_no_error(tmp_path):
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 0
+
+
+def test_names_in_any_script_can_be_written_where_the_system_has_no_utf_8(monkeypatch):
+    monkeypatch.delenv("PYTHONIOENCODING", raising=False)
+    for is_terminal, expected in ((False, "└ 種\n".encode()), (True, b"\\u2514 \\u7a2e\n")):
+        written = io.BytesIO()
+        stream = io.TextIOWrapper(written, encoding="cp1252", newline="\n")
+        monkeypatch.setattr(stream, "isatty", lambda answer=is_terminal: answer, raising=False)
+        _write_all_characters(stream)
+        print("└ 種", file=stream, flush=True)
+        assert written.getvalue() == expected

@@ -196,8 +196,23 @@ app.command("datasets")(datasets)
 app.add_typer(hierarchy, name="hierarchy")
 
 
+def _write_all_characters(stream: Any) -> None:
+    """Let a stream take names and drawings in any script, also where the system has no UTF-8.
+
+    A file or a pipe gets UTF-8. A terminal shows what it has no characters for as escapes.
+    """
+    encoding = str(getattr(stream, "encoding", None) or "utf-8").lower().replace("_", "-")
+    if encoding not in ("utf-8", "utf8") and hasattr(stream, "reconfigure"):
+        if stream.isatty() or "PYTHONIOENCODING" in os.environ:
+            stream.reconfigure(errors="backslashreplace")
+        else:
+            stream.reconfigure(encoding="utf-8")
+
+
 def main() -> None:
     """Run the command line; a wrong input ends with one message and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        _write_all_characters(stream)
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # not under nohup

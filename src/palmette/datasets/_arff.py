@@ -135,10 +135,11 @@ def read_arff(path: str | os.PathLike[str], dtype: type[np.floating] = np.float6
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".arff") as file:
-    ...     _ = file.write("@relation r\\n@attribute a real\\n@attribute c {x,y}\\n@data\\n.5,y\\n")
-    ...     file.flush()
-    ...     read_arff(file.name).numbers
+    >>> from pathlib import Path
+    >>> text = "@relation r\\n@attribute a real\\n@attribute c {x,y}\\n@data\\n.5,y\\n"
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "r.arff").write_text(text)
+    ...     read_arff(Path(folder, "r.arff")).numbers
     array([[0.5, 1. ]])
     """
     lines = read_text(path).split("\n")

@@ -55,13 +55,14 @@ def read_clus(path: str | os.PathLike[str], dtype: type[np.floating] = np.float6
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".arff") as file:
-    ...     _ = file.write(
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "goods.arff")
+    ...     _ = file.write_text(
     ...         "@relation r\\n@attribute a real\\n@attribute class hierarchical 1,1/2,3\\n"
     ...         "@data\\n0.5,1@1/2\\n?,3\\n"
     ...     )
-    ...     file.flush()
-    ...     bunch = read_clus(file.name)
+    ...     bunch = read_clus(file)
     >>> bunch.y.tolist(), bunch.hierarchy.n_nodes
     (['1/2', '3'], 4)
     """

@@ -49,10 +49,12 @@ def read_mat(path: str | os.PathLike[str]) -> Bunch:
     Examples
     --------
     >>> import scipy.io, tempfile
-    >>> with tempfile.NamedTemporaryFile(suffix=".mat") as file:
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "tree.mat")
     ...     content = {"data_array": [[0.5, 1], [0.7, 2]], "tree": [[3, 1], [3, 1], [0, 0]]}
-    ...     scipy.io.savemat(file.name, content)
-    ...     bunch = read_mat(file.name)
+    ...     scipy.io.savemat(file, content)
+    ...     bunch = read_mat(file)
     >>> bunch.y.tolist(), bunch.hierarchy.names.tolist()
     ([1, 2], [3, 1, 2])
     """

@@ -74,10 +74,11 @@ def read_table(
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-    ...     _ = file.write("price,kind\\n2.5,Food > Fruit\\n30,Garden\\n")
-    ...     file.flush()
-    ...     bunch = read_table(file.name, target="kind", path_separator=" > ")
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "goods.csv")
+    ...     _ = file.write_text("price,kind\\n2.5,Food > Fruit\\n30,Garden\\n")
+    ...     bunch = read_table(file, target="kind", path_separator=" > ")
     >>> bunch.y, bunch.X.price.tolist()
     ([('Food', 'Fruit'), ('Garden',)], [2.5, 30.0])
     """
@@ -305,10 +306,11 @@ def read_delimited(
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile("w") as file:
-    ...     _ = file.write("T,2,8\\nI,5,12\\n")
-    ...     file.flush()
-    ...     X, y = read_delimited(file.name, separator=",", target=0)
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "letters.data")
+    ...     _ = file.write_text("T,2,8\\nI,5,12\\n")
+    ...     X, y = read_delimited(file, separator=",", target=0)
     >>> X.tolist(), y.tolist()
     ([[2.0, 8.0], [5.0, 12.0]], ['T', 'I'])
     """
@@ -396,10 +398,11 @@ def read_libsvm(
     Examples
     --------
     >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".libsvm") as file:
-    ...     _ = file.write("3 1:0.5\\n7 2:1\\n")
-    ...     file.flush()
-    ...     bunch = read_libsvm(file.name)
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "rows.libsvm")
+    ...     _ = file.write_text("3 1:0.5\\n7 2:1\\n")
+    ...     bunch = read_libsvm(file)
     >>> bunch.X.shape, bunch.y.tolist()
     ((2, 2), [3, 7])
     """

@@ -167,7 +167,7 @@ class PandasTypes(Codec):
             return {"categories": categories, "ordered": bool(value.ordered)}
         if isinstance(value, pd.StringDtype):
             return {
-                "storage": value.storage,
+                "storage": value.storage.removesuffix("_numpy"),  # pandas 2.2: pyarrow_numpy
                 "missing": "nan" if value.na_value is np.nan else "NA",
             }
         if pd.api.types.pandas_dtype(str(value)) != value:
@@ -182,8 +182,11 @@ class PandasTypes(Codec):
         if isinstance(content, str):
             return pd.api.types.pandas_dtype(content)
         if "storage" in content:
-            missing = np.nan if content["missing"] == "nan" else pd.NA
-            return pd.StringDtype(content["storage"], na_value=missing)
+            is_nan = content["missing"] == "nan"
+            try:
+                return pd.StringDtype(content["storage"], na_value=np.nan if is_nan else pd.NA)
+            except TypeError:  # pandas 2.2
+                return pd.StringDtype("pyarrow_numpy" if is_nan else content["storage"])
         return pd.CategoricalDtype(decoder.value(content["categories"]), bool(content["ordered"]))
 
 

@@ -14,11 +14,16 @@ pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
 
+try:
+    NAN_STRINGS = pd.StringDtype(na_value=np.nan)
+except TypeError:  # pandas 2.2
+    NAN_STRINGS = pd.StringDtype("pyarrow_numpy")
+
 TYPES = [
     pd.CategoricalDtype(["b", "a"], ordered=True),
     pd.CategoricalDtype(pd.Index([1, 2])),
     pd.StringDtype(),
-    pd.StringDtype(na_value=np.nan),
+    NAN_STRINGS,
     pd.Int64Dtype(),
     pd.BooleanDtype(),
     pl.String(),
