@@ -79,6 +79,7 @@ def cases():
             yield estimator, laws
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("estimator", "laws"), list(cases()), ids=label)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_it_obeys_the_laws(estimator, laws):

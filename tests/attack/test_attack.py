@@ -25,6 +25,7 @@ ROOT = Path(__file__).parents[2]
 FILES = list(VICTIMS)[::3]  # all of them, many times each, in `python -m tests.attack`
 
 
+@pytest.mark.thorough
 def test_no_changed_file_does_harm():
     words = ["--few", "--mutations", str(len(FILES)), "--seed", "0"]
     words += [f"--victim={name}" for name in FILES]

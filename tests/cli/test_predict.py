@@ -164,6 +164,7 @@ def test_zero_jobs_are_an_error(fails, folder):
     assert message == "got --jobs 0: expected a number of jobs, or -1 for all cores."
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no groups of processes")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_stopped_command_leaves_no_file_and_no_process(folder, number, code):

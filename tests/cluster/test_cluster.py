@@ -286,6 +286,7 @@ def test_what_options_ask_for():
 # ---------------------------------------------------------------------- lost workers
 
 
+@pytest.mark.thorough
 def test_a_lost_worker_costs_its_job_only(client, tmp_path):
     jobs = [(i, str(tmp_path / "died")) for i in range(20)]
     assert map_on(client, add_slowly, (np.arange(3),), jobs)[19].tolist() == [19, 20, 21]
@@ -318,6 +319,7 @@ def test_boosting_goes_on_when_a_worker_is_lost(client, tmp_path):
     assert set(objects_on(client).values()) == {(0, 0)}
 
 
+@pytest.mark.thorough
 def test_jobs_that_kill_every_worker_are_an_error(client, monkeypatch):
     monkeypatch.setattr(_cluster, "_ATTEMPTS", 1)
     with pytest.raises(PalmetteError, match="1 of 1 jobs were lost with their workers 1 times"):

@@ -35,6 +35,8 @@ from palmette.labels._labels import NodeLabels
 
 # ---------------------------------------------------------------------- one sound file a format
 
+pytestmark = pytest.mark.thorough
+
 DENSE_ARFF = b"""% a comment
 @relation 'some thing'
 @ATTRIBUTE a numeric

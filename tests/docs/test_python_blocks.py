@@ -34,8 +34,14 @@ def readme_names() -> dict[str, object]:
     }
 
 
+def parameter_of(page):
+    """Return a page as a parameter: that of the README is for every run of the tests."""
+    marks = () if page.name == "README.md" else pytest.mark.thorough
+    return pytest.param(page, marks=marks, id=str(page.relative_to(ROOT)))
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", [parameter_of(page) for page in WITH_CODE])
 def test_blocks_run_and_print_what_is_shown(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # an example of the command line compares all models on these rows

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from tests.fuzz.mutations import MUTATIONS, run_soundly
 
+pytestmark = pytest.mark.thorough
+
 KINDS = ["Food > Fruit", "Food > Bread", "Tools > Saws", "Tools > Nails"]
 GOODS = pd.DataFrame(
     {

@@ -11,6 +11,8 @@ from tests.fuzz.mutations import MUTATIONS, run_soundly
 from palmette import Hierarchy
 from palmette.hierarchy.files._registry import READERS, WRITERS
 
+pytestmark = pytest.mark.thorough
+
 PATHS = [("animal", "cat"), ("animal", "dog", "pug"), ("plant", "oak"), ("plant", "äsche")]
 WRITTEN_BY_HAND = {
     ".obo": b"format-version: 1.2\n\n[Term]\nid: G:1\nname: top\n\n[Term]\nid: G:2\nname: low\n"

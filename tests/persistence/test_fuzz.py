@@ -19,6 +19,8 @@ import palmette as pm
 from palmette import PalmetteError
 from palmette.persistence import inspect, load
 
+pytestmark = pytest.mark.thorough
+
 ROUNDS = 420
 
 

@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 from palmette.cli.main import app
 from palmette.table import fit_table
 
+pytestmark = pytest.mark.thorough
+
 ROUNDS = 50
 COLUMNS = ["title", "price", "kind"]
 COMMAND = typer.main.get_command(app)  # made once, because it takes longer than to run it
