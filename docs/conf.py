@@ -5,6 +5,9 @@ import re
 import warnings
 from importlib.metadata import version as version_of
 
+from docutils.nodes import SkipNode
+from docutils.utils.math.latex2mathml import tex2mathml
+
 os.environ.pop("PALMETTE_DATA", None)  # the examples use embedded and generated data only
 
 project = "Palmette"
@@ -16,7 +19,6 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_design",
@@ -94,6 +96,21 @@ def _skip(app, what, name, obj, skip, options):
     return True if _FROM_SKLEARN.fullmatch(name) else None
 
 
+# Formulas are MathML, which browsers show without scripts from the network.
+html_math_renderer = "mathml"
+
+
+def _inline_math(writer, node):
+    writer.body.append(tex2mathml(node.astext()))
+    raise SkipNode
+
+
+def _block_math(writer, node):
+    writer.body.append(f'<div class="formula">{tex2mathml(node.astext(), as_block=True)}</div>\n')
+    raise SkipNode
+
+
 def setup(app):
-    """Skip members that are inherited from scikit-learn."""
+    """Skip members that are inherited from scikit-learn, and write formulas as MathML."""
     app.connect("autodoc-skip-member", _skip)
+    app.add_html_math_renderer("mathml", (_inline_math, None), (_block_math, None))
