@@ -4,6 +4,8 @@
     python benchmarks/bench_label_trees.py sets --sets generated --labels 100000 --rows 200000
     python benchmarks/bench_label_trees.py sets --sets questions --corpus librarian_questions.tsv.xz
     python benchmarks/bench_label_trees.py hierarchies --sets cellcycle_go enron_corr
+    python benchmarks/bench_label_trees.py labels --thesaurus silknow_thesaurus.ttl.xz
+    python benchmarks/bench_label_trees.py vocabulary --thesaurus silknow_thesaurus.ttl.xz
 
 ``sets``: every model gets the training rows in a process of its own and returns the five best
 labels of every test row. CPU seconds are those of the fit with everything that it chooses, and of
@@ -11,6 +13,9 @@ the prediction; the model is measured as a file. PYTHON is an interpreter with n
 models get the scaled rows that the label tree chose. "same" is told the loss and C that the label
 tree chose; ours "same" uses them too, without a choice. Labels of ``generated`` are known: 40
 fields of 25 topics, frequencies as rank^-.7, words of labels, topics, fields and noise.
+``labels``: what rows made of the labels of concepts gain (``palmette fit --use-labels``), where
+texts are the definitions of the concepts of a thesaurus, and labels their broader concepts.
+``vocabulary``: counts of a thesaurus as read here, beside plain queries of rdflib.
 ``hierarchies``: micro AU(PRC) of test rows along the given tree or DAG.
 """
 
@@ -225,9 +230,10 @@ def compare(options):
     from palmette import metrics
 
     print(
-        "| data | rows, labels | model | P@1 | P@3 | P@5 | nDCG@5 | PSP@5 | fit s | us/row | MB |"
+        "| data | rows, labels | model | P@1 | P@3 | P@5 | F1@5 | nDCG@5 | PSP@5 | fit s | us/row "
+        "| MB |"
     )
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for name in options.sets:
         X, Y, Z, truth = read_set(name, options)
         with tempfile.TemporaryDirectory() as place:
@@ -251,12 +257,13 @@ def compare(options):
                 scores = ranked(labels, truth.shape)
                 p = metrics.precision_at_k(truth, scores, k=[1, 3, 5])
                 n = metrics.ndcg_at_k(truth, scores, k=5)
+                f = metrics.f1_at_k(truth, scores, k=5)
                 s = metrics.propensity_scored_precision_at_k(
                     truth, scores, propensities=propensities, k=5
                 )
                 print(
                     f"| {name} | {X.shape[0]:,}, {Y.shape[1]:,} | {kind} | {p[0]:.3f} | {p[1]:.3f} "
-                    f"| {p[2]:.3f} | {n:.3f} | {s:.3f} | {cost['fit']:.2f} | "
+                    f"| {p[2]:.3f} | {f:.3f} | {n:.3f} | {s:.3f} | {cost['fit']:.2f} | "
                     f"{cost['predict'] / Z.shape[0] * 1e6:.0f} | {cost['size'] / 1e6:.2f} |",
                     flush=True,
                 )
@@ -293,6 +300,107 @@ def along_hierarchies(options):
         print(f"| {name} | {area:.3f} | {seconds:.1f} |", flush=True)
 
 
+# ---------------------------------------------------------------------- thesauri
+
+
+def read_graph(name):
+    """Return the graph of a Turtle file, compressed or not, as rdflib reads it."""
+    import rdflib
+
+    content = Path(name).read_bytes()
+    content = lzma.decompress(content) if str(name).endswith(".xz") else content
+    return rdflib.Graph().parse(data=content, format="turtle")
+
+
+def rows_of_labels(options):
+    """Compare models with and without rows of labels by cross-validation."""
+    from rdflib.namespace import SKOS
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    import palmette as pm
+    from palmette.metrics import ndcg_at_k, precision_at_k
+    from palmette.table import label_rows
+
+    warnings.simplefilter("ignore")
+    graph, thesaurus = read_graph(options.thesaurus), pm.Hierarchy.read(options.thesaurus)
+    print("| language | rows, labels | rows of labels | P@1 | P@5 | nDCG@5 | gain |")
+    print("|---|---|---|---|---|---|---|")
+    for language in options.languages:
+        texts, y = [], []
+        for concept, text in sorted(graph.subject_objects(SKOS.definition)):
+            broader = {str(each) for each in graph.objects(concept, SKOS.broader)}
+            broader = {name for name in broader if name in thesaurus}
+            if text.language == language and broader:
+                texts.append(str(text))
+                y.append(broader)
+        plain = None
+        for kind in ("none", "labels with rows", "all concepts"):
+            best, values = [], []
+            for seed in range(options.repeats):
+                fold = np.random.default_rng(seed).permutation(len(y)) % 5
+                found = [None] * len(y)
+                for k in range(5):
+                    train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+                    rows, labels = [texts[i] for i in train], [y[i] for i in train]
+                    if kind != "none":
+                        seen = sorted(set().union(*labels)) if kind == "labels with rows" else None
+                        more, names = label_rows(thesaurus, language, seen)
+                        rows, labels = rows + more, labels + [{name} for name in names]
+                    words = TfidfVectorizer(sublinear_tf=True).fit(rows)
+                    model = pm.ClassTreeClassifier(pm.KMeansTree(), router="linear", n_jobs=1)
+                    model.fit(words.transform(rows), labels)
+                    answers = model.predict_top_k(words.transform([texts[i] for i in test]), K)[0]
+                    for place, i in enumerate(test):
+                        found[i] = [next(iter(each[place])) for each in answers]
+                best.append((*precision_at_k(y, found, k=[1, 5]), ndcg_at_k(y, found, k=5)))
+                values.append(
+                    [ndcg_at_k(y[i : i + 1], found[i : i + 1], k=5) for i in range(len(y))]
+                )
+            values = np.mean(values, axis=0)
+            plain = values if plain is None else plain
+            gain, error = (values - plain).mean(), (values - plain).std() / len(y) ** 0.5
+            p1, p5, ndcg = np.mean(best, axis=0)
+            print(
+                f"| {language} | {len(y)}, {len(set().union(*y))} | {kind} | {p1:.3f} | {p5:.3f} | "
+                f"{ndcg:.3f} | {gain:+.3f} ({error:.3f}) |",
+                flush=True,
+            )
+
+
+def vocabulary(options):
+    """Print the counts of thesauri beside those of plain queries of rdflib."""
+    import palmette as pm
+
+    print("| thesaurus | count | Palmette | rdflib |")
+    print("|---|---|---|---|")
+    for name in options.thesaurus:
+        counts = pm.Hierarchy.read(name).vocabulary.counts
+        queried = query_counts(read_graph(name))
+        for key, value in queried.items():
+            print(f"| {Path(name).name} | {key.replace('_', ' ')} | {counts[key]:,} | {value:,} |")
+
+
+def query_counts(graph):
+    """Return the counts of concepts, top concepts, broader links and deprecated ones by SPARQL."""
+    asked = {
+        "concepts": "?c a skos:Concept",
+        "deprecated": "?c a skos:Concept ; owl:deprecated true",
+        "top_concepts": "?c a skos:Concept . { ?c skos:topConceptOf [] } UNION "
+        "{ [] skos:hasTopConcept ?c }",
+        "links": "{ ?c skos:broader ?b } UNION { ?b skos:narrower ?c }",
+        "collections": "{ ?c a skos:Collection } UNION { ?c a skos:OrderedCollection }",
+    }
+    found = {}
+    for key, pattern in asked.items():
+        query = (
+            "PREFIX skos: <http://www.w3.org/2004/02/skos/core#> "
+            "PREFIX owl: <http://www.w3.org/2002/07/owl#> "
+            f"SELECT DISTINCT ?c {'?b' if key == 'links' else ''} WHERE {{ {pattern} }}"
+        )
+        found[key] = len(list(graph.query(query)))
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(dest="command", required=True)
@@ -309,11 +417,21 @@ def main():
     cell.add_argument("--folder", type=Path, required=True)
     given = commands.add_parser("hierarchies")
     given.add_argument("--sets", nargs="+", default=["cellcycle_go", "cellcycle_fun"])
+    rows = commands.add_parser("labels")
+    rows.add_argument("--thesaurus", type=Path, required=True)
+    rows.add_argument("--languages", nargs="+", default=["en", "es"])
+    rows.add_argument("--repeats", type=int, default=2)
+    counted = commands.add_parser("vocabulary")
+    counted.add_argument("--thesaurus", nargs="+", required=True)
     options = parser.parse_args()
     if options.command == "cell":
         fit_and_rank(options.model, options.folder)
     elif options.command == "sets":
         compare(options)
+    elif options.command == "labels":
+        rows_of_labels(options)
+    elif options.command == "vocabulary":
+        vocabulary(options)
     else:
         along_hierarchies(options)
 

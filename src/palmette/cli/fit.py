@@ -91,6 +91,15 @@ def fit(
     class_weight: Annotated[
         str, typer.Option(help="Weights of labels: balanced (all weigh the same) or none.")
     ] = "none",
+    use_labels: Annotated[
+        bool,
+        typer.Option(
+            "--use-labels", help="Add labels of the concepts of a thesaurus as training rows."
+        ),
+    ] = False,
+    language: Annotated[
+        str | None, typer.Option(help="Language of these labels, such as fi or en,fi.")
+    ] = None,
     memory: Annotated[
         float | None,
         typer.Option(help="GiB of memory to use, about; by default half of what is free."),
@@ -158,6 +167,8 @@ def fit(
             coverage=coverage,
             search=search,
             class_weight=class_weight,
+            use_labels=use_labels,
+            language=language,
             seed=seed,
             n_jobs=n_jobs,
             memory=memory,

@@ -173,8 +173,8 @@ def _final_fit(
 ) -> tuple[Any, TableFeatures]:
     vectorizer = TableFeatures(problem.schema, race.text)
     whole = len(rows) == problem.n_rows
-    X = vectorizer.fit_transform(problem.frame if whole else take_rows(problem.frame, rows))
-    y = problem.y if whole else [problem.y[i] for i in rows.tolist()]
+    frame, y = problem.training_rows(None if whole else rows)
+    X = vectorizer.fit_transform(frame)
     estimator = race.make(name)
     if wrapping.calibrate is None:
         exponent = _known_exponent(name, race, tournament)

@@ -267,10 +267,11 @@ class Race:
             few = take_rows(problem.frame, train[:_FEW_ROWS])
             TableFeatures(problem.schema, self.text).fit_transform(few)
         start = self.clock.counted()
-        X_train = vectorizer.fit_transform(take_rows(problem.frame, train))
+        frame, y = problem.training_rows(train)
+        X_train = vectorizer.fit_transform(frame)
         self.row_seconds = (self.clock.counted() - start) / len(train)
         X_test = vectorizer.transform(take_rows(problem.frame, test))
-        fold = Fold(X_train, [problem.y[i] for i in train.tolist()], X_test, test)
+        fold = Fold(X_train, y, X_test, test)
         if first:
             self.vectorizer, self._n_features = vectorizer, vectorizer.n_features_
             self.first = fold

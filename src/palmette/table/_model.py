@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._vocabulary import Languages
 from palmette.table._class_weights import check_class_weight
 from palmette.table._clock import Clock
 from palmette.table._features import TableFeatures
@@ -63,6 +64,8 @@ def fit_table(
     coverage: float | None = None,
     search: bool = False,
     class_weight: str | None = None,
+    use_labels: bool | str = False,
+    language: Languages | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
     memory: float | None = None,
@@ -131,6 +134,12 @@ def fit_table(
     class_weight : {"balanced", "none"}, optional
         With "balanced", all labels have the same total weight of rows; with several labels per row
         models that can do so balance the positive and the negative rows of each label.
+    use_labels : bool or "all"
+        Whether labels of a thesaurus, preferred and alternative ones, are added as training rows:
+        those of concepts with rows, or of all. They are never rows that a score is computed on, and
+        cannot be combined with `calibrate` and `coverage`. See `palmette.table.label_rows`.
+    language : str or sequence of str, optional
+        Languages of these labels; by default that of most labels.
     seed : int
     n_jobs : int, optional
     memory : float, optional
@@ -162,6 +171,11 @@ def fit_table(
     clock = Clock(time, watch, tell)
     check_options(model, settings, folds, time, coverage, calibrate)
     class_weight = check_class_weight(class_weight)
+    if use_labels and (calibrate is not None or coverage is not None):
+        raise PalmetteError(
+            "use_labels adds rows that are no sample of the table, so that nothing can be "
+            "calibrated on them: leave out calibrate and coverage, or use_labels."
+        )
     say = tell or (lambda words: None)
     clock.step("reading the table")
     bad = BadRows() if skip_bad_rows or bad_rows is not None else None
@@ -169,7 +183,7 @@ def fit_table(
         read_problem, table, target, hierarchy=hierarchy, separator=separator,
         labels_separator=labels_separator, columns=columns, drop=drop, decimal=decimal,
         date_format=date_format, header=header, bad=bad, seed=seed, n_jobs=n_jobs, tell=tell,
-        memory=memory, tick=clock.step,
+        memory=memory, tick=clock.step, use_labels=use_labels, language=language,
     )  # fmt: skip
     try:
         problem = clock.within(np.inf, read)
@@ -191,6 +205,9 @@ def fit_table(
     summary["settings"] = race.settings_of(final.name)
     summary["winner"], summary["interrupted"] = final.name, final.interrupted
     summary["rows_fitted"], summary["class_weight"] = final.n_rows, class_weight
+    if use_labels:
+        asked = language if language is None or isinstance(language, str) else list(language)
+        summary["use_labels"], summary["language"] = use_labels, asked
     summary["rows_skipped"], summary["rows_repeated"] = problem.n_bad, problem.n_duplicates
     summary["columns_left_out"] = dict(problem.schema.left_out)
     summary["notes"] = list(problem.notes)
@@ -205,7 +222,7 @@ def fit_table(
         several_paths=problem.several_paths,
         summary=summary,
     )
-    rows = problem.class_rows()
+    rows = problem.class_rows()  # none of labels that only the thesaurus has
     summary["class_rows"] = [rows[path[-1] if fitted.learnt_ else path] for path in fitted.classes_]
     return fitted
 
@@ -329,6 +346,8 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             calibrate=facts["calibrate"],
             coverage=facts["coverage"],
             class_weight=facts.get("class_weight"),
+            use_labels=facts.get("use_labels", False),
+            language=facts.get("language"),
             seed=facts["seed"],
         )
         self.__dict__.update(again.__dict__)

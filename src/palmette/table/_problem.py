@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._arrays import take_rows
 from palmette.exceptions import PalmetteError, TableWarning
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._vocabulary import Languages
+from palmette.table._label_rows import LabelRows
 from palmette.table._large import LargeTable, read_or_sample
 from palmette.table._reading import as_part, seems_headerless
 from palmette.table._schema import Schema, Unread
@@ -65,6 +68,8 @@ class TableProblem:
         What is doubtful about the table, as told to the user.
     rest : RestOfTable or None
         All rows, if the table is larger than memory; the rows above are a sample of them.
+    label_rows : LabelRows or None
+        Texts of concepts that are added to training rows.
     """
 
     frame: Any
@@ -81,6 +86,19 @@ class TableProblem:
     groups: NDArray[np.int64] | None = None
     notes: tuple[str, ...] = ()
     rest: RestOfTable | None = None
+    label_rows: LabelRows | None = None
+
+    def training_rows(self, rows: Any = None) -> tuple[Any, list[Any]]:
+        """Return the cells and labels of some rows, by default all, as a model is fitted on them.
+
+        Parameters
+        ----------
+        rows : int array of shape (n_rows,), optional
+        """
+        frame, y = self.frame, self.y
+        if rows is not None:
+            frame, y = take_rows(frame, rows), [y[i] for i in rows.tolist()]
+        return (frame, y) if self.label_rows is None else self.label_rows.add(frame, y)
 
     @property
     def n_all(self) -> int:
@@ -164,6 +182,8 @@ def read_problem(
     tell: Callable[[str], None] | None = None,
     memory: float | None = None,
     tick: Callable[[str], None] | None = None,
+    use_labels: bool | str = False,
+    language: Languages | None = None,
 ) -> TableProblem:
     """Read the rows, the labels and the hierarchy of a table; see `fit_table`.
 
@@ -244,6 +264,8 @@ def read_problem(
         0 if not source_bad else len(source_bad), find_groups(cast), tuple(notes),
         None if large is None else _rest_of(large, labels.kept, y),
     )  # fmt: skip
+    if use_labels:
+        problem = _with_label_rows(problem, use_labels, language, tell)
     if problem.rest is not None:
         problem = replace(problem, n_dropped=problem.rest.table.n_rows - problem.n_all)
     if problem.n_duplicates and tell is not None:
@@ -253,6 +275,25 @@ def read_problem(
             "are never on both sides of a split"
         )
     return problem
+
+
+def _with_label_rows(
+    problem: TableProblem, use_labels: bool | str, language: Languages | None, tell: Any
+) -> TableProblem:
+    """Return a problem whose training rows have those of concepts after them."""
+    if use_labels not in (True, "all"):
+        raise PalmetteError(f"use_labels={use_labels!r}: expected True, False or 'all'.")
+    if problem.rest is not None or problem.learner is not None:
+        why = "the table is larger than memory" if problem.rest else "the hierarchy is learnt"
+        raise PalmetteError(f"use_labels cannot be used if {why}: leave it out.")
+    rows = LabelRows.of(
+        problem.hierarchy, language, problem.frame, problem.schema, problem.several_paths,
+        use_labels == "all",
+    )  # fmt: skip
+    if tell is not None:
+        n_more = len(rows.add(problem.frame, problem.y)[1]) - problem.n_rows
+        tell(f"{n_more:,} labels of concepts are added to training rows, as {rows.column!r}")
+    return replace(problem, label_rows=rows)
 
 
 def _rest_of(large: LargeTable, kept: NDArray[np.intp], y: list[Any]) -> RestOfTable:
