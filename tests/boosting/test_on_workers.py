@@ -17,9 +17,9 @@ from tests.boosting.test_block_fits import ONE_PATH, SEVERAL, bits_of, make_data
 import palmette as pm
 from palmette._arrays import in_memory
 from palmette.base import _lazy
-from palmette.base._cluster import LostWorkerError
 from palmette.boosting import _block_sums, _on_workers, _weak
 from palmette.boosting._on_workers import _divide
+from palmette.boosting._team import LostWorkerError
 from palmette.exceptions import PalmetteError
 from palmette.trees import _binning
 

@@ -49,6 +49,7 @@ def test_every_option_is_a_parameter(parse):
         *["--format", "tsv", "--encoding", "latin-1", "--delimiter", ";", "--sheet", "one"],
         *["--trust", "some.Type", "--excel-safe", "--decimal", ",", "--date-format", "%d.%m.%Y"],
         *["--no-header", "--skip-bad-rows", "--bad-rows", "b.csv", "--jobs", "2"],
+        *["--workers", "2", "--scheduler", "tcp://h:1"],
     )  # fmt: skip
     assert parameters == {
         "model": Path("m.palmette"),
@@ -71,6 +72,8 @@ def test_every_option_is_a_parameter(parse):
         "trusted": ["some.Type"],
         "excel_safe": True,
         "n_jobs": 2,
+        "workers": 2,
+        "scheduler": "tcp://h:1",
     }
 
 
@@ -84,6 +87,7 @@ def test_one_call_of_the_library(palmette, called, folder):
     assert wishes == Wishes(3, 0.8, True, {"title": "name"})
     assert options["rows"] == 5
     assert options["n_jobs"] is None
+    assert options["client"] is None
 
 
 def test_the_example_of_the_help_works(palmette, folder):

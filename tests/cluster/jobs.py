@@ -20,6 +20,10 @@ def add_slowly(shared, number, path):
     return shared + number
 
 
+def add_pair_slowly(shared, pair):
+    return add_slowly(shared, *pair)
+
+
 def kill(shared, number):
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -51,9 +55,9 @@ class Counter:
 
 def kill_at(n_calls, path):
     """Kill this worker, but only once, after some calls of any object of a team on it."""
-    from palmette.base import _cluster
+    from palmette.boosting import _team
 
-    call = _cluster._Member.call
+    call = _team._Member.call
     left = [n_calls]
 
     def counted(self, message):
@@ -63,4 +67,4 @@ def kill_at(n_calls, path):
             os.kill(os.getpid(), signal.SIGKILL)
         return call(self, message)
 
-    _cluster._Member.call = counted
+    _team._Member.call = counted

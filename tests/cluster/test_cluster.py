@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,14 +15,20 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from tests.boosting.test_block_fits import bits_of, make_data
-from tests.cluster.jobs import Counter, add, add_slowly, divide, kill, kill_at
+from tests.cluster.jobs import Counter, add, add_pair_slowly, add_slowly, divide, kill, kill_at
+from tests.table.calls import fail_at, square, warn
+from tests.table.goods import make_goods
 
 import palmette as pm
 from palmette.base import _cluster
-from palmette.base._cluster import LostWorkerError, connected, map_on, started, team_on
+from palmette.base._cluster import connected, map_on, started, stream_on
+from palmette.boosting._team import LostWorkerError, team_on
 from palmette.compare import Problem, ResultStore, compare
-from palmette.exceptions import PalmetteError
+from palmette.exceptions import PalmetteError, ReadError
 from palmette.table import fit_table
+from palmette.table._predicting import predict_chunks
+from palmette.table._sources import TableSource
+from palmette.table._workers import map_in_order
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
@@ -96,10 +104,50 @@ def test_a_cluster_without_workers():
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty,
         distributed.Client(empty, set_as_default=False) as client,
-        pytest.raises(PalmetteError, match=r"the cluster has no workers after 0.2 s"),
-        connected(client, timeout=0.2),
+        dask.config.set({"palmette.timeout": 0.2}),
     ):
-        pass
+        with (
+            pytest.raises(PalmetteError, match=r"the cluster has no workers after 0.2 s"),
+            connected(client),
+        ):
+            pass
+        for job in (
+            lambda: map_on(client, add, (1,), [(1,)]),
+            lambda: list(stream_on(client, add, (1,), iter([1]))),
+        ):
+            with pytest.raises(PalmetteError, match=r"the cluster has no workers after 0.2 s"):
+                job()
+
+
+# ---------------------------------------------------------------------- streams
+
+
+def test_a_stream_has_results_errors_and_warnings_of_one_process(client):
+    read = []
+    items = (read.append(i) or i for i in range(30))
+    for i, found in enumerate(map_in_order(square, items, client=client)):
+        assert found == i * i
+        assert len(read) <= i + 5
+    found = []
+    with pytest.raises(ReadError, match=r"a\.csv:7: wrong"):
+        found.extend(map_in_order(partial(fail_at, 7), range(30), client=client))
+    assert found == list(range(7))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("default")
+        assert list(map_in_order(warn, range(6), client=client)) == list(range(6))
+    assert [str(each.message) for each in told] == ["doubtful"]
+
+
+@pytest.mark.thorough
+def test_predictions_are_the_same_bytes(client, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    goods = make_goods()
+    pm.save(fit_table(goods, "kind", model="flat-naive-bayes", folds=0), "model.palmette")
+    goods.to_csv("new.csv", index=False)
+    model, source = pm.load("model.palmette"), TableSource.of("new.csv")
+    expected = pd.concat(predict_chunks(model, source, rows=7))
+    found = pd.concat(predict_chunks(model, source, rows=7, client=client))
+    assert found.to_csv() == expected.to_csv()
 
 
 # ---------------------------------------------------------------------- objects on workers
@@ -294,6 +342,18 @@ def test_a_lost_worker_costs_its_job_only(client, tmp_path):
 
 
 @pytest.mark.thorough
+def test_a_stream_outlives_a_worker(client, tmp_path, monkeypatch):
+    died = str(tmp_path / "died")
+    jobs = iter([(i, died) for i in range(20)])
+    found = stream_on(client, add_pair_slowly, (100,), jobs)
+    assert list(found) == list(range(100, 120))
+    assert (tmp_path / "died").exists()
+    monkeypatch.setattr(_cluster, "ATTEMPTS", 1)
+    with pytest.raises(PalmetteError, match="a part was lost with its worker 1 times"):
+        list(stream_on(client, kill, (1,), iter([1])))
+
+
+@pytest.mark.thorough
 def test_a_lost_object_is_known(client, tmp_path):
     with (
         pytest.raises(LostWorkerError),
@@ -321,6 +381,6 @@ def test_boosting_goes_on_when_a_worker_is_lost(client, tmp_path):
 
 @pytest.mark.thorough
 def test_jobs_that_kill_every_worker_are_an_error(client, monkeypatch):
-    monkeypatch.setattr(_cluster, "_ATTEMPTS", 1)
+    monkeypatch.setattr(_cluster, "ATTEMPTS", 1)
     with pytest.raises(PalmetteError, match="1 of 1 jobs were lost with their workers 1 times"):
         map_on(client, kill, (1,), [(1,)])

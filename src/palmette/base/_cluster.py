@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import pickle
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -15,9 +14,19 @@ from uuid import uuid4
 from palmette.base._fitting import run_jobs
 from palmette.exceptions import PalmetteError
 
-_POLL = 0.5  # seconds between looks at the workers
-_ATTEMPTS = 4  # calls of a job whose worker was lost
-TIMEOUT = 60.0  # seconds to wait for a worker
+POLL = 0.5  # seconds between looks at the workers
+ATTEMPTS = 4  # calls of a job whose worker was lost
+_AHEAD = 2  # items of a stream per worker that are read but not yet returned
+_TIMEOUT = 60.0  # seconds to wait for the scheduler and for workers
+
+
+def _seconds(timeout: float | None) -> float:
+    """Return a time to wait, by default the setting ``palmette.timeout`` of Dask, or a minute."""
+    if timeout is not None:
+        return timeout
+    import dask
+
+    return float(dask.config.get("palmette.timeout", _TIMEOUT))
 
 
 @contextmanager
@@ -61,15 +70,17 @@ def started(n_workers: int | None, scheduler: str | None) -> Iterator[Any]:
 
 
 @contextmanager
-def connected(client: Any, timeout: float = TIMEOUT) -> Iterator[Any]:
+def connected(client: Any, timeout: float | None = None) -> Iterator[Any]:
     """Give a Dask client; one that is made from the address of a scheduler is closed at the end.
 
     Parameters
     ----------
     client : distributed.Client or str
         A client, or the address of a scheduler such as ``"tcp://10.0.0.1:8786"``.
-    timeout : float
-        Seconds to wait for the scheduler and its first worker.
+    timeout : float, optional
+        Seconds to wait for the scheduler and its first worker; by default the setting
+        ``palmette.timeout`` of Dask (``dask.config.set({"palmette.timeout": 10})``, or the
+        environment variable ``DASK_PALMETTE__TIMEOUT``), which is 60.
     """
     try:
         from distributed import Client
@@ -77,6 +88,7 @@ def connected(client: Any, timeout: float = TIMEOUT) -> Iterator[Any]:
         raise PalmetteError(
             "client= needs Dask: pip install 'palmette[dask]', or leave it out."
         ) from None
+    timeout = _seconds(timeout)
     if isinstance(client, Client):
         _require_workers(client, timeout)
         yield client
@@ -107,6 +119,12 @@ def _require_workers(client: Any, timeout: float) -> None:
         ) from error
 
 
+def workers_of(client: Any) -> dict[str, int]:
+    """Return the addresses of the workers, in a fixed order, and their numbers of threads."""
+    known = client.scheduler_info(n_workers=-1)["workers"]
+    return {address: int(known[address]["nthreads"]) for address in sorted(known)}
+
+
 def map_on(
     client: Any,
     function: Callable[..., Any],
@@ -114,7 +132,7 @@ def map_on(
     jobs: Sequence[Sequence[Any]],
     *,
     sizes: Sequence[float] | None = None,
-    timeout: float = TIMEOUT,
+    timeout: float | None = None,
 ) -> list[Any]:
     """Return the results of `each_on` in the order of the jobs."""
     results: list[Any] = [None] * len(jobs)
@@ -130,7 +148,7 @@ def each_on(
     jobs: Sequence[Sequence[Any]],
     *,
     sizes: Sequence[float] | None = None,
-    timeout: float = TIMEOUT,
+    timeout: float | None = None,
 ) -> Iterator[tuple[int, Any]]:
     """Call a function with shared data and the arguments of every job, on the workers.
 
@@ -147,7 +165,7 @@ def each_on(
     jobs : sequence of sequences
     sizes : sequence of float, optional
         Costs of the jobs: large ones are begun first.
-    timeout : float
+    timeout : float, optional
         Seconds after which a cluster without workers is an error.
 
     Yields
@@ -155,9 +173,9 @@ def each_on(
     (int, object)
         Number of a job and its result, in the order in which they end.
     """
-    left = set(range(len(jobs)))
+    left, timeout = set(range(len(jobs))), _seconds(timeout)
     order = sorted(left, key=lambda i: 0.0 if sizes is None else -sizes[i])
-    for _ in range(_ATTEMPTS):
+    for _ in range(ATTEMPTS):
         if not left:
             return
         _require_workers(client, timeout)
@@ -167,7 +185,7 @@ def each_on(
             yield i, result
     if left:
         raise PalmetteError(
-            f"{len(left)} of {len(jobs)} jobs were lost with their workers {_ATTEMPTS} times: the "
+            f"{len(left)} of {len(jobs)} jobs were lost with their workers {ATTEMPTS} times: the "
             "workers may have too little memory. Start larger ones, or fewer per machine."
         )
 
@@ -187,7 +205,7 @@ def _attempt(
 
     lost = (CancelledError, KilledWorker, NoValidWorkerError, CommClosedError)
     name = f"palmette-{uuid4().hex}"  # so that fits at the same time do not share keys
-    placed = client.scatter([shared], broadcast=True, hash=False)[0]
+    placed = _place_shared(client, shared, timeout)
     futures: dict[Any, int] = {}
     ended: SimpleQueue[Any] = SimpleQueue()
     for rank, i in enumerate(wanted):
@@ -199,7 +217,7 @@ def _attempt(
         seen = time.monotonic()
         while futures:
             try:
-                future = ended.get(timeout=_POLL)
+                future = ended.get(timeout=POLL)
             except Empty:
                 if client.scheduler_info()["workers"]:
                     seen = time.monotonic()
@@ -218,189 +236,91 @@ def _attempt(
         client.cancel([*futures, placed])
 
 
-# ---------------------------------------------------------------------- objects on workers
-
-
-class LostWorkerError(Exception):
-    """A worker was lost while objects on it were in use."""
-
-
-class _Member:
-    """An object on a worker. Calls and results are bytes, which Dask sends without a look at them.
-
-    Parameters
-    ----------
-    kind : type
-    part : tuple
-        Arguments of the object.
-    computed : dict of int to object
-        Those that Dask has computed, by their numbers.
-    """
-
-    def __init__(self, kind: type, part: tuple[Any, ...], computed: dict[int, Any]) -> None:
-        self._object = kind(*(computed.get(i, each) for i, each in enumerate(part)))
-
-    def call(self, message: bytes) -> bytes:
-        """Call a method of the object, given its name and its arguments."""
-        method, given = pickle.loads(message)
-        return pickle.dumps(getattr(self._object, method)(*given), pickle.HIGHEST_PROTOCOL)
-
-
-class Team:
-    """Objects of one class on workers, one on each, whose methods are called together.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    actors : sequence of distributed.Actor
-        Of the class `_Member`.
-    addresses : sequence of str
-        Of their workers.
-    """
-
-    def __init__(self, client: Any, actors: Sequence[Any], addresses: Sequence[str]) -> None:
-        self._client, self._actors, self._addresses = client, actors, addresses
-
-    def call(self, method: str, *given: Any) -> list[Any]:
-        """Call a method of every object with the same arguments; return results in their order."""
-        message = pickle.dumps((method, given), pickle.HIGHEST_PROTOCOL)
-        return self._results([message] * len(self._actors))
-
-    def call_each(self, method: str, given: Sequence[Sequence[Any]]) -> list[Any]:
-        """Call a method of every object with arguments of its own."""
-        messages = [pickle.dumps((method, own), pickle.HIGHEST_PROTOCOL) for own in given]
-        return self._results(messages)
-
-    def _results(self, messages: Sequence[bytes]) -> list[Any]:
-        try:
-            pairs = zip(self._actors, messages, strict=True)
-            calls = [actor.call(message) for actor, message in pairs]
-        except RuntimeError as error:  # of an actor whose worker is known to be lost
-            raise LostWorkerError from error
-
-        async def replies() -> Any:
-            return await asyncio.gather(*calls)
-
-        while True:
-            try:
-                return [*map(pickle.loads, self._client.sync(replies, callback_timeout=_POLL))]
-            except TimeoutError:
-                if not set(self._addresses) <= workers_of(self._client).keys():
-                    raise LostWorkerError from None
-            except OSError as error:  # the connection is closed
-                raise LostWorkerError from error
-
-
-@contextmanager
-def team_on(
+def stream_on(
     client: Any,
-    kind: type,
-    divide: Callable[[Sequence[int]], Sequence[tuple[Any, ...]]],
+    function: Callable[..., Any],
+    shared: tuple[Any, ...],
+    items: Iterator[Any],
     *,
-    direct: bool = True,
-    timeout: float = TIMEOUT,
-) -> Iterator[Team]:
-    """Give a team of objects, one per worker, that end with the context.
+    timeout: float | None = None,
+) -> Iterator[Any]:
+    """Yield ``function(*shared, item)`` for the items of a stream, in their order.
 
-    Parameters
-    ----------
-    client : distributed.Client or str
-        See `connected`.
-    kind : type
-        Called with the parts on the workers.
-    divide : callable
-        Given the numbers of threads of the workers, returns the arguments of the objects, for at
-        most as many workers. Dask collections among them are computed on the worker.
-    direct : bool
-        Whether workers are connected to directly, not by way of the scheduler.
-    timeout : float
-        Seconds to wait for the scheduler and the first worker.
+    Two items per worker are read ahead, so that memory does not grow with their number. An item
+    whose worker is lost is sent again. Arguments are those of `each_on`.
     """
-    from distributed import Client
-
-    with (
-        connected(client, timeout) as given,
-        # a client of its own has ways of its own to workers, and forgets everything at its end
-        Client(
-            given.scheduler.address,
-            security=given.security,
-            direct_to_workers=direct,
-            set_as_default=False,
-            timeout=timeout,
-        ) as own,
-    ):
-        threads = workers_of(own)
-        parts = divide(list(threads.values()))
-        addresses = list(threads)[: len(parts)]
-        yield Team(own, _place(own, kind, parts, addresses), addresses)
-
-
-def _place(
-    client: Any,
-    kind: type,
-    parts: Sequence[tuple[Any, ...]],
-    addresses: Sequence[str],
-) -> list[Any]:
-    """Make an object on every worker, and return its actors."""
     from distributed import CancelledError, KilledWorker
+    from distributed.comm import CommClosedError
     from distributed.scheduler import NoValidWorkerError
 
-    lost = (CancelledError, KilledWorker, NoValidWorkerError, OSError)
-    made = []
+    lost = (CancelledError, KilledWorker, NoValidWorkerError, CommClosedError)
+    ahead: deque[_Sent] = deque()
+    timeout = _seconds(timeout)
+    there = _place_shared(client, shared, timeout)
+    ended = False
     try:
-        with client.as_current():  # an actor belongs to the client that is current
-            for part, address in zip(parts, addresses, strict=True):
-                where = {"workers": [address], "allow_other_workers": False}
-                lazy = {i: each for i, each in enumerate(part) if hasattr(each, "__dask_graph__")}
-                computed = {i: client.compute(each, **where) for i, each in lazy.items()}
-                rest = tuple(None if i in lazy else each for i, each in enumerate(part))
-                there = client.scatter([rest], workers=[address], hash=False)[0]
-                given = _Member, kind, there, computed
-                made.append(client.submit(*given, **where, pure=False, actor=True))
-            return [_awaited(client, *each) for each in zip(made, addresses, strict=True)]
-    except lost as error:
-        raise LostWorkerError from error
+        while True:
+            while not ended and len(ahead) < _AHEAD * max(1, len(workers_of(client))):
+                item = next(items, _NOTHING)
+                ended = item is _NOTHING
+                if not ended:
+                    ahead.append(_Sent(client, function, there, item))
+            if not ahead:
+                return
+            try:
+                result = ahead[0].result(client, timeout)
+            except lost:
+                if ahead[0].n_times == ATTEMPTS:
+                    raise PalmetteError(
+                        f"a part was lost with its worker {ATTEMPTS} times: the workers may have "
+                        "too little memory. Start larger ones, or pass smaller parts."
+                    ) from None
+                there = _place_shared(client, shared, timeout)  # it may be lost, too
+                for each in ahead:
+                    each.send(client, function, there)
+                continue
+            ahead.popleft()
+            yield result
+    finally:
+        client.cancel([*(each.future for each in ahead), there])
 
 
-def _awaited(client: Any, call: Any, address: str) -> Any:
-    """Return the result of a call on a worker, however long it takes, unless that is lost."""
-    while True:
-        try:
-            return call.result(timeout=_POLL)
-        except TimeoutError:
-            if address not in workers_of(client):
-                raise LostWorkerError from None
+_NOTHING = object()
 
 
-def workers_of(client: Any) -> dict[str, int]:
-    """Return the addresses of the workers, in a fixed order, and their numbers of threads."""
-    known = client.scheduler_info(n_workers=-1)["workers"]
-    return {address: int(known[address]["nthreads"]) for address in sorted(known)}
+class _Sent:
+    """An item of a stream, and its call on a worker."""
+
+    def __init__(self, client: Any, function: Callable[..., Any], there: Any, item: Any) -> None:
+        self._item, self.n_times, self.future = item, 0, None
+        self.send(client, function, there)
+
+    def send(self, client: Any, function: Callable[..., Any], there: Any) -> None:
+        """Send the item, unless it is done."""
+        if self.future is None or self.future.status != "finished":
+            self.n_times += 1
+            self.future = client.submit(_run, function, there, (self._item,), pure=False)
+
+    def result(self, client: Any, timeout: float) -> Any:
+        """Wait for the result, as long as there are workers."""
+        assert self.future is not None
+        seen = time.monotonic()
+        while True:
+            try:
+                return self.future.result(timeout=POLL)
+            except TimeoutError:
+                if workers_of(client):
+                    seen = time.monotonic()
+                elif time.monotonic() - seen > timeout:
+                    raise PalmetteError(
+                        f"the cluster has had no workers for {timeout:g} s: start workers, and "
+                        "begin again."
+                    ) from None
 
 
-def retried(attempt: Callable[[int], Iterator[Any]]) -> Iterator[Any]:
-    """Yield what an attempt yields, and begin another one after a worker was lost.
-
-    Parameters
-    ----------
-    attempt : callable
-        Given the number of attempts before it, returns an iterator that goes on after what the
-        others have yielded.
-    """
-    number = n_failures = 0
-    while True:
-        try:
-            for each in attempt(number):
-                n_failures = 0
-                yield each
-            return
-        except LostWorkerError as error:
-            number, n_failures = number + 1, n_failures + 1
-            if n_failures == _ATTEMPTS:
-                raise PalmetteError(
-                    f"workers were lost {n_failures} times in a row: they may have too little "
-                    "memory. Start larger ones, or fewer per machine."
-                ) from error
+def _place_shared(client: Any, shared: tuple[Any, ...], timeout: float) -> Any:
+    _require_workers(client, timeout)
+    return client.scatter([shared], broadcast=True, hash=False)[0]
 
 
 def _run(function: Callable[..., Any], shared: tuple[Any, ...], job: Sequence[Any]) -> Any:

@@ -15,12 +15,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.base._cluster import retried, team_on
 from palmette.base._fitting import Threads
 from palmette.boosting._block_sums import add_leaf_parts, block_rows, rows_of_leaves
 from palmette.boosting._block_tree import rows_of_level
 from palmette.boosting._growing_rows import widest
 from palmette.boosting._objectives import newton_steps
+from palmette.boosting._team import retried, team_on
 from palmette.boosting._weak import GrownTree, SharedTreeLearner, TrainingRows, draw_columns
 from palmette.boosting._worker_rows import WorkerRows
 from palmette.trees._binning import count_features

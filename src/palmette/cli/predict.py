@@ -22,10 +22,12 @@ from palmette.cli._options import (
     HeaderAsFitted,
     JobsOrAuto,
     ModelFile,
+    Scheduler,
     Sheet,
     SkipBadRows,
     TableFile,
     Trusted,
+    Workers,
     as_fitted,
     bad_rows_of,
     check_jobs,
@@ -59,6 +61,8 @@ def predict(
         int, typer.Option(min=1, help="Number of rows in memory at a time, per job.")
     ] = 20_000,
     n_jobs: JobsOrAuto = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     format: Format = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -74,11 +78,13 @@ def predict(
     """Write the rows of a table with the predicted path and its probability.
 
     Rows are read, predicted and written in chunks, so files may have any size; only workbooks are
-    read whole. The output is the same for any number of jobs. An output file is written completely
-    or not at all. Numbers and dates that cannot be read count as missing, and their number is told.
+    read whole. The output is the same for any number of jobs or workers. An output file is written
+    completely or not at all. Numbers and dates that cannot be read count as missing, and their
+    number is told.
 
     Example: palmette predict model.palmette new.csv --confidence .8 --out predicted.csv
     """
+    from palmette.base._cluster import started
     from palmette.cli._terminal import require_csv, require_writable
     from palmette.table._predicting import Wishes, predict_chunks
     from palmette.table._sources import TableSource
@@ -103,10 +109,14 @@ def predict(
     source = as_fitted(fitted, source, header, decimal, date_format)
     gc.freeze()  # the model stays: the collector need not visit it again for every chunk
     rows = 0
-    with _progress(out is not None) as show, open_writer(out, excel_safe) as writer:
+    with (
+        started(workers, scheduler) as client,
+        _progress(out is not None) as show,
+        open_writer(out, excel_safe) as writer,
+    ):
         pieces = predict_chunks(
             fitted, source, wishes, rows=chunk_rows, n_jobs=n_jobs, form=writer.form,
-            tell=lambda words: say(words, err=True),
+            tell=lambda words: say(words, err=True), client=client,
         )  # fmt: skip
         with closing(pieces):  # which ends the processes of the jobs
             for piece in pieces:

@@ -55,6 +55,7 @@ def predict_chunks(
     n_jobs: int | None = 1,
     form: Callable[[pd.DataFrame], Any] | None = None,
     tell: Callable[[str], None] | None = None,
+    client: Any = None,
 ) -> Generator[Any, None, None]:
     """Predict a table in chunks: its rows, with columns of predictions.
 
@@ -73,6 +74,8 @@ def predict_chunks(
     tell : callable, optional
         Called with messages for the user: before the first chunk about columns, and after the last
         about rows and values that could not be read.
+    client : distributed.Client, optional
+        The cluster whose workers predict, instead of processes of this machine.
 
     Yields
     ------
@@ -86,7 +89,7 @@ def predict_chunks(
     predictor = _Predictor(model, source.title, wishes, form)
     chunks = _read(model, source, wishes, rows, tell)
     unread = Unread()
-    for result, found in map_in_order(predictor, chunks, n_jobs, tell):
+    for result, found in map_in_order(predictor, chunks, n_jobs, tell, client):
         unread.update(found)
         yield result
     if tell is not None:

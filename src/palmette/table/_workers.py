@@ -6,6 +6,7 @@ import gc
 import pickle
 import signal
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -31,6 +32,7 @@ def map_in_order(
     items: Iterable[Any],
     n_jobs: int | None = 1,
     tell: Callable[[str], None] | None = None,
+    client: Any = None,
 ) -> Iterator[Any]:
     """Yield the results of a function for all items, in their order.
 
@@ -50,6 +52,8 @@ def map_in_order(
         if their copies of the function would take more than 4 GiB.
     tell : callable, optional
         Called with a message if processes are started because `n_jobs` is None.
+    client : distributed.Client, optional
+        The cluster whose workers call the function, instead of processes of this machine.
 
     Examples
     --------
@@ -57,6 +61,9 @@ def map_in_order(
     [1, 2, 3]
     """
     stream = _Stream(items)
+    if client is not None:
+        yield from _on_cluster(client, function, stream)
+        return
     n_processes = effective_n_jobs(-1 if n_jobs is None else n_jobs)
     if n_jobs is None:
         yield from _alone(function, stream, _ALONE)
@@ -239,6 +246,20 @@ def _shared(workers: list[_Worker], stream: _Stream) -> Iterator[Any]:
     stream.end()
 
 
+def _on_cluster(client: Any, function: Callable[[Any], Any], stream: _Stream) -> Iterator[Any]:
+    """Yield the results of all items, which workers of a cluster compute."""
+    from palmette.base._cluster import stream_on
+
+    def items() -> Iterator[bytes]:
+        while stream.has_item():
+            yield pickle.dumps(stream.take(), pickle.HIGHEST_PROTOCOL)
+
+    shown: dict[Any, Any] = {}
+    for answer in stream_on(client, _answer_on_worker, (function,), items()):
+        yield _opened(pickle.loads(answer), shown)
+    stream.end()
+
+
 def _opened(answer: tuple[Any, Exception | None, list[Any]], shown: dict[Any, Any]) -> Any:
     """Return the result of a call, or raise its error, after its warnings."""
     result, error, told = answer
@@ -262,13 +283,21 @@ def _work(pipe: Connection) -> None:
             pipe.send_bytes(_answer(function, pipe.recv_bytes()))
 
 
+_one_at_a_time = threading.Lock()  # the filters of warnings are those of all threads
+
+
+def _answer_on_worker(function: Callable[[Any], Any], item: bytes) -> bytes:
+    with _one_at_a_time, threadpool_limits(1):
+        return _answer(function, item)
+
+
 def _answer(function: Callable[[Any], Any], item: bytes) -> bytes:
     result, found = None, None
     with warnings.catch_warnings(record=True) as told:
         try:
             result = function(pickle.loads(item))
         except Exception as error:
-            error.add_note(f"In a process of --jobs:\n{traceback.format_exc()}")
+            error.add_note(f"In another process:\n{traceback.format_exc()}")
             found = error
     notes = [(w.message, w.category, w.filename, w.lineno) for w in told]
     try:
