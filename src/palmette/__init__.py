@@ -89,7 +89,7 @@ if TYPE_CHECKING:
     from palmette.scoring import HirrScore
     from palmette.table import fit_table, migrate
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "COCOA",
