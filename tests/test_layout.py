@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import sys
 from pathlib import Path
@@ -83,11 +84,14 @@ def files_entered(call: Any) -> set[str]:
         if event == "call" and frame.f_code.co_filename.startswith(folder):
             found.add(frame.f_code.co_filename.removeprefix(folder))
 
+    gc.collect()
+    gc.disable()  # objects of other tests may enter files of their own when they are collected
     sys.setprofile(note)
     try:
         call()
     finally:
         sys.setprofile(None)
+        gc.enable()
     return found
 
 

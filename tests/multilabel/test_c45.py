@@ -69,6 +69,56 @@ def best_gain(X, y, weights, least):
     return best
 
 
+def best_corrected_gain(X, y, weights, least):
+    """The best gain of any feature, less the logarithm of the number of its cuts."""
+    best = 0.0
+    for column in X.T:
+        gains = []
+        for cut in np.unique(column)[:-1]:
+            left = column <= cut
+            if min(weights[left].sum(), weights[~left].sum()) >= least:
+                sides = (entropy(y[side], weights[side]) for side in (left, ~left))
+                gains.append(entropy(y, weights) - sum(sides))
+        if gains:
+            best = max(best, max(gains) - np.log(len(gains)))
+    return best
+
+
+@pytest.mark.parametrize("kind", ["dense", "many zeros"])
+@pytest.mark.parametrize("weighted", ["no", "any"])
+def test_the_correction_counts_the_cuts_of_a_feature(kind, weighted):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(70, 5))
+    if kind != "dense":
+        X[rng.random(X.shape) < 0.6] = 0.0
+    X[:, 0] = X[:, 0] > 0.3  # one cut
+    X = np.float32(X)
+    y = ((X[:, 1] + rng.normal(size=70) > 0) * 2 + (X[:, 0] > 0)).astype(int)
+    weights = np.ones(70) if weighted == "no" else rng.random(70) + 0.2
+    weights = weights / weights.mean()
+    tree = C45Tree(None, smoothing=0.0, mdl_correction=True, random_state=0)
+    tree = tree.fit(X, y, None if weighted == "no" else weights).tree_.tree_
+    path = tree.decision_path(X).toarray().astype(bool)
+    assert tree.node_count > 3
+    n_given_up = 0
+    for node in range(tree.node_count):
+        here = path[:, node]
+        best = best_corrected_gain(X[here], y[here], weights[here], 2.0)
+        if tree.children_left[node] < 0:
+            n_given_up += len(np.unique(y[here])) > 1
+            assert best == pytest.approx(0.0, abs=1e-6)
+            continue
+        column = X[here, tree.feature[node]]
+        left = column <= tree.threshold[node]
+        sides = (entropy(y[here][side], weights[here][side]) for side in (left, ~left))
+        gain = entropy(y[here], weights[here]) - sum(sides)
+        sums = [weights[here][column <= cut].sum() for cut in np.unique(column)[:-1]]
+        total = weights[here].sum()
+        n_cuts = sum(min(each, total - each) >= 2.0 for each in sums)
+        assert gain - np.log(n_cuts) == pytest.approx(best, abs=1e-6)
+    assert n_given_up > 0
+
+
 @pytest.mark.parametrize("kind", ["dense", "many zeros", "flags", "both signs"])
 @pytest.mark.parametrize("weighted", ["no", "whole", "any"])
 def test_every_split_is_one_of_the_best(kind, weighted):

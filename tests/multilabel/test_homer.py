@@ -22,6 +22,9 @@ def test_by_hand():
     np.testing.assert_allclose(soft, [[3 / 4, 1 / 4, 2 / 3, 0]])
     hard = model.set_params(routing="hard").predict_proba([[0.0]])
     np.testing.assert_allclose(hard, [[1, 0, 2 / 3, 0]])
+    # the cluster of b and d is rejected, and both have its score
+    passed_on = model.set_params(routing="mulan").predict_proba([[0.0]])
+    np.testing.assert_allclose(passed_on, [[1, 1 / 4, 2 / 3, 1 / 4]])
 
 
 @pytest.mark.parametrize("n_labels", [2, 3, 5, 13])
@@ -37,6 +40,11 @@ def test_routing_changes_scores_but_no_answer(n_labels, branching):
     assert np.array_equal(model.predict(X), answers)
     assert (hard[answers == 1] >= soft[answers == 1]).all()
     assert (hard[:, :][(hard > 0) & (answers == 0)] <= 0.5).all()
+    passed_on = model.set_params(routing="mulan").predict_proba(X)
+    told = model.predict(X)
+    assert (told >= answers).all()  # ties are positive
+    assert np.array_equal(passed_on[answers == 1], hard[answers == 1])
+    assert (passed_on[told == 0] < 0.5).all()
 
 
 def test_classifiers_of_a_cluster_see_the_rows_with_a_label_there():

@@ -29,12 +29,15 @@ def small(seed=0):
 
 
 @pytest.mark.parametrize("add_features", [False, True])
-def test_it_is_a_logistic_regression_on_the_labels_of_neighbours(add_features):
+@pytest.mark.parametrize("scale", [None, "range"])
+def test_it_is_a_logistic_regression_on_the_labels_of_neighbours(add_features, scale):
     X, Y = small()
-    distances = np.linalg.norm(X[:, None] - X, axis=2) + np.diag(np.full(40, np.inf))
+    X[:, 2] *= 7.0
+    near = X if scale is None else X / np.ptp(X, axis=0)
+    distances = np.linalg.norm(near[:, None] - near, axis=2) + np.diag(np.full(40, np.inf))
     shares = Y[np.argsort(distances, axis=1)[:, :5]].mean(axis=1)
     rows = np.hstack([shares, X]) if add_features else shares
-    model = IBLR(5, add_features, C=1.0).fit(X, Y)
+    model = IBLR(5, add_features, C=1.0, scale=scale).fit(X, Y)
     for j in range(2):
         oracle = LogisticRegression(C=1.0, tol=1e-8).fit(rows, Y[:, j])
         np.testing.assert_allclose(model.models_[j].coef_, oracle.coef_, atol=1e-3)

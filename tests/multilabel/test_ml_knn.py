@@ -47,6 +47,25 @@ def test_counts_are_those_of_a_search_row_by_row(k):
         assert np.array_equal(labels.of(new).toarray(), naive_counts(X, Y, k, new))
 
 
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_features_are_divided_by_their_ranges(as_sparse):
+    rng = np.random.default_rng(0)
+    X, Y, new = rng.normal(size=(30, 3)), rng.random((30, 4)) < 0.4, rng.normal(size=(7, 3))
+    X[:, 1], new[:, 1] = 100.0 * X[:, 1], 100.0 * new[:, 1]
+    X[:, 2] = 5.0  # a constant column tells nothing, whatever new rows have
+    near, near_new = ((each / [np.ptp(X[:, 0]), np.ptp(X[:, 1]), np.inf]) for each in (X, new))
+    rows, others = (sparse.csr_array(X), sparse.csr_array(new)) if as_sparse else (X, new)
+    labels = NeighbourLabels(rows, sparse.csr_array(Y), None, 3, metric="manhattan", scale="range")
+    parts = [counts.toarray() for _, counts in labels.of_training_rows()]
+    assert np.array_equal(np.vstack(parts), naive_counts(near, Y, 3))
+    assert np.array_equal(labels.of(others).toarray(), naive_counts(near, Y, 3, near_new))
+
+
+def test_other_scales_are_refused():
+    with pytest.raises(PalmetteError, match="scale='unit': expected 'range' or None"):
+        MLkNN(scale="unit").fit(X, Y)
+
+
 def test_a_row_is_left_out_among_its_copies():
     X, Y = np.zeros((6, 2)), sparse.csr_array(np.eye(6, dtype=bool))
     _, counts = next(NeighbourLabels(X, Y, None, 3).of_training_rows())

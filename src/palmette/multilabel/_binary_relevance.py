@@ -22,6 +22,7 @@ from palmette.base._multilabel import MultilabelClassifier
 from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.multilabel._c45 import MULAN, j48
 from palmette.multilabel._members import (
     fit_member,
     in_threads,
@@ -143,6 +144,7 @@ class BinaryRelevance(MultilabelClassifier):
             {"estimator": _forest(), "balance": "adasyn"},
             _PAPER,
         ),
+        "mulan": Preset("J48's trees, as in MULAN", {"estimator": j48()}, MULAN),
         "hist-gradient-boosting": Preset(
             "gradient boosting of histogram trees; for rare labels in ThresholdedMultilabel",
             {"estimator": HistGradientBoostingClassifier()},

@@ -58,6 +58,11 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         :math:`f` of a class is replaced by :math:`(n f + s \\, p) / (n + s)`, where :math:`p` is
         its proportion among all rows. Scores of rare classes then differ between pure leaves. With
         values up to one, the majority of two classes is unchanged. C4.5 itself has no smoothing.
+    mdl_correction : bool
+        Whether the gain of a split is reduced by :math:`\\log_2(m) / n`, where :math:`m` is the
+        number of cuts of its feature in a node of weight :math:`n`, as in release 8 of C4.5 and in
+        J48 of Weka: features with many values have to gain more, and splits that gain nothing are
+        left out.
     random_state : int, RandomState or None
         Breaks ties between equally good splits.
 
@@ -83,12 +88,17 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         min_weight: float = 2.0,
         smoothing: float = 0.1,
+        mdl_correction: bool = False,
         random_state: Any = None,
     ) -> None:
         self.confidence = confidence
         self.min_weight = min_weight
         self.smoothing = smoothing
+        self.mdl_correction = mdl_correction
         self.random_state = random_state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({"mdl_correction": False, **state})  # a parameter that files may lack
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> C45Tree:
         """Grow and prune the tree.
@@ -127,7 +137,9 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rows, codes, weights = rows.take(kept), codes[kept], weights[kept]
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         min_weight = self.min_weight * _ALMOST_ONE
-        self.tree_ = grow_tree(rows, codes, weights, self.classes_, min_weight, seed)
+        self.tree_ = grow_tree(
+            rows, codes, weights, self.classes_, min_weight, seed, mdl=bool(self.mdl_correction)
+        )
         if self.confidence is not None:
             _prune(self.tree_.tree_, self.confidence)
         if self.smoothing:
@@ -160,6 +172,14 @@ class C45Tree(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+MULAN = "Tsoumakas, Spyromitros-Xioufis, Vilcek and Vlahavas (2011), MULAN: a Java library"
+
+
+def j48() -> C45Tree:
+    """Return the tree with the settings of J48, the base of the multi-label methods of MULAN."""
+    return C45Tree(smoothing=0.0, mdl_correction=True)
 
 
 def _prune(tree: Any, confidence: float) -> None:
@@ -293,6 +313,8 @@ def grow_tree(
     classes: NDArray[Any],
     min_weight: float,
     seed: int,
+    *,
+    mdl: bool = False,
 ) -> DecisionTreeClassifier:
     """Grow a tree by information gain until leaves are pure or too small to split.
 
@@ -308,6 +330,8 @@ def grow_tree(
         Minimum total weight of the rows in a leaf.
     seed : int
         Breaks ties between equally good cuts.
+    mdl : bool
+        Whether features with many cuts have to gain more; see `C45Tree`.
 
     Returns
     -------
@@ -326,7 +350,7 @@ def grow_tree(
     starts, places, values = rows.columns
     columns = type(rows.columns)(starts, places.copy(), values.copy())  # overwritten by growing
     grown = grow_entropy_tree(
-        columns, codes.astype(np.uint32), amounts, logs, len(classes), float(min_weight), seed
+        columns, codes.astype(np.uint32), amounts, logs, len(classes), float(min_weight), seed, mdl
     )
     return _as_classifier(grown, rows.shape[1], classes)
 

@@ -180,8 +180,8 @@ def _scan(
     margin: float,
     best: _Best,
     key: Word,
-) -> tuple[_Best, bool]:
-    """Score all cuts of a feature in a node; return the best, and whether any cut is allowed.
+) -> tuple[_Best, int]:
+    """Score all cuts of a feature in a node; return the best, and how many cuts are allowed.
 
     If no cut has enough weight on both sides, none has in the descendants of the node.
     """
@@ -198,10 +198,10 @@ def _scan(
             if allowed and score > best.score - margin:
                 low, high = min(value, np.float32(0.0)), max(value, np.float32(0.0))
                 best = _better(best, j, low, high, score, margin, key)
-            return best, allowed
+            return best, int64(allowed)
     for k in range(len(masses)):
         left[k], right[k] = 0.0, masses[k]
-    last, value, first, allowed = np.float32(0.0), np.float32(0.0), True, False
+    last, value, first, n_cuts = np.float32(0.0), np.float32(0.0), True, int64(0)
     place, stop = np.uint64(bounds[0]), np.uint64(bounds[1])
     while place < stop or not past_zeros:
         at_zeros = not past_zeros and (place == stop or columns.values[place] > 0.0)
@@ -212,7 +212,7 @@ def _scan(
             and below >= min_weight
             and total - below >= min_weight
         ):
-            allowed = True
+            n_cuts += 1
             score = low_score + high_score - _x_log_x(below, logs) - _x_log_x(total - below, logs)
             if score > best.score - margin:
                 best = _better(best, j, last, value, score, margin, key)
@@ -234,7 +234,7 @@ def _scan(
         left[c], right[c] = here + weight, there - weight
         below += weight
         place += np.uint64(1)
-    return best, allowed
+    return best, n_cuts
 
 
 @inner(error_model="numpy", inline="always")
@@ -312,20 +312,35 @@ def _choose(
     masses: Sums,
     buffers: Sums,
     min_weight: float,
+    mdl: bool,
     key: Word,
 ) -> tuple[_Best, int]:
-    """Return the best cut of a node, and how many features, moved first, cannot split it."""
-    best = _Best(-1, 0.0, -np.inf, np.uint64(0))
+    """Return the best cut of a node, and how many features, moved first, cannot split it.
+
+    With `mdl` the logarithm of the number of cuts of a feature is subtracted from its score, and a
+    cut without a gain is none.
+    """
+    nothing = _Best(-1, 0.0, -np.inf, np.uint64(0))
     purity = _purity(masses, rows.logs)
     margin = _MIN_IMPROVEMENT * purity[1]
+    best = nothing
+    if mdl:
+        best = _Best(-1, 0.0, purity[0] - _x_log_x(purity[1], rows.logs) + margin, ~np.uint64(0))
     for i in range(n_constant, len(features)):
-        j = int64(features[i])
-        varies = not _is_constant(columns, bounds[j])
-        if varies:
-            best, varies = _scan(
-                columns, j, bounds[j], rows, masses, purity, buffers, min_weight, margin, best, key
+        j, n_cuts = int64(features[i]), int64(0)
+        if not _is_constant(columns, bounds[j]):
+            start = nothing if mdl else best
+            found, n_cuts = _scan(
+                columns, j, bounds[j], rows, masses, purity, buffers, min_weight, margin, start, key
             )
-        if not varies:
+            if not mdl:
+                best = found
+            elif n_cuts:
+                score = found.score - np.log(n_cuts)
+                tied = score > best.score - margin and found.rank > best.rank
+                if score > best.score + margin or tied:
+                    best = _Best(found.feature, found.cut, score, found.rank)
+        if not n_cuts:
             features[i], features[n_constant] = features[n_constant], features[i]
             n_constant += 1
     return best, n_constant
@@ -353,6 +368,7 @@ def grow_entropy_tree(
     n_classes: int,
     min_weight: float,
     seed: int,
+    mdl: bool,
 ) -> EntropyTree:
     """Grow a tree until leaves are pure or too small to split.
 
@@ -370,6 +386,8 @@ def grow_entropy_tree(
         Minimum total weight of the rows in a leaf.
     seed : int
         Breaks ties between equally good cuts.
+    mdl : bool
+        Whether features with many cuts have to gain more.
 
     Returns
     -------
@@ -424,6 +442,7 @@ def grow_entropy_tree(
             masses[node],
             buffers,
             min_weight,
+            mdl,
             keys[n_tasks],
         )
         if best.feature < 0:

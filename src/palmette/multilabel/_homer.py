@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,12 @@ from palmette.base._fitting import check_weights
 from palmette.base._grow import GrownTree, grow_class_tree
 from palmette.base._label_sets import encode_label_sets, read_label_sets
 from palmette.base._multilabel import MultilabelClassifier
+from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._pictures import FittedHTML
 from palmette.labels._labels import NodeLabels
 from palmette.multilabel._balanced_k_means import BalancedKMeans, LabelSetProblem
+from palmette.multilabel._c45 import MULAN, j48
 from palmette.multilabel._members import (
     fit_member,
     in_threads,
@@ -30,6 +32,7 @@ from palmette.multilabel._members import (
     positive_proba,
     rows_to_predict,
     rows_to_share,
+    ties_to_positive,
 )
 
 
@@ -195,10 +198,12 @@ class HOMER(MultilabelClassifier):
         Number of clusters that a cluster is divided into.
     estimator : classifier, optional
         Base estimator; `C45Tree` by default.
-    routing : {"soft", "hard"}
+    routing : {"soft", "hard", "mulan"}
         How the probabilities :math:`p_1, \\ldots, p_d` along the path to a label are combined.
         "soft": the score is their minimum. "hard", as first published: the score is :math:`p_d` if
-        all others are above one half, else 0. The predictions are the same.
+        all others are above one half, else 0. "mulan", as in the library of the authors: the score
+        is the first :math:`p_i`, for i < d, that is below one half; if there is none,
+        :math:`p_d`, or 0 if that is below one half. The predictions are the same, up to ties.
     hierarchy : Hierarchy, learner of one, or None
         Ancestors of labels are labels too, and predictions are coherent; clusters are then clusters
         of nodes. None: taken from y.
@@ -232,12 +237,21 @@ class HOMER(MultilabelClassifier):
     True
     """
 
+    preset, presets = classmethod(preset), classmethod(presets)
+    _presets: ClassVar = {
+        "mulan": Preset(
+            "J48's trees, and the scores of rejected clusters, as in MULAN",
+            {"estimator": j48(), "routing": "mulan"},
+            MULAN,
+        )
+    }
+
     def __init__(
         self,
         branching: int = 4,
         estimator: Any = None,
         *,
-        routing: Literal["soft", "hard"] = "soft",
+        routing: Literal["soft", "hard", "mulan"] = "soft",
         hierarchy: Any = None,
         decoding: Any = "auto",
         n_jobs: int | None = None,
@@ -250,8 +264,8 @@ class HOMER(MultilabelClassifier):
 
     def _check_parameters(self) -> None:
         self._partition().check()
-        if self.routing not in ("soft", "hard"):
-            raise PalmetteError(f"routing={self.routing!r}: expected 'soft' or 'hard'.")
+        if self.routing not in ("soft", "hard", "mulan"):
+            raise PalmetteError(f"routing={self.routing!r}: expected 'soft', 'hard' or 'mulan'.")
 
     def _partition(self) -> BalancedKMeans:
         return BalancedKMeans(self.branching)
@@ -308,15 +322,20 @@ class HOMER(MultilabelClassifier):
                 above = reached.pop(choice.cluster)[:, None]
                 if self.routing == "soft":
                     found = np.minimum(found, above)
+                elif self.routing == "mulan":  # rejected clusters pass their score on
+                    found = np.where(above >= 0.5, found, above)
+                at_labels = found
+                if self.routing == "mulan":
+                    at_labels = np.where((above >= 0.5) & (found < 0.5), 0.0, found)
                 if not choice.children:
-                    scores[:, choice.labels] = found
-                for child, share in zip(choice.children, found.T, strict=False):
+                    scores[:, choice.labels] = at_labels
+                for k, child in enumerate(choice.children):
                     group = self.tree_.groups[child]
                     if len(group) == 1:  # a cluster of one label
-                        scores[:, group[0]] = share
+                        scores[:, group[0]] = at_labels[:, k]
                     else:
-                        reached[child] = share
-        return scores
+                        reached[child] = found[:, k]
+        return ties_to_positive(scores) if self.routing == "mulan" else scores
 
     def _levels(self) -> list[list[int]]:
         """Return the indices of the choices by depth."""
@@ -330,7 +349,9 @@ class HOMER(MultilabelClassifier):
 
     def _rows_at(self, reached: FloatArray) -> NDArray[np.intp] | None:
         """Return the rows that a cluster is evaluated for, None for all."""
-        return np.flatnonzero(reached > 0.5) if self.routing == "hard" else None
+        if self.routing == "soft":
+            return None
+        return np.flatnonzero(reached > 0.5 if self.routing == "hard" else reached >= 0.5)
 
 
 def _choices_of(tree: GrownTree) -> list[_Choice]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import comb
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,9 @@ from sklearn.utils import check_random_state
 
 from palmette._arrays import FloatArray
 from palmette.base._multilabel import MultilabelClassifier
+from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
+from palmette.multilabel._c45 import MULAN, j48
 from palmette.multilabel._members import (
     class_proba,
     fit_member,
@@ -87,6 +89,15 @@ class RAkEL(MultilabelClassifier):
     >>> RAkEL(k=2, random_state=0).fit(X, y).predict([[0.0], [1.3]]) == [{"a"}, {"b", "c"}]
     True
     """
+
+    preset, presets = classmethod(preset), classmethod(presets)
+    _presets: ClassVar = {
+        "mulan": Preset(
+            "J48's trees and hard votes, as in MULAN",
+            {"estimator": j48(), "voting": "hard"},
+            MULAN,
+        )
+    }
 
     def __init__(
         self,
