@@ -50,6 +50,8 @@ def test_help_of_a_command_fits_the_terminal(palmette, name):
     result = palmette(name, "--help")
     assert result.exit_code == 0
     assert max(map(len, result.stdout.splitlines())) <= 80
+    assert "<bool>" not in result.stdout
+    assert "list[" not in result.stdout
 
 
 def test_readme_names_only_options_that_exist():

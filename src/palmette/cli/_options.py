@@ -6,10 +6,12 @@ names that they have in the public function to which the command hands them.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from palmette._text import visible
 from palmette.exceptions import PalmetteError
@@ -19,130 +21,163 @@ if TYPE_CHECKING:
     from palmette.table import TableModel
     from palmette.table._sources import TableSource
 
+# ---------------------------------------------------------------------- the help of a command
+
+
+class Command(TyperCommand):
+    """A command whose help has no types of flags, and for lists the type of one element."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters; newer versions of Typer ask them for the type in the help."""
+        return [with_plain_type(each) for each in super().get_params(ctx)]
+
+
+def with_plain_type(parameter: Any) -> Any:
+    """Return a parameter that shows ``<str>`` for a list of strings, and nothing for a flag."""
+    show = getattr(parameter, "display_type", None)
+    if show is not None:
+        plain = re.compile(r"list\[(.*)\]")
+        is_flag = getattr(parameter, "is_flag", False)
+        parameter.display_type_rich = lambda ctx: None if is_flag else plain.sub(r"\1", show(ctx))
+    return parameter
+
+
 # ---------------------------------------------------------------------- tables
 
 TableFile = Annotated[
     str,
     typer.Argument(
-        help="CSV, TSV, JSON lines, Parquet or Excel, compressed or not, or a folder of such "
-        "files; - for standard input."
+        help="A CSV, TSV, JSON lines, Parquet or Excel file, compressed or not, or a folder of "
+        "such files. Use - for standard input."
     ),
 ]
 TableFiles = Annotated[
     list[str],
     typer.Argument(
-        help="CSV, TSV, JSON lines, Parquet or Excel, compressed or not: one file or several parts "
-        "of a table, or a folder of such files; - for standard input."
+        help="One or more CSV, TSV, JSON lines, Parquet or Excel files with the parts of one "
+        "table, compressed or not, or a folder of such files. Use - for standard input."
     ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        help="csv, tsv, jsonl, parquet or excel, if the file has no such suffix; annif for a "
-        "corpus of texts and subjects."
+        help="Format of the table if its suffix does not tell: csv, tsv, jsonl, parquet or excel, "
+        "or annif for a corpus of texts and subjects."
     ),
 ]
-Encoding = Annotated[str | None, typer.Option(help="Encoding of text, such as latin-1.")]
-Delimiter = Annotated[str | None, typer.Option(help="Delimiter of the cells of a CSV file.")]
-Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook; the first by default.")]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of the text, such as latin-1.")]
+Delimiter = Annotated[str | None, typer.Option(help="Delimiter between the cells of a CSV file.")]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of a workbook; the first one by default.")]
 Decimal = Annotated[
     list[str] | None,
     typer.Option(
-        help="Decimal mark of numbers, . or ,; NAME=, for one column, repeatable. Found if not "
-        "given."
+        help="Decimal mark of numbers, . or , (NAME=, for one column; repeatable). It is detected "
+        "by default."
     ),
 ]
 DateFormat = Annotated[
     list[str] | None,
     typer.Option(
-        help="Format of dates, such as %d.%m.%Y; NAME=FORMAT for one column, repeatable. Found if "
-        "not given."
+        help="Format of dates, such as %d.%m.%Y (NAME=FORMAT for one column; repeatable). It is "
+        "detected by default."
     ),
 ]
 Header = Annotated[
     bool,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line has the names of columns; else they are col1, col2, ...",
+        help="Whether the first line has the column names. Without a header the columns are named "
+        "col1, col2, ...",
     ),
 ]
 HeaderAsFitted = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line has the names of columns; by default as in palmette fit.",
+        help="Whether the first line has the column names; by default as in palmette fit.",
     ),
 ]
 SkipBadRows = Annotated[
     bool,
     typer.Option(
-        "--skip-bad-rows", help="Skip rows that cannot be read, and count them, without an error."
+        "--skip-bad-rows",
+        help="Skip and count rows that cannot be read, instead of stopping with an error.",
     ),
 ]
 BadRowsFile = Annotated[
     Path | None,
-    typer.Option("--bad-rows", help="Skip such rows, and write them with line and reason: .csv."),
+    typer.Option(
+        "--bad-rows",
+        help="Skip such rows and write them to this .csv file, with line number and reason.",
+    ),
 ]
 ColumnNames = Annotated[
     list[str] | None,
     typer.Option(
-        "--map", help="COLUMN=NAME: a column of the model and its name in the table; repeatable."
+        "--map", help="COLUMN=NAME: a column of the model and its name in this table; repeatable."
     ),
 ]
 
 # ---------------------------------------------------------------------- targets
 
 _TARGET = typer.Option(
-    help="Column to predict; several (a,b,c, or repeated) are the levels of a path."
+    help="Column to predict. Several columns (a,b,c, or the option repeated) are the levels of a "
+    "path."
 )
 Target = Annotated[list[str], _TARGET]
 OptionalTarget = Annotated[list[str] | None, _TARGET]
 Separator = Annotated[
     str | None,
     typer.Option(
-        help="Splits target cells into paths, exactly as given, such as ' > '; found if not "
-        "given; '' for plain names."
+        help="Separator that splits target cells into paths, used exactly as given, such as ' > "
+        "'. It is detected by default; '' means that cells are plain names."
     ),
 ]
 LabelsSeparator = Annotated[
-    str | None, typer.Option(help="Splits target cells with several labels, such as ';'.")
+    str | None, typer.Option(help="Separator between several labels in a target cell, such as ';'.")
 ]
 
 # ---------------------------------------------------------------------- models and fits
 
-ModelFile = Annotated[Path, typer.Argument(help="A model file written by palmette fit.")]
+ModelFile = Annotated[Path, typer.Argument(help="Model file written by palmette fit.")]
 Trusted = Annotated[
     list[str] | None,
-    typer.Option("--trust", help="A type of another library that the model may load; repeatable."),
+    typer.Option(
+        "--trust", help="Type of another library that the model file may load; repeatable."
+    ),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A parameter of the model or method, as KEY=VALUE; repeatable."),
+    typer.Option("--set", help="Parameter of the model or method, as KEY=VALUE; repeatable."),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", help="Number of parallel jobs; -1 for all cores.")
+    int, typer.Option("--jobs", "-j", help="Number of parallel jobs; -1 uses all cores.")
 ]
 JobsOrAuto = Annotated[
     int | None,
     typer.Option(
         "--jobs",
         "-j",
-        help="Number of parallel jobs; -1 for all cores. By default all cores if the table is "
-        "large, else 1.",
+        help="Number of parallel jobs; -1 uses all cores. By default all cores are used for large "
+        "tables, and one for small ones.",
     ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(help="Start this number of worker processes (Dask), which share the work."),
+    typer.Option(help="Start this number of Dask worker processes and share the work among them."),
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option(help="Use the workers of a Dask cluster: its address, such as tcp://host:8786."),
+    typer.Option(
+        help="Address of a running Dask scheduler whose workers are used, such as tcp://host:8786."
+    ),
 ]
 Resume = Annotated[
     Path | None,
-    typer.Option(help="File that stores finished fits, so that an interrupted run can continue."),
+    typer.Option(
+        help="File that stores finished fits, so that an interrupted run can be continued."
+    ),
 ]
 DrawnLines = Annotated[int, typer.Option(help="Approximate number of lines of the drawing.")]
 
@@ -151,7 +186,7 @@ ExcelSafe = Annotated[
     bool,
     typer.Option(
         "--excel-safe",
-        help="Put ' before cells of CSV and TSV files that a spreadsheet takes for formulas.",
+        help="Put ' before cells of CSV and TSV output that a spreadsheet would take for formulas.",
     ),
 ]
 

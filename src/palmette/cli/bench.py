@@ -19,34 +19,39 @@ __all__ = ["command", "find_checkout", "run_bench"]
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(help="The paper, such as h-ada-mh.")] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="Name all papers.")] = False,
+    name: Annotated[str | None, typer.Argument(help="Name of the paper, such as h-ada-mh.")] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="List all papers.")] = False,
     data: Annotated[
-        str | None, typer.Option(help="Some of its data sets, joined by commas.")
+        str | None, typer.Option(help="Use only these of its data sets, separated by commas.")
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Rounds, for a quick look at papers on boosting.")
+        int | None, typer.Option(min=1, help="Number of boosting rounds, for a short run.")
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A look at small sets that takes less than two minutes.")
+        bool,
+        typer.Option(
+            "--quick", help="Use only small data sets, which takes less than two minutes."
+        ),
     ] = False,
     splits: Annotated[
-        int | None, typer.Option(min=1, help="Random splits of papers that have them.")
+        int | None, typer.Option(min=1, help="Number of random splits, for papers that use them.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the models.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     jobs: Annotated[
         int,
-        typer.Option("--jobs", "-j", "--n-jobs", help="Threads of the models; -1 for all cores."),
+        typer.Option("--jobs", "-j", "--n-jobs", help="Number of threads; -1 uses all cores."),
     ] = 1,
     resume: Annotated[
         Path | None,
-        typer.Option(help="File that keeps finished fits: a killed run goes on from it."),
+        typer.Option(
+            help="File that stores finished fits, so that an interrupted run can be continued."
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the tables (.md, .json) and the figures (.png).")
     ] = None,
 ) -> None:
-    """Make the tables and figures of a paper again, ours beside the published ones.
+    """Reproduce the tables and figures of a paper, beside the published values.
 
     Example: palmette bench soshf --quick
     """

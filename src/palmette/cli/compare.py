@@ -37,12 +37,12 @@ def compare(
     data: Annotated[
         list[str],
         typer.Argument(
-            help="Data sets: 'stdlib', 'digits', names of the data home (palmette datasets), or "
-            "tables (CSV, TSV, JSON lines, Parquet, Excel)."
+            help="Data sets: 'stdlib', 'digits', names of data sets in the data home (see "
+            "palmette datasets), or tables (CSV, TSV, JSON lines, Parquet or Excel)."
         ),
     ],
     models: Annotated[
-        str, typer.Option(help="Models, separated by commas (palmette models).")
+        str, typer.Option(help="Names of models, separated by commas (see palmette models).")
     ] = "flat,local-per-node,local-per-parent,local-per-level",
     metrics: Annotated[
         str, typer.Option(help="Scores, separated by commas; the first one ranks the models.")
@@ -53,7 +53,9 @@ def compare(
     n_splits: Annotated[
         int | None,
         typer.Option(
-            "--splits", min=1, help="Number of random splits, instead of the published split."
+            "--splits",
+            min=1,
+            help="Number of random splits that are used instead of the published split.",
         ),
     ] = None,
     test_size: Annotated[float, typer.Option(help="Share of test rows in a random split.")] = 0.3,
@@ -70,13 +72,13 @@ def compare(
         ),
     ] = "nemenyi",
     control: Annotated[
-        str | None, typer.Option(help="Test all models against this one instead of all pairs.")
+        str | None, typer.Option(help="Compare all models with this one, instead of all pairs.")
     ] = None,
     alpha: Annotated[float, typer.Option(help="Significance level of the tests.")] = 0.05,
     out: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Write results: .json, .md or .csv, or a folder for all of them and the diagram; "
+            help="File to write: .json, .md or .csv; or a folder for all of them and the diagram; "
             "repeatable."
         ),
     ] = None,

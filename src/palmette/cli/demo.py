@@ -21,9 +21,7 @@ _LINE = re.compile(r"(?P<node>.*)  (?P<score>\d\.\d\d|–) of (?P<rows>\d+)(?P<m
 
 
 def demo(
-    svg: Annotated[
-        Path | None, typer.Option(help="Also write the output as a picture: .svg.")
-    ] = None,
+    svg: Annotated[Path | None, typer.Option(help="Also write the output to an .svg file.")] = None,
     seed: Seed = 0,
 ) -> None:
     """Fit models on Python's own docstrings, and show their scores and the class hierarchy.

@@ -36,16 +36,25 @@ _ROWS = 2**22  # rows times labels at a time
 
 
 def command(
-    model: Annotated[Path, typer.Argument(help="File of the model, .palmette.")],
-    table: Annotated[str, typer.Argument(help="The table, with the target; - for standard input.")],
+    model: Annotated[Path, typer.Argument(help="Model file written by palmette fit.")],
+    table: Annotated[
+        str, typer.Argument(help="Table with the target column. Use - for standard input.")
+    ],
     k: Annotated[
-        list[int] | None, typer.Option("--k", help="Numbers of best labels; by default 1, 3 and 5.")
+        list[int] | None,
+        typer.Option(
+            "--k",
+            help="Number of best labels that are evaluated; repeatable. By default 1, 3 and 5.",
+        ),
     ] = None,
     train: Annotated[
         str | None,
-        typer.Option(help="The training table: rare labels then count more (PSP@k)."),
+        typer.Option(
+            help="Training table, from which propensities are estimated: rare labels then count "
+            "more (PSP@k)."
+        ),
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="Write all figures: .json.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write all results to a .json file.")] = None,
     renamed: ColumnNames = None,
     format: Format = None,
     encoding: Encoding = None,

@@ -46,21 +46,25 @@ _TERMINATED = 143  # exit code after SIGTERM
 def fit(
     table: TableFiles,
     target: Target,
-    out: Annotated[Path, typer.Option(help="File of the model, .palmette.")] = Path(
+    out: Annotated[Path, typer.Option(help="Model file to write: .palmette.")] = Path(
         "model.palmette"
     ),
     hierarchy: Annotated[
         str | None,
         typer.Option(
-            help="File of the taxonomy, or learn, learn:bhc, learn:mf-tree, learn:agglomerative "
-            "...; by default the paths of the target."
+            help="Taxonomy file; or learn, or learn:METHOD with a method of palmette learn, such "
+            "as learn:bhc. By default the paths in the target are used."
         ),
     ] = None,
     model: Annotated[
-        str, typer.Option(help="A name (palmette models), or auto: the best of a tournament.")
+        str,
+        typer.Option(
+            help="Name of a model (see palmette models), or auto for the best one by "
+            "cross-validation."
+        ),
     ] = "auto",
     time: Annotated[
-        float, typer.Option(help="Limit in seconds for everything; 0 for no limit.")
+        float, typer.Option(help="Time limit in seconds for the whole command; 0 means no limit.")
     ] = 60.0,
     settings: Settings = None,
     separator: Separator = None,
@@ -69,27 +73,36 @@ def fit(
         list[str] | None,
         typer.Option(
             "--column",
-            help="NAME=KIND, if the kind is guessed wrong: text, category, number or date.",
+            help="NAME=KIND sets the kind of a column if it is not detected correctly: text, "
+            "category, number or date; repeatable.",
         ),
     ] = None,
     drop: Annotated[
-        list[str] | None, typer.Option(help="A column that is not used; repeatable.")
+        list[str] | None, typer.Option(help="Column that is not used; repeatable.")
     ] = None,
-    text: Annotated[str, typer.Option(help="Features of texts: tfidf or hashing.")] = "tfidf",
-    folds: Annotated[int, typer.Option(help="Folds of cross-validation; 0 for none.")] = 3,
+    text: Annotated[
+        str, typer.Option(help="Features of text columns: tfidf or hashing.")
+    ] = "tfidf",
+    folds: Annotated[
+        int, typer.Option(help="Number of cross-validation folds; 0 means no cross-validation.")
+    ] = 3,
     calibrate: Annotated[
-        str | None, typer.Option(help="Calibrate probabilities: isotonic, sigmoid or temperature.")
+        str | None,
+        typer.Option(help="Method to calibrate probabilities: isotonic, sigmoid or temperature."),
     ] = None,
     coverage: Annotated[
         float | None,
-        typer.Option(help="Also predict sets that contain the truth with this probability."),
+        typer.Option(help="Also predict sets that contain the true label with this probability."),
     ] = None,
     search: Annotated[
         bool,
-        typer.Option("--search", help="Also search the parameters of the best two models."),
+        typer.Option("--search", help="Also search over the parameters of the two best models."),
     ] = False,
     class_weight: Annotated[
-        str, typer.Option(help="Weights of labels: balanced (all weigh the same) or none.")
+        str,
+        typer.Option(
+            help="Class weights: balanced (all labels have the same total weight) or none."
+        ),
     ] = "none",
     use_labels: Annotated[
         bool,
@@ -102,11 +115,11 @@ def fit(
     ] = None,
     memory: Annotated[
         float | None,
-        typer.Option(help="GiB of memory to use, about; by default half of what is free."),
+        typer.Option(help="Approximate memory to use, in GiB; by default half of the free memory."),
     ] = None,
     scratch: Annotated[
         Path | None,
-        typer.Option(help="Folder for features of a table that is larger than the memory."),
+        typer.Option(help="Folder for the features of a table that does not fit in memory."),
     ] = None,
     seed: Seed = 0,
     n_jobs: Jobs = 1,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from palmette.cli._options import DrawnLines, ExcelSafe, say
+from palmette.cli._options import Command, DrawnLines, ExcelSafe, say, with_plain_type
 
 if TYPE_CHECKING:
     from palmette.hierarchy._hierarchy import Hierarchy
@@ -18,6 +18,10 @@ __all__ = ["app", "check", "diff", "show"]
 
 class _ShowByDefault(TyperGroup):
     """A group whose default command is `show`: `palmette hierarchy FILE`."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options of the group."""
+        return [with_plain_type(each) for each in super().get_params(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Insert `show` if no command is named."""
@@ -34,24 +38,26 @@ app = typer.Typer(
     "Example: palmette hierarchy taxonomy.txt",
 )
 
-_File = Annotated[Path, typer.Argument(help="A hierarchy in any format that palmette reads.")]
-_Format = Annotated[str | None, typer.Option(help="Format of the file, if it is not recognized.")]
+_File = Annotated[Path, typer.Argument(help="Hierarchy file in any format that Palmette reads.")]
+_Format = Annotated[
+    str | None, typer.Option(help="Format of the file if it is not detected correctly.")
+]
 _Root = Annotated[
-    str | None, typer.Option(help="Name of a new root above several nodes without a parent.")
+    str | None, typer.Option(help="Name of the root that is added if several nodes have no parent.")
 ]
 _Language = Annotated[
     str | None,
     typer.Option(
-        help="Language of labels in a thesaurus, as fi; several, as fi,sv, by preference."
+        help="Language of the labels of a thesaurus, such as fi, or fi,sv in order of preference."
     ),
 ]
 _Scheme = Annotated[
     list[str] | None,
-    typer.Option(help="Concept scheme of a thesaurus to read, by URI or title; may be repeated."),
+    typer.Option(help="Concept scheme of the thesaurus to read, by URI or title; repeatable."),
 ]
 
 
-@app.command("show")
+@app.command("show", cls=Command)
 def show(
     file: _File,
     format: _Format = None,
@@ -62,8 +68,8 @@ def show(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Write it as .json, .nwk, .dot, .txt, .edges, .csv, .svg, .html, or SKOS: .ttl, "
-            ".rdf, .nt, .jsonld."
+            help="File to write: .json, .nwk, .dot, .txt, .edges, .csv, .svg or .html, or SKOS as "
+            ".ttl, .rdf, .nt or .jsonld."
         ),
     ] = None,
     excel_safe: ExcelSafe = False,
@@ -120,7 +126,7 @@ def _note_vocabulary(hierarchy: Hierarchy, language: str | None) -> None:
         )
 
 
-@app.command("check")
+@app.command("check", cls=Command)
 def check(
     file: _File,
     format: _Format = None,
@@ -128,7 +134,7 @@ def check(
     language: _Language = None,
     scheme: _Scheme = None,
     notes: Annotated[
-        int, typer.Option(min=0, help="Maximum number of printed notes of each kind.")
+        int, typer.Option(min=0, help="Maximum number of notes of each kind that are printed.")
     ] = 5,
 ) -> None:
     """Print statistics of a hierarchy and every fault with its line; exit code 2 for faults.
@@ -145,14 +151,14 @@ def check(
         raise typer.Exit(2)
 
 
-@app.command("diff")
+@app.command("diff", cls=Command)
 def diff(
     old: _File,
     new: _File,
     out: Annotated[
-        Path | None, typer.Option(help="Write the map: .csv; by default it is printed.")
+        Path | None, typer.Option(help="Write the map to a .csv file; by default it is printed.")
     ] = None,
-    separator: Annotated[str, typer.Option(help="Separator of the names of a path.")] = " > ",
+    separator: Annotated[str, typer.Option(help="Separator between the names of a path.")] = " > ",
     excel_safe: ExcelSafe = False,
 ) -> None:
     """Compare two versions of a taxonomy, and propose the map that `palmette migrate` takes.

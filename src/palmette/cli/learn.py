@@ -43,22 +43,24 @@ def learn(
     data: Annotated[
         str,
         typer.Argument(
-            help="A table (CSV, TSV, JSON lines, Parquet, Excel; - for standard input), 'stdlib', "
-            "'digits', or a name of the data home (palmette datasets)."
+            help="A table (CSV, TSV, JSON lines, Parquet or Excel; - for standard input), "
+            "'stdlib', 'digits', or the name of a data set in the data home (see palmette "
+            "datasets)."
         ),
     ],
     target: OptionalTarget = None,
     method: Annotated[
         str,
         typer.Option(
-            help="agglomerative, balanced, bhc, dependence, label-embedding, mf-tree, nmf, random "
-            "or relaxed; homer for several labels per row."
+            help="Method: agglomerative, balanced, bhc, dependence, label-embedding, mf-tree, "
+            "nmf, random or relaxed; homer for several labels per row."
         ),
     ] = "bhc",
     separator: Separator = None,
     labels_separator: LabelsSeparator = None,
     compare: Annotated[
-        Path | None, typer.Option(help="A hierarchy file over the same classes, to compare with.")
+        Path | None,
+        typer.Option(help="Hierarchy file over the same classes that the result is compared with."),
     ] = None,
     settings: Settings = None,
     lines: DrawnLines = 40,
@@ -67,7 +69,7 @@ def learn(
     out: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Write it as .json, .nwk, .dot, .txt, .edges, .csv, .svg or .html; repeatable."
+            help="File to write: .json, .nwk, .dot, .txt, .edges, .csv, .svg or .html; repeatable."
         ),
     ] = None,
     excel_safe: ExcelSafe = False,

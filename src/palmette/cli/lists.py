@@ -32,7 +32,7 @@ def models() -> None:
 
 def datasets(
     group: Annotated[
-        str | None, typer.Option(help="Only this group, such as 'multilabel'.")
+        str | None, typer.Option(help="List only this group, such as 'multilabel'.")
     ] = None,
 ) -> None:
     """List the embedded data sets and those of the data home.

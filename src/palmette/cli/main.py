@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from palmette._text import visible
+from palmette.cli._options import Command, with_plain_type
 from palmette.cli.bench import command as bench
 from palmette.cli.compare import compare
 from palmette.cli.compile import command as compile_kernels
@@ -136,6 +137,10 @@ def _terminate(number: int, frame: object) -> NoReturn:
 class _Commands(TyperGroup):
     """The group of all commands, with one place that handles their errors."""
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options of all commands."""
+        return [with_plain_type(each) for each in super().get_params(ctx)]
+
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         with exit_on_error(debug=ctx.params["debug"]):
@@ -169,7 +174,8 @@ def _common(
         ),
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Show the traceback of an error; for any command.")
+        bool,
+        typer.Option("--debug", help="Show the traceback of an error; works with every command."),
     ] = False,
 ) -> None:
     pass
@@ -187,12 +193,12 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     compare,
 )
 for _command in _COMMANDS:
-    app.command(_command.__name__)(_command)
-app.command("eval")(evaluate)
-app.command("bench")(bench)
-app.command("compile")(compile_kernels)
-app.command("models")(models)
-app.command("datasets")(datasets)
+    app.command(_command.__name__, cls=Command)(_command)
+app.command("eval", cls=Command)(evaluate)
+app.command("bench", cls=Command)(bench)
+app.command("compile", cls=Command)(compile_kernels)
+app.command("models", cls=Command)(models)
+app.command("datasets", cls=Command)(datasets)
 app.add_typer(hierarchy, name="hierarchy")
 
 

@@ -37,19 +37,21 @@ def migrate(
         Path | None,
         typer.Option(
             "--map",
-            help="CSV with the columns old, new and, optionally, kind: paths before and now.",
+            help="CSV file with the columns old and new, the paths before and after the change, "
+            "and optionally kind.",
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the new model: .palmette.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Model file to write: .palmette.")] = None,
     table: Annotated[
         str | None,
-        typer.Option(help="Labelled rows; only the nodes that need them are fitted."),
+        typer.Option(help="Table with labelled rows; only the nodes that need rows are fitted."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would change, and write nothing.")
+        bool, typer.Option("--dry-run", help="Print what would change without writing anything.")
     ] = False,
     report: Annotated[
-        Path | None, typer.Option(help="Write one line per changed node: .csv, .tsv or .jsonl.")
+        Path | None,
+        typer.Option(help="Write one line per changed node to a .csv, .tsv or .jsonl file."),
     ] = None,
     separator: Separator = None,
     format: Format = None,

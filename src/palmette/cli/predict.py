@@ -45,20 +45,28 @@ def predict(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Write .csv, .tsv, .jsonl or .parquet; by default CSV on the standard output."
+            help="File to write: .csv, .tsv, .jsonl or .parquet. By default CSV is written to "
+            "standard output."
         ),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Number of best labels.")] = 1,
+    top: Annotated[
+        int, typer.Option(min=1, help="Number of labels to write per row, best first.")
+    ] = 1,
     confidence: Annotated[
         float | None,
-        typer.Option(min=0.0, max=1.0, help="Also the deepest node with this probability."),
+        typer.Option(
+            min=0.0, max=1.0, help="Also write the deepest node with at least this probability."
+        ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Also the reasons for the prediction.")
+        bool, typer.Option("--explain", help="Also write what the prediction is based on.")
     ] = False,
     rename: ColumnNames = None,
     chunk_rows: Annotated[
-        int, typer.Option(min=1, help="Number of rows in memory at a time, per job.")
+        int,
+        typer.Option(
+            min=1, help="Number of rows per chunk, of which each job holds one in memory."
+        ),
     ] = 20_000,
     n_jobs: JobsOrAuto = None,
     workers: Workers = None,
@@ -79,8 +87,8 @@ def predict(
 
     Rows are read, predicted and written in chunks, so files may have any size; only workbooks are
     read whole. The output is the same for any number of jobs or workers. An output file is written
-    completely or not at all. Numbers and dates that cannot be read count as missing, and their
-    number is told.
+    completely or not at all. Numbers and dates that cannot be read count as missing; a note says
+    how many.
 
     Example: palmette predict model.palmette new.csv --confidence .8 --out predicted.csv
     """

@@ -45,28 +45,40 @@ def report(
         list[str],
         typer.Argument(
             metavar="MODEL [MODEL] TABLE",
-            help="One model file, or two to compare, and the table: CSV, TSV, JSON lines, Parquet "
-            "or Excel, compressed or not; - for standard input.",
+            help="One model file, or two to compare, followed by the table: CSV, TSV, JSON lines, "
+            "Parquet or Excel, compressed or not. Use - for standard input.",
         ),
     ],
-    html: Annotated[Path | None, typer.Option(help="Write one self-contained page: .html.")] = None,
-    json: Annotated[Path | None, typer.Option(help="Write all figures: .json.")] = None,
-    md: Annotated[Path | None, typer.Option(help="Write a short text: .md.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write one self-contained .html page.")] = None,
+    json: Annotated[Path | None, typer.Option(help="Write all results to a .json file.")] = None,
+    md: Annotated[Path | None, typer.Option(help="Write a short summary to an .md file.")] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
     language: Annotated[
-        str | None, typer.Option(help="Language of the labels of a thesaurus, as fi or fi,sv.")
+        str | None,
+        typer.Option(
+            help="Language of the labels of a thesaurus, such as fi, or fi,sv in order of "
+            "preference."
+        ),
     ] = None,
     precision: Annotated[
         float,
-        typer.Option(help="Wanted share of correct answers among those accepted automatically."),
+        typer.Option(
+            help="Required share of correct predictions among those that are accepted "
+            "automatically."
+        ),
     ] = 0.95,
     train: Annotated[
         str | None,
-        typer.Option(help="The training table: a flat linear model is fitted on it, to compare."),
+        typer.Option(help="Training table, on which a flat linear model is fitted for comparison."),
     ] = None,
     renamed: ColumnNames = None,
     n_bootstrap: Annotated[
-        int, typer.Option("--bootstrap", min=0, help="Resamples for the intervals; 0 for none.")
+        int,
+        typer.Option(
+            "--bootstrap",
+            min=0,
+            help="Number of bootstrap samples for the intervals; 0 means no intervals.",
+        ),
     ] = 500,
     seed: Seed = 0,
     format: Format = None,

@@ -40,25 +40,29 @@ def review(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Write .csv, .tsv, .jsonl or .parquet; by default, without --html, CSV on the "
-            "standard output."
+            help="File to write: .csv, .tsv, .jsonl or .parquet. Without --out and --html, CSV is "
+            "written to standard output."
         ),
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="Write one self-contained page: .html.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write one self-contained .html page.")] = None,
     folds: Annotated[
         int,
         typer.Option(
-            min=0, help="Folds of the table; 0 for the model as it is, on rows it has not seen."
+            min=0,
+            help="Number of folds; 0 uses the model as it is, on rows that it was not fitted on.",
         ),
     ] = 5,
     time: Annotated[
-        float, typer.Option(min=0.0, help="Approximate limit in seconds; 0 for no limit.")
+        float, typer.Option(min=0.0, help="Approximate time limit in seconds; 0 means no limit.")
     ] = 0.0,
     top: Annotated[
-        int, typer.Option(min=0, help="Maximum number of rows per finding; 0 for all.")
+        int, typer.Option(min=0, help="Maximum number of rows per kind of finding; 0 lists all.")
     ] = 100,
     by_level: Annotated[
-        bool, typer.Option("--by-level", help="Wrong labels are mostly those of siblings.")
+        bool,
+        typer.Option(
+            "--by-level", help="Assume that wrong labels are mostly siblings of the right ones."
+        ),
     ] = False,
     title: Annotated[str | None, typer.Option(help="Title of the page.")] = None,
     rename: ColumnNames = None,

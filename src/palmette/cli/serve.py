@@ -17,21 +17,25 @@ __all__ = ["serve"]
 def serve(
     model: ModelFile,
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free one.")
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 chooses a free one.")
     ] = 8000,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 for all of this machine.")
+        str,
+        typer.Option(
+            help="Address to listen on; 0.0.0.0 listens on all addresses of this machine."
+        ),
     ] = "127.0.0.1",
     name: Annotated[
-        str | None, typer.Option(help="Name of the model; by default that of its file.")
+        str | None,
+        typer.Option(help="Name of the model in responses; by default the name of its file."),
     ] = None,
     language: Annotated[
-        str | None, typer.Option(help="Language of labels where a request names none.")
+        str | None, typer.Option(help="Language of labels if a request does not specify one.")
     ] = None,
     n_jobs: Annotated[
         int,
         typer.Option(
-            "--jobs", "-j", help="Number of calls of the model at a time; -1 for all cores."
+            "--jobs", "-j", help="Number of simultaneous calls of the model; -1 uses all cores."
         ),
     ] = 1,
     max_rows: Annotated[
@@ -41,10 +45,10 @@ def serve(
         float, typer.Option(min=0.001, help="Maximum size of a request in MiB.")
     ] = 8.0,
     timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds in which the model must have answered.")
+        float, typer.Option(min=0.1, help="Time limit in seconds for the answer of the model.")
     ] = 30.0,
     read_timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds in which a client must have sent its request.")
+        float, typer.Option(min=0.1, help="Time limit in seconds for a client to send its request.")
     ] = 10.0,
     trusted: Trusted = None,
 ) -> None:

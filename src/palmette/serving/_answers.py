@@ -39,7 +39,7 @@ class Question:
     limit : int
         Number of best labels.
     threshold : float
-        Least score of these labels.
+        Minimum score of these labels.
     language : str or None
         Language of labels, of a hierarchy that has some.
     tree : bool

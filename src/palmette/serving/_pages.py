@@ -125,7 +125,7 @@ _LIMIT = {
     "default": 10,
     "description": "Number of labels.",
 }
-_THRESHOLD = {**_NUMBER, "minimum": 0, "maximum": 1, "default": 0, "description": "Least score."}
+_THRESHOLD = {**_NUMBER, "minimum": 0, "maximum": 1, "default": 0, "description": "Minimum score."}
 _LANGUAGE = {**_TEXT, "description": "Language of labels, if the hierarchy is a thesaurus."}
 _ERRORS = {
     "400": "Not JSON, or not a form.",
