@@ -2,7 +2,8 @@
 
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py make --rows 10000000 --out big.parquet
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py table big.parquet --memory 2 [--model NAME]
-    OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py workers [local forest grid]
+    OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py workers [local forest grid boosting]
+    OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py messages [--workers 1 2 16 64]
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py classes 10000 100000 --out classes.jsonl
 
 `make` writes a table of 20 numbers, a text of six words and a path of three levels (200 leaves).
@@ -13,8 +14,13 @@ the pages of mapped files that the system may drop at any time. With a large ``-
 model is fitted in memory. ``--options="--drop text"`` are further ones of ``palmette fit``.
 
 `workers` fits the same models with no cluster, one worker process and two, all started before:
-522 local logistic regressions, a structured forest, and a grid of 50 cells of a comparison.
-Overhead is what one worker takes beyond no cluster.
+522 local logistic regressions, a structured forest, a grid of 50 cells of a comparison, and ten
+rounds of boosting on 1,000,000 rows. Overhead is what one worker takes beyond no cluster. A line
+per run has the CPU seconds of this process, with the scheduler, and of all workers: on a busy
+machine they count, and the larger of both sides bounds what several machines would take.
+
+`messages` boosts with rows on workers that are objects of this process, counts the messages and
+their bytes, and prints beside them what they are on paper. Trees must be those of one process.
 
 `classes` fits a class tree, linear routers along a tree of four levels, to 2,000,000 rows of 20
 words out of 100,000, for growing numbers of classes, each in a process of its own. It appends what
@@ -26,11 +32,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import pickle
 import subprocess
 import sys
 import tempfile
 import time
 import warnings
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
@@ -149,33 +157,113 @@ def grid(client):
     return lambda: compare([problem], models, n_splits=10, client=client)
 
 
-JOBS = {"local": local_models, "forest": forest, "grid": grid}
+def boosting(client, rows=1_000_000, labels=20, rounds=10):
+    X, names = one_path(rows, 20, labels)
+    h = pm.Hierarchy.from_paths([tuple(name.split("/")) for name in np.unique(names)])
+    model = pm.HierarchicalBoostingClassifier(
+        h, n_estimators=rounds, random_state=0, n_bags=1, client=client
+    )
+    return lambda: model.fit(X, names)
+
+
+JOBS = {"local": local_models, "forest": forest, "grid": grid, "boosting": boosting}
 
 
 def workers(names):
     from distributed import Client, LocalCluster
 
-    print("| job | no cluster, s | 1 worker | 2 workers | times | overhead, s |")
-    print("|---|---|---|---|---|---|")
+    print("| job | no cluster, s | 1 worker | 2 workers | times | overhead | CPU s here, there |")
+    print("|---|---|---|---|---|---|---|")
     for name in names:
         JOBS[name](None)()  # kernels are compiled
-        seconds = [timed(JOBS[name](None))]
+        seconds, cpu = [timed(JOBS[name](None))], []
         for n in (1, 2):
             with (
                 LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=None) as cluster,
                 Client(cluster, set_as_default=False) as client,
             ):
                 client.run(_load)
-                seconds.append(timed(JOBS[name](client)))
+                fit = JOBS[name](client)
+                before = time.process_time(), client.run(time.process_time)
+                seconds.append(timed(fit))
+                here = time.process_time() - before[0]
+                there = client.run(time.process_time)
+                cpu.append((here, [there[key] - before[1][key] for key in there]))
         alone, one, two = seconds
-        facts = [f"{value:.1f}" for value in seconds] + [f"{one / two:.2f}", f"{one - alone:.1f}"]
-        print(f"| {name} | {' | '.join(facts)} |", flush=True)
+        used = "; ".join(
+            f"{here:.1f}, {' + '.join(f'{each:.1f}' for each in there)}" for here, there in cpu
+        )
+        print(
+            f"| {name} | {alone:.1f} | {one:.1f} | {two:.1f} | {one / two:.2f} | "
+            f"{one - alone:.1f} | {used} |"
+        )
 
 
 def _load():
     """Import what a worker needs, which happens once."""
     from palmette import StructuredForestClassifier  # noqa: F401
     from palmette.compare import compare  # noqa: F401
+
+
+# ---------------------------------------------------------------------- messages
+
+
+class CountedTeam:
+    """Workers that are objects of this process; messages and their bytes are counted."""
+
+    def __init__(self, kind, parts):
+        self.members = [kind(*part) for part in parts]
+        self.n_messages = self.n_sent = self.n_received = 0
+
+    def call(self, method, *given):
+        return self.call_each(method, [given] * len(self.members))
+
+    def call_each(self, method, given):
+        found = []
+        for member, own in zip(self.members, given, strict=True):
+            found.append(getattr(member, method)(*own))
+            self.n_messages += 2
+            self.n_sent += len(pickle.dumps((method, own), pickle.HIGHEST_PROTOCOL))
+            self.n_received += len(pickle.dumps(found[-1], pickle.HIGHEST_PROTOCOL))
+        return found
+
+
+def messages(numbers, rows=200_000, labels=100, rounds=3):
+    """Boost on simulated workers, and print messages and bytes beside those on paper."""
+    from palmette.boosting import _on_workers
+
+    depth, n_draws, n_blocks = 5, 4, 64  # of 20 features
+    print(f"boosting, {rows:,} rows, {labels} labels, depth {depth}, {n_draws} draws: per round")
+    print(
+        "| workers | messages | on paper | MiB received | on paper | KiB sent per worker | trees |"
+    )
+    print("|---|---|---|---|---|---|---|")
+    expected = trees_of(boosting(None, rows, labels, rounds)())
+    # a level has sums of all rows and of those left of every draw, and their weights and counts
+    splits = (2**depth - 1) * (1 + n_draws) * (4 * labels + 16)
+    leaves = 2**depth * (8 * labels + 8)
+    for n in numbers:
+        on_paper = 2 * n * (2 * depth + 1 + 1 / rounds)  # ranges of codes are asked for once
+        teams = []
+
+        @contextmanager
+        def team_on(client, kind, divide, *, direct, n=n, teams=teams):
+            teams.append(CountedTeam(kind, divide([1] * n)))
+            yield teams[-1]
+
+        _on_workers.team_on = team_on
+        same = trees_of(boosting("simulated", rows, labels, rounds)()) == expected
+        [team] = teams
+        print(
+            f"| {n} | {team.n_messages / rounds:,.0f} | {on_paper:,.0f} | "
+            f"{team.n_received / rounds / 2**20:.2f} | "
+            f"{n_blocks * (splits + leaves) / 2**20:.2f} | "
+            f"{team.n_sent / rounds / n / 2**10:.1f} | {'the same' if same else 'DIFFERENT'} |"
+        )
+
+
+def trees_of(model):
+    return [(tree.features.tobytes(), tree.values.tobytes()) for tree in model.rounds_]
 
 
 # ---------------------------------------------------------------------- many classes
@@ -310,6 +398,8 @@ def main():
     fitting.add_argument("--options", default="")
     working = commands.add_parser("workers")
     working.add_argument("jobs", nargs="*", choices=[*JOBS, []], default=list(JOBS))
+    counting = commands.add_parser("messages")
+    counting.add_argument("--workers", type=int, nargs="*", default=[1, 2, 16, 64])
     growing = commands.add_parser("classes")
     growing.add_argument("sizes", type=int, nargs="*")
     growing.add_argument("--rows", type=int, default=2_000_000)
@@ -330,6 +420,8 @@ def main():
         classes(given.sizes, given.rows, given.features, given.jobs, given.out)
     elif given.what == "table":
         table(given.table, given.memory, given.model, given.options)
+    elif given.what == "messages":
+        messages(given.workers)
     else:
         workers(given.jobs)
 

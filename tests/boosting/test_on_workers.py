@@ -88,6 +88,13 @@ def test_the_number_of_workers_changes_no_bit(case, workers):
         assert Team.n_calls
 
 
+def test_a_round_has_two_calls_per_level_and_one_more(workers):
+    workers([1, 1])
+    X, y = make_data()  # of the first columns, which vary at every node
+    model_of(X[:, :5], y, client="here", n_estimators=3, max_depth=4)
+    assert Team.n_calls == 1 + 3 * (2 * 4 + 1)  # the ranges of all codes first
+
+
 @pytest.mark.parametrize("case", ["nodes", "half of the rows", "bags"])
 def test_several_paths_and_weights(case, workers):
     X, y = make_data(several=True)

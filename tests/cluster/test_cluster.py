@@ -6,6 +6,7 @@ import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -72,6 +73,18 @@ def test_results_come_in_the_order_of_the_jobs(client):
     assert map_on(client, add, (100,), jobs) == list(range(100, 130))
     sizes = np.random.default_rng(0).random(30).tolist()
     assert map_on(client, add, (100,), jobs, sizes=sizes) == list(range(100, 130))
+
+
+def test_small_jobs_are_sent_together():
+    rng = np.random.default_rng(0)
+    for n_jobs in (1, 3, 40, 700):
+        for sizes in (rng.random(n_jobs) ** 9, np.ones(n_jobs), np.zeros(n_jobs)):
+            groups = _cluster._grouped(sizes.tolist(), 3)
+            assert sorted(chain(*groups)) == list(range(n_jobs))
+            assert len(groups) <= min(n_jobs, 2 * 16 * 3)
+            largest = [sizes[group].max() for group in groups]
+            assert largest == sorted(largest, reverse=True)
+            assert all(sizes[g].sum() <= max(sizes[g].max(), sizes.sum() / 47) for g in groups)
 
 
 def test_errors_of_a_job_are_raised_at_once(client):

@@ -16,6 +16,7 @@ from palmette.exceptions import PalmetteError
 
 POLL = 0.5  # seconds between looks at the workers
 ATTEMPTS = 4  # calls of a job whose worker was lost
+_GROUPS = 16  # of jobs per worker
 _AHEAD = 2  # items of a stream per worker that are read but not yet returned
 _TIMEOUT = 60.0  # seconds to wait for the scheduler and for workers
 
@@ -134,11 +135,45 @@ def map_on(
     sizes: Sequence[float] | None = None,
     timeout: float | None = None,
 ) -> list[Any]:
-    """Return the results of `each_on` in the order of the jobs."""
+    """Return the results of `each_on` in the order of the jobs.
+
+    Small jobs are sent together, since a message costs milliseconds; large ones alone.
+    """
+    if not jobs:
+        return []
+    groups = _grouped([1.0] * len(jobs) if sizes is None else sizes, len(workers_of(client)))
     results: list[Any] = [None] * len(jobs)
-    for i, result in each_on(client, function, shared, jobs, sizes=sizes, timeout=timeout):
-        results[i] = result
+    together = [[jobs[i] for i in group] for group in groups]  # the first ones are the largest
+    for number, found in each_on(client, _each, (function, shared), together, timeout=timeout):
+        for i, result in zip(groups[number], found, strict=True):
+            results[i] = result
     return results
+
+
+def _grouped(sizes: Sequence[float], n_workers: int) -> list[list[int]]:
+    """Return groups of jobs, large jobs first, some sixteen for every worker.
+
+    Examples
+    --------
+    >>> _grouped([1, 9, 1, 0, 1, 30], n_workers=1)[:3]
+    [[5], [1], [0, 2]]
+    >>> len(_grouped([1] * 512, n_workers=2))
+    32
+    """
+    most = sum(sizes) / (_GROUPS * max(n_workers, 1)) * (1 + 1e-9)
+    groups: list[list[int]] = []
+    room = 0.0
+    for i in sorted(range(len(sizes)), key=lambda i: -sizes[i]):
+        if not groups or sizes[i] > room:
+            groups.append([])
+            room = max(most, sizes[i])
+        groups[-1].append(i)
+        room -= sizes[i]
+    return groups
+
+
+def _each(function: Callable[..., Any], shared: tuple[Any, ...], *jobs: Sequence[Any]) -> list[Any]:
+    return run_jobs(partial(function, *shared), jobs, None)
 
 
 def each_on(
