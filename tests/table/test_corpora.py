@@ -6,10 +6,14 @@ import gzip
 
 import pytest
 
-from palmette.exceptions import ReadError
+from palmette import Hierarchy, Vocabulary
+from palmette.cli.eval import evaluate
+from palmette.exceptions import PalmetteError, ReadError
 from palmette.table import fit_table
+from palmette.table._large import expected_rows
+from palmette.table._problem import read_problem
 from palmette.table._reading import read_parts, read_whole
-from palmette.table._sources import TableSource
+from palmette.table._sources import BadRows, TableSource
 
 LINES = "grey cat\t<http://a.org/cat> <http://a.org/grey>\nblack dog\thttp://a.org/dog\nnothing\t\n"
 
@@ -75,3 +79,65 @@ def test_what_is_no_corpus_is_told(tmp_path):
     folder.mkdir()
     with pytest.raises(ReadError, match=r"the folder has no \.txt file"):
         read_whole(TableSource.of(folder, "annif"))
+
+
+# ---------------------------------------------------------------------- with a thesaurus
+
+WORDS = Vocabulary(
+    {"en": {"u:cat": "cat", "u:dog": "dog", "u:oak": "oak"}, "fi": {"u:cat": "kissa"}},
+    {"en": {"u:cat": ["kitty", "oak"], "u:dog": ["pet"], "u:oak": ["pet"]}},
+    {"u:cat": ["1.1"], "u:dog": ["1.2"]},
+)
+THESAURUS = Hierarchy.from_paths(
+    [("u:animal", "u:cat"), ("u:animal", "u:dog"), ("u:plant", "u:oak")]
+).with_vocabulary(WORDS)
+CAT, DOG, OAK = ("u:animal", "u:cat"), ("u:animal", "u:dog"), ("u:plant", "u:oak")
+
+
+def labels_of(cells, **more):
+    table = {"text": [f"some words {i}" for i in range(len(cells))], "subjects": cells}
+    settings = {"labels_separator": ";", "columns": {"text": "text"}, **more}
+    return read_problem(table, "subjects", hierarchy=THESAURUS, **settings)
+
+
+def test_cells_may_have_labels_notations_and_uris_in_brackets():
+    cells = ["cat;dog", "Kissa;<u:dog>", "KITTY;1.2", "u:cat;u:dog"]
+    assert labels_of(cells).truth == [{CAT, DOG}] * 4
+    assert labels_of(["oak;cat"] * 2).truth == [{OAK, CAT}] * 2  # the preferred label counts
+
+
+def test_a_label_of_several_concepts_is_refused():
+    with pytest.raises(PalmetteError, match=r"'pet', which is a label of 2 concepts: u:dog, u:oak"):
+        labels_of(["cat;dog", "cat;pet"])
+
+
+def test_labels_that_the_thesaurus_lacks_are_left_out_of_rows(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("text,subjects\na b,cat;horse\nc d,horse\ne f,dog\n", encoding="utf-8")
+    told, bad = [], BadRows()
+    with pytest.raises(PalmetteError, match="'horse', which is not in the hierarchy"):
+        read_problem(path, "subjects", hierarchy=THESAURUS, labels_separator=";")
+    problem = read_problem(
+        path, "subjects", hierarchy=THESAURUS, labels_separator=";", bad=bad, tell=told.append
+    )
+    assert problem.truth == [{CAT}, {DOG}]
+    assert problem.n_bad == len(bad) == 1
+    expected = "1 labels that the hierarchy lacks, such as 'horse', are left out of rows that have"
+    assert any(sentence.startswith(expected) for sentence in told)
+
+
+def test_a_folder_is_fitted_and_evaluated(tmp_path):
+    for i in range(24):
+        name, text = ("cat", "it meows") if i % 2 else ("1.2", "it barks")
+        (tmp_path / f"{i}.txt").write_text(text, encoding="utf-8")
+        (tmp_path / f"{i}.key").write_text(f"{name}\n", encoding="utf-8")
+    source = TableSource.of(tmp_path, "annif")
+    assert expected_rows(source) == 24
+    kinds = {"text": "text"}
+    model = fit_table(
+        source, "subjects", hierarchy=THESAURUS, model="label-tree", folds=0, columns=kinds
+    )
+    assert [model.label_text(label) for label in model.classes_] == ["u:cat", "u:dog"]
+    found = evaluate(model, read_whole(source), [1])
+    assert found["at_k"]["precision"] == [1.0]
+    assert found["unknown_labels"] == 0

@@ -184,17 +184,27 @@ def evaluate(
 
 def _truth(model: TableModel, frame: Any) -> list[list[Any]]:
     """Return the labels of all rows, also those that the model does not know."""
+    from palmette.table._target import find_node
+
     rows = model.target_.read(model.read(frame))
-    known = set(model.classes_.tolist())
+    hierarchy = model.hierarchy_
+    labels: dict[Any, Any] = {}
+
+    def label_of(path: Any) -> Any:
+        """Return the label as the model writes it, or the path itself."""
+        if path not in labels:
+            node, labels[path] = find_node(path, hierarchy), path
+            if node > 0:
+                is_tree = hierarchy.is_tree
+                labels[path] = hierarchy.path(node) if is_tree else hierarchy.names[node]
+        return labels[path]
+
     found = []
     for row in rows:
         paths = [] if row is None else row if model.target_.several else [row]
         if model.learnt_:
             paths = [(model.target_.write(path),) for path in paths]
-        if not model.hierarchy_.is_tree:
-            names = [path[-1] if path and path[-1] in known else path for path in paths]
-            paths = names
-        found.append(list(paths))
+        found.append(list(dict.fromkeys(map(label_of, paths))))
     return found
 
 

@@ -172,6 +172,8 @@ def expected_rows(source: TableSource) -> float | None:
     """
     files = source.parts()
     paths = [Path(file.name) for file in files]
+    if any(path.is_dir() for path in paths):  # corpora of texts in files
+        return float(sum(1 for path in paths for _ in path.glob("*.txt")))
     if source.format == "parquet":
         import pyarrow.parquet as pq
 

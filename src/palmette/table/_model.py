@@ -525,10 +525,11 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return kind(self.estimator_, self.hierarchy_, self.classes_)
 
     def label_text(self, path: Any) -> str:
-        """Write a path as in the table; with a learnt hierarchy only the label."""
-        if isinstance(path, tuple):
-            return str(path[-1]) if self.learnt_ and path else self.target_.write(path)
-        return str(path)
+        """Write a path as in the table; only the label in a learnt hierarchy or a thesaurus."""
+        if not isinstance(path, tuple):
+            return str(path)
+        is_uri = self.hierarchy_.vocabulary is not None and self.target_.separator is None
+        return str(path[-1]) if (self.learnt_ or is_uri) and path else self.target_.write(path)
 
 
 class _OnePath(NamedTuple):

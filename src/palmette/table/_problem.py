@@ -230,6 +230,11 @@ def read_problem(
     frame, lines = labels.rows()
     if source_bad := getattr(source, "bad", None):
         note(source_bad.sentence(source.title))
+    if labels.n_lost:
+        note(
+            f"{labels.n_lost:,} labels that the hierarchy lacks, such as {labels.lost!r}, are left "
+            "out of rows that have others"
+        )
     schema = Schema.infer(
         frame, leave_out=[*form.columns, *drop], given=columns, decimal=decimal,
         date_format=date_format, tell=note,
@@ -331,6 +336,7 @@ class _Labels:
         self.known: dict[str, Any] = {}
         self.paths: list[Any] = []
         self.n_gaps = 0
+        self.n_lost, self.lost = 0, ""  # labels that are left out, and the first of them
         self._n_refused = 0
 
     def read(self, form: TargetForm, given: Hierarchy | None) -> None:
@@ -340,13 +346,39 @@ class _Labels:
         self._keep(rows)
         self.n_gaps = len(rows) - len(self.paths) - self._n_refused
         if given is not None and refuse is not None:
-            found = canonical_labels(self.paths, given, form.several, self._lines_of(), refuse)
-            bad = [row is None or (form.several and None in row) for row in found]
-            self._keep([None if no else p for p, no in zip(self.paths, bad, strict=True)])
+            self._keep(self._known_in(given, form))
         if not len(self.paths):
             raise PalmetteError(
                 f"no row has a target in {form.describe()}: expected at least one labelled row."
             )
+
+    def _known_in(self, given: Hierarchy, form: TargetForm) -> list[Any]:
+        """Return the paths that a hierarchy has; None for rows that have none of them.
+
+        Of rows with several labels, those that the hierarchy lacks are left out and counted.
+        """
+        reasons: dict[int, str] = {}
+
+        def note(row: int, why: str) -> None:
+            reasons.setdefault(row, why)
+
+        found = canonical_labels(self.paths, given, form.several, self._lines_of(), note)
+        kept = []
+        for row, (paths, known) in enumerate(zip(self.paths, found, strict=True)):
+            if row not in reasons:
+                kept.append(paths)
+                continue
+            there = []
+            if form.several:
+                there = [p for p, label in zip(paths, known, strict=True) if label is not None]
+            if there:
+                lost = next(p for p, label in zip(paths, known, strict=True) if label is None)
+                self.lost = self.lost or form.write(lost)
+                self.n_lost += len(paths) - len(there)
+            else:
+                self._refuse(row, reasons[row])
+            kept.append(there or None)
+        return kept
 
     def rows(self) -> tuple[Any, Any]:
         """Return the rows that are kept, and their lines."""

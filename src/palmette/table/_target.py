@@ -386,7 +386,32 @@ def find_node(path: Path, hierarchy: Hierarchy) -> int:
     for label in labels if hierarchy.is_tree else [path[-1]]:
         if label in hierarchy:  # the error of `index` would search for similar names, which is slow
             return int(hierarchy.index(label))
-    return -1
+    found = concepts_named(path, hierarchy)
+    return int(hierarchy.index(found[0])) if len(found) == 1 else -1
+
+
+def concepts_named(path: Path, hierarchy: Hierarchy) -> tuple[str, ...]:
+    """Return the concepts of a thesaurus that a cell may mean, which is not the URI of one.
+
+    A cell may have a URI in angle brackets, a label in any language, or a notation; whatever its
+    case. Preferred labels come before alternative ones.
+    """
+    words = hierarchy.vocabulary
+    if words is None or len(path) != 1 or not isinstance(path[0], str):
+        return ()
+    text = path[0].strip()
+    if text.startswith("<") and text.endswith(">") and text[1:-1] in hierarchy:
+        return (text[1:-1],)
+    found = [name for name in words.find(text) if name in hierarchy]
+    if len(found) > 1:
+        same = text.casefold()
+        preferred = [
+            name
+            for name in found
+            if any(names.get(name, "").casefold() == same for names in words.preferred.values())
+        ]
+        found = preferred or found
+    return tuple(found)
 
 
 # ---------------------------------------------------------------------- labels
@@ -470,6 +495,12 @@ def plain_labels(rows: Rows, write: Any) -> list[str]:
 
 
 def _unknown(path: Path, place: str, hierarchy: Hierarchy) -> str:
+    several = concepts_named(path, hierarchy)
+    if len(several) > 1:
+        return (
+            f"{place} of the target has {path[0]!r}, which is a label of {len(several)} concepts: "
+            f"{', '.join(several[:3])}. Write the URI of one of them, or drop the row."
+        )
     names = [str(name) for name in hierarchy.names[1:5000].tolist()]
     near = near_names(str(path[-1]), names)
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
@@ -478,5 +509,5 @@ def _unknown(path: Path, place: str, hierarchy: Hierarchy) -> str:
     return (
         f"{place} of the target has {shown!r}, which is not in the hierarchy "
         f"({hierarchy.n_nodes:,} nodes, such as {examples}).{hint} Add the node, pass the "
-        "separator of paths, or drop the row."
+        "separator of paths, or drop the row; --skip-bad-rows leaves out what is not there."
     )
