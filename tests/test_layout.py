@@ -108,7 +108,8 @@ def test_a_fit_enters_few_files(estimator, most):
     X = rng.normal(size=(40, 3))
     y = [("a", "b") if row[0] > 0 else ("a", "c") if row[1] > 0 else ("d",) for row in X]
     estimator.fit(X, y)  # imports and compiles
-    entered = files_entered(lambda: estimator.fit(X, y))
+    # methods of a class that another test has loaded from a file are guarded there
+    entered = files_entered(lambda: estimator.fit(X, y)) - {"/persistence/_objects.py"}
     assert len(entered) <= most, " ".join(sorted(entered))
 
 

@@ -246,3 +246,60 @@ def test_names_in_any_script_can_be_written_where_the_system_has_no_utf_8(monkey
         _write_all_characters(stream)
         print("└ 種", file=stream, flush=True)
         assert written.getvalue() == expected
+
+
+# ---------------------------------------------------------------------- palmette.toml, completion
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.txt").write_text("a > b\na > c\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_options_come_from_a_file_unless_they_are_given(palmette, folder, monkeypatch):
+    (folder / "palmette.toml").write_text(
+        '[learn]\ntarget = "kind"\nmethod = "nonsense"\nset = "a=1"\n', encoding="utf-8"
+    )
+    (folder / "t.csv").write_text("x,kind\n1,a\n2,b\n", encoding="utf-8")
+    assert "nonsense" in palmette("learn", "t.csv").stderr
+    assert "absurd" in palmette("learn", "t.csv", "--method", "absurd").stderr
+    assert palmette("models").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[fit", "palmette.toml cannot be read"),
+        ("target = 3", "expected sections such as [fit]"),
+        ("[fly]", "expected sections such as [fit]"),
+        ("[fit]\nspeed = 3", "no option --speed"),
+        ('[predict]\ntrust = "os.system"', "no option --trust that a file may set"),
+        ("[hierarchy]\nlines = 3", "options of palmette hierarchy cannot be set"),
+        ("[fit]\ntime = 'soon'", "time"),
+    ],
+)
+def test_a_wrong_file_of_options_is_told(palmette, folder, text, words):
+    (folder / "palmette.toml").write_text(text, encoding="utf-8")
+    result = palmette("fit", "t.csv", "--target", "kind")
+    assert result.exit_code == 2
+    assert words in result.stderr
+
+
+def test_completion_is_offered():
+    typed = {"_PALMETTE_COMPLETE": "complete_bash", "COMP_WORDS": "palmette hie", "COMP_CWORD": "1"}
+    process = subprocess.run(
+        [sys.executable, "-m", "palmette.cli.main"],
+        env={**os.environ, **typed},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert process.stdout.split() == ["hierarchy"]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_no_type_of_flags(palmette, name):
+    assert "bool" not in palmette(name, "--help").stdout.lower().replace("boolean", "")

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import IntEnum
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -16,6 +17,7 @@ from typer.core import TyperGroup
 from palmette._text import visible
 from palmette.cli._options import Command, with_plain_type
 from palmette.cli.bench import command as bench
+from palmette.cli.card import card
 from palmette.cli.compare import compare
 from palmette.cli.compile import command as compile_kernels
 from palmette.cli.demo import demo
@@ -144,7 +146,63 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
         with exit_on_error(debug=ctx.params["debug"]):
+            file = Path("palmette.toml")
+            if file.is_file():
+                ctx.default_map = _read_options(file, self)
             return super().invoke(ctx)
+
+
+_NEVER_FROM_FILES = ("trust",)  # a folder must not decide which code a model may run
+
+
+def _read_options(path: Path, group: Any) -> dict[str, Any]:
+    """Read the options of commands from a TOML file: one section per command.
+
+    Parameters
+    ----------
+    path : Path
+        Keys are options without their hyphens, such as ``labels-separator``.
+    group : group of commands
+
+    Returns
+    -------
+    dict of dict
+        Values by command and parameter, which options of the command line replace.
+    """
+    import tomllib
+
+    try:
+        sections = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise PalmetteError(f"{path} cannot be read: {error}.") from error
+    found: dict[str, Any] = {}
+    for name, options in sections.items():
+        command = group.commands.get(name)
+        if command is None or not isinstance(options, dict):
+            raise PalmetteError(
+                f"{path}: expected sections such as [fit] with options of that command, got "
+                f"{name!r}. Commands are {', '.join(group.commands)}."
+            )
+        if hasattr(command, "commands"):
+            raise PalmetteError(f"{path}: options of palmette {name} cannot be set in a file.")
+        known = {
+            word.lstrip("-"): each
+            for each in command.params
+            for word in each.opts
+            if word.startswith("--")
+        }
+        found[name] = {}
+        for key, value in options.items():
+            option = known.get(key)
+            if option is None or key in _NEVER_FROM_FILES:
+                raise PalmetteError(
+                    f"{path}: palmette {name} has no option --{key} that a file may set. Known "
+                    f"are {', '.join(each for each in known if each not in _NEVER_FROM_FILES)}."
+                )
+            if option.multiple and not isinstance(value, list):
+                value = [value]
+            found[name][option.name] = value
+    return found
 
 
 app = typer.Typer(
@@ -152,7 +210,6 @@ app = typer.Typer(
     cls=_Commands,
     help="Classification over class hierarchies, given or learnt.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -187,6 +244,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     predict,
     report,
     review,
+    card,
     serve,
     migrate,
     learn,
