@@ -237,6 +237,8 @@ _PAPERS = {
         ("20newsgroups_bydate", "letter", "clinc150", "imclef07a", "diatoms", "omniglot_small"),
         _mf_tree,
         quick=("imclef07a",),
+        has_splits=True,
+        more=("generated_1618",),
     ),
     "multipath": Published(
         "multipath",

@@ -30,8 +30,8 @@ __all__ = [
 
 
 TAUS = (0, 3, 4, 5, 6)  # 3 to 6 as in the paper
-RHOS = (0.5,)  # beside the usual .7
-BRANCHINGS = (3, 5)  # beside 2
+RHOS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8)  # beside the usual .7; the paper tries .5 to .8
+BRANCHINGS = (3, 4, 5)  # beside 2
 BEAM = 5
 _STEPS = 100  # of liblinear: most classes of Diatoms do not settle within twice as many
 _GREEDY = {"decoding": "greedy"}
@@ -81,10 +81,11 @@ def methods() -> list[Method]:
     Examples
     --------
     >>> [method.key for method in methods()][:3]
-    ['MF-Tree as published', 'MF-Tree', 'MF-Tree, binary']
+    ['MF-Tree as published', 'MF-Tree, one-hot router', 'MF-Tree']
     """
     return [
         Method("MF-Tree as published", None, _mf_published),
+        Method("MF-Tree, one-hot router", None, _mf_one_hot),
         Method("MF-Tree", None, _mf_default),
         _routed("MF-Tree, binary", _mf_tree),
         Method("DAGSVM", None, _dag_svm),
@@ -155,8 +156,7 @@ def _nmf(options: Options) -> Any:
 def _relaxed(options: Options) -> Any:
     from palmette.class_tree import RelaxedTree
 
-    # one start and three turns instead of two and five, to save time
-    return RelaxedTree(n_starts=1, max_iter=3, random_state=options.seed)
+    return RelaxedTree(random_state=options.seed)
 
 
 def _star(options: Options) -> Any:
@@ -201,6 +201,13 @@ def _mf_published(tree: Hierarchy | None, options: Options) -> Any:
     )
 
 
+def _mf_one_hot(tree: Hierarchy | None, options: Options) -> Any:
+    """As published, but G has zeros and ones, as before the relaxation of its problem."""
+    from palmette.routing import SpectralRouter
+
+    return _mf_published(tree, options).set_params(router=SpectralRouter(one_hot=True))
+
+
 def _mf_default(tree: Hierarchy | None, options: Options) -> Any:
     from palmette.class_tree._mf_classifier import MFTreeClassifier
 
@@ -228,7 +235,7 @@ _BLUR = 0.8  # pixels: thin strokes that miss each other by one would have nothi
 
 
 def read_set(name: str) -> Problem:
-    """Read a data set of the data home.
+    """Read a data set of the data home, or generate one.
 
     Parameters
     ----------
@@ -242,7 +249,7 @@ def read_set(name: str) -> Problem:
     """
     from palmette.datasets import fetch
 
-    bunch = fetch(name)
+    bunch = _generated() if name == GENERATED else fetch(name)
     X_train, y_train, X_test, y_test = _PREPARE[name][0](bunch)
     return Problem(name, bunch.hierarchy, X_train, _plain(y_train), X_test, _plain(y_test))
 
@@ -275,6 +282,34 @@ def _plain(y: Any) -> NDArray[np.object_]:
 
 
 # ---------------------------------------------------------------------- kinds of features
+
+
+GENERATED = "generated_1618"  # as many classes as the larger sample of Wikipedia in the paper
+
+
+def _generated() -> Any:
+    """Return rows of 1,618 classes in groups of groups, 20 of each for training and for testing."""
+    from palmette.datasets import make_hierarchical_classification
+
+    paths = [(f"g{i // 162}", f"h{i // 18}", f"c{i}") for i in range(1618)]
+    bunch = make_hierarchical_classification(
+        n_samples=40 * len(paths),
+        n_features=60,
+        hierarchy=Hierarchy.from_paths(paths),
+        class_sep=1.5,
+        random_state=0,
+    )
+    return bunch
+
+
+def _halves(bunch: Any) -> tuple[Any, ...]:
+    from sklearn.model_selection import train_test_split
+
+    X, y = np.asarray(bunch.X), np.array([path[-1] for path in bunch.y], dtype=object)
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y, test_size=0.5, stratify=y, random_state=0
+    )
+    return _standardised(X_train, y_train, X_test, y_test)
 
 
 def _words(ngrams: tuple[int, int]) -> Callable[[Any], tuple[Any, ...]]:
@@ -361,5 +396,6 @@ _PREPARE: dict[str, tuple[Callable[[Any], tuple[Any, ...]], str]] = {
         "cropped to the strokes, 16 x 16 pixels, blurred, of length 1; 15 drawings per letter for "
         "training, 5 for testing",
     ),
+    GENERATED: (_halves, f"generated, groups of groups of classes; {_SCALED}"),
 }
 DATASETS = tuple(_PREPARE)

@@ -15,7 +15,7 @@ from palmette._arrays import take_rows
 from palmette.class_tree._routing import Routes
 from palmette.compare import Problem, describe_estimator, fingerprint, measure
 from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.metrics import clade_purity, tree_mse, triplet_accuracy
+from palmette.metrics import clade_purity, tree_hsic, tree_mse, triplet_accuracy
 from papers.cells import Cells
 from papers.mf_tree.methods import Method, Options, has_taxonomy
 
@@ -264,6 +264,19 @@ class Outcome:
             if grown.tree.is_tree
         }
 
+    @cached_property
+    def objectives(self) -> dict[str, tuple[float, float]]:
+        """What MF-Tree maximizes (Equation 5), by method: as it is, and relative to the kernel.
+
+        DAGs are left out, as their covariance is not defined.
+        """
+        X, y = self.problem.X_train, self.problem.y_train
+        return {
+            key: (tree_hsic(X, y, grown.tree), tree_hsic(X, y, grown.tree, relative=True))
+            for key, grown in self.grown.items()
+            if grown.tree.is_tree
+        }
+
     def _quality(self, tree: Hierarchy) -> dict[str, float]:
         given, classes = self.problem.hierarchy, self.classes.tolist()
         return {
@@ -275,7 +288,11 @@ class Outcome:
 
 
 def find_outcome(
-    problem: Problem, methods: Iterable[Method], options: Options, cells: Cells
+    problem: Problem,
+    methods: Iterable[Method],
+    options: Options,
+    cells: Cells,
+    split: str = "published",
 ) -> Outcome:
     """Fit every method, unless its results are there already.
 
@@ -285,6 +302,8 @@ def find_outcome(
     methods : iterable of Method
     options : Options
     cells : Cells
+    split : str
+        Names the division into training and test rows in the store.
 
     Returns
     -------
@@ -295,9 +314,8 @@ def find_outcome(
     answers: dict[str, Answer] = {}
     grown: dict[str, Grown] = {}
     for method in methods:
-        found = cells.results(
-            _cell(method, problem, options, data), _computation(method, problem, options)
-        )
+        cell = {**_cell(method, problem, options, data), "split": split}
+        found = cells.results(cell, _computation(method, problem, options))
         for way, told in found["answers"].items():
             answer = _scored_answer(method, way, told, found, classes, problem)
             answers[answer.title] = answer

@@ -180,8 +180,8 @@ _WORDS = (
     "Times are CPU times of one process. 'MF-Tree' is MFTreeClassifier(standardize=False), with "
     "a beam. All trees but that of the first row are followed by linear support vector "
     "machines at their nodes, greedily, as published, or by a beam; 'one-vs-rest' is the same at "
-    "one node. DRHL tries one start and three iterations per node instead of two and five, to "
-    "save time."
+    "one node. 'one-hot router' is as published, but with the zeros and ones of G before its "
+    "problem is relaxed to eigenvectors."
 )
 
 

@@ -33,7 +33,7 @@ def test_scores(problem, monkeypatch):
 
 def test_nothing_is_computed_twice(problem, tmp_path):
     seen = []
-    chosen = [methods()[2], *plain_trees()]
+    chosen = [methods()[3], *plain_trees()]
 
     def look() -> Outcome:
         store = ResultStore(tmp_path / "kept.jsonl")

@@ -1,0 +1,51 @@
+"""Random halves, and the objective of trees."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from palmette.metrics import tree_hsic
+from papers.cells import Cells
+from papers.mf_tree.methods import Options, methods, plain_trees
+from papers.mf_tree.outcome import find_outcome
+from papers.mf_tree.run import reproduce
+from papers.mf_tree.samples import halved, judge_objectives, tables_of
+
+CHOSEN = [each for each in methods() if each.key in ("MF-Tree, binary", "MF-Tree, one-hot router")]
+
+
+def test_halves_have_all_classes(problem):
+    both = np.concatenate([problem.y_train, problem.y_test])
+    half = halved(problem, 0)
+    names, sizes = np.unique(both, return_counts=True)
+    common = names[sizes > 1]
+    for part in (half.y_train, half.y_test):
+        assert set(part) == set(common)
+    assert abs(len(half.y_train) - len(half.y_test)) <= 1
+    other = halved(problem, 1)
+    assert other.y_train.tolist() != half.y_train.tolist()
+    assert halved(problem, 0).y_train.tolist() == half.y_train.tolist()
+
+
+def test_objectives_are_those_of_the_training_rows(problem):
+    outcome = find_outcome(problem, [*CHOSEN, *plain_trees()], Options(), Cells(None, {}))
+    for key, (value, relative) in outcome.objectives.items():
+        tree = outcome.grown[key].tree
+        assert value == tree_hsic(problem.X_train, problem.y_train, tree)
+        assert relative == tree_hsic(problem.X_train, problem.y_train, tree, relative=True)
+    (table,) = tables_of([outcome])
+    assert table.rows[0][1] == "1.000"
+    claims = list(judge_objectives([outcome]))
+    assert len(claims) == 2
+    assert all("maximizes it" in claim.words for claim in claims)
+
+
+def test_samples_are_a_table_of_their_own(problem):
+    result = reproduce([problem], chosen=CHOSEN, splits=2)
+    (table,) = [each for each in result.tables if "2 samples" in each.title]
+    assert {row[0] for row in table.rows} == {
+        "MF-Tree, one-hot router",
+        "MF-Tree, binary, greedy",
+        "MF-Tree, binary, beam 5",
+    }
+    assert all("±" in str(cell) for row in table.rows for cell in row[1:])
