@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import warnings
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import palmette as pm
 from palmette._text import CONTROL, csv_writer, excel_safe, excel_safe_csv, visible
 
 
@@ -52,3 +55,26 @@ def test_law_only_formulas_change_in_csv(rows):
     assert list(csv.reader(io.StringIO(stream.getvalue(), newline=""))) == rows
     back = csv.reader(io.StringIO(excel_safe_csv(stream.getvalue()), newline=""))
     assert list(back) == [[excel_safe(cell) for cell in row] for row in rows]
+
+
+# ---------------------------------------------------------------------- lines of warnings
+
+X = np.arange(12.0).reshape(6, 2)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: pm.LocalPerParentClassifier().fit(X, ["a/b", "a/c", "d"] * 2),
+        lambda: pm.BinaryRelevance().fit(X, np.tile([[1, 0], [0, 0]], (3, 1))),
+        lambda: pm.HierarchicalFeatureSelector(n_features_to_select=9).fit(X, list("ab") * 3),
+        lambda: pm.ThresholdedMultilabel(cv=2).fit(X, list("ab") * 3),
+        lambda: pm.metrics.hierarchical_precision_score([("a",)], [()]),
+    ],
+)
+def test_a_warning_names_the_line_that_called_palmette(call):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    assert caught[0].filename == __file__
+    assert "np." not in str(caught[0].message)

@@ -1,8 +1,9 @@
-"""Texts of files and tables made harmless: for terminals and pages, and for spreadsheets."""
+"""Texts of files and tables, made safe for terminals, pages and spreadsheets; lines of warnings."""
 
 from __future__ import annotations
 
 import csv
+import inspect
 import io
 import re
 from typing import IO, Any
@@ -13,6 +14,15 @@ CONTROL = re.compile(
 )
 _FORMULA = re.compile("\\s*[=+\\-@\uff1d\uff0b\uff0d\uff20]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?[\d.,]*\d[\d.,]*(?:[eE][+-]?\d+)?%?")
+_INSIDE = ("palmette.", "sklearn.", "joblib.")
+
+
+def caller_level() -> int:
+    """Return the `stacklevel` of a warning for the code that called Palmette or scikit-learn."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(_INSIDE):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def visible(text: str) -> str:

@@ -58,7 +58,7 @@ def test_groups_without_classes_are_left_out():
 
     X, y = problem()
     with pytest.warns(UserWarning, match="Model needs a tree, but Learner has learnt a DAG"):
-        tree = tree_of_learnt(Learner(), X, NodeLabels.encode(y, DAG), "Model", 1)
+        tree = tree_of_learnt(Learner(), X, NodeLabels.encode(y, DAG), "Model")
     assert tree.is_tree
     assert sorted(tree.names[tree.leaves].tolist()) == ["a", "b", "c"]
 
@@ -70,7 +70,7 @@ def test_a_tree_is_left_as_it_is():
     X, y = problem()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        tree = tree_of_learnt(Learner(), X, NodeLabels.encode(y, Learner.hierarchy_), "Model", 1)
+        tree = tree_of_learnt(Learner(), X, NodeLabels.encode(y, Learner.hierarchy_), "Model")
     assert tree is Learner.hierarchy_
 
 

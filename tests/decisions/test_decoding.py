@@ -68,14 +68,14 @@ def test_a_huge_beam_takes_no_more_room_than_the_classes():
     space = LabelSpace(THREE, THREE.leaves)
     route = RouteByMarginals(space, np.array([[0.3, 0.3, 0.4]]))
     assert Beam(width=10**12).follow(route, 1, space).tolist() == [THREE.index("oak")]
-    assert Beam(width=10**12).numbers_a_row(space) == Beam(width=3).numbers_a_row(space)
+    assert Beam(width=10**12).numbers_per_row(space) == Beam(width=3).numbers_per_row(space)
 
 
 def test_following_a_route_takes_room_by_families_not_by_nodes():
     wide = Hierarchy.from_paths([(i, j) for i in range(40) for j in range(40)])
     space = LabelSpace(wide, wide.leaves)
     for rule in (TopDown(), BestPath(), Beam(5)):
-        assert rule.numbers_a_row(space) < space.n_active
+        assert rule.numbers_per_row(space) < space.n_active
 
 
 # ---------------------------------------------------------------------- confident

@@ -337,7 +337,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             return self._answers.decide(self._tables(X), rule)
         if isinstance(rule, Decoding) and not self._routes_cheaply:
             return self._answers.decide(self._tables(X), rule)
-        size = rule.numbers_a_row(self.space_) if self._routes_cheaply else None
+        size = rule.numbers_per_row(self.space_) if self._routes_cheaply else None
         return np.concatenate(
             [
                 rule.follow(self._route_of(part), count_rows(part), self.space_)

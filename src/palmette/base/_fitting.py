@@ -27,15 +27,15 @@ from sklearn.utils.validation import assert_all_finite, has_fit_parameter
 from threadpoolctl import ThreadpoolController
 
 from palmette._arrays import FloatArray, IntArray, in_memory, take_rows
+from palmette._text import caller_level
 from palmette.base._answers import NodeSets, OnePath, lists_as_matrix
 from palmette.base._one_path import moved_to, tree_of_learnt
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError, PathLabelsWarning
 from palmette.hierarchy._hierarchy import Hierarchy
-from palmette.hierarchy._names import distinct, is_padding, sorted_labels
+from palmette.hierarchy._names import distinct, is_padding, shown, sorted_labels
 from palmette.labels._labels import NodeLabels, carried_hierarchy
 from palmette.labels._space import LabelSpace
 
-_INSIDE = ("palmette.", "sklearn.")
 _SEVERAL = (tuple, list, set, frozenset)  # rows with more than one label
 
 _MIN_WEIGHT = 1e-20  # as a share of the largest weight; smaller ones vanish in single precision
@@ -219,16 +219,8 @@ def _warn_of_paths(labels: NodeLabels) -> None:
         "root. If they are plain names, pass hierarchy=palmette.Hierarchy.star with all labels. If "
         "they are paths, pass tuples of names, or the hierarchy, to silence this warning.",
         PathLabelsWarning,
-        stacklevel=_level_of_the_caller(),
+        stacklevel=caller_level(),
     )
-
-
-def _level_of_the_caller() -> int:
-    """Return the stacklevel of a warning for the code that called Palmette or scikit-learn."""
-    frame, level = inspect.currentframe(), 0
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(_INSIDE):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def path_target(labels: NodeLabels, used: NDArray[np.bool_] | None) -> tuple[OnePath, IntArray]:
@@ -282,15 +274,15 @@ def node_target(labels: NodeLabels) -> tuple[NodeSets, sparse.csr_array]:
     if empty.any():
         warnings.warn(
             f"{empty.sum()} of the {len(empty)} columns of y have no positive row, e.g. "
-            f"{answers.classes[empty][0]!r}: they are never predicted.",
-            stacklevel=5,
+            f"{shown(answers.classes[empty][0])}: they are never predicted.",
+            stacklevel=caller_level(),
         )
     n_open = _count_open_rows(labels)
     if n_open:
         warnings.warn(
             f"{n_open} of the {labels.n_samples} rows of y mark a node but not its ancestors, "
             "which are columns too: ancestors are assumed to be true.",
-            stacklevel=5,
+            stacklevel=caller_level(),
         )
     return answers, closed_targets(labels, answers)
 
@@ -387,7 +379,7 @@ def _hierarchy_for(
 
 
 def _tree_of(learner: Any, X: Any, labels: NodeLabels, who: str) -> Hierarchy:
-    return tree_of_learnt(learner, X, labels, who, _level_of_the_caller())
+    return tree_of_learnt(learner, X, labels, who)
 
 
 def label_column(y: Any) -> NDArray[Any]:
@@ -436,7 +428,7 @@ def check_target(y: Any) -> Any:
             "A column-vector y was passed when a 1d array was expected. Please change the shape of "
             "y to (n_samples,), for example using ravel().",
             DataConversionWarning,
-            stacklevel=5,
+            stacklevel=caller_level(),
         )
     if getattr(getattr(y, "dtype", None), "kind", "") == "f" and y.ndim == 1:
         assert_all_finite(y, input_name="y")

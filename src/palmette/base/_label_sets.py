@@ -17,6 +17,7 @@ from palmette.base._grow import ClassProblem
 from palmette.base._statistics import ClassStatistics, Moments
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._names import shown
 from palmette.labels._containers import row_index
 from palmette.labels._forms import node_csr
 from palmette.labels._labels import NodeLabels
@@ -63,8 +64,8 @@ def encode_label_sets(hierarchy: Hierarchy, y: Any, *, skip_unknown: bool = Fals
     unknown = [name for name in names if name not in leaves]
     if unknown and not skip_unknown:
         raise LabelError(
-            f"{len(unknown)} labels of y are not in the learnt hierarchy, e.g. {unknown[0]!r}: "
-            "expected labels of the y that it was fitted on."
+            f"{len(unknown)} labels of y are not in the learnt hierarchy, e.g. "
+            f"{shown(unknown[0])}: expected labels of the y that it was fitted on."
         )
     nodes = np.array([0, *(leaves.get(name, -1) for name in names)], dtype=np.int32)
     form, found = labels.form, nodes[labels.given.indices]

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from palmette._arrays import FloatArray, IntArray
+from palmette._text import caller_level
 from palmette.exceptions import HierarchyError, LabelError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._forms import node_csr
@@ -61,9 +62,7 @@ def check_tree(hierarchy: Hierarchy, who: str) -> None:
     )
 
 
-def tree_of_learnt(
-    learner: Any, X: Any, labels: NodeLabels, who: str, stacklevel: int
-) -> Hierarchy:
+def tree_of_learnt(learner: Any, X: Any, labels: NodeLabels, who: str) -> Hierarchy:
     """Return the hierarchy of a learner; of a DAG, with a warning, a tree of the best parents.
 
     Parameters
@@ -74,8 +73,6 @@ def tree_of_learnt(
         In the hierarchy of the learner.
     who : str
         The estimator that needs a tree.
-    stacklevel : int
-        Of the warning.
     """
     hierarchy: Hierarchy = learner.hierarchy_
     if hierarchy.is_tree:
@@ -87,7 +84,7 @@ def tree_of_learnt(
         f"{who} needs a tree, but {type(learner).__name__} has learnt a DAG. The {len(several)} of "
         f"{hierarchy.n_nodes} nodes that have several parents keep the one whose other rows are "
         f"nearest: {hierarchy.names[example]!r} stays below {hierarchy.names[kept[example]]!r}.",
-        stacklevel=stacklevel + 1,
+        stacklevel=caller_level(),
     )
     nodes = np.arange(1, hierarchy.n_nodes)
     tree = Hierarchy(hierarchy.names.tolist(), np.column_stack([kept[nodes], nodes]))

@@ -18,6 +18,7 @@ from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
+from palmette._text import caller_level
 from palmette.base._callbacks import (
     IterativeFitMixin,
     callbacks_of,
@@ -339,7 +340,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         warnings.warn(
             f"boosting stopped at round {turn + 1} of {self.n_estimators}: no weak learner better "
             f"than chance was found (the edge of the last one was {objective.edge:.2g}).",
-            stacklevel=6,
+            stacklevel=caller_level(),
         )
 
     def _warn_of_unseen(self) -> None:
@@ -360,7 +361,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
             warnings.warn(
                 f"{unseen.size} of the {listed.size} {where} have no training row, e.g. "
                 f"{hierarchy.path_strings[unseen[0]]!r}: they are never predicted.",
-                stacklevel=5,
+                stacklevel=caller_level(),
             )
 
     # ------------------------------------------------------------------ warm start

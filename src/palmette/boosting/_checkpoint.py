@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from palmette._text import caller_level
 from palmette.base._callbacks import callbacks_of, is_whole_fit, state_of, was_done_before
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -161,7 +162,7 @@ class Checkpoint:
                 f"{path}: the checkpoint could not be written ({error}). The fit continues, and "
                 "the last checkpoint is kept. Free some space, or stop and use another path.",
                 RuntimeWarning,
-                stacklevel=2,
+                stacklevel=caller_level(),
             )
         else:
             pace.rounds, pace.has_file = 0, True

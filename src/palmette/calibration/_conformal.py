@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
+from palmette._text import caller_level
 from palmette.base._adapters import final_step, fitted_hierarchy
 from palmette.base._answers import OnePath
 from palmette.base._fitting import check_weights, run_jobs
@@ -299,7 +300,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
             warnings.warn(
                 f"{scores.total:.0f} calibration rows are too few for coverage={coverage}: "
                 f"expected at least {needed}. Nodes are the root and sets contain every label.",
-                stacklevel=3,
+                stacklevel=caller_level(),
             )
 
     @property

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import entr, expit
 
+from palmette._text import caller_level
 from palmette.base._class_moments import dense
 from palmette.base._grow import ClassProblem, IntArray
 from palmette.class_tree._groups import cut_with_min_side, two_sides
@@ -184,7 +185,7 @@ class BHCTree(ClassTreeLearner):
             f"{n_classes * n_features**2 / 2**27:.1f} GiB: {instead} are used instead, as with "
             f"covariance={kind!r}. Set covariance='scatter' to keep them all.",
             UserWarning,
-            stacklevel=6,  # the call of fit
+            stacklevel=caller_level(),
         )
         return kind
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from palmette._arrays import FloatArray, IntArray, read_only
 from palmette._stopping import raise_if_stopped, stop_flag
+from palmette._text import caller_level
 from palmette.base._fitting import one_blas_thread
 from palmette.class_tree._linear_routes import FlatRows, LinearRoutes, PrunedNodes, WholeNodes
 from palmette.class_tree._routing import Router, RoutingProblem
@@ -50,9 +51,9 @@ class LinearRouter(Router):
     siblings : bool
         Whether the score of an option also depends on those of its siblings, with the loss
         "squared_hinge": of the hinge scores s of a node, an option gets
-        ``2 s - log(sum(exp(2 s))) / 2``. This is between the scores alone, which accept a path
-        because nothing speaks against it, and their softmax, which divides one by one whatever
-        the margins are. On texts with a given hierarchy it is more accurate than both.
+        ``2 s - log(sum(exp(2 s))) / 2``. This is between the scores alone, which do not depend on
+        siblings, and their softmax, which sums to one even if all margins are negative.
+        On texts with a given hierarchy it is more accurate than both.
     C : "scale" or float
         Weight of the loss relative to the squared norm of the weights. "scale" is 3 for rows of
         length one, such as tf-idf, and less for longer rows: 3 divided by the mean squared length
@@ -165,7 +166,7 @@ class LinearRouter(Router):
                 f"{n_failed} of {len(tasks)} optimizations did not converge within max_iter="
                 f"{self.max_iter} passes. Scale the features, or increase max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=caller_level(),
             )
         sets = bool(tasks) and isinstance(tasks[0], _SetTask)
         return packed.routes(self._link(sets), max(trained, default=0))

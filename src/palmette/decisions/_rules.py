@@ -45,7 +45,7 @@ class RoutedDecoding(BaseEstimator, ABC):  # type: ignore[misc]
         """Choose a node for every row, of shape (n_samples,), by calling `route`."""
 
     @abstractmethod
-    def numbers_a_row(self, space: LabelSpace) -> int:
+    def numbers_per_row(self, space: LabelSpace) -> int:
         """Return how many numbers `follow` needs in memory per row, so that it can be bounded."""
 
 
@@ -72,8 +72,8 @@ class BestPath(Decoding, RoutedDecoding):
         classes, _ = best_path(space, route, n_samples)
         return space.classes[classes]
 
-    def numbers_a_row(self, space: LabelSpace) -> int:
-        """Return the numbers of one path; see `RoutedDecoding.numbers_a_row`."""
+    def numbers_per_row(self, space: LabelSpace) -> int:
+        """Return the numbers of one path; see `RoutedDecoding.numbers_per_row`."""
         return len(space.levels) * space.largest_family
 
 
@@ -222,8 +222,8 @@ class Beam(RoutedDecoding):
         classes, _ = beam_search(space, route, n_samples, min(self.width, space.n_classes))
         return space.classes[classes[:, 0]]
 
-    def numbers_a_row(self, space: LabelSpace) -> int:
-        """Return the numbers of all kept paths; see `RoutedDecoding.numbers_a_row`."""
+    def numbers_per_row(self, space: LabelSpace) -> int:
+        """Return the numbers of all kept paths; see `RoutedDecoding.numbers_per_row`."""
         return 4 * min(self.width, space.n_classes) * space.largest_family
 
 
@@ -245,8 +245,8 @@ class TopDown(RoutedDecoding):
         classes, _, _ = top_down(space, route, n_samples)
         return space.classes[classes]
 
-    def numbers_a_row(self, space: LabelSpace) -> int:
-        """Return the numbers of one family; see `RoutedDecoding.numbers_a_row`."""
+    def numbers_per_row(self, space: LabelSpace) -> int:
+        """Return the numbers of one family; see `RoutedDecoding.numbers_per_row`."""
         return 2 * space.largest_family
 
 

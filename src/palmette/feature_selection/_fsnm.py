@@ -14,6 +14,7 @@ from scipy.linalg import cho_factor, cho_solve, solve
 from sklearn.exceptions import ConvergenceWarning
 
 from palmette._arrays import FloatArray
+from palmette._text import caller_level
 from palmette.exceptions import PalmetteError
 from palmette.feature_selection._base import (
     FeatureScore,
@@ -122,7 +123,7 @@ def _norms(fits: Iterator[NodeFit], facts: dict[str, Any], max_iter: int) -> Ite
             f"FsnmScore did not converge within max_iter={max_iter} iterations at {n_failed} of "
             f"{len(facts['lambda_max_'])} nodes. Increase max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=2,
+            stacklevel=caller_level(),
         )
 
 

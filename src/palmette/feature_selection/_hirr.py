@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from palmette._arrays import FloatArray
+from palmette._text import caller_level
 from palmette.base._devices import torch_device
 from palmette.exceptions import PalmetteError
 from palmette.feature_selection._base import FeatureScore, NodeScores, ScoringProblem
@@ -206,7 +207,7 @@ class HirrScore(FeatureScore):
                 f"{solution.solver} did not converge within max_iter={self.max_iter} sweeps: the "
                 f"duality gap is {solution.dual_gap:.2g}. Increase max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=caller_level(),
             )
         facts = {
             "lambda_max_": maxima,
@@ -365,7 +366,7 @@ def _check_lambda(problem: ScoringProblem, hirr: HirrProblem, maxima: FloatArray
             f"lam={hirr.lam.max():.6g} is at or above lambda_max of {len(names)} nodes, whose "
             f"weights are all zero: {names[:5]}, with lambda_max "
             f"{maxima[empty][:5].round(6).tolist()}. {advice}",
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
 
 

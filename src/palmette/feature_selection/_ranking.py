@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 
+from palmette._text import caller_level
 from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 
@@ -54,7 +55,7 @@ def counts_by_node(
             f"n_features_to_select={int(counts.max())} is more than the {n_features} features of "
             "X: all features are selected.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
     return np.minimum(counts, n_features)
 

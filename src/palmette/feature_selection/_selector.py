@@ -19,6 +19,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, IntArray, read_rows, take_rows
+from palmette._text import caller_level
 from palmette.base._fitting import (
     check_weights,
     has_several,
@@ -36,6 +37,7 @@ from palmette.feature_selection._ranking import (
     top_features,
 )
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.hierarchy._names import shown
 from palmette.hierarchy._pictures import FittedHTML
 from palmette.labels._labels import NodeLabels
 
@@ -225,7 +227,7 @@ class HierarchicalFeatureSelector(
         )
         if not len(problem.nodes):
             raise LabelError(
-                f"y has one class only, {self.classes_[0]!r}: expected two classes or more."
+                f"y has one class only, {shown(self.classes_[0])}: expected two classes or more."
             )
         counts = self._counts(problem.nodes)
         problem.n_wanted = int(counts.max())
@@ -316,7 +318,7 @@ class HierarchicalFeatureSelector(
         warnings.warn(
             f"no feature was selected at {', '.join(map(repr, names))}{more}: {why}.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=caller_level(),
         )
 
     def reduced_to(self, n_features: int) -> HierarchicalFeatureSelector:

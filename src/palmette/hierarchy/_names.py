@@ -52,7 +52,7 @@ def is_hashable(value: Any) -> bool:
 
 def shown(value: Any) -> str:
     """Format a value for an error message; a long one is truncated."""
-    text = repr(value)
+    text = repr(value.item() if isinstance(value, np.generic) else value)
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 

@@ -109,7 +109,7 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Columns without a negative value in any chunk are counts if it is sparse.
         y : labels of shape (n_samples,)
         classes : array-like of shape (n_classes,), optional
-            All labels that will come; for the first call.
+            All labels that will occur; for the first call.
         sample_weight : array-like of shape (n_samples,), optional
             Numbers of copies. Unlike in `fit`, their scale counts, since it is that of all calls.
 
@@ -127,7 +127,7 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         earlier = getattr(self, "statistics_", None)
         if earlier is None and classes is None:
             raise PalmetteError(
-                "the first call of partial_fit needs classes: pass all labels that will come."
+                "the first call of partial_fit needs classes: pass all labels that will occur."
             )
         X, y = self._read(X, y, reset=earlier is None)
         if earlier is None:
@@ -141,7 +141,7 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if new.any():
             raise PalmetteError(
                 f"y has the label {y[new].tolist()[0]!r}, which is not among the classes of the "
-                "first call: pass all labels that will come to the first call of partial_fit."
+                "first call: pass all labels that will occur to the first call of partial_fit."
             )
         weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         is_normal = _normal_columns(X)

@@ -36,7 +36,7 @@ def learn_chunk(
     X : rows
     y : labels of n_samples rows
     classes : labels, or None
-        All labels that will come; for the first call.
+        All labels that will occur; for the first call.
     sample_weight : array-like of shape (n_samples,), or None
     """
     is_first = not hasattr(model, "estimators_")
@@ -125,7 +125,7 @@ def begin(model: BaseLocalClassifier, classes: Any) -> None:
     """Set the labels of a model that has no rows so far, and make its estimators."""
     if classes is None:
         raise PalmetteError(
-            "the first call of partial_fit needs classes: pass all labels that will come, in the "
+            "the first call of partial_fit needs classes: pass all labels that will occur, in the "
             "form of y."
         )
     if hasattr(model._hierarchy_setting(), "fit"):
@@ -190,7 +190,7 @@ def _codes_of(model: BaseLocalClassifier, y: Any) -> IntArray:
         name = model.hierarchy_.path_strings[terminals[new[0]]]
         raise LabelError(
             f"y[{new[0]}] is {name!r}, which is not among the labels of the first call: pass all "
-            "labels that will come as classes to the first call of partial_fit."
+            "labels that will occur as classes to the first call of partial_fit."
         )
     return codes.astype(np.int32)
 

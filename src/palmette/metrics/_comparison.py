@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._arrays import FloatArray
+from palmette._text import caller_level
 from palmette.exceptions import PalmetteError
 from palmette.labels._containers import column_names, row_index
 
@@ -277,7 +278,7 @@ def _wilcoxon(table: FloatArray, control: int | None, adjust: str, alpha: float)
             f"with {n_datasets} data sets and {len(first)} comparisons no difference can be "
             f"significant at alpha={alpha} by Wilcoxon's test, however large. Add data sets.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=caller_level(),
         )
     raw = [_signed_ranks(table[:, i] - table[:, j]) for i, j in zip(first, second, strict=True)]
     pvalues = np.full((n_methods, n_methods), np.nan)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from palmette._arrays import FloatArray
+from palmette._text import caller_level
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._labels import NodeLabels
@@ -312,7 +313,7 @@ def _warn_undefined(kind: str) -> None:
         f"hierarchical {kind} is 0 / 0 for some rows, nodes or levels and set to 0 there. "
         "Pass zero_division to choose the value and silence this warning.",
         UndefinedMetricWarning,
-        stacklevel=5,
+        stacklevel=caller_level(),
     )
 
 

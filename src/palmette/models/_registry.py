@@ -47,11 +47,11 @@ class ModelSpec:
     scale : bool
         Whether features should be standardized before it.
     takes_missing : bool
-        Whether it can do with missing values.
+        Whether it accepts missing values.
     takes_codes : bool
-        Whether it can do with categories as numbers, as trees can; else they become columns of 0/1.
+        Whether it accepts categories as numbers, as trees do; else they become columns of 0/1.
     takes_sparse : bool
-        Whether it can do with sparse matrices of numbers; all models take those of texts.
+        Whether it accepts sparse matrices of numbers; all models accept those of texts.
     several_paths : bool
         Whether it takes several paths per row.
     in_place : bool

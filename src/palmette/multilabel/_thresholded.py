@@ -14,6 +14,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state, get_tags
 
 from palmette._arrays import FloatArray, seed_each, take_rows
+from palmette._text import caller_level
 from palmette.base._fitting import run_jobs
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.base._wrapping import LabelScorer, check_scores, has_out_of_bag, with_out_of_bag
@@ -147,7 +148,7 @@ class ThresholdedMultilabel(MultilabelClassifier):
             warnings.warn(
                 "y has one label per row: there are no thresholds to tune, and the most probable "
                 "label is predicted. Pass y as sets or a 0/1 matrix for any number of labels.",
-                stacklevel=3,
+                stacklevel=caller_level(),
             )
         tunes = self.several_paths_ and isinstance(self._several_rule(), TunedRule)
         uses_bag = tunes and self.method != "cv" and has_out_of_bag(self._base())

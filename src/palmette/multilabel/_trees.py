@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, count_rows, take_rows
+from palmette._text import caller_level
 from palmette.base._multilabel import MultilabelClassifier
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -205,7 +206,7 @@ class TreesMultilabel(MultilabelClassifier):
                 "Some inputs do not have OOB scores: all trees were fitted on them, and give them "
                 "scores that are too good. More trees leave out more rows.",
                 UserWarning,
-                stacklevel=2,
+                stacklevel=caller_level(),
             )
             sums[missing] = self.forest_.proba(take_rows(rows, missing), self.n_jobs)
         scores[:, self._varies] = sums

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from palmette._arrays import take_rows
+from palmette._text import caller_level
 from palmette.exceptions import PalmetteError, TableWarning
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._vocabulary import Languages
@@ -195,7 +196,7 @@ def read_problem(
     def note(sentence: str) -> None:
         notes.append(sentence)
         if tell is None:
-            warnings.warn(f"{sentence}.", TableWarning, stacklevel=2)
+            warnings.warn(f"{sentence}.", TableWarning, stacklevel=caller_level())
         else:
             tell(sentence)
 

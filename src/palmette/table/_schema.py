@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._text import caller_level
 from palmette.exceptions import PalmetteError, TableWarning
 from palmette.persistence.checks import require
 from palmette.table._dates import ISO, to_dates
@@ -336,7 +337,7 @@ class Unread:
 
 
 def _warn(sentence: str) -> None:
-    warnings.warn(f"{sentence}.", TableWarning, stacklevel=2)
+    warnings.warn(f"{sentence}.", TableWarning, stacklevel=caller_level())
 
 
 # ---------------------------------------------------------------------- types
