@@ -199,6 +199,7 @@ _PAPERS = {
         ("iris", "glass", "yeast_uci", "page_blocks", "landsat", "optdigits", "pendigits"),
         _adaboost_bhc,
         quick=("iris", "glass"),
+        has_splits=True,
     ),
     "h-ada-mh": Published(
         "h-ada-mh",

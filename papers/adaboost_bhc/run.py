@@ -25,8 +25,6 @@ __all__ = ["make", "reproduce"]
 
 _ROUNDS = 100  # as in the paper
 _QUICK_ROUNDS = 20
-_QUICK_PROTOCOL = Protocol(n_folds=4, n_repeats=1, n_seeds=1)
-_QUICK_GRID = Grid((250, 500, 1000), (4, 8, 16), 4, 1000, rounds=5, n_repeats=1)
 _REFERENCE = "G. Jun, J. Ghosh (2009). Multi-class boosting with class hierarchies. MCS 2009."
 _GLASS = "glass"
 
@@ -40,20 +38,22 @@ def make(
     watch: Callable[[str, str], None] | None = None,
     *,
     quick: bool = False,
+    splits: int | None = None,
 ) -> PublishedResult:
     """Read the data sets of the data home and do everything; see `papers.run`."""
     for name in datasets:
         check_problem(name)
     problems = (find_problem(name) for name in datasets)
-    if not quick:
-        return reproduce(problems, rounds, seed, n_jobs, store, watch)
-    return reproduce(
-        problems,
-        _QUICK_ROUNDS if rounds is None else rounds,
-        *(seed, n_jobs, store, watch),
-        protocol=_QUICK_PROTOCOL,
-        grid=_QUICK_GRID,
-    )
+    if quick and rounds is None:
+        rounds = _QUICK_ROUNDS
+    protocol = Protocol()
+    if quick or splits is not None:
+        n_repeats = 1 if splits is None else splits
+        # 10 are the protocol of the paper: 10 x 4-fold, or 40 fits
+        protocol = Protocol(n_repeats=n_repeats, n_seeds=protocol.n_folds * n_repeats)
+    # the cost of a round takes long to measure, and is noise at small sizes
+    timed = not quick
+    return reproduce(problems, rounds, seed, n_jobs, store, watch, protocol=protocol, timed=timed)
 
 
 def reproduce(
@@ -66,6 +66,7 @@ def reproduce(
     *,
     protocol: Protocol | None = None,
     grid: Grid | None = None,
+    timed: bool = True,
 ) -> PublishedResult:
     """Fit the four methods on some problems, and time their rounds as problems grow.
 
@@ -79,6 +80,8 @@ def reproduce(
         How often a set is fitted; by default less often than in the paper.
     grid : Grid, optional
         Sizes of Table 1.
+    timed : bool
+        Whether Table 1 is measured.
 
     Returns
     -------
@@ -90,7 +93,8 @@ def reproduce(
     made_with = {**environment(), "n_jobs": 1 if n_jobs is None else n_jobs}
     cells = Cells(store, made_with, watch)
     methods = [method for learner in LEARNERS for method in find_methods(learner)]
-    growths = find_growth(methods[: len(METHODS)], cells, grid, seed, n_jobs)
+    of_one_learner = methods[: len(METHODS)] if timed else []
+    growths = find_growth(of_one_learner, cells, grid, seed, n_jobs)
     outcomes: list[Outcome] = []
     glass = None
     for problem in problems:
@@ -103,7 +107,7 @@ def reproduce(
         outcomes.append(find_outcome(problem, methods, cells, **options))
         if problem.name == _GLASS:
             glass = glass_facts(problem)
-    tables = [*growth_tables(growths), set_table(outcomes), time_table(outcomes)]
+    tables = [*(growth_tables(growths) if timed else []), set_table(outcomes), time_table(outcomes)]
     tables += [] if glass is None else [glass_table(glass)]
     facts: dict[str, Any] = {
         **made_with,

@@ -1,4 +1,4 @@
-"""Figures 4 to 7: data and plots."""
+"""Figures 3 to 7: data and plots."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from papers.drawing import COLOURS, DARK, PALE, clean, new_figure, png_of
 from papers.h_ada_mh.outcome import Outcome
+from papers.h_ada_mh.scoring import paths_of
 
 __all__ = ["draw_figures", "draw_sample", "figure_facts"]
 
@@ -18,11 +19,15 @@ __all__ = ["draw_figures", "draw_sample", "figure_facts"]
 
 Facts = dict[str, Any]
 
+_COLLAPSED = ", collapsed"  # ends the keys of methods of that space
 _SPACES = {"collapsed": "collapsed space", "tree": "tree"}
 # short names of answers for figures
 _NAMES = {
     "h-ada-first": "H-Ada.MH, first positive",
     "h-ada-best": "H-Ada.MH, best class",
+    "mh-first": "AdaBoost.MH, first positive",
+    "mh-best": "AdaBoost.MH, best class",
+    "h-ada-search-first": "mask in the search",
     "local-shallow": "Local, forest of depth 2",
     "local-forest": "Local, forest",
     "global-bayes": "Global, naive Bayes",
@@ -33,6 +38,8 @@ _NAMES = {
     "local-level": "Local, forest",
     "global-flat": "Global, forest",
     "global-flat-bayes": "Global, naive Bayes",
+    "local-tuned": "Local, tuned",
+    "global-tuned": "Global-model naive Bayes",
     "HierarchicalAdaBoostClassifier": "HierarchicalAdaBoost",
     "HierarchicalBoostingClassifier": "HierarchicalBoosting",
 }
@@ -56,10 +63,11 @@ def figure_facts(outcomes: Sequence[Outcome]) -> dict[str, Facts]:
     Returns
     -------
     dict
-        ``figure-4`` to ``figure-6``: ``title`` and ``panels``; ``figure-7``: the sample, the part
+        ``figure-3`` to ``figure-6``: ``title`` and ``panels``; ``figure-7``: the sample, the part
         of the tree that is drawn, and the classes of the truth and of every answer.
     """
     figures = {
+        "figure-3": _rows_per_class(outcomes),
         "figure-4": _losses(outcomes),
         "figure-5": _by_answer(outcomes, "top_k", "Top-k accuracy, k being the depth"),
         "figure-6": _by_answer(outcomes, "levels", "Accuracy by level"),
@@ -68,14 +76,26 @@ def figure_facts(outcomes: Sequence[Outcome]) -> dict[str, Facts]:
     return figures if sample is None else {**figures, "figure-7": sample}
 
 
+def _rows_per_class(outcomes: Sequence[Outcome]) -> Facts:
+    panels = []
+    for outcome in outcomes:
+        problem, space = outcome.setting.problem, outcome.setting.space
+        counts = space.rows_of_leaves(paths_of(problem.y_train, problem.hierarchy))
+        panels.append({"dataset": outcome.name, "counts": np.sort(counts)[::-1].tolist()})
+    return {"title": "Training rows per symbol of the last level", "panels": panels}
+
+
 def _losses(outcomes: Sequence[Outcome]) -> Facts:
-    panels = [
-        {
-            "dataset": outcome.name,
-            "curves": [{"name": name, **stages} for name, stages in outcome.stages.items()],
-        }
-        for outcome in outcomes
-    ]
+    panels = []
+    for space, words in _SPACES.items():
+        for outcome in outcomes:
+            curves = [
+                {"name": name.removesuffix(_COLLAPSED), **stages}
+                for name, stages in outcome.stages.items()
+                if name.endswith(_COLLAPSED) == (space == "collapsed")
+            ]
+            if curves:
+                panels.append({"dataset": outcome.name, "space": words, "curves": curves})
     return {"title": "Test error of the signs, by round", "panels": panels}
 
 
@@ -85,8 +105,8 @@ def _by_answer(outcomes: Sequence[Outcome], what: str, title: str) -> Facts:
         for outcome in outcomes:
             keys = [key for key in outcome.keys(space) if key in _NAMES]
             if what == "top_k":  # that of a fit, however its scores are decoded
-                keys = [key for key in keys if key != "h-ada-best"]
-                names = {**_NAMES, "h-ada-first": "H-Ada.MH"}
+                keys = [key for key in keys if not key.endswith("-best")]
+                names = {**_NAMES, "h-ada-first": "H-Ada.MH", "mh-first": "AdaBoost.MH"}
             series = [{"name": names[key], "values": _values(outcome, key, what)} for key in keys]
             panels.append({"dataset": outcome.name, "space": words, "series": series})
     return {"title": title, "panels": panels}
@@ -183,6 +203,11 @@ _STYLES = {
     "H-Ada.MH, first positive": (COLOURS[0], "-"),
     "H-Ada.MH, best class": (COLOURS[0], "--"),
     "AdaBoost.MH": (COLOURS[1], "-"),
+    "AdaBoost.MH, first positive": (COLOURS[1], "-"),
+    "AdaBoost.MH, best class": (COLOURS[1], "--"),
+    "H-Ada.MH, mask in the search": (COLOURS[2], "-"),
+    "Local, tuned": (COLOURS[3], ":"),
+    "Global-model naive Bayes": (COLOURS[5], ":"),
     "mask in the search": (COLOURS[2], "-"),
     "weights of Eq. 5-6": (COLOURS[3], "-"),
     "Local, forest": (COLOURS[3], "-"),
@@ -208,12 +233,28 @@ def draw_figures(figures: Mapping[str, FigureFacts]) -> dict[str, bytes]:
         PNG files by name.
     """
     draw: dict[str, Callable[[FigureFacts], Any]] = {
+        "figure-3": _draw_counts,
         "figure-4": _draw_losses,
         "figure-5": _draw_top_k,
         "figure-6": _draw_levels,
         "figure-7": draw_sample,
     }
     return {f"{name}.png": png_of(draw[name](facts)) for name, facts in figures.items()}
+
+
+def _draw_counts(facts: FigureFacts) -> Any:
+    panels = facts["panels"]
+    figure = new_figure(2.5 + 3.0 * len(panels), 3.2, f"Figure 3. {facts['title']}")
+    if not panels:
+        return figure
+    for panel, axes in zip(panels, figure.subplots(1, len(panels), squeeze=False)[0], strict=True):
+        clean(axes)
+        axes.bar(range(len(panel["counts"])), panel["counts"], color=COLOURS[0], width=1.0)
+        mean, deviation = np.mean(panel["counts"]), np.std(panel["counts"])
+        title = f"{panel['dataset']}: {mean:.2f} ± {deviation:.2f}"
+        axes.set_title(title, fontsize=10, color=DARK)
+        axes.set_xlabel("classes, by their rows", fontsize=9, color=DARK)
+    return figure
 
 
 def _draw_losses(facts: FigureFacts) -> Any:
@@ -234,7 +275,8 @@ def _draw_losses(facts: FigureFacts) -> Any:
             axes.set_ylim(bottom=0)
             axes.grid(axis="y", color=PALE, linewidth=0.5)
             if row == 0:
-                axes.set_title(panel["dataset"], fontsize=10, color=DARK)
+                title = f"{panel['dataset']}, {panel['space']}"
+                axes.set_title(title, fontsize=9, color=DARK)
             else:
                 axes.set_xlabel("round", fontsize=9, color=DARK)
             if column == 0:

@@ -1,4 +1,4 @@
-"""The methods: those fitted on the true tree, and those fitted in the collapsed space."""
+"""The methods that are fitted on the true tree; those of the collapsed space are beside it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from palmette.boosting._boost import staged_scores
 from palmette.boosting._hypotheses import Samples
@@ -19,13 +18,16 @@ from papers.h_ada_mh.outcome import (
     over_columns,
     spread,
 )
-from papers.h_ada_mh.scoring import EqualWidthBins, losses_of_signs, paths_of, top_k_precision
+from papers.h_ada_mh.scoring import AnswerSpace, losses_of_signs, top_k_precision
 
-__all__ = ["collapsed_methods", "tree_methods"]
+__all__ = ["bayes", "stages_of", "tree_methods"]
 
 # ---------------------------------------------------------------------- the true tree
 
 
+_LOCAL_GRID = {"estimator__min_samples_leaf": [1, 5]}
+_GLOBAL_GRID = {"usefulness": [0.0, 1.0], "var_smoothing": [1e-9, 1e-3, 1e-2, 1e-1, 1.0]}
+_INNER_FOLDS = 3
 _N_STAGES = 60  # rounds at which the test error is taken
 
 
@@ -67,6 +69,13 @@ def tree_methods() -> Iterator[Method]:
         _by_path("local-level"),
     )
     yield Method(
+        "forest a level, tuned",
+        "tree",
+        {"local-tuned": "Local: the same, tuned by inner cross-validation"},
+        _tuned(_local, _LOCAL_GRID),
+        _by_path("local-tuned"),
+    )
+    yield Method(
         "forest of all labels",
         "tree",
         {"global-flat": "Global: one forest of all labels"},
@@ -77,8 +86,22 @@ def tree_methods() -> Iterator[Method]:
         "naive Bayes of all labels",
         "tree",
         {"global-flat-bayes": "Global: one naive Bayes of all labels"},
-        _flat(_bayes),
+        _flat(bayes),
         _by_path("global-flat-bayes"),
+    )
+    yield Method(
+        "global-model naive Bayes",
+        "tree",
+        {"global-model": "Global: global-model naive Bayes [26]"},
+        _global_model,
+        _by_path("global-model"),
+    )
+    yield Method(
+        "global-model naive Bayes, tuned",
+        "tree",
+        {"global-tuned": "Global: the same, tuned by inner cross-validation"},
+        _tuned(_global_model, _GLOBAL_GRID),
+        _by_path("global-tuned"),
     )
     for name in ("HierarchicalAdaBoostClassifier", "HierarchicalBoostingClassifier"):
         yield Method(name, "tree", {name: f"{name}()"}, _default(name), _by_path(name))
@@ -118,24 +141,35 @@ def _boosted(sign: str | None = None, path: str | None = None) -> Callable[..., 
         return {
             "predicted": predicted,
             "top_k": top_k_precision(space.truth, scores, int(space.level.max())),
-            "stages": _stages(setting, estimator, n_columns),
+            "stages": stages_of(estimator, problem.X_test, space),
         }
 
     return work
 
 
-def _stages(setting: Setting, estimator: Any, n_columns: int) -> dict[str, list[float]]:
-    """Test errors of the signs after some of the rounds, denser at the beginning."""
+def stages_of(estimator: Any, X: Any, space: AnswerSpace) -> dict[str, list[float]]:
+    """Test errors of the signs after some of the rounds, denser at the beginning.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+    X : array of shape (n_test, n_features)
+    space : AnswerSpace
+
+    Returns
+    -------
+    dict
+        ``rounds``, ``hamming`` and ``hierarchical_hamming``, as many numbers each.
+    """
     n_rounds = len(estimator.rounds_)
     wanted = set(np.unique(np.geomspace(1, max(n_rounds, 1), _N_STAGES).round()).tolist())
     stages: dict[str, list[float]] = {"rounds": [], "hamming": [], "hierarchical_hamming": []}
-    X = setting.problem.X_test
     samples = Samples(estimator.bins_.transform(X), X)
     staged = staged_scores(samples, estimator.rounds_, estimator.start_)
     for number, scores in enumerate(staged, start=1):
         if number in wanted:
-            wide = spread(scores, estimator.nodes_, n_columns)
-            hamming, hierarchical = losses_of_signs(setting.tree, wide)
+            wide = spread(scores, estimator.nodes_, space.truth.shape[1])
+            hamming, hierarchical = losses_of_signs(space, wide)
             stages["rounds"].append(number)
             stages["hamming"].append(hamming)
             stages["hierarchical_hamming"].append(hierarchical)
@@ -154,7 +188,7 @@ def _by_path(key: str) -> Callable[[Setting, Any], Results]:
 
     def work(setting: Setting, estimator: Any) -> Results:
         problem, space = setting.problem, setting.tree
-        estimator.fit(problem.X_train, problem.y_train)
+        estimator = _best(estimator.fit(problem.X_train, problem.y_train))
         proba = estimator.predict_node_proba(problem.X_test)[:, 1:]
         top_k = top_k_precision(space.truth, proba, int(space.level.max()))
         return {"predicted": {key: _paths(setting, estimator)}, "top_k": top_k}
@@ -176,7 +210,8 @@ def _default(name: str) -> Callable[[Setting], Any]:
     return make
 
 
-def _bayes(setting: Setting) -> Any:
+def bayes(setting: Setting) -> Any:
+    """Return scikit-learn's naive Bayes with normal distributions."""
     from sklearn.naive_bayes import GaussianNB
 
     return GaussianNB()
@@ -200,112 +235,24 @@ def _flat(base: Callable[[Setting], Any]) -> Callable[[Setting], Any]:
     return make
 
 
-# ---------------------------------------------------------------------- the collapsed space
+def _global_model(setting: Setting) -> Any:
+    from palmette.local import GlobalNaiveBayesClassifier
+
+    return GlobalNaiveBayesClassifier(setting.problem.hierarchy)
 
 
-def collapsed_methods() -> Iterator[Method]:
-    """Yield boosted stumps, forests and naive Bayes, each with one class a level as the answer."""
-    yield Method(
-        "stumps",
-        "collapsed",
-        {
-            "h-ada-first": "H-Ada.MH, first positive class a level",
-            "h-ada-best": "H-Ada.MH, best class a level",
-        },
-        _stumps,
-        _work_stumps,
-    )
-    yield Method(
-        "shallow forest a level",
-        "collapsed",
-        {"local-shallow": "Local: forest of depth 2 a level"},
-        lambda setting: make_forest(setting, max_depth=2),
-        _by_level("local-shallow"),
-    )
-    yield Method(
-        "forest a level",
-        "collapsed",
-        {"local-forest": "Local: forest a level"},
-        make_forest,
-        _by_level("local-forest"),
-    )
-    yield Method(
-        "naive Bayes a level",
-        "collapsed",
-        {"global-bayes": "Global: naive Bayes a level"},
-        _bayes,
-        _by_level("global-bayes"),
-    )
-    yield Method(
-        "forest of all classes",
-        "collapsed",
-        {"global-forest": "Global: one forest of all classes"},
-        make_forest,
-        _work_all_at_once,
-    )
+def _tuned(make: Callable[[Setting], Any], grid: dict[str, list[Any]]) -> Callable[[Setting], Any]:
+    """Choose parameters by hierarchical F1 in cross-validation on the training rows."""
+
+    def search(setting: Setting) -> Any:
+        from sklearn.model_selection import GridSearchCV, KFold
+
+        folds = KFold(_INNER_FOLDS, shuffle=True, random_state=setting.seed)
+        return GridSearchCV(make(setting), grid, scoring="hierarchical_f1", cv=folds)
+
+    return search
 
 
-def _stumps(setting: Setting) -> Any:
-    from palmette.boosting import AdaBoostMHClassifier
-
-    return AdaBoostMHClassifier(
-        weak_learner="stump",
-        n_estimators=setting.rounds,
-        n_jobs=setting.n_jobs,
-        random_state=setting.seed,
-    )
-
-
-def _work_stumps(setting: Setting, estimator: Any) -> Results:
-    """Stumps on thresholds at equal distances, as in the published script."""
-    problem, space = setting.problem, setting.space
-    bins = EqualWidthBins().fit(problem.X_train)
-    train = space.indicator(paths_of(problem.y_train, problem.hierarchy))
-    estimator.fit(bins.transform(problem.X_train), train)
-    scores = over_columns(estimator, bins.transform(problem.X_test), len(space.classes))
-    return {
-        "predicted": {
-            "h-ada-first": listed(space.pick(scores, "first")),
-            "h-ada-best": listed(space.pick(scores, "best")),
-        },
-        "top_k": top_k_precision(setting.collapsed.truth, scores, space.n_levels),
-    }
-
-
-def _by_level(key: str) -> Callable[[Setting, Any], Results]:
-    """Fit an estimator to the symbols of every level; rows without one are left out there."""
-
-    def work(setting: Setting, estimator: Any) -> Results:
-        from sklearn.base import clone
-
-        problem, space = setting.problem, setting.space
-        train = space.indicator(paths_of(problem.y_train, problem.hierarchy))
-        scores = np.zeros((len(setting.collapsed.truth), len(space.classes)))
-        for level in range(1, space.n_levels + 1):
-            columns = np.flatnonzero(space.level == level)
-            rows = np.flatnonzero(train[:, columns].any(axis=1))
-            targets = columns[train[np.ix_(rows, columns)].argmax(axis=1)]
-            fitted = clone(estimator).fit(problem.X_train[rows], targets)
-            scores[:, fitted.classes_] = fitted.predict_proba(problem.X_test)
-        return _of_scores(setting, key, scores)
-
-    return work
-
-
-def _work_all_at_once(setting: Setting, estimator: Any) -> Results:
-    """Fit one estimator to all classes of the collapsed space at once, 0 or 1 each."""
-    problem, space = setting.problem, setting.space
-    train = space.indicator(paths_of(problem.y_train, problem.hierarchy))
-    estimator.fit(problem.X_train, train)
-    proba = estimator.predict_proba(problem.X_test)
-    # a class that every training row has has one column, of certainty
-    scores = np.column_stack([p[:, -1] for p in proba])
-    return _of_scores(setting, "global-forest", scores)
-
-
-def _of_scores(setting: Setting, key: str, scores: NDArray[np.float64]) -> Results:
-    space = setting.space
-    return {
-        "predicted": {key: listed(space.pick(scores, "best"))},
-        "top_k": top_k_precision(setting.collapsed.truth, scores, space.n_levels),
-    }
+def _best(fitted: Any) -> Any:
+    """Return the estimator that a search has found, or the one that was fitted."""
+    return getattr(fitted, "best_estimator_", fitted)

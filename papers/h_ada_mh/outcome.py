@@ -245,8 +245,9 @@ def find_outcome(setting: Setting, methods: Iterable[Method], cells: Cells) -> O
 def _cell(setting: Setting, method: Method, data: str) -> dict[str, Any]:
     # the hierarchy is in the fingerprint of the data, and would fill pages here
     made = method.make(setting)
-    if "hierarchy" in made.get_params(deep=False):
-        made.set_params(hierarchy=None)
+    for key in ("hierarchy", "estimator__hierarchy"):
+        if key in made.get_params():
+            made.set_params(**{key: None})
     return {
         "dataset": setting.problem.name,
         "split": "published",

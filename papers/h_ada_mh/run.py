@@ -7,8 +7,9 @@ from typing import Any
 
 from palmette.compare import Problem, ResultStore, check_problem, environment, find_problem
 from papers.cells import Cells
+from papers.h_ada_mh.collapsed import collapsed_methods
 from papers.h_ada_mh.figures import draw_figures, figure_facts
-from papers.h_ada_mh.methods import collapsed_methods, tree_methods
+from papers.h_ada_mh.methods import tree_methods
 from papers.h_ada_mh.outcome import Method, Outcome, Setting, find_outcome
 from papers.h_ada_mh.tables import judge, paper_set, score_tables, set_table
 from papers.result import PublishedResult

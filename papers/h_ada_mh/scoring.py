@@ -73,6 +73,8 @@ class CollapsedSpace:
     classes : list of (level, symbol)
         Levels from 1, symbols sorted.
     level : int array of shape (n_classes,)
+    edges : int array of shape (n_edges, 2)
+        Pairs of classes, one under the other in some training row; by child, then by parent.
 
     Examples
     --------
@@ -93,6 +95,21 @@ class CollapsedSpace:
         self.classes = sorted(found)
         self.level = np.array([level for level, _ in self.classes])
         self._place = {one: place for place, one in enumerate(self.classes)}
+        pairs = {
+            (self._place[depth, path[depth - 1]], self._place[depth + 1, path[depth]])
+            for path in set(paths)
+            for depth in range(1, len(path[:n_levels]))
+        }
+        order = sorted(pairs, key=lambda pair: (pair[1], pair[0]))
+        self.edges = np.array(order, dtype=np.int64).reshape(-1, 2)
+
+    @cached_property
+    def above(self) -> NDArray[np.float32]:
+        """Which class a class may be at or below: (n_classes, n_classes), below by above."""
+        above = np.eye(len(self.classes), dtype=np.float32)
+        for parent, child in self.edges.tolist():  # parents come first
+            above[child] = np.maximum(above[child], above[parent])
+        return above
 
     @property
     def n_levels(self) -> int:
@@ -112,6 +129,19 @@ class CollapsedSpace:
                 if one in self._place:
                     matrix[row, self._place[one]] = 1
         return matrix
+
+    def rows_of_leaves(self, paths: Sequence[Path]) -> NDArray[np.int64]:
+        """Number of rows of every class of the last level, of those rows that end there.
+
+        Examples
+        --------
+        >>> paths = [("a", "x"), ("b", "x"), ("b", "y"), ("b",)]
+        >>> CollapsedSpace(paths).rows_of_leaves(paths)
+        array([2, 1])
+        """
+        ending = [path for path in paths if len(path) == self.n_levels]
+        counts = self.indicator(ending).sum(axis=0, dtype=np.int64)
+        return np.asarray(counts[self.level == self.n_levels])
 
     def n_outside(self, paths: Sequence[Path]) -> int:
         """Number of symbols in some rows that are no class."""
@@ -231,18 +261,21 @@ class AnswerSpace:
         Returns
         -------
         dict
-            ``micro_f1``; ``macro_f1`` over the classes that are true or predicted in some row, and
-            ``macro_f1_by_level``, its mean over levels; ``h_f``; ``hmc_loss`` with costs that sum
-            to one, and ``hmc_loss_unscaled`` with those of Eq. 6 as they are; ``one_path``, the
-            share of rows whose classes form one path from the top.
+            ``micro_f1`` with the ends of its interval; ``macro_f1`` over the classes that are true
+            or predicted in some row, and ``macro_f1_by_level``, its mean over levels; ``h_f``;
+            ``hmc_loss`` with costs that sum to one, and ``hmc_loss_unscaled`` with those of Eq. 6
+            as they are; ``one_path``, the share of rows whose classes form one path from the top.
         """
         by_level = [
             _macro(self.truth[:, self.level == level], predicted[:, self.level == level])
             for level in range(1, self.level.max() + 1)
         ]
         hmc = self._hmc(predicted)
+        low, high = self.micro_f1_interval(predicted)
         return {
             "micro_f1": multilabel_f1_score(self.truth, predicted, average="micro"),
+            "micro_f1_low": low,
+            "micro_f1_high": high,
             "macro_f1": _macro(self.truth, predicted),
             "macro_f1_by_level": float(np.mean(by_level)),
             "h_f": self.hierarchical_f1(predicted),
@@ -250,6 +283,16 @@ class AnswerSpace:
             "hmc_loss_unscaled": hmc,
             "one_path": float(self.is_one_path(predicted).mean()),
         }
+
+    def micro_f1_interval(self, predicted: Flags, n_draws: int = 1000) -> tuple[float, float]:
+        """Ends of the middle 95% of the Micro-F1 of test rows drawn anew, with replacement."""
+        right = (self.truth & predicted).sum(axis=1)
+        listed = self.truth.sum(axis=1) + predicted.sum(axis=1)
+        n_rows = len(right)
+        drawn = np.random.default_rng(0).integers(n_rows, size=(n_draws, n_rows))
+        found = 2 * right[drawn].sum(axis=1) / np.maximum(listed[drawn].sum(axis=1), 1)
+        low, high = np.quantile(found, [0.025, 0.975])
+        return float(low), float(high)
 
     def _hmc(self, predicted: Flags) -> float:
         # on a star nothing is implied; its root, which costs nothing, comes first
@@ -279,6 +322,15 @@ class AnswerSpace:
 
     def is_one_path(self, predicted: Flags) -> Flags:
         """Which rows have one path from the top, whole: shape (n_test,)."""
+        raise NotImplementedError
+
+    def hierarchical_errors(self, predicted: Flags) -> Flags:
+        """Cells that are wrong, or below a wrong one (Eq. 3)."""
+        return np.asarray((self.truth != predicted) @ self._above.T > 0)
+
+    @property
+    def _above(self) -> NDArray[np.float32]:
+        """Which class lies at or above which: (n_classes, n_classes), below by above."""
         raise NotImplementedError
 
 
@@ -329,6 +381,10 @@ class CollapsedAnswers(AnswerSpace):
         """Which rows have classes that are a path of the tree."""
         return np.array([path in self.nodes for path in self.space.paths(predicted)])
 
+    @property
+    def _above(self) -> NDArray[np.float32]:
+        return self.space.above
+
 
 @dataclass(frozen=True)
 class TreeAnswers(AnswerSpace):
@@ -357,7 +413,6 @@ class TreeAnswers(AnswerSpace):
 
     @cached_property
     def _above(self) -> NDArray[np.float32]:
-        """Which class lies at or above which: (n_classes, n_classes), below by above."""
         return np.asarray(self.hierarchy.closure[1:, 1:].toarray(), dtype=np.float32)
 
     def hierarchical_f1(self, predicted: Flags) -> float:
@@ -371,17 +426,13 @@ class TreeAnswers(AnswerSpace):
         deepest = (predicted * self.level).max(axis=1)
         return np.asarray(whole & predicted.any(axis=1) & (deepest == predicted.sum(axis=1)))
 
-    def hierarchical_errors(self, predicted: Flags) -> Flags:
-        """Cells that are wrong, or below a wrong one (Eq. 3)."""
-        return np.asarray((self.truth != predicted) @ self._above.T > 0)
 
-
-def losses_of_signs(space: TreeAnswers, scores: NDArray[np.float64]) -> tuple[float, float]:
+def losses_of_signs(space: AnswerSpace, scores: NDArray[np.float64]) -> tuple[float, float]:
     """Test errors of the signs of scores.
 
     Parameters
     ----------
-    space : TreeAnswers
+    space : AnswerSpace
     scores : array of shape (n_test, n_classes)
 
     Returns

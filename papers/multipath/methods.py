@@ -106,6 +106,15 @@ def _boosting(hierarchy: Hierarchy | None, seed: int, n_jobs: int | None) -> Any
     )
 
 
+def _h_ada_mh(hierarchy: Hierarchy | None, seed: int, n_jobs: int | None) -> Any:
+    """H-Ada.MH as published: stumps, weights of Eq. 5-6, the mask of Eq. 7, signs (Eq. 12)."""
+    from palmette.boosting import HierarchicalAdaBoostClassifier
+
+    return HierarchicalAdaBoostClassifier.preset(
+        "paper", hierarchy=hierarchy, n_estimators=200, n_jobs=n_jobs, random_state=seed
+    )
+
+
 def _structured_forest(hierarchy: Hierarchy | None, seed: int, n_jobs: int | None) -> Any:
     from palmette.forest import StructuredForestClassifier
 
@@ -131,6 +140,7 @@ METHODS = (
     Method(BLEND, _blend("validation")),
     Method(EQUAL, _blend("equal")),
     Method("boosting", _boosting),
+    Method("H-Ada.MH", _h_ada_mh),
     Method("structured forest", _structured_forest),
     Method("logistic per node", _per_node),
 )

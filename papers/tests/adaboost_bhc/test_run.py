@@ -9,7 +9,7 @@ import pytest
 from palmette.compare import ResultStore
 from palmette.exceptions import DataHomeError
 from papers.adaboost_bhc import run as module
-from papers.adaboost_bhc.methods import Protocol
+from papers.adaboost_bhc.methods import PAPER_PROTOCOL, Protocol
 from papers.adaboost_bhc.outcome import Grid
 from papers.adaboost_bhc.run import make, reproduce
 
@@ -55,6 +55,23 @@ def test_sets_of_the_paper(data_home, monkeypatch):
     for method, found in result.scores["vehicle"].items():
         # guessing is wrong three times in four; a colouring a round has seen little after three
         assert 0.15 < found["test_error"] < (0.65 if method.startswith("ECC") else 0.4)
+
+
+@pytest.mark.parametrize(
+    ("options", "protocol", "timed"),
+    [
+        ({}, Protocol(4, 3, 5), True),
+        ({"splits": 10}, PAPER_PROTOCOL, True),
+        ({"quick": True}, Protocol(4, 1, 4), False),
+        ({"quick": True, "splits": 2}, Protocol(4, 2, 8), False),
+    ],
+)
+def test_splits_reach_the_protocol_of_the_paper(monkeypatch, options, protocol, timed):
+    seen = []
+    monkeypatch.setattr(module, "check_problem", lambda name: None)
+    monkeypatch.setattr(module, "reproduce", lambda *args, **given: seen.append(given))
+    make([], **options)
+    assert seen == [{"protocol": protocol, "timed": timed}]
 
 
 def test_rounds_are_those_of_the_paper(monkeypatch):

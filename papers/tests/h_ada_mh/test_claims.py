@@ -17,9 +17,12 @@ def test_figure_4(outcome_of, tells, stages_to, ours, other, holds, side):
     methods = (
         tells("a", "tree", method="H-Ada.MH", stages=stages_to(ours)),
         tells("b", "tree", method="AdaBoost.MH", stages=stages_to(other)),
+        tells("c", "collapsed", method="H-Ada.MH, collapsed", stages=stages_to(other)),
+        tells("d", "collapsed", method="AdaBoost.MH, collapsed", stages=stages_to(other)),
     )
     claims = judge([outcome_of(*methods)])
-    assert [claim.holds for claim in claims] == [holds, holds]
+    assert [claim.holds for claim in claims] == [holds, holds, False, False]
+    assert claims[2].words.endswith("does not hold in the collapsed space.")
     word = "holds" if holds else "does not hold"
     assert claims[0].words == (
         f"Figure 4, toy: share of wrong cells {ours:.4g} by H-Ada.MH after 2 rounds, {side} the "

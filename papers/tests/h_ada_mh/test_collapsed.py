@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palmette.compare import find_problem
+from papers.h_ada_mh.collapsed import CollapsedHAda
 from papers.h_ada_mh.scoring import CollapsedSpace, EqualWidthBins, paths_of
 from papers.h_ada_mh.tables import paper_set
 
@@ -82,3 +83,51 @@ def test_thresholds_at_equal_distances():
     assert bins.transform(X)[:, 0].tolist() == [1, 2, 11]
     assert len(set(bins.transform(X)[:, 1])) == 1  # nothing to tell apart
     assert bins.transform(np.array([[-5.0, 0.0], [50.0, 9.0]]))[:, 0].tolist() == [0, 12]
+
+
+def test_edges_and_what_is_above():
+    space = CollapsedSpace(PATHS)
+    assert space.edges.tolist() == [[0, 2], [1, 2], [0, 3], [2, 4], [3, 4], [2, 5]]
+    assert space.above[4].tolist() == [1, 1, 1, 1, 1, 0]
+    assert space.above[1].tolist() == [0, 1, 0, 0, 0, 0]
+
+
+@pytest.mark.data
+def test_figure_3(data_home):
+    problem = find_problem("diatoms")
+    paths = paths_of(problem.y_train, problem.hierarchy)
+    counts = CollapsedSpace(paths, 2).rows_of_leaves(paths)
+    assert len(counts) == 258
+    assert (counts.mean(), counts.std()) == pytest.approx((7.53, 7.245), abs=0.01)
+
+
+@pytest.mark.parametrize("mask", ["literal", "search"])
+def test_h_ada_mh_by_its_equations(mask):
+    """One round: the weights of Eq. 5-6, the mask of Eq. 7, the edge of Eq. 9, alpha of Eq. 8."""
+    rng = np.random.default_rng(0)
+    paths = [PATHS[code] for code in rng.integers(3, size=40)]
+    space = CollapsedSpace(paths)
+    truth = space.indicator(paths)
+    X = rng.normal(size=(40, 3)) + truth[:, :3]
+    weights = np.concatenate([[1.0], space.costs])
+    clf = CollapsedHAda(
+        weak_learner="stump",
+        n_estimators=1,
+        learning_rate=1.0,
+        initial_weights=weights,
+        mask=mask,
+    )
+    clf.space = space
+    clf.fit(X, truth)
+    scores = clf.predict_node_scores(X)
+    votes = np.sign(scores)
+    for child in range(len(space.classes)):
+        parents = space.edges[space.edges[:, 1] == child, 0]
+        if len(parents):
+            no_parent = (votes[:, parents] < 0).all(axis=1)
+            assert (votes[no_parent, child] == -1).all()
+    signs = np.where(truth, 1, -1)
+    edge = (space.costs / space.costs.sum() * signs * votes).sum() / len(X)
+    assert clf.edges_[0] == pytest.approx(edge)
+    alpha = 0.5 * np.log((1 + edge) / (1 - edge))
+    np.testing.assert_allclose(np.abs(scores), alpha, rtol=0.01)  # smoothed by 1 / (n m)

@@ -22,7 +22,7 @@ def facts(outcome_of, tells, stages_to):
 
 def _facts(outcome_of, tells, stages_to):
     methods = (
-        tells("h-ada-first", "collapsed", 3),
+        tells("h-ada-first", "collapsed", 3, method="H-Ada.MH, collapsed", stages=stages_to(0.3)),
         tells("h-ada-best", "collapsed", 2),
         tells("literal-sign", "tree", 4, method="H-Ada.MH", stages=stages_to(0.2)),
         tells("mh-sign", "tree", 2, method="AdaBoost.MH", stages=stages_to(0.1)),
@@ -33,16 +33,26 @@ def _facts(outcome_of, tells, stages_to):
 
 def test_facts_survive_json(facts):
     assert json.loads(json.dumps(facts)) == facts
-    assert list(facts) == ["figure-4", "figure-5", "figure-6", "figure-7"]
+    assert list(facts) == ["figure-3", "figure-4", "figure-5", "figure-6", "figure-7"]
 
 
 def test_curves_are_the_stages(facts, stages_to):
-    (panel,) = facts["figure-4"]["panels"]
-    assert panel["dataset"] == "toy"
+    collapsed, panel = facts["figure-4"]["panels"]
+    assert (panel["dataset"], panel["space"], collapsed["space"]) == (
+        "toy",
+        "tree",
+        "collapsed space",
+    )
+    assert collapsed["curves"] == [{"name": "H-Ada.MH", **stages_to(0.3)}]
     assert panel["curves"] == [
         {"name": "H-Ada.MH", **stages_to(0.2)},
         {"name": "AdaBoost.MH", **stages_to(0.1)},
     ]
+
+
+def test_rows_of_classes_are_sorted(facts, setting):
+    (panel,) = facts["figure-3"]["panels"]
+    assert panel["counts"] == [18, 6]  # of three leaves with symbol 0, of one with symbol 3
 
 
 def test_both_spaces_have_a_panel(facts):
@@ -103,6 +113,12 @@ def test_no_answers_no_sample(outcome_of):
 
 def test_pictures_need_the_facts_alone(facts):
     pictures = draw_figures(json.loads(json.dumps(facts)))
-    assert list(pictures) == ["figure-4.png", "figure-5.png", "figure-6.png", "figure-7.png"]
+    assert list(pictures) == [
+        "figure-3.png",
+        "figure-4.png",
+        "figure-5.png",
+        "figure-6.png",
+        "figure-7.png",
+    ]
     assert all(content.startswith(b"\x89PNG") for content in pictures.values())
     assert draw_figures(facts) == pictures

@@ -7,7 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from papers.h_ada_mh.methods import collapsed_methods, tree_methods
+from papers.h_ada_mh.collapsed import collapsed_methods
+from papers.h_ada_mh.methods import tree_methods
 from papers.h_ada_mh.outcome import Setting
 from papers.h_ada_mh.tables import METHODS, paper_set
 

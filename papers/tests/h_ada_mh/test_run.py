@@ -10,7 +10,8 @@ from palmette.cli.bench import run_bench
 from palmette.compare import ResultStore
 from palmette.exceptions import DataHomeError
 from papers.h_ada_mh import run as module
-from papers.h_ada_mh.methods import collapsed_methods, tree_methods
+from papers.h_ada_mh.collapsed import collapsed_methods
+from papers.h_ada_mh.methods import tree_methods
 from papers.h_ada_mh.run import make, reproduce
 
 
@@ -26,11 +27,11 @@ def test_a_small_set_from_end_to_end(problem, tmp_path):
         "Table II. toy, the collapsed space",
         "Table II. toy, the tree",
     ]
-    assert len(result.claims) == 3
+    assert len(result.claims) == 5
     assert result.facts["rounds"] == {"toy": 4}
     assert len(seen) == len(methods)
     names = [path.name for path in result.write(tmp_path / "out")]
-    assert names[2:] == [f"figure-{n}.png" for n in (4, 5, 6, 7)]
+    assert names[2:] == [f"figure-{n}.png" for n in (3, 4, 5, 6, 7)]
     found = json.loads((tmp_path / "out" / "results.json").read_text())
     assert len(found["scores"]["toy"]) == sum(len(method.answers) for method in methods)
     again = reproduce([problem], **options)

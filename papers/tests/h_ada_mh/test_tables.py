@@ -19,15 +19,15 @@ def named(outcome: Outcome, name: str) -> Outcome:
 def test_both_readings_are_counted(outcome_of):
     table = set_table([outcome_of()])
     assert table.rows == [
-        ("toy: symbols of a level", 30, 30, 7, 2, 3, 4),
-        ("toy: the tree", 30, 30, 10, 5, 3, 4),
+        ("toy: symbols of a level", 30, 30, 7, 2, 3, 4, "12.000 ± 6.000"),
+        ("toy: the tree", 30, 30, 10, 5, 3, 4, None),
     ]
     assert table.notes == []
 
 
 def test_a_set_of_the_paper_is_shown_beside_it(outcome_of):
     table = set_table([named(outcome_of(), "diatoms")])
-    assert table.rows[0] == ("diatoms: paper", 2065, 1054, 343, 258, 2, 371)
+    assert table.rows[0] == ("diatoms: paper", 2065, 1054, 343, 258, 2, 371, "7.530 ± 7.245")
     assert "343 classes and 258 leaves are NOT the symbols" in table.notes[0]
     assert "(7 and 2)" in table.notes[0]
 

@@ -1,0 +1,302 @@
+"""Every claim of every paper as a row: what is printed, what we found, and a verdict.
+
+``python -m papers.claims > papers/README.md`` makes the page from the results that are stored in
+``papers/results``. ``palmette bench NAME --out FOLDER`` and then
+``python -m papers.claims --store FOLDER/results.json --command "palmette bench NAME ..."`` replace
+the stored results of a paper.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from papers.result import format_cell
+
+__all__ = ["CLAIMS", "RESULTS", "PaperClaim", "page", "store", "verdict_of"]
+
+RESULTS = Path(__file__).parent / "results"
+_KEPT = ("name", "reference", "facts", "tables", "claims", "scores", "notes")
+_HEAD = """# Claims of the papers
+
+Every claim of the papers whose methods are in this library: what is printed, what we measured, and
+a verdict. `python -m papers.claims > papers/README.md` makes this page from the results in
+`papers/results/`, each of which says the command that made it. A claim *holds partly* where it does
+on some of the sets or by some of the measures, which are counted. *Not measured yet* means that the
+stored results have nothing on it: the command that measures it is named with the paper. Intervals
+are those of the tables below: of test rows drawn anew, or standard errors over rows or repeats."""
+
+
+@dataclass(frozen=True)
+class PaperClaim:
+    """A claim.
+
+    Parameters
+    ----------
+    paper : str
+        As in `palmette bench`.
+    where : str
+        Place in the paper. Stored claims belong to it if their place begins with it.
+    claim : str
+    printed : str
+        The printed figures.
+    about : str
+        Stored claims belong to it only if their words contain this.
+    cannot : str
+        Why it cannot be checked, where it cannot.
+    """
+
+    paper: str
+    where: str
+    claim: str
+    printed: str = ""
+    about: str = ""
+    cannot: str = ""
+
+
+_H, _B, _F, _M, _S, _P = "h-ada-mh", "adaboost-bhc", "hirr-fs", "mf-tree", "soshf", "multipath"
+_NO_CURVES = "the paper has curves without numbers"
+
+CLAIMS = (
+    # H-Ada.MH
+    PaperClaim(_H, "Figure 3", "classes of Diatoms have few rows", "7.53 ± 7.245 rows"),
+    PaperClaim(
+        _H, "Figure 4", "H-Ada.MH has a smaller test error than AdaBoost.MH, on the tree",
+        "curves without numbers", "on the tree",
+    ),
+    PaperClaim(
+        _H, "Figure 4", "the same in the collapsed space, in which the paper counts",
+        "curves without numbers", "in the collapsed space",
+    ),
+    PaperClaim(
+        _H, "Table II", "H-Ada.MH is better than Local and Global, Macro-F1 on 07D excepted",
+        "Micro-F1 .714/.722/.487, Local .569/.646/.174, Global .663/.644/.205",
+        "closest to the paper's",
+    ),
+    PaperClaim(
+        _H, "Table II", "the same against forests that are grown in full", "not printed",
+        "not cut short",
+    ),
+    PaperClaim(
+        _H, "Table II", "the same on the tree, against baselines tuned as the paper says",
+        "not printed", "tuned baselines",
+    ),
+    PaperClaim(_H, "Figure 5", "H-Ada.MH has the best top-k accuracy", _NO_CURVES),
+    PaperClaim(_H, "Figure 6", "H-Ada.MH is the most accurate on every level", _NO_CURVES),
+    PaperClaim(_H, "Section V.E", "H-Ada.MH gives more consistent labels", "one example"),
+    PaperClaim(
+        _H, "Section VI", "it extends to DAGs, several paths, documents and bioinformatics",
+        "future work", "", "a plan, not a result; `palmette bench multipath` has rows for it",
+    ),
+    # AdaBoost.BHC
+    PaperClaim(
+        _B, "Table 1", "classes cost ECC least, BHC more, MH and MI most",
+        "C·N, C·N, N, log C·N", "least",
+    ),
+    PaperClaim(_B, "Table 1", "the formulas tell the cost of a round", "as above", "formulas"),
+    PaperClaim(_B, "Figure 1", "windows are one branch of the class tree of Glass", "a tree"),
+    PaperClaim(
+        _B, "Table 3", "ECC is trained fastest", "5.5 to 60 s, BHC 24.8 to 198.7 s", "fastest"
+    ),
+    PaperClaim(
+        _B, "Table 3", "BHC is trained faster than MH and MI",
+        "138 s, MH 867 s on pen digits", "faster than MH",
+    ),
+    PaperClaim(
+        _B, "Figures 2 to 8", "BHC is always among the best", _NO_CURVES, "always among the best"
+    ),
+    PaperClaim(
+        _B, "Figures 2 to 8", "BHC or MH generalises best on most sets", _NO_CURVES, "BHC or MH"
+    ),
+    PaperClaim(
+        _B, "Figures 2 to 8", "BHC reaches low errors earlier than MH", _NO_CURVES, "at first"
+    ),
+    PaperClaim(_B, "Figures 2 to 8", "ECC errs more than BHC", _NO_CURVES, "ECC errs more"),
+    PaperClaim(
+        _B, "Figures 4 and 5", "errors of MI rise after some rounds on Yeast and Page blocks",
+        _NO_CURVES,
+    ),
+    # HiRR-FS
+    PaperClaim(_F, "Figure 8, as printed", "Friedman's F and the critical difference",
+               "F = 21.94, CD = 2.046"),
+    PaperClaim(_F, "Table 5", "HiRRfam-FS has the best F1", "first on 4 of 6 sets"),
+    PaperClaim(_F, "Figure 7", "a fifth of the features does as well as all", "curves"),
+    PaperClaim(_F, "Figure 9", "parents and siblings together are better than either", "curves"),
+    PaperClaim(_F, "Table 3", "classification is quicker with chosen features",
+               "1.0 to 5.6 times as quick"),
+    PaperClaim(_F, "Table 7", "Hier-FS is quicker than HierFSNM and HierMRMR",
+               ".52 s, 27 s and 24 s on DD"),
+    PaperClaim(_F, "Figure 12", "below 1,000 words Hier-FS is above Fisher and FSNM", "curves"),
+    PaperClaim(_F, "Figure 13", "the objective settles in ten sweeps", "curves"),
+    PaperClaim(_F, "Table 8", "F1 hardly depends on alpha and beta", ".8601 in 20 cells of DD"),
+    PaperClaim(_F, "Figure 10", "F_F = 30.86 for TIE", "30.86"),
+    PaperClaim(
+        _F, "Tables 4 to 7", "the same on VOC, Cifar100, SUN and ILSVRC65", "four columns each",
+        cannot="the features cannot be had; see docs/data.md for a copy of yours",
+    ),
+    # MF-Tree
+    PaperClaim(_M, "Table 2", "MF-Tree has the best F1 of six methods", "Table 2", "best F1"),
+    PaperClaim(_M, "Table 2", "MF-Tree has the least test time", "Table 2", "least test time"),
+    PaperClaim(_M, "Table 2", "it is several times as quick as DAGSVM", "five to six times",
+               "gains as much over DAGSVM"),
+    PaperClaim(_M, "Table 2", "its tree is smaller than those of DRHL and RDM", "in words",
+               "its tree is smaller"),
+    PaperClaim(_M, "Figure 3", "tree MSE of two trees of four classes", "two values"),
+    PaperClaim(_M, "Figure 4", "its tree is nearer to the given one than that of CMTL", "figures",
+               "MF-Tree is nearer"),
+    PaperClaim(_M, "Table 3", "a small tau saves a tenth of the training", "in words", "a tenth"),
+    PaperClaim(_M, "Table 3", "F1 falls as tau grows", "in words", "F1 falls"),
+    # SOSHF
+    PaperClaim(_S, "Table 1", "characteristics of the sets", "eight figures per set"),
+    PaperClaim(_S, "Table 2, macro-F as printed", "ranks follow from the scores", "18 ranks"),
+    PaperClaim(_S, "Table 2, macro-AUC as printed", "ranks follow from the printed macro-AUC",
+               "18 ranks"),
+    PaperClaim(_S, "Table 2, macro-F", "SF-H-CS is first of all methods by macro-F",
+               "mean rank 1.8", "is first of the paper's methods"),
+    PaperClaim(_S, "Table 2, macro-AUC", "SF-H-CS is first of all methods by macro-AUC",
+               "mean rank 2.1", "is first of the paper's methods"),
+    PaperClaim(_S, "Ablation", "Hellinger splits are better than logistic ones", "SF-H, SF-LR"),
+    PaperClaim(_S, "Ablation", "cost-sensitive clusters are better than plain ones", "CS, none"),
+    PaperClaim(_S, "Ablation", "COCOA is slower", "in words"),
+    # several paths
+    PaperClaim(_P, "", "the blend is above C-HMCNN (our claim, not the paper's)",
+               ".306 and .756", "above C-HMCNN's"),
+    PaperClaim(_P, "", "no node exceeds its parent", "by construction", "exceeds a parent"),
+)  # fmt: skip
+
+
+def verdict_of(claim: PaperClaim, found: Sequence[dict[str, Any]]) -> str:
+    """Return the verdict on a claim, given the stored claims that belong to it.
+
+    Examples
+    --------
+    >>> claim = PaperClaim("h-ada-mh", "Table II", "it is better")
+    >>> verdict_of(claim, [{"holds": True}, {"holds": False}])
+    'holds partly (1 of 2)'
+    >>> verdict_of(claim, [])
+    'not measured yet'
+    """
+    if claim.cannot:
+        return f"cannot be checked: {claim.cannot}"
+    if not found:
+        return "not measured yet"
+    n_held = sum(one["holds"] for one in found)
+    if n_held == len(found):
+        return "holds"
+    return f"holds partly ({n_held} of {len(found)})" if n_held else "does not hold"
+
+
+def page(folder: Path = RESULTS) -> str:
+    """Return the page of all claims in Markdown.
+
+    Parameters
+    ----------
+    folder : Path
+        Of stored results.
+
+    Returns
+    -------
+    str
+    """
+    parts = [_HEAD]
+    for paper in dict.fromkeys(claim.paper for claim in CLAIMS):
+        path = folder / f"{paper}.json"
+        stored = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+        parts.append(_section(paper, stored))
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(paper: str, stored: dict[str, Any] | None) -> str:
+    reference = paper if stored is None else f"{stored['reference']}"
+    made = (
+        f"Nothing is stored yet: `palmette bench {paper} --out FOLDER` measures it."
+        if stored is None
+        else f"Stored results: `{stored['command']}`; all of the paper: `palmette bench {paper}`."
+    )
+    lines = [f"## {paper}", "", reference, "", made, ""]
+    lines += ["| place | claim | printed | ours | verdict |", "|---|---|---|---|---|"]
+    for claim in (one for one in CLAIMS if one.paper == paper):
+        found = [] if stored is None else _belonging(claim, stored["claims"])
+        ours = "<br>".join(_shortened(one) for one in found) or "–"
+        cells = (claim.where, claim.claim, claim.printed, ours, verdict_of(claim, found))
+        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join([*lines, "", *_tables(stored)]).rstrip()
+
+
+def _belonging(claim: PaperClaim, judged: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        one
+        for one in judged
+        if one["where"].startswith(claim.where) and claim.about in one["words"]
+    ]
+
+
+def _shortened(judged: dict[str, Any]) -> str:
+    """Return the words of a stored claim without its place, which begins them."""
+    words: str = judged["words"]
+    return words.removeprefix(f"{judged['where']}: ")
+
+
+def _tables(stored: dict[str, Any] | None) -> list[str]:
+    """Return the stored tables, folded."""
+    if stored is None or not stored["tables"]:
+        return []
+    lines = ["<details><summary>Tables</summary>", ""]
+    for table in stored["tables"]:
+        if not table["rows"]:
+            continue
+        columns = list(table["rows"][0])
+        lines += [f"### {table['title']}", "", "| " + " | ".join(columns) + " |"]
+        lines.append("|---|" + "---:|" * (len(columns) - 1))
+        for row in table["rows"]:
+            cells = (format_cell(row[column]).replace("|", "\\|") for column in columns)
+            lines.append("| " + " | ".join(cells) + " |")
+        lines += ["", *(f"{note}\n" for note in table["notes"])]
+    return [*lines, "</details>"]
+
+
+def store(source: Path, command: str, folder: Path = RESULTS) -> Path:
+    """Keep the results of a run, without the data of its figures.
+
+    Parameters
+    ----------
+    source : Path
+        The ``results.json`` that `palmette bench --out` wrote.
+    command : str
+        What made them.
+    folder : Path
+
+    Returns
+    -------
+    Path
+        The stored file.
+    """
+    found = json.loads(source.read_text(encoding="utf-8"))
+    kept = {"command": command, **{key: found[key] for key in _KEPT}}
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{found['name']}.json"
+    path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return path
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the page, or keep the results of a run."""
+    parser = argparse.ArgumentParser(description="Claims of the papers, from stored results.")
+    parser.add_argument("--store", type=Path, help="a results.json to keep")
+    parser.add_argument("--command", help="the command that made it")
+    given = parser.parse_args(arguments)
+    if given.store is None:
+        sys.stdout.write(page())
+    elif given.command is None:
+        parser.error("--store needs --command: the command that made the results.")
+    else:
+        sys.stdout.write(f"{store(given.store, given.command)}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""The page of claims is what the command prints, and verdicts follow from stored claims."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from papers import list_published
+from papers.claims import CLAIMS, RESULTS, PaperClaim, main, page, store, verdict_of
+
+
+def test_the_page_is_what_the_command_prints(capsys):
+    """``python -m papers.claims > papers/README.md`` makes the page anew."""
+    main([])
+    printed = capsys.readouterr().out
+    assert printed == (RESULTS.parent / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_paper_has_claims():
+    assert {claim.paper for claim in CLAIMS} == {paper.name for paper in list_published()}
+    assert len({(claim.paper, claim.where, claim.claim) for claim in CLAIMS}) == len(CLAIMS)
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.json")), ids=lambda path: path.stem)
+def test_stored_results_are_of_a_paper_and_name_their_command(path):
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert found["name"] == path.stem
+    assert found["command"].startswith(f"palmette bench {path.stem}")
+    assert found["claims"]
+    assert "figures" not in found
+
+
+@pytest.mark.parametrize(
+    ("held", "verdict"),
+    [
+        ([], "not measured yet"),
+        ([True, True], "holds"),
+        ([True, False, False], "holds partly (1 of 3)"),
+        ([False], "does not hold"),
+    ],
+)
+def test_verdicts(held, verdict):
+    claim = PaperClaim("p", "Table 1", "it is so")
+    assert verdict_of(claim, [{"holds": one} for one in held]) == verdict
+
+
+def test_what_cannot_be_checked_says_why():
+    claim = PaperClaim("p", "Table 1", "it is so", cannot="the data are lost")
+    assert verdict_of(claim, [{"holds": True}]) == "cannot be checked: the data are lost"
+
+
+def test_results_are_kept_without_figures(tmp_path):
+    claims = [{"where": "Figure 3, diatoms", "words": "Figure 3, diatoms: 7.5 | rows.", "holds": 1}]
+    table = {"title": "T", "rows": [{"set": "a", "F1": 0.5}], "notes": ["a note"]}
+    result = {"name": "h-ada-mh", "reference": "A. Uthor.", "facts": {}, "tables": [table]}
+    result |= {"claims": claims, "scores": {}, "notes": [], "figures": {"large": 1}}
+    source = tmp_path / "results.json"
+    source.write_text(json.dumps(result))
+    store(source, "palmette bench h-ada-mh --quick", tmp_path)
+    text = page(tmp_path)
+    assert "| Figure 3 | classes of Diatoms have few rows | 7.53 ± 7.245 rows |" in text
+    assert "7.5 \\| rows. | holds |" in text
+    assert "| a | 0.500 |" in text
+    assert "Stored results: `palmette bench h-ada-mh --quick`" in text
+    assert "Nothing is stored yet: `palmette bench soshf --out FOLDER` measures it." in text
