@@ -68,3 +68,20 @@ def kill_at(n_calls, path):
         return call(self, message)
 
     _team._Member.call = counted
+
+
+def kill_at_job(n_jobs, path):
+    """Kill this worker, but only once, as it begins one of its next jobs."""
+    from palmette.base import _cluster
+
+    run = _cluster._run
+    left = [n_jobs]
+
+    def counted(*given):
+        left[0] -= 1
+        if left[0] == 0 and not os.path.exists(path):
+            open(path, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return run(*given)
+
+    _cluster._run = counted

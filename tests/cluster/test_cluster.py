@@ -16,7 +16,16 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from tests.boosting.test_block_fits import bits_of, make_data
-from tests.cluster.jobs import Counter, add, add_pair_slowly, add_slowly, divide, kill, kill_at
+from tests.cluster.jobs import (
+    Counter,
+    add,
+    add_pair_slowly,
+    add_slowly,
+    divide,
+    kill,
+    kill_at,
+    kill_at_job,
+)
 from tests.table.calls import fail_at, square, warn
 from tests.table.goods import make_goods
 
@@ -226,6 +235,26 @@ def test_label_sets_and_a_dag(client):
     np.testing.assert_allclose(found, expected, rtol=1e-12)  # all rows, at other addresses
 
 
+def test_jobs_carry_row_numbers_and_data_are_placed_once(client, monkeypatch):
+    _, y = problem()
+    X = np.random.default_rng(0).normal(size=(len(y), 400))
+    jobs, data = [], []
+    submit, scatter = client.submit, client.scatter
+    monkeypatch.setattr(
+        client,
+        "submit",
+        lambda f, *a, **k: jobs.append(len(pickle.dumps(a[2]))) or submit(f, *a, **k),
+    )
+    monkeypatch.setattr(client, "scatter", lambda *a, **k: data.append(a) or scatter(*a, **k))
+    model = pm.LocalPerParentClassifier(LogisticRegression(max_iter=2), hierarchy=TREE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.set_params(client=client).fit(X, y)
+    assert len(data) == 1
+    assert sum(jobs) < X.nbytes / 50
+    assert set(objects_on(client).values()) == {(0, 0)}  # nothing stays there
+
+
 def test_a_clone_has_the_same_client(client):
     X, y = problem()
     model = pm.LocalPerParentClassifier(LogisticRegression(), hierarchy=TREE, client=client)
@@ -347,10 +376,52 @@ def test_what_options_ask_for():
 # ---------------------------------------------------------------------- lost workers
 
 
+def test_calls_that_dask_forgets_are_sent_again(client, monkeypatch):
+    """As if their data were lost: such a call is never done."""
+    submit, forgotten = client.submit, []
+
+    class Forgotten:
+        status = "lost"
+
+        def add_done_callback(self, call):
+            """Nothing will ever call it."""
+
+    def forget_two(*given, **options):
+        if len(forgotten) == 2:
+            return submit(*given, **options)
+        forgotten.append(Forgotten())
+        return forgotten[-1]
+
+    monkeypatch.setattr(client, "submit", forget_two)
+    assert map_on(client, add, (1,), [(i,) for i in range(3)]) == [1, 2, 3]
+    assert len(forgotten) == 2
+
+
 @pytest.mark.thorough
 def test_a_lost_worker_costs_its_job_only(client, tmp_path):
     jobs = [(i, str(tmp_path / "died")) for i in range(20)]
     assert map_on(client, add_slowly, (np.arange(3),), jobs)[19].tolist() == [19, 20, 21]
+    assert (tmp_path / "died").exists()
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["per node", "forest", "cells of a comparison"])
+def test_every_kind_of_job_outlives_a_worker(client, kind, tmp_path):
+    X, y = problem(80)
+
+    def result(cluster):
+        if kind in MODELS:
+            return (
+                clone(MODELS[kind]).set_params(client=cluster).fit(X, y).predict_proba(X).tobytes()
+            )
+        models = ["flat-naive-bayes", "local-per-parent-naive-bayes"]
+        found = compare([Problem("toy", TREE, X, y)], models, n_splits=2, client=cluster)
+        return [row["hierarchical_f1"] for row in found.rows]
+
+    expected = result(None)
+    client.wait_for_workers(2, timeout=60)
+    client.run(kill_at_job, 2, str(tmp_path / "died"))
+    assert result(client) == expected
     assert (tmp_path / "died").exists()
 
 

@@ -17,6 +17,7 @@ from palmette.exceptions import PalmetteError
 POLL = 0.5  # seconds between looks at the workers
 ATTEMPTS = 4  # calls of a job whose worker was lost
 _GROUPS = 16  # of jobs per worker
+_GONE = ("lost", "cancelled")  # states of calls that will never end
 _AHEAD = 2  # items of a stream per worker that are read but not yet returned
 _TIMEOUT = 60.0  # seconds to wait for the scheduler and for workers
 
@@ -254,7 +255,9 @@ def _attempt(
             try:
                 future = ended.get(timeout=POLL)
             except Empty:
-                if client.scheduler_info()["workers"]:
+                for future in [each for each in futures if each.status in _GONE]:
+                    del futures[future]  # Dask forgets jobs whose data are lost without a call
+                if workers_of(client):
                     seen = time.monotonic()
                 elif time.monotonic() - seen > timeout:
                     raise PalmetteError(
@@ -262,11 +265,14 @@ def _attempt(
                         f"{len(jobs)} jobs are left. Start workers and fit again."
                     ) from None
                 continue
+            if future not in futures:  # it was given up before
+                continue
             i = futures.pop(future)
             try:
-                yield i, future.result(timeout=timeout)
-            except lost:
+                result = future.result(timeout=timeout)
+            except (*lost, TimeoutError):  # its worker may be lost before the result is fetched
                 continue  # the next attempt places the data again
+            yield i, result
     finally:
         client.cancel([*futures, placed])
 
@@ -338,12 +344,16 @@ class _Sent:
 
     def result(self, client: Any, timeout: float) -> Any:
         """Wait for the result, as long as there are workers."""
+        from distributed import CancelledError
+
         assert self.future is not None
         seen = time.monotonic()
         while True:
             try:
                 return self.future.result(timeout=POLL)
             except TimeoutError:
+                if self.future.status in _GONE:
+                    raise CancelledError from None
                 if workers_of(client):
                     seen = time.monotonic()
                 elif time.monotonic() - seen > timeout:
