@@ -296,7 +296,7 @@ def _generated() -> Any:
         n_samples=40 * len(paths),
         n_features=60,
         hierarchy=Hierarchy.from_paths(paths),
-        class_sep=1.5,
+        class_sep=5.0,
         random_state=0,
     )
     return bunch

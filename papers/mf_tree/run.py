@@ -113,8 +113,8 @@ def reproduce(
 
 
 _TABLE_2 = {method.key for method in methods()}
-_MANY = 1000  # classes from which pairs of classes, and repeated fits at every node, take too long
-_SLOW = ("DAGSVM", "DRHL", "RNMF", "RDM", "CMTL")
+_MANY = 1000  # classes from which pairs of classes, or all classes at every node, take too long
+_SLOW = ("DAGSVM", "DRHL", "RNMF", "RDM", "CMTL", "one-vs-rest")
 
 
 def _is_feasible(method: Method, problem: Problem) -> bool:
