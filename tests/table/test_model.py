@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from palmette.exceptions import PalmetteError
 from palmette.metrics import hierarchical_f1_score
 from palmette.persistence import load, save
-from palmette.table import TableModel
+from palmette.table import TableModel, fit_table
 
 
 def test_labels_are_those_that_metrics_take(model, goods):
@@ -61,3 +61,13 @@ def test_unknown_labels_are_told_apart(model, goods):
     goods.loc[1, "kind"] = "Food > Bread"
     goods.loc[2, "kind"] = None
     assert np.flatnonzero(~model.labelled_rows(goods)).tolist() == [1, 2]
+
+
+def test_a_column_of_mostly_zeros_can_be_saved(tmp_path):
+    count = np.where(np.arange(40) % 10 == 0, 7.5, 0.0)  # skrub scales it by another class
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"count": count, "x": np.arange(40.0), "kind": ["a", "b"] * 20})
+    kinds = {"count": "number", "x": "number"}
+    model = fit_table(table, "kind", model="flat-linear", folds=0, columns=kinds)
+    save(model, tmp_path / "m.palmette")
+    assert list(load(tmp_path / "m.palmette").predict(table)) == list(model.predict(table))

@@ -47,22 +47,22 @@ def with_plain_type(parameter: Any) -> Any:
 TableFile = Annotated[
     str,
     typer.Argument(
-        help="A CSV, TSV, JSON lines, Parquet or Excel file, compressed or not, or a folder of "
-        "such files. Use - for standard input."
+        help="A CSV, TSV, JSON lines, Parquet, Excel or AnnData file, compressed or not, or a "
+        "folder of such files. Use - for standard input."
     ),
 ]
 TableFiles = Annotated[
     list[str],
     typer.Argument(
-        help="One or more CSV, TSV, JSON lines, Parquet or Excel files with the parts of one "
-        "table, compressed or not, or a folder of such files. Use - for standard input."
+        help="One or more CSV, TSV, JSON lines, Parquet, Excel or AnnData files with the parts of "
+        "one table, compressed or not, or a folder of such files. Use - for standard input."
     ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        help="Format of the table if its suffix does not tell: csv, tsv, jsonl, parquet or excel, "
-        "or annif for a corpus of texts and subjects."
+        help="Format of the table if its suffix does not tell: csv, tsv, jsonl, parquet, excel, "
+        "anndata, or annif for a corpus of texts and subjects."
     ),
 ]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of the text, such as latin-1.")]

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from palmette.table import TableModel
+    from palmette.table._sources import TableSource
 
 __all__ = ["fit"]
 
@@ -158,6 +159,9 @@ def fit(
         table, format, encoding=encoding, delimiter=delimiter, sheet=sheet, header=header
     )
     source.require()
+    kinds = _kinds(columns or [])
+    if source.format == "anndata":
+        kinds, drop = _genes_only(source, target, kinds, drop or [])
     with started(workers, scheduler) as client, progress(time or None) as (watch, tell):
         fitted = fit_table(
             source,
@@ -168,7 +172,7 @@ def fit(
             settings=parse_settings(settings or []),
             separator=separator,
             labels_separator=labels_separator,
-            columns=_kinds(columns or []),
+            columns=kinds,
             drop=drop or [],
             decimal=read_written(decimal, "--decimal"),
             date_format=read_written(date_format, "--date-format"),
@@ -199,6 +203,22 @@ def fit(
         say(f"wrote {tree}, the learnt hierarchy")
     if fitted.summary_["interrupted"] == "SIGTERM":
         raise typer.Exit(_TERMINATED)
+
+
+def _genes_only(
+    source: TableSource, target: list[str], kinds: dict[str, str], drop: list[str]
+) -> tuple[dict[str, str], list[str]]:
+    """Return kinds and columns to drop, so that genes are numbers, and the only features.
+
+    Other columns of `.obs` describe the same cells: clusters or other names of the target.
+    """
+    from palmette.table._anndata import names_in
+
+    genes, facts = names_in(source)
+    targets = {name for each in target for name in (each, *each.split(","))}
+    unused = [name for name in facts if name not in targets and name not in kinds]
+    genes = [name for name in genes if name not in drop]
+    return {**dict.fromkeys(genes, "number"), **kinds}, [*drop, *unused]
 
 
 def _kinds(words: list[str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,6 +36,10 @@ from palmette.cli._options import (
     say,
 )
 
+if TYPE_CHECKING:
+    from palmette.table import TableModel
+    from palmette.table._sources import TableSource
+
 __all__ = ["predict"]
 
 
@@ -45,8 +49,8 @@ def predict(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="File to write: .csv, .tsv, .jsonl or .parquet. By default CSV is written to "
-            "standard output."
+            help="File to write: .csv, .tsv, .jsonl or .parquet, or .h5ad for an AnnData file, "
+            "whose .obs gets the answers. By default CSV is written to standard output."
         ),
     ] = None,
     top: Annotated[
@@ -94,14 +98,15 @@ def predict(
     """
     from palmette.base._cluster import started
     from palmette.cli._terminal import require_csv, require_writable
+    from palmette.table._anndata import SUFFIX
     from palmette.table._predicting import Wishes, predict_chunks
     from palmette.table._sources import TableSource
-    from palmette.table._writing import OUTPUTS, open_writer
+    from palmette.table._writing import OUTPUTS
 
     if out in (Path("-"), Path("/dev/stdout")):
         out = None
     if out is not None:
-        require_writable(out, OUTPUTS)
+        require_writable(out, [*OUTPUTS, SUFFIX])
     require_csv(excel_safe, [out])
     if n_jobs is not None:
         check_jobs(n_jobs)
@@ -120,7 +125,7 @@ def predict(
     with (
         started(workers, scheduler) as client,
         _progress(out is not None) as show,
-        open_writer(out, excel_safe) as writer,
+        _writer(out, excel_safe, source, fitted) as writer,
     ):
         pieces = predict_chunks(
             fitted, source, wishes, rows=chunk_rows, n_jobs=n_jobs, form=writer.form,
@@ -136,6 +141,15 @@ def predict(
     if bad_rows is not None:
         bad.write(bad_rows, excel_safe)
         say(f"wrote {bad_rows}: {len(bad):,} rows that were skipped", err=True)
+
+
+def _writer(out: Path | None, excel_safe: bool, source: TableSource, fitted: TableModel) -> Any:
+    from palmette.table._anndata import SUFFIX, obs_writer
+    from palmette.table._writing import open_writer
+
+    if out is not None and out.suffix.lower() == SUFFIX:
+        return obs_writer(out, source, fitted)
+    return open_writer(out, excel_safe)
 
 
 @contextmanager

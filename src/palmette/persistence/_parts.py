@@ -401,7 +401,7 @@ _SKRUB = (
     | _in("skrub._duration_to_float", "DurationToFloat")
     | _in("skrub._gap_encoder", "GapEncoder")
     | _in("skrub._minhash_encoder", "MinHashEncoder")
-    | _in("skrub._squashing_scaler", "MinMaxScaler SquashingScaler")
+    | _in("skrub._squashing_scaler", "MinMaxScaler SquashingScaler _MinMaxScaler")
     | _in("skrub._string_encoder", "StringEncoder")
     | _in("skrub._table_vectorizer", "Cleaner PassThrough ShortReprDict TableVectorizer")
     | _in("skrub._table_vectorizer", "_created_by_predicate")

@@ -218,6 +218,13 @@ def _parquet(source: TableSource, rows: int) -> Iterator[Part]:
             yield Part(batch.to_pandas().set_axis(names, axis=1))
 
 
+def _cells(source: TableSource, rows: int) -> Iterator[Part]:
+    from palmette.table._anndata import cells_in_chunks
+
+    for frame in cells_in_chunks(source, rows):
+        yield Part(frame)
+
+
 def _excel(source: TableSource, rows: int) -> Iterator[Part]:
     import pandas as pd
 
@@ -339,4 +346,5 @@ _READERS = {
     "jsonl": json_parts,
     "parquet": _parquet,
     "excel": _excel,
+    "anndata": _cells,
 }

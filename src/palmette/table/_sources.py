@@ -28,6 +28,7 @@ FORMATS = {
     ".pq": "parquet",
     ".xlsx": "excel",
     ".xlsm": "excel",
+    ".h5ad": "anndata",
 }
 CORPUS = "annif"  # never by suffix
 _ZSTD = ".zst"
@@ -99,7 +100,7 @@ class TableSource:
     name : str
         Path of the file, or of a folder whose files are parts of the table; ``"-"`` is the standard
         input.
-    format : {"csv", "tsv", "jsonl", "parquet", "excel", "annif"}
+    format : {"csv", "tsv", "jsonl", "parquet", "excel", "anndata", "annif"}
         "annif" are corpora of subject indexing: texts and their subjects.
     encoding : str, optional
         Encoding of text; by default that of a byte order mark, else UTF-8.
