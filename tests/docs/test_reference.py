@@ -47,8 +47,29 @@ def test_what_a_module_leaves_out_is_documented_at_the_top(module, name):
     assert f"palmette.{name}" in DOCUMENTED
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("**/*.md")), ids=lambda page: page.stem)
+LINKING = [
+    *sorted(DOCS.glob("**/*.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+]
+EXAMPLES = sorted((ROOT / "examples").glob("*/*.py"))
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.stem)
 def test_links_between_pages_lead_somewhere(page: Path):
     text = page.read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_of_the_gallery_has_a_title_a_picture_and_no_data_home(example: Path):
+    text = example.read_text(encoding="utf-8")
+    compile(text, str(example), "exec")
+    assert example.name.startswith("plot_")  # otherwise the gallery shows it without running it
+    assert re.match(r'"""\n(.+)\n=+\n\n', text), "expected a title, underlined"
+    assert "plt" in text or "pm.plotting" in text
+    assert "datasets.fetch" not in text
+
+
+def test_the_gallery_is_large():
+    assert len(EXAMPLES) >= 24
