@@ -299,3 +299,41 @@ def test_altered_files_are_found_out_or_read_in_vain(home: Path, name: str) -> N
                     fetch(name, home, verify=False)
         finally:
             path.write_bytes(content)
+
+
+# ---------------------------------------------------------------------- a reader's own copies
+
+
+@pytest.fixture
+def own_home(tmp_path: Path) -> Path:
+    """Return a data home without sets in its manifest, and copies of sets in its folders."""
+    (tmp_path / "manifest.json").write_text("[]")
+    folder = tmp_path / "mine" / "deep"
+    folder.mkdir(parents=True)
+    rows = mat(data_array=np.array([[0.5, 1], [0.25, 2]]), tree=TREE)
+    (folder / "VOCTrain.mat").write_bytes(rows)
+    (folder / "VOCTest.mat").write_bytes(rows)
+    (folder / "mediamill-train.arff").write_text(MULAN + "1,0,1\n")
+    (folder / "Mediamill-test.arff.xz").write_bytes(lzma.compress((MULAN + "2,1,0\n").encode()))
+    xml = '<labels><label name="y1"/><label name="y2"/></labels>'
+    (folder / "mediamill.xml").write_text(xml)
+    (tmp_path / "wiki.train").write_text("3 1:0.5\n7 2:1\n")
+    (tmp_path / "wiki.test").write_text("7 3:1\n")
+    return tmp_path
+
+
+def test_own_copies_are_found_by_their_usual_names(own_home: Path) -> None:
+    voc = fetch("voc", own_home)
+    assert voc.X_train.shape == voc.X_test.shape == (2, 1)
+    assert voc.hierarchy.n_leaves == 2
+    mediamill = fetch("mediamill", own_home)
+    assert [mediamill.y_train.shape, mediamill.y_test.shape] == [(1, 2), (1, 2)]
+    wiki = fetch("wiki", own_home)
+    assert (wiki.X_train.shape, wiki.X_test.shape) == ((2, 3), (1, 3))
+    assert wiki.y_test.tolist() == [7]
+
+
+def test_a_copy_that_is_missing_says_where_it_would_be_found(own_home: Path) -> None:
+    (own_home / "mine" / "deep" / "VOCTest.mat").unlink()
+    with pytest.raises(DataHomeError, match=r"by the names VOCTrain\.mat, VOCTest\.mat"):
+        fetch("voc", own_home)

@@ -17,7 +17,7 @@ from palmette.datasets._mat import read_mat
 from palmette.datasets._mulan import read_mulan, read_mulan_labels
 from palmette.datasets._rda import read_rda
 from palmette.datasets._reading import NODES, flat_target, numbered_names, object_array
-from palmette.datasets._table import read_delimited
+from palmette.datasets._table import read_delimited, read_libsvm
 from palmette.exceptions import DataHomeError, ReadError
 
 Files = Mapping[str, Path]
@@ -131,6 +131,18 @@ def load_mat(entry: DatasetEntry, files: Files) -> dict[str, Any]:
             raise DataHomeError(f"{entry.name}: the files of the split have different trees.")
     del shared["X"], shared["y"]
     return {**name_parts({part: (b.X, b.y) for part, b in bunches.items()}), **shared}
+
+
+def load_libsvm(entry: DatasetEntry, files: Files) -> dict[str, Any]:
+    """Load the published split of sparse rows, whose widths are those of the wider file."""
+    paths = split_files(entry, files, r".")
+    width = max(read_libsvm(path).X.shape[1] for path in paths.values())
+    bunches = {part: read_libsvm(path, n_features=width) for part, path in paths.items()}
+    shared = dict(next(iter(bunches.values())))
+    del shared["X"], shared["y"]
+    parts = {part: (b.X, b.y) for part, b in bunches.items()}
+    shared["hierarchy"] = flat_target(*(y for _, y in parts.values()))
+    return {**name_parts(parts), **shared}
 
 
 def load_rda(entry: DatasetEntry, files: Files) -> dict[str, Any]:

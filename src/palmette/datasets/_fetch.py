@@ -16,6 +16,7 @@ from palmette.datasets._families import (
     load_clus,
     load_delimited,
     load_flat_arff,
+    load_libsvm,
     load_mat,
     load_mulan,
     load_rda,
@@ -40,6 +41,7 @@ _BY_FORMAT: dict[str, Loader] = {
     "MULAN ARFF": load_mulan,
     "MATLAB v5": load_mat,
     "R .rda": load_rda,
+    "LIBSVM": load_libsvm,
     "ARFF": load_flat_arff,
 }
 

@@ -17,6 +17,49 @@ _MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
+class OwnCopy:
+    """A published set that cannot be passed on, by the names that its files usually have.
+
+    Parameters
+    ----------
+    group, format : str
+        As in the manifest.
+    files : tuple of str
+        Compressed as .xz or not; upper and lower case are equal.
+    """
+
+    group: str
+    format: str
+    files: tuple[str, ...]
+
+
+def _mat_pair(stem: str) -> OwnCopy:
+    files = (f"{stem}Train.mat", f"{stem}Test.mat")
+    return OwnCopy("hierarchical", "MATLAB v5, data_array + tree", files)
+
+
+def _mulan_pair(stem: str) -> OwnCopy:
+    files = (f"{stem}-train.arff", f"{stem}-test.arff", f"{stem}.xml")
+    return OwnCopy("multilabel", "MULAN ARFF + XML", files)
+
+
+# see docs/data.md
+OWN_COPIES = {
+    "voc": _mat_pair("VOC"),
+    "cifar100": _mat_pair("Cifar100"),
+    "sun": _mat_pair("SUN"),
+    "ilsvrc65": _mat_pair("ILSVRC65"),
+    "protein_f194": _mat_pair("F194"),
+    "rcv1subset1": _mulan_pair("rcv1subset1"),
+    "rcv1subset2": _mulan_pair("rcv1subset2"),
+    "tmc2007": _mulan_pair("tmc2007"),
+    "mediamill": _mulan_pair("mediamill"),
+    "caltech256": OwnCopy("multiclass", "LIBSVM", ("caltech256.train", "caltech256.test")),
+    "wiki": OwnCopy("multiclass", "LIBSVM", ("wiki.train", "wiki.test")),
+}
+
+
+@dataclass(frozen=True)
 class DatasetEntry:
     """The manifest's entry of one data set.
 
@@ -54,7 +97,7 @@ class DatasetEntry:
                 raise DataHomeError(
                     f"{self.name}: the file {path} is missing. Copy it into the data home again."
                 )
-            if verify:
+            if verify and record["sha256"] is not None:  # of a reader's own copy none is known
                 _check_digest(path, record["sha256"])
             found[path.name] = path
         return found
@@ -167,14 +210,40 @@ def find_dataset(name: str, data_home: str | os.PathLike[str] | None = None) -> 
     home = _home(data_home)
     entries = {entry.name: entry for entry in _read_manifest(home)}
     wanted = name.lower().replace("-", "_")
+    if wanted not in entries and wanted in OWN_COPIES:
+        found = _find_copy(wanted, home)
+        if found is not None:
+            return found
     if wanted not in entries:
         near = difflib.get_close_matches(wanted, entries, n=3, cutoff=0.5)
         hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
         raise DataHomeError(
             f"there is no data set {name!r} among the {len(entries)} of {home}.{hint} "
-            "palmette.datasets.list_datasets() lists all names."
+            "palmette.datasets.list_datasets() lists all names." + _hint_at_copy(wanted)
         )
     return entries[wanted]
+
+
+def _find_copy(name: str, home: Path) -> DatasetEntry | None:
+    """Return the entry of a reader's own copy of a set; None if a file of it is missing."""
+    copy = OWN_COPIES[name]
+    by_name = {path.name.lower(): path for path in sorted(home.rglob("*")) if path.is_file()}
+    found = []
+    for file in copy.files:
+        names = (file.lower(), f"{file.lower()}.xz")
+        path = next((by_name[each] for each in names if each in by_name), None)
+        if path is None:
+            return None
+        found.append({"path": str(path.relative_to(home)), "sha256": None})
+    facts = {"name": name, "format": copy.format, "notes": "a copy of yours", "files": found}
+    return DatasetEntry(name, copy.group, facts, home)
+
+
+def _hint_at_copy(name: str) -> str:
+    if name not in OWN_COPIES:
+        return ""
+    files = ", ".join(OWN_COPIES[name].files)
+    return f" A copy of yours is found in any folder of the data home, by the names {files}."
 
 
 _home = data_home  # a parameter has the same name as the function
