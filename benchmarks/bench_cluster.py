@@ -14,7 +14,7 @@ the pages of mapped files that the system may drop at any time. With a large ``-
 model is fitted in memory. ``--options="--drop text"`` are further ones of ``palmette fit``.
 
 `workers` fits the same models with no cluster, one worker process and two, all started before:
-522 local logistic regressions, a structured forest, a grid of 50 cells of a comparison, and ten
+522 local logistic regressions, a structured forest, a grid of 50 cells of a comparison, and 40
 rounds of boosting on 1,000,000 rows. Overhead is what one worker takes beyond no cluster. A line
 per run has the CPU seconds of this process, with the scheduler, and of all workers: on a busy
 machine they count, and the larger of both sides bounds what several machines would take.
@@ -157,7 +157,7 @@ def grid(client):
     return lambda: compare([problem], models, n_splits=10, client=client)
 
 
-def boosting(client, rows=1_000_000, labels=20, rounds=10):
+def boosting(client, rows=1_000_000, labels=20, rounds=40):
     X, names = one_path(rows, 20, labels)
     h = pm.Hierarchy.from_paths([tuple(name.split("/")) for name in np.unique(names)])
     model = pm.HierarchicalBoostingClassifier(
