@@ -442,3 +442,25 @@ def test_the_exponent_recovers_a_known_one():
     proba = rng.random(20_000)
     hits = rng.random(20_000) < proba**1.7
     assert _best_exponent(proba, hits, np.ones(20_000)) == pytest.approx(1.7, rel=0.03)
+
+
+def test_rows_of_length_one_are_compared_without_idf(data):
+    X, Y = data
+    names = ClassTreeClassifier(SMALL).fit(sparse.csr_array(normalize(X)), Y).router_scores_
+    assert names
+    assert not any("idf" in name for name in names)
+    assert any("idf" in name for name in ClassTreeClassifier(SMALL).fit(X, Y).router_scores_)
+
+
+def test_labels_with_few_rows_begin_with_more_weight(data):
+    X, Y = data
+    few = ClassTreeClassifier(SMALL).fit(X[:40], Y[:40])  # at most 8 rows per label
+    assert next(iter(few.router_scores_)).startswith("C=3,")
+    assert next(iter(ClassTreeClassifier(SMALL).fit(X, Y).router_scores_)).startswith("C=1,")
+
+
+def test_large_problems_compare_fewer_settings(data, monkeypatch):
+    X, Y = data
+    monkeypatch.setattr("palmette.class_tree._label_tree._LARGE", 100)
+    model = ClassTreeClassifier(SMALL).fit(X, Y)
+    assert len(model.router_scores_) <= 4  # with and without idf, a step up and one down

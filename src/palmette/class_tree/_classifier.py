@@ -78,7 +78,8 @@ Router, or scikit-learn classifier
         classifiers of all classes and a forest, by cross-validation on up to 3,000 rows, which
         takes 1 to 10 CPU seconds. See `palmette.routing.ChosenRouter`. Label sets have linear
         classifiers only: "auto" and "linear" choose the weight of the loss and the scale of sparse
-        rows (length one, with or without inverse document frequencies) on held-out rows, and leave
+        rows (length one, with or without inverse document frequencies unless all rows have length
+        one already) on held-out rows, and leave
         out small weights of sparse rows; "logistic" and `LinearRouter` are used as they are.
     decoding : "beam", "greedy", "exact", or a rule of `palmette.decoding`
         "beam" follows the best `beam_width` paths, "greedy" the best one, "exact" evaluates all

@@ -8,6 +8,7 @@ label is the product along its path.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +29,11 @@ _HELD_OUT = 0.3  # share of the rows on which settings and the threshold are cho
 _TRIAL_ROWS = 30_000  # maximum number of rows for the choice
 _CELLS = 2**23  # maximum number of probabilities of all nodes for the threshold
 _MANY_POSITIVES = 40  # rows per label from which less weight of the loss is better
+_FEW_POSITIVES = 8  # rows per label up to which more weight is
 _FACTORS = (0.3, 3.0)  # steps of C
+_LARGE = 2**22  # rows times labels: above, one step of C is tried in a direction, not two
+_TRIAL_SHARE = 0.75  # of the rows that settings are compared on then
+_UNIT = 1e-6  # by which lengths of rows may differ from one
 _PRUNE = 0.1  # of rows of length one: a quarter of the weights is left
 _EXPONENTS = (-1.5, 1.5)  # logarithms: if held-out rows are separated, any would do
 _ALMOST_SURE = 1.0 - 1e-15  # the logarithm of its complement is finite
@@ -278,6 +283,12 @@ class LabelTreeFit(NamedTuple):
         )  # fmt: skip
 
 
+def _have_length_one(X: sparse.csr_array) -> bool:
+    """Return whether all rows have length one, but for those that are empty."""
+    squares = np.bincount(owners(X), X.data * X.data, minlength=X.shape[0])
+    return bool((np.abs(squares[squares > 0] - 1.0) < _UNIT).all())
+
+
 def _scaled(X: Any, scale: TermScale | None) -> Any:
     return X if scale is None else scale.transform(X)
 
@@ -308,9 +319,19 @@ class _Trial:
         self.found: dict[_Setting, _Held] = {}
         self._scales: dict[bool, TermScale] = {}
         rng = np.random.default_rng([fit.seed, 1])
-        rows = rng.permutation(count_rows(X))[:_TRIAL_ROWS]
+        n_leaves = len(fit.options.leaves)
+        self.is_large = count_rows(X) * n_leaves > _LARGE
+        share = _TRIAL_SHARE if self.is_large else 1.0
+        n_trial = min(_TRIAL_ROWS, int(share * count_rows(X)))
+        rows = rng.permutation(count_rows(X))[:n_trial]
         n_held = int(_HELD_OUT * len(rows))
         self.held_rows, self.train_rows = np.sort(rows[:n_held]), np.sort(rows[n_held:])
+
+    @cached_property
+    def _positives(self) -> float:
+        """Mean number of rows of a label."""
+        leaves = self.fit.options.leaves
+        return float(self.fit.targets[:, leaves].nnz / max(len(leaves), 1))
 
     def scale(self, idf: bool | None) -> TermScale | None:
         """Return the scale of all rows."""
@@ -335,12 +356,15 @@ class _Trial:
         given = self.fit.router.C
         idf: bool | None = None
         if self.fit.chooses and sparse.issparse(self.X):
-            idf = not (self.X.data < 0).any()
+            # rows of length one are weighted already, such as by tf-idf
+            idf = not (self.X.data < 0).any() and not _have_length_one(self.X)
         if not isinstance(given, str):
             return _Setting(float(given), idf)
-        n_positives = self.fit.targets[:, self.fit.options.leaves].nnz
-        many = n_positives >= _MANY_POSITIVES * len(self.fit.options.leaves)
-        base = _FACTORS[0] if many else 1.0
+        base = 1.0
+        if self._positives >= _MANY_POSITIVES:
+            base = _FACTORS[0]
+        elif self._positives <= _FEW_POSITIVES:
+            base = _FACTORS[1]
         if idf is not None:
             return _Setting(base, idf)  # rows of length one
         return _Setting(scaled_cost(FlatRows.of(self.X), self.fit.weights, base), None)
@@ -353,8 +377,10 @@ class _Trial:
         if best.idf:
             best = self._better([best, best._replace(idf=False)])
         first = best
-        for factor in _FACTORS:
-            for power in (1, 2):
+        n_steps = 1 if self.is_large else 2
+        up_first = self._positives <= _FEW_POSITIVES
+        for factor in _FACTORS[::-1] if up_first else _FACTORS:
+            for power in range(1, n_steps + 1):
                 other = first._replace(C=first.C * factor**power)
                 if self._better([best, other]) != other:
                     break
