@@ -152,7 +152,9 @@ def test_indices_outside_of_the_matrix_are_refused():
     for wrong in ([9, 1], [-1, 1]):
         given = sparse.csr_array(([1.0, 2.0], [0, 1], [0, 1, 2]), shape=(2, 3))
         given.indices = np.array(wrong, dtype=np.int32)
-        with pytest.raises(PalmetteError, match="not a valid sparse matrix: indices must be"):
+        with pytest.raises(
+            PalmetteError, match=r"not a valid sparse matrix: (indices|.* index values) must be"
+        ):
             canonical_rows(given)
     given.indices, given.indptr = np.array([0, 1]), np.array([0, 5, 2])
     with pytest.raises(PalmetteError, match="not a valid sparse matrix"):
