@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple
@@ -246,12 +247,14 @@ _OTHER_COLUMNS = {"rcv1subset1_top944": ("features",), "rcv1subset2_top944": ("f
 _ROUNDING = 0.25  # of a mean rank: scores of three digits are often equal
 
 
-def judge(outcomes: Sequence[Outcome]) -> list[Claim]:
+def judge(outcomes: Sequence[Outcome], *, same_sizes: bool = True) -> list[Claim]:
     """Judge the statements.
 
     Parameters
     ----------
     outcomes : sequence of Outcome
+    same_sizes : bool
+        Whether ensembles have the sizes of the paper, so that their times can be compared.
 
     Returns
     -------
@@ -263,6 +266,8 @@ def judge(outcomes: Sequence[Outcome]) -> list[Claim]:
         claims += _characteristics(outcome)
         claims += _literal(outcome)
         claims += _seconds(outcome)
+        claims += _slower(outcome) if same_sizes else []
+    claims += _ablation(outcomes)
     return [*claims, *_beats_rival(outcomes), *_first(outcomes), *_order(outcomes)]
 
 
@@ -339,6 +344,42 @@ def _literal(outcome: Outcome) -> Iterator[Claim]:
     )
     statement = f"it is within {_NEAR} of the earlier one"
     yield _claim(f"Table 2, {outcome.name}", words, statement, gap <= _NEAR)
+
+
+_ABLATION = (
+    ("Hellinger splits", "sf-h", "sf-lr"),
+    ("Hellinger splits, clusters by rarity", "sf-h-cs", "sf-lr-cs"),
+    ("Hellinger splits against single features", "sf-h", "sf"),
+    ("clusters by rarity, Hellinger", "sf-h-cs", "sf-h"),
+    ("clusters by rarity, logistic", "sf-lr-cs", "sf-lr"),
+)
+
+
+def _ablation(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
+    """Each part of the method gains, on most sets."""
+    for (words, ours, other), (value, title) in itertools.product(
+        _ABLATION, (("f_own", "macro-F"), ("auc", "macro-AUC"))
+    ):
+        both = [o for o in outcomes if {ours, other} <= o.answers.keys()]
+        if not both:
+            continue
+        gains = [o.answers[ours].mean(value) - o.answers[other].mean(value) for o in both]
+        told = ", ".join(f"{o.name} {gain:+.3f}" for o, gain in zip(both, gains, strict=True))
+        n_gains = sum(gain > 0 for gain in gains)
+        splits = ", ".join(str(o.n_splits) for o in both)
+        found = f"{ours} less {other} in {title}: {told} (splits: {splits})"
+        statement = f"{ours} is above {other} on most sets"
+        yield _claim(f"Ablation, {words}", found, statement, 2 * n_gains > len(both))
+
+
+def _slower(outcome: Outcome) -> Iterator[Claim]:
+    """COCOA takes longer than SF-H-CS."""
+    ours, other = outcome.answers.get(_LITERAL), outcome.answers.get("cocoa")
+    if ours is None or other is None:
+        return
+    seconds = ours.mean("fit_s"), other.mean("fit_s")
+    words = f"fitting takes {seconds[1]:.1f} CPU seconds by COCOA, {seconds[0]:.1f} by {_LITERAL}"
+    yield _claim(f"Speed, {outcome.name}", words, "COCOA is slower", seconds[1] > seconds[0])
 
 
 # ---------------------------------------------------------------------- our default

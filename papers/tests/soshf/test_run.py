@@ -72,13 +72,13 @@ def test_options_reach_the_work(monkeypatch, options, expected):
     assert calls == [(["yeast", "bibtex"], expected)]
 
 
-def test_a_quick_look_is_at_four_small_sets(monkeypatch):
+def test_a_quick_look_is_at_two_small_sets(monkeypatch):
     calls = []
     monkeypatch.setattr(module, "check_problem", lambda name: None)
     monkeypatch.setattr(module, "read_set", lambda name: name)
     monkeypatch.setattr(module, "reproduce", lambda problems, *_, **told: calls.append([*problems]))
     run("soshf", quick=True)
-    assert calls == [["emotions", "medical", "scene", "yeast"]]
+    assert calls == [["emotions", "medical"]]
 
 
 def test_mistakes(monkeypatch):
@@ -87,8 +87,8 @@ def test_mistakes(monkeypatch):
         make(["yeast"], rounds=5)
     with pytest.raises(PalmetteError, match="splits=0: expected a positive integer"):
         run("soshf", splits=0)
-    with pytest.raises(PalmetteError, match="hirr-fs has no quick look"):
-        run("hirr-fs", quick=True)
+    with pytest.raises(PalmetteError, match="hirr-fs has no random splits"):
+        run("hirr-fs", splits=2)
 
 
 def test_no_data_home_is_told_before_any_fit(monkeypatch):
