@@ -48,7 +48,35 @@ def checks_of(estimator: BaseEstimator) -> Iterator[tuple[str, Callable[[], None
         yield name, partial(check, model)
 
 
-@pytest.mark.parametrize("estimator", list(as_first_met()), ids=label)
+# those that are checked in every run; all of them in `pytest -m thorough`
+MAIN = (
+    *(palmette.HierarchicalBoostingClassifier, palmette.HierarchicalAdaBoostClassifier),
+    *(
+        palmette.AdaBoostBHCClassifier,
+        palmette.BHCTree,
+        palmette.ClassTreeClassifier,
+        palmette.MFTreeClassifier,
+    ),
+    *(
+        palmette.LocalPerParentClassifier,
+        palmette.LocalPerNodeClassifier,
+        palmette.HierarchicalFeatureSelector,
+    ),
+    *(
+        palmette.StructuredForestClassifier,
+        palmette.CoherentForestClassifier,
+        palmette.BinaryRelevance,
+    ),
+)
+
+
+def parameter_of(estimator):
+    """Return an estimator as a parameter, marked unless it is one of the main ones."""
+    marks = () if isinstance(estimator, MAIN) else pytest.mark.thorough
+    return pytest.param(estimator, marks=marks, id=label(estimator))
+
+
+@pytest.mark.parametrize("estimator", [parameter_of(each) for each in as_first_met()])
 def test_it_passes_the_checks_of_scikit_learn(estimator):
     n_passed, failed = 0, []
     for name, check in checks_of(estimator):

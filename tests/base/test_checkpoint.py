@@ -464,6 +464,7 @@ def test_a_file_is_not_shared_by_the_fits_of_a_cross_validation(path):
     assert rounds_in(path) == 20
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_search_that_was_killed_goes_on_from_its_folder(tmp_path, monkeypatch, n_jobs):
     folder, done = f"{tmp_path}/all/", []

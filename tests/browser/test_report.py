@@ -11,6 +11,8 @@ from tests.reporting.known_answers import KnownAnswers, numbered, random_case
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.reporting import report
 
+pytestmark = pytest.mark.thorough
+
 PHONE = {"width": 390, "height": 844}
 HOSTILE = [
     "</script><script>alert(1)</script>",

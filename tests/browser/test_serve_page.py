@@ -11,6 +11,7 @@ from tests.serving.fitted import of_subjects, of_tables
 from palmette.serving import make_app
 
 uvicorn = pytest.importorskip("uvicorn")
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture(scope="module")

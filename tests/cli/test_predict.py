@@ -135,6 +135,7 @@ def long_table(folder):
     goods.to_csv("new.csv", index=False)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["o.csv", "o.jsonl", "o.parquet"])
 def test_the_number_of_jobs_changes_no_byte(palmette, long_table, name):
     words = ["predict", "priced.palmette", "new.csv", "--chunk-rows", 9, "--top", 2, "--explain"]

@@ -46,6 +46,7 @@ distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
+pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture(scope="module")

@@ -34,6 +34,7 @@ def process(stored):
     running.stderr.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM")
 def test_it_answers_and_stops_at_sigterm(process):
     line = process.stderr.readline()
