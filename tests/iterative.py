@@ -1,4 +1,4 @@
-"""A small iterative classifier, in a module that worker processes can import."""
+"""A small iterative classifier, rows for it, and a callback that records what it hears."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from palmette.boosting._checkpoint import (
     resume_from,
 )
 
-__all__ = ["SampledCentroids"]
+__all__ = ["Recorder", "SampledCentroids", "X", "Y"]
 
 # workers take over the path of imports: the folder above lets them find this module
 sys.path.append(str(Path(__file__).parents[1]))
@@ -124,3 +124,32 @@ class SampledCentroids(IterativeFitMixin, HierarchicalClassifier):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+Y = np.arange(60) % 3
+X = np.random.default_rng(0).normal(size=(60, 4)) + Y[:, None]
+
+
+class Recorder:
+    """Writes down every call; asks to stop after some round, or fails at it."""
+
+    def __init__(self, stop_after=None, fail_at=None):
+        self.seen = []
+        self.stop_after = stop_after
+        self.fail_at = fail_at
+
+    def setup(self, estimator, context):
+        self.seen.append("setup")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.seen.append(f"begin {context.task_name} {context.task_id}")
+
+    def on_fit_task_end(self, estimator, context):
+        self.seen.append(f"end {context.task_name} {context.task_id}")
+        is_round = context.task_name == "round"
+        if is_round and context.task_id == self.fail_at:
+            raise ZeroDivisionError
+        return is_round and context.task_id == self.stop_after
+
+    def teardown(self, estimator, context):
+        self.seen.append("teardown")

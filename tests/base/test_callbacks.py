@@ -12,7 +12,7 @@ import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
-from tests.iterative import SampledCentroids
+from tests.iterative import Recorder, SampledCentroids, X, Y
 
 from palmette.base import _callbacks as callbacks
 from palmette.base._callbacks import (
@@ -22,34 +22,6 @@ from palmette.base._callbacks import (
     monitored_rounds,
     state_of,
 )
-
-Y = np.arange(60) % 3
-X = np.random.default_rng(0).normal(size=(60, 4)) + Y[:, None]
-
-
-class Recorder:
-    """Writes down every call; asks to stop after some round, or fails at it."""
-
-    def __init__(self, stop_after=None, fail_at=None):
-        self.seen = []
-        self.stop_after = stop_after
-        self.fail_at = fail_at
-
-    def setup(self, estimator, context):
-        self.seen.append("setup")
-
-    def on_fit_task_begin(self, estimator, context):
-        self.seen.append(f"begin {context.task_name} {context.task_id}")
-
-    def on_fit_task_end(self, estimator, context):
-        self.seen.append(f"end {context.task_name} {context.task_id}")
-        is_round = context.task_name == "round"
-        if is_round and context.task_id == self.fail_at:
-            raise ZeroDivisionError
-        return is_round and context.task_id == self.stop_after
-
-    def teardown(self, estimator, context):
-        self.seen.append("teardown")
 
 
 class ModelKeeper(Recorder):

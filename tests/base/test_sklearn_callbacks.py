@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.iterative import SampledCentroids
+from tests.iterative import Recorder, SampledCentroids, X, Y
 
 from palmette.base import _callbacks as callbacks
 from palmette.base._callbacks import IterativeFitMixin, monitored_fit, monitored_rounds
@@ -20,34 +20,6 @@ from palmette.base._callbacks import IterativeFitMixin, monitored_fit, monitored
 sklearn_callback = pytest.importorskip("sklearn.callback", reason="scikit-learn has them since 1.9")
 ProgressBar = sklearn_callback.ProgressBar
 ScoringMonitor = sklearn_callback.ScoringMonitor
-
-Y = np.arange(60) % 3
-X = np.random.default_rng(0).normal(size=(60, 4)) + Y[:, None]
-
-
-class Recorder:
-    """Writes down every call; asks to stop after some round, or fails at it."""
-
-    def __init__(self, stop_after=None, fail_at=None):
-        self.seen = []
-        self.stop_after = stop_after
-        self.fail_at = fail_at
-
-    def setup(self, estimator, context):
-        self.seen.append("setup")
-
-    def on_fit_task_begin(self, estimator, context):
-        self.seen.append(f"begin {context.task_name} {context.task_id}")
-
-    def on_fit_task_end(self, estimator, context):
-        self.seen.append(f"end {context.task_name} {context.task_id}")
-        is_round = context.task_name == "round"
-        if is_round and context.task_id == self.fail_at:
-            raise ZeroDivisionError
-        return is_round and context.task_id == self.stop_after
-
-    def teardown(self, estimator, context):
-        self.seen.append("teardown")
 
 
 def fit(*given, **parameters):
