@@ -34,7 +34,7 @@ def test_one_thread_is_the_one_that_asks():
 
 
 def test_two_threads_work_at_once():
-    meet = threading.Barrier(2, timeout=10)
+    meet = threading.Barrier(2, timeout=120)
     with Threads(2) as threads:
         assert sorted(threads.map(lambda _: meet.wait(), range(2))) == [0, 1]
 
@@ -149,7 +149,7 @@ def test_a_thread_that_comes_late_does_not_stand_for_one_that_works():
 
         def either(_):
             if threading.get_ident() == asks:
-                assert works.wait(10)
+                assert works.wait(120)
                 threading.Timer(0.02, comes.set).start()
             else:
                 works.set()

@@ -33,7 +33,7 @@ def served():
     yield start
     for server, thread in running:
         server.should_exit = True
-        thread.join(10)
+        thread.join(120)
 
 
 @pytest.fixture

@@ -144,7 +144,7 @@ def test_sigterm_ends_a_command_and_leaves_nothing(tmp_path):
     ) as process:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == ExitCode.TERMINATED
+        assert process.wait(120) == ExitCode.TERMINATED
         assert process.stderr.read() == "terminated\n"
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert (tmp_path / "a.txt").read_text() == "before"

@@ -49,10 +49,13 @@ dd = pytest.importorskip("dask.dataframe")
 pytestmark = pytest.mark.thorough
 
 
+PATIENCE = 300  # seconds that a busy machine may need to start a worker again
+
+
 @pytest.fixture(scope="module")
 def cluster():
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        dask.config.set({"distributed.scheduler.allowed-failures": 0, "palmette.timeout": PATIENCE}),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as made,
@@ -431,7 +434,7 @@ def test_every_kind_of_job_outlives_a_worker(client, kind, tmp_path):
         return [row["hierarchical_f1"] for row in found.rows]
 
     expected = result(None)
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=PATIENCE)
     client.run(kill_at_job, 2, str(tmp_path / "died"))
     assert result(client) == expected
     assert (tmp_path / "died").exists()
@@ -456,7 +459,7 @@ def test_a_lost_object_is_known(client, tmp_path):
         team_on(client, Counter, starts_of) as team,
     ):
         team.call("die", str(tmp_path / "died"))
-    client.wait_for_workers(2, timeout=30)
+    client.wait_for_workers(2, timeout=PATIENCE)
 
 
 @pytest.mark.thorough

@@ -286,7 +286,7 @@ def test_a_model_that_takes_too_long_is_told(monkeypatch):
         monkeypatch.setattr(
             service.batcher,
             "_answer",
-            lambda asked: (go.wait(10), real(service.answerer, asked))[1],
+            lambda asked: (go.wait(120), real(service.answerer, asked))[1],
         )
         reply = client.post("/predict", json={"text": "a"})
         assert "has not answered in 0.05 s" in refused(reply, 503)
