@@ -34,6 +34,7 @@ from tests.table.goods import make_goods
 import palmette as pm
 from palmette.base import _cluster
 from palmette.base._cluster import connected, map_on, started, stream_on
+from palmette.boosting import _team
 from palmette.boosting._team import LostWorkerError, team_on
 from palmette.compare import Problem, ResultStore, compare
 from palmette.exceptions import PalmetteError, ReadError
@@ -55,7 +56,9 @@ PATIENCE = 300  # seconds that a busy machine may need to start a worker again
 @pytest.fixture(scope="module")
 def cluster():
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0, "palmette.timeout": PATIENCE}),
+        dask.config.set(
+            {"distributed.scheduler.allowed-failures": 0, "palmette.timeout": PATIENCE}
+        ),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
         ) as made,
@@ -460,6 +463,12 @@ def test_a_lost_object_is_known(client, tmp_path):
     ):
         team.call("die", str(tmp_path / "died"))
     client.wait_for_workers(2, timeout=PATIENCE)
+
+
+def test_the_last_worker_may_be_lost_before_objects_are_placed(client, monkeypatch):
+    monkeypatch.setattr(_team, "workers_of", lambda client: {})
+    with pytest.raises(LostWorkerError), team_on(client, Counter, starts_of):
+        pass
 
 
 @pytest.mark.thorough

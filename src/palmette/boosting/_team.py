@@ -120,6 +120,8 @@ def team_on(
         ) as own,
     ):
         threads = workers_of(own)
+        if not threads:  # the last one was lost after `connected` had seen it
+            raise LostWorkerError
         parts = divide(list(threads.values()))
         addresses = list(threads)[: len(parts)]
         yield Team(own, _place(own, kind, parts, addresses), addresses)
