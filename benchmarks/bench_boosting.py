@@ -177,7 +177,7 @@ def threads(options):
     boosting(n_estimators=2, n_jobs=2, **kwargs).fit(X[:small], y[:small])  # compiles
     rounds = options.rounds
     print(f"{shape[0]:,} x {shape[1]}, {shape[2]} labels, {rounds} rounds, {options.loss}\n")
-    print("| n_jobs | fit, s | CPU s | before the rounds, s | ms a round | times | digest |")
+    print("| n_jobs | fit, s | CPU s | before the rounds, s | ms per round | times | digest |")
     print("|---|---|---|---|---|---|---|")
     first = None
     for n_jobs in options.jobs:

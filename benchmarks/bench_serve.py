@@ -1,4 +1,4 @@
-"""How many requests a second `palmette serve` answers, and how long each of them waits.
+"""How many requests per second `palmette serve` answers, and how long each of them waits.
 
 A linear model (class-tree) is fitted on clinc150, of the data home that PALMETTE_DATA names, and
 served by a process of its own. Clients of this process ask it without a pause, one text per
@@ -118,7 +118,7 @@ async def load(
     calls = int(re.findall(r"palmette_model_calls_total (\d+)", counts)[0])
     p50, p99 = np.percentile(np.array(times) * 1000, [50, 99])
     print(f"{n_clients} clients, {spent:.0f} s: {len(times):,} requests, {errors} errors")
-    print(f"{len(times) / spent:,.0f} requests a second, p50 {p50:.0f} ms, p99 {p99:.0f} ms")
+    print(f"{len(times) / spent:,.0f} requests per second, p50 {p50:.0f} ms, p99 {p99:.0f} ms")
     print(f"{len(times) / calls:.1f} rows per call of the model; clients: {used:.1f} CPU s")
     if hostile:
         sent, wrong = map(sum, zip(*refused, strict=True))

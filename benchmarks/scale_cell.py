@@ -2,7 +2,7 @@
 
     python benchmarks/scale_cell.py '{"model": "boosting", "rows": 1000, "features": 20, ...}'
 
-Prints one JSON object: CPU seconds and seconds of the clock of `fit`, CPU seconds of `predict` per
+Prints one JSON object: CPU seconds and wall-clock seconds of `fit`, CPU seconds of `predict` per
 row, and the memory that each of them needed beyond what the process held before it, in MiB.
 Kernels are compiled by a first fit on few rows; a fit that compiled one after all is repeated.
 """
