@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         DependenceTree,
         KMeansTree,
         LabelEmbeddingTree,
+        MarginTree,
         MFTree,
         MFTreeClassifier,
         NMFTree,
@@ -137,6 +138,7 @@ __all__ = [
     "MFTree",
     "MFTreeClassifier",
     "MLkNN",
+    "MarginTree",
     "NMFTree",
     "NodeLabels",
     "PalmetteError",
@@ -179,7 +181,7 @@ _NAMES = {
     "class_tree": (
         "AdaBoostBHCClassifier AgglomerativeTree BHCTree BalancedTree ClassTreeClassifier "
         "ClassTreeEnsemble DAGSVMClassifier DependenceTree KMeansTree LabelEmbeddingTree MFTree "
-        "MFTreeClassifier NMFTree RandomTree RelaxedTree"
+        "MFTreeClassifier MarginTree NMFTree RandomTree RelaxedTree"
     ),
     "feature_selection": "HierarchicalFeatureSelector",
     "forest": "StructuredForestClassifier",

@@ -23,6 +23,7 @@ from palmette.class_tree._confusion import LabelEmbeddingTree
 from palmette.class_tree._dependence import DependenceTree
 from palmette.class_tree._fisher import BHCTree
 from palmette.class_tree._learner import ClassTreeLearner
+from palmette.class_tree._margin import MarginTree
 from palmette.class_tree._nmf import NMFTree
 from palmette.class_tree._relaxed import RelaxedTree
 from palmette.class_tree._simple import BalancedTree, RandomTree
@@ -37,6 +38,7 @@ __all__ = [
     "DependencePartition",
     "FisherPartition",
     "LabelTwoMeans",
+    "MarginPartition",
     "NMFPartition",
     "Partition",
     "RandomPartition",
@@ -112,6 +114,7 @@ BalancedPartition = _rule_of(BalancedTree, "BalancedPartition")
 ConfusionPartition = _rule_of(LabelEmbeddingTree, "ConfusionPartition")
 DependencePartition = _rule_of(DependenceTree, "DependencePartition")
 FisherPartition = _rule_of(BHCTree, "FisherPartition", min_side=0.0)
+MarginPartition = _rule_of(MarginTree, "MarginPartition", min_side=0.0)
 NMFPartition = _rule_of(NMFTree, "NMFPartition")
 RandomPartition = _rule_of(RandomTree, "RandomPartition")
 RelaxedPartition = _rule_of(RelaxedTree, "RelaxedPartition")

@@ -16,6 +16,7 @@ LEARNERS = {
     "ConfusionPartition": pm.LabelEmbeddingTree,
     "DependencePartition": pm.DependenceTree,
     "FisherPartition": pm.BHCTree,
+    "MarginPartition": pm.MarginTree,
     "NMFPartition": pm.NMFTree,
     "RandomPartition": pm.RandomTree,
     "RelaxedPartition": pm.RelaxedTree,

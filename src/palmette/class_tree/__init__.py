@@ -10,6 +10,7 @@ from palmette.class_tree._ensemble import ClassTreeEnsemble
 from palmette.class_tree._fisher import BHCTree
 from palmette.class_tree._k_means_tree import KMeansTree
 from palmette.class_tree._learner import ClassTreeLearner
+from palmette.class_tree._margin import MarginTree
 from palmette.class_tree._mf_classifier import MFTreeClassifier
 from palmette.class_tree._nmf import NMFTree
 from palmette.class_tree._relaxed import RelaxedTree
@@ -30,6 +31,7 @@ __all__ = [
     "LabelEmbeddingTree",
     "MFTree",
     "MFTreeClassifier",
+    "MarginTree",
     "NMFTree",
     "RandomTree",
     "RelaxedTree",

@@ -70,6 +70,9 @@ _LEARNERS = {
             "classes that a classifier confuses",
             aliases=("cmtl",),
         ),
+        TreeLearner(
+            "margin", "class_tree", "MarginTree", "dendrogram of the margins between classes"
+        ),
         TreeLearner("mf-tree", "class_tree", "MFTree", "spectral splits, for thousands of classes"),
         TreeLearner(
             "nmf", "class_tree", "NMFTree", "non-negative factors of the class means", scale=False

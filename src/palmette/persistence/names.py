@@ -98,6 +98,8 @@ STORED: dict[str, str] = {
     "class_tree.LinearRoutes": "palmette.class_tree._linear_routes:LinearRoutes",
     "class_tree.MFTree": "palmette.class_tree:MFTree",
     "class_tree.MFTreeClassifier": "palmette.class_tree:MFTreeClassifier",
+    "class_tree.MarginPartition": "palmette.partition:MarginPartition",
+    "class_tree.MarginTree": "palmette.class_tree:MarginTree",
     "class_tree.NMFPartition": "palmette.partition:NMFPartition",
     "class_tree.NMFTree": "palmette.class_tree:NMFTree",
     "class_tree.NodeVotes": "palmette.class_tree._node_boost:NodeVotes",
