@@ -45,5 +45,5 @@ def test_without_skops_the_error_says_what_to_install(monkeypatch):
         return real(name, *rest)
 
     monkeypatch.setattr("palmette.persistence._foreign.importlib.import_module", without)
-    with pytest.raises(PalmetteError, match=r"pip install 'skops>=0\.13'"):
+    with pytest.raises(PalmetteError, match=r"pip install 'skops>=0\.14'"):
         bytes_of([LogisticRegression()])

@@ -30,6 +30,7 @@ def objects():
         sparse.csr_array(np.eye(2)),
         b"bytes",
         {"x", "y", "z"},
+        sparse.csr_matrix(np.eye(2)),  # before skops 0.15 only these were npz files
     ]
 
 
@@ -39,7 +40,8 @@ def test_skops_reads_what_is_tidy():
     assert np.array_equal(made[0].coef_, objects()[0].coef_)
     assert (made[2].transform(WORDS) != objects()[2].transform(WORDS)).nnz == 0
     assert made[3].toarray().tolist() == np.eye(2).tolist()
-    assert made[4:] == [b"bytes", {"x", "y", "z"}]
+    assert made[4:6] == [b"bytes", {"x", "y", "z"}]
+    assert made[6].toarray().tolist() == np.eye(2).tolist()
 
 
 def test_the_same_objects_give_the_same_bytes():

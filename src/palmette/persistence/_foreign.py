@@ -20,7 +20,14 @@ from palmette.exceptions import PalmetteError
 from palmette.persistence._archive import MAX_BYTES
 from palmette.persistence._graph import Codec, Decoder, Encoder
 from palmette.persistence._objects import OWN_CODECS, attributes_of
-from palmette.persistence._parts import REVIEWED, Untrusted, check_part, check_parts, is_reviewed
+from palmette.persistence._parts import (
+    REVIEWED,
+    Untrusted,
+    add_new_parameters,
+    check_part,
+    check_parts,
+    is_reviewed,
+)
 from palmette.persistence._skops import check_content, names_in, skops_io, write
 from palmette.persistence.checks import check_attributes
 from palmette.persistence.names import full_name, import_class, is_of_palmette, stable_name
@@ -129,6 +136,7 @@ class ForeignReader:
         if not isinstance(objects, list):
             raise ValueError(f"{name} is not a list of objects")
         check_parts(objects, self._trusted)
+        add_new_parameters(objects)
         return objects
 
     def _allowed_in(self, content: bytes) -> list[str]:
@@ -251,6 +259,7 @@ class Holders(Codec):
         state = {name: decoder.value(each) for name, each in content["state"].items()}
         if isinstance(made, BaseEstimator):
             made.__setstate__(state)  # warns if the version of scikit-learn differs
+            add_new_parameters([made])
         else:
             vars(made).update(state)
 

@@ -223,7 +223,8 @@ def _guarded(method: Any) -> Any:
             raise PalmetteError(
                 f"{type(self).__name__}.{method.__name__} failed ({type(error).__name__}: "
                 f"{str(error)[:300]}). The model was loaded from a file: if X is like the rows of "
-                "its fit, the file was changed. Use another copy of it, or fit the model again."
+                "its fit, the file was changed, or is from another version of a library (see "
+                "palmette.persistence.inspect). Use another copy of it, or fit the model again."
             ) from error
 
     return answer

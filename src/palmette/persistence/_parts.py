@@ -7,11 +7,13 @@ refused unless the caller trusts it; `REVIEWED` and `is_reviewed` say what was.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from palmette.persistence.checks import (
     check_attributes,
@@ -64,6 +66,40 @@ def check_part(part: Any, trusted: Collection[str] = ()) -> None:
         check_random_state(part)
     elif sparse.issparse(part) and part.format in ("bsr", "csc", "csr"):
         part.check_format(full_check=True)
+
+
+def add_new_parameters(objects: Any) -> None:
+    """Give estimators of scikit-learn the parameters that their version did not have.
+
+    A file may come from another version of scikit-learn. A parameter that only the installed one
+    has gets its default, with which the estimator does what it did without it.
+
+    Parameters
+    ----------
+    objects : object
+        Containers and attributes are searched.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> estimator = LogisticRegression(C=3)
+    >>> del estimator.max_iter
+    >>> add_new_parameters([estimator])
+    >>> estimator.max_iter
+    100
+    """
+    seen: set[int] = set()
+    waiting = [objects]
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, BaseEstimator) and type(each).__module__.startswith("sklearn."):
+            for name, parameter in inspect.signature(type(each)).parameters.items():
+                if parameter.default is not parameter.empty and name not in vars(each):
+                    setattr(each, name, parameter.default)
+        waiting.extend(_parts_of(each))
 
 
 def _parts_of(value: Any) -> list[Any]:
@@ -370,6 +406,7 @@ _SKLEARN = (
     | _in("sklearn.metrics._scorer", "_PassthroughScorer _Scorer")
     | _in("sklearn.calibration", "_CalibratedClassifier _SigmoidCalibration _TemperatureScaling")
     | _in("sklearn.utils._bunch", "Bunch")
+    | _in("sklearn.utils._metadata_requests", "MetadataRequest MethodMetadataRequest")
     | _in("sklearn.neural_network._stochastic_optimizers", "AdamOptimizer SGDOptimizer")
     | _in("sklearn.gaussian_process._gpc", "_BinaryGaussianProcessClassifierLaplace")
     | _in(

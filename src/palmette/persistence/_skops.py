@@ -51,7 +51,7 @@ def skops_io() -> Any:
     except ImportError as error:
         raise ImportError(
             "skops saves and loads the estimators of other libraries in the model, but it cannot "
-            f"be imported ({error}). Install it: pip install 'skops>=0.13'"
+            f"be imported ({error}). Install it: pip install 'skops>=0.14'"
         ) from error
 
 

@@ -74,6 +74,18 @@ def check(model, X):
     assert bytes_of(made) == bytes_of(again(made))
 
 
+@pytest.mark.parametrize("part", [GaussianNB(), OURS], ids=["of skops", "around ours"])
+def test_a_parameter_that_another_version_lacked_gets_its_default(part):
+    X, y = rows()
+    model = make_pipeline(StandardScaler(), part, memory=None).fit(X, y)
+    expected = model.predict(X).tolist()
+    del model.memory, model[0].with_std  # as if their classes had not had them
+    made = again(model)
+    assert made.memory is None
+    assert made[0].with_std is True
+    assert made.predict(X).tolist() == expected
+
+
 def test_an_estimator_that_is_used_twice_stays_one():
     shared = LogisticRegression()
     made = again([shared, {"b": shared}, pm.FlatClassifier(shared)])
