@@ -13,6 +13,7 @@ from scipy import sparse
 from tests.laws.arrays import messy, unchanged
 from tests.strategies import quick
 
+import palmette as pm
 from palmette import PalmetteError
 from palmette import _arrays as module
 from palmette._arrays import (
@@ -189,3 +190,30 @@ def test_values_that_are_too_large_for_a_tree_are_refused(largest):
     fitted = C45Tree().fit(X[:3], y[:3])
     with pytest.raises(ValueError, match=r"largest absolute value of X is|too large for"):
         fitted.predict(X[3:] * 1e3)
+
+
+COLOURS = [["red", 1.0], ["blue", 2.0]] * 4
+
+
+@pytest.mark.parametrize("form", [list, np.array, pd.DataFrame], ids=["list", "array", "frame"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pm.AdaBoostBHCClassifier,
+        pm.BinaryRelevance,
+        pm.ClassTreeClassifier,
+        pm.CoherentForestClassifier,
+        pm.HierarchicalBoostingClassifier,
+        pm.HierarchicalFeatureSelector,
+        pm.StructuredForestClassifier,
+    ],
+    ids=lambda kind: kind.__name__,
+)
+def test_texts_among_features_are_an_error_that_says_what_to_do(kind, form):
+    with pytest.raises(PalmetteError, match=r"numbers only.*TableVectorizer or TfidfVectorizer"):
+        kind().fit(form(COLOURS), [("a", "b"), ("a", "c")] * 4)
+
+
+def test_other_errors_of_scikit_learn_stay_as_they_are():
+    with pytest.raises(ValueError, match="contains NaN"):
+        read_rows([[np.nan]])

@@ -104,13 +104,31 @@ def read_rows(
     from sklearn.utils.validation import check_array, validate_data
 
     X, options = canonical_rows(in_memory(X)), {"accept_sparse": "csr", **options}
-    if estimator is None:
-        rows = check_array(X, **options)
-    else:
-        rows = validate_data(estimator, X, reset=reset, **options)
+    try:
+        if estimator is None:
+            rows = check_array(X, **options)
+        else:
+            rows = validate_data(estimator, X, reset=reset, **options)
+    except ValueError as error:
+        if not any(words in str(error) for words in _OF_TEXTS):
+            raise
+        raise texts_error(estimator) from error
     if not any_scale:
         _check_scale(rows, _SMALLEST if reset else 0.0, _LARGEST)
     return rows
+
+
+# what numpy and scikit-learn say of cells that are no numbers
+_OF_TEXTS = ("could not convert string to float", "bytes/strings")
+
+
+def texts_error(estimator: Any = None) -> PalmetteError:
+    """Return the error of an estimator, or of any, that was given texts or categories as X."""
+    who = "this estimator" if estimator is None else type(estimator).__name__
+    return PalmetteError(
+        f"{who} accepts numbers only, but X contains texts or categories. Encode them first, for "
+        "example with skrub.TableVectorizer or TfidfVectorizer."
+    )
 
 
 def check_single_precision(X: Any) -> None:

@@ -17,7 +17,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_consistent_length, check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
+from palmette._arrays import FloatArray, IntArray, count_rows, take_rows, texts_error
 from palmette._text import caller_level
 from palmette.base._callbacks import (
     IterativeFitMixin,
@@ -468,10 +468,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         try:
             return np.asarray(X, dtype=np.float64)
         except ValueError:
-            raise PalmetteError(
-                f"{type(self).__name__} accepts numbers only, but X contains texts or categories. "
-                "Encode them first, for example with skrub.TableVectorizer or TfidfVectorizer."
-            ) from None
+            raise texts_error(self) from None
 
     # ------------------------------------------------------------------ stages
 
