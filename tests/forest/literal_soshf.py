@@ -151,6 +151,7 @@ def grow(X, Y, rows, features, labels, beta=0.5, min_leaf=3, **split):
     Parameters
     ----------
     X, Y : arrays of shape (n_samples, n_features) and (n_samples, n_labels)
+        All training rows, which the global term of Eq. 1 is computed from.
     rows, features, labels : int arrays
         What the tree was given.
     beta, min_leaf, split
@@ -159,7 +160,7 @@ def grow(X, Y, rows, features, labels, beta=0.5, min_leaf=3, **split):
     rows, leaves = np.asarray(rows), []
 
     def descend(own):
-        parts = _parted(X, Y[:, labels], rows, own, features, beta, min_leaf, split)
+        parts = _parted(X, Y[:, labels], own, features, beta, min_leaf, split)
         if parts is None:
             leaves.append(own)
         else:
@@ -170,11 +171,11 @@ def grow(X, Y, rows, features, labels, beta=0.5, min_leaf=3, **split):
     return leaves
 
 
-def _parted(X, Y, rows, own, features, beta, min_leaf, split):
+def _parted(X, Y, own, features, beta, min_leaf, split):
     """Rows of both sides of a node's split, or None where it is a leaf."""
     if len(own) < 2 * min_leaf:
         return None
-    second = two_means(Y[own] * label_weights(Y[rows], Y[own], beta))
+    second = two_means(Y[own] * label_weights(Y, Y[own], beta))
     if second is None:
         return None
     start, w = learn_split(X[np.ix_(own, features)], np.where(second, 1, -1), **split)

@@ -158,6 +158,7 @@ def test_a_row_far_from_all_training_rows_is_answered_or_refused():
         ({"max_node_features": 0.0}, "max_node_features=0.0: expected a float"),
         ({"max_labels": -1}, "max_labels=-1: expected a float"),
         ({"max_node_labels": 2}, "max_node_labels=2: expected a float above 0 and up to 1"),
+        ({"prior_vote": -1}, "prior_vote=-1: expected a number of at least 0"),
         ({"label_vote": 0}, "label_vote=0: expected a positive number"),
         ({"min_samples_leaf": 0}, "min_samples_leaf=0: expected a positive integer"),
         ({"max_depth": 0}, "max_depth=0: expected a positive integer or None"),

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from palmette.forest import _oblique_trees as oblique_trees
 from palmette.forest._growing import ForestGrower, TreeDraws
-from palmette.forest._oblique_trees import ObliqueTrees, split_importances
+from palmette.forest._oblique_trees import ObliqueTrees, Votes, split_importances
 from palmette.forest._rows import distinct_rows
 
 RNG = np.random.default_rng(0)
@@ -65,29 +65,32 @@ def test_the_decision_path_is_the_nodes_on_the_way(grown, trees):
         assert path[[i]].indices.tolist() == sorted(nodes)
 
 
-def test_probabilities_are_weighted_means_of_leaves_and_the_prior(grown, trees):
+@pytest.mark.parametrize("prior", [0.0, 1.0, 2.5])
+def test_probabilities_are_weighted_means_of_leaves_and_the_prior(grown, trees, prior):
     votes = np.array([np.where(tree.drawn, VOTE, 1.0) for tree in grown])
     shares = np.array(
         [[tree.shares.toarray()[leaf_and_path(tree, row)[0]] for tree in grown] for row in X]
     )
-    known = (PRIOR + (votes * shares).sum(axis=1)) / (1 + votes.sum(axis=0))
-    np.testing.assert_allclose(trees.proba(X, PRIOR, VOTE), known, rtol=1e-6)
+    known = (prior * PRIOR + (votes * shares).sum(axis=1)) / (prior + votes.sum(axis=0))
+    given = Votes(VOTE, prior)
+    np.testing.assert_allclose(trees.proba(X, PRIOR, given), known, rtol=1e-6)
     mask = np.random.default_rng(0).random((80, 4)) < 0.6
     mask[~mask.any(axis=1)] = True
-    some = (PRIOR + (mask[:, :, None] * votes * shares).sum(axis=1)) / (1 + mask @ votes)
-    np.testing.assert_allclose(trees.proba(X, PRIOR, VOTE, 1, mask), some, rtol=1e-6)
+    sums = prior * PRIOR + (mask[:, :, None] * votes * shares).sum(axis=1)
+    some = sums / (prior + mask @ votes)
+    np.testing.assert_allclose(trees.proba(X, PRIOR, given, 1, mask), some, rtol=1e-6)
     assert np.array_equal(
-        trees.proba(X, PRIOR, VOTE, 3, mask), trees.proba(X, PRIOR, VOTE, 1, mask)
+        trees.proba(X, PRIOR, given, 3, mask), trees.proba(X, PRIOR, given, 1, mask)
     )
 
 
 def test_blocks_of_rows_change_nothing(trees, monkeypatch):
     mask = np.random.default_rng(0).random((80, 4)) < 0.6
     mask[~mask.any(axis=1)] = True
-    of_all, of_some = trees.proba(X, PRIOR, 0.3), trees.proba(X, PRIOR, 0.3, 1, mask)
+    of_all, of_some = trees.proba(X, PRIOR, Votes(0.3)), trees.proba(X, PRIOR, Votes(0.3), 1, mask)
     monkeypatch.setattr(oblique_trees, "_CELLS_AT_ONCE", 30)
-    assert np.array_equal(trees.proba(X, PRIOR, 0.3), of_all)
-    assert np.array_equal(trees.proba(X, PRIOR, 0.3, 1, mask), of_some)
+    assert np.array_equal(trees.proba(X, PRIOR, Votes(0.3)), of_all)
+    assert np.array_equal(trees.proba(X, PRIOR, Votes(0.3), 1, mask), of_some)
 
 
 def test_trees_may_follow_others(grown, trees):

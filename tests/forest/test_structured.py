@@ -19,6 +19,7 @@ from tests.forest.problems import labelled
 from palmette import Hierarchy, PalmetteError
 from palmette.decoding import ExpectedF, TopK
 from palmette.forest import StructuredForestClassifier
+from palmette.forest._oblique_trees import Votes
 from palmette.partition import LabelTwoMeans
 from palmette.routing import Hellinger
 
@@ -220,7 +221,7 @@ def test_votes_for_labels_that_a_tree_did_not_draw_count_less():
     proba, rows = model.predict_proba(X_TEST), model.scale_.transform(X_TEST)
     for j in np.flatnonzero(drawn.any(axis=0)):
         mask = np.tile(drawn[:, j], (len(rows), 1))
-        of_drawn = model.trees_.proba(rows, shares, 1.0, None, mask)[:, j]
+        of_drawn = model.trees_.proba(rows, shares, Votes(), None, mask)[:, j]
         n_used = drawn[:, j].sum()
         alone = (of_drawn * (1 + n_used) - shares[j]) / n_used
         np.testing.assert_allclose(proba[:, j], alone, atol=1e-4)

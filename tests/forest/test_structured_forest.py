@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from palmette.forest._growing import ForestGrower, TreeDraws
-from palmette.forest._oblique_trees import ObliqueTrees
+from palmette.forest._oblique_trees import ObliqueTrees, Votes
 from palmette.forest._rows import distinct_rows
 
 RNG = np.random.default_rng(0)
@@ -65,7 +65,7 @@ def test_out_of_bag_scores_by_hand():
     grower, rows = grower_of(X2, Y2, TreeDraws(0.5, 1.0, 0.5))
     grown = [grower.grow(tree) for tree in range(3)]
     trees = ObliqueTrees.of(grown)
-    scores = grower.out_of_bag(trees, label_vote=5.0)
+    scores = grower.out_of_bag(trees, Votes(label=5.0))
     leaves = trees.apply(X2)
     prior = Y2.toarray().mean(axis=0)
     n_without_trees = 0
@@ -85,7 +85,7 @@ def test_out_of_bag_scores_by_hand():
 def test_a_label_that_never_varies_is_sure():
     grower, _ = grower_of(X, Y, TreeDraws(0.75, 1.0, 1.0))
     trees = ObliqueTrees.of(list(grower.grow_all(0, 3)))
-    assert (grower.out_of_bag(trees, 5.0)[:, 4] == 1).all()
+    assert (grower.out_of_bag(trees, Votes(5.0))[:, 4] == 1).all()
 
 
 def test_threads_and_order_change_nothing():

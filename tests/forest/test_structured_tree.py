@@ -12,6 +12,7 @@ from tests.forest.test_hellinger import BLOCKS
 from tests.strategies import quick
 
 from palmette.forest import _tree_kernel as tree_kernel
+from palmette.forest._label_clusters import overall_weights
 from palmette.forest._node_split import best_axis
 from palmette.forest._predict_kernel import ObliqueTrees, add_votes, find_leaves
 from palmette.forest._split_losses import row_shares
@@ -58,7 +59,9 @@ def grow(X, Y, settings=None, seed=0, rows=None, weights=None, kind=np.float32, 
     labels = np.arange(Y.shape[1], dtype=np.int32)
     given = sparse_rows(X) if as_sparse else np.ascontiguousarray(X, dtype=kind)
     settings = TreeSettings() if settings is None else settings
-    return grow_tree(given, sparse_labels(Y), rows, weights, features, labels, settings, seed)
+    shares = np.asarray(Y, dtype=float).mean(axis=0)
+    drawn = features, labels, shares
+    return grow_tree(given, sparse_labels(Y), rows, weights, *drawn, settings, seed)
 
 
 def together(trees):
@@ -96,12 +99,22 @@ def random_settings(router, seed):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_tree_is_that_of_the_equations(seed):
-    X, Y = problem(seed, n_labels=3)
-    tree = grow(X, Y, LITERAL, seed)
+    X, Y = problem(seed, n_rows=80, n_labels=3)
+    rows = np.sort(np.argsort(Y[:, 0], kind="stable")[:60]).astype(np.int32)
+    tree = grow(X, Y, LITERAL, seed, rows=rows)
     features, labels = np.arange(X.shape[1]), np.arange(3)
-    leaves = literal.grow(X, Y.astype(float), np.arange(len(X)), features, labels)
+    leaves = literal.grow(X, Y.astype(float), rows, features, labels)
     assert len(leaves) > 2
-    assert leaves_as_sets(tree.leaf_of_row) == {frozenset(leaf.tolist()) for leaf in leaves}
+    found = {frozenset(rows[list(leaf)].tolist()) for leaf in leaves_as_sets(tree.leaf_of_row)}
+    assert found == {frozenset(leaf.tolist()) for leaf in leaves}
+
+
+def test_the_global_term_is_that_of_all_rows():
+    _, Y = problem(0)
+    expected = literal.idf(Y.sum(axis=0), len(Y))
+    np.testing.assert_allclose(overall_weights(Y.mean(axis=0)), expected)
+    assert overall_weights(np.zeros(2)).tolist() == [1, 1]
+    assert overall_weights(np.empty(0)).size == 0
 
 
 # ---------------------------------------------------------------------- laws
@@ -214,7 +227,9 @@ def test_only_drawn_features_have_weights():
     drawn, labels = np.array([1, 4], dtype=np.int32), np.array([0], dtype=np.int32)
     rows = np.arange(100, dtype=np.int32)
     data = np.ascontiguousarray(X, dtype=np.float32), sparse_labels(Y)
-    tree = grow_tree(*data, rows, np.ones(100), drawn, labels, TreeSettings(), 0)
+    tree = grow_tree(
+        *data, rows, np.ones(100), drawn, labels, Y[:, :1].mean(axis=0), TreeSettings(), 0
+    )
     assert set(tree.weight_features.tolist()) <= {1, 4}
 
 

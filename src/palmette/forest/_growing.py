@@ -17,7 +17,7 @@ from scipy import sparse
 
 from palmette._arrays import FloatArray, IntArray
 from palmette.base._fitting import Threads
-from palmette.forest._oblique_trees import GrownTree, ObliqueTrees, kernel_rows
+from palmette.forest._oblique_trees import GrownTree, ObliqueTrees, Votes, kernel_rows
 from palmette.forest._rows import DistinctRows
 
 if TYPE_CHECKING:
@@ -232,6 +232,7 @@ class ForestGrower:
                 weights,
                 draw.features,
                 draw.labels,
+                self.label_shares[draw.labels],
                 self._settings,
                 draw.seed,
             )
@@ -332,7 +333,7 @@ class ForestGrower:
     # ------------------------------------------------------------------ out of bag
 
     def out_of_bag(
-        self, trees: ObliqueTrees, label_vote: float, n_jobs: int | None = None
+        self, trees: ObliqueTrees, votes: Votes, n_jobs: int | None = None
     ) -> FloatArray:
         """Return out-of-bag probabilities of the training rows, (n_samples, n_columns).
 
@@ -346,7 +347,7 @@ class ForestGrower:
             mask = np.stack(threads.map(is_left_out, range(trees.n_trees)))
         mask = np.ascontiguousarray(mask.T)
         mask[~mask.any(axis=1)] = True
-        proba = trees.proba(self._X, self.label_shares, label_vote, n_jobs, mask)
+        proba = trees.proba(self._X, self.label_shares, votes, n_jobs, mask)
         return proba[self._rows.kind]
 
 

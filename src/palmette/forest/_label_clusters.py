@@ -98,6 +98,29 @@ def idf_weights(total: float, weights: Sums) -> None:
         weights[j] = weights[j] / largest if weights[j] > 0.0 else 1.0
 
 
+def overall_weights(shares: Sums) -> Sums:
+    """Return the global term of Eq. 1, given the proportions of all rows that have each label.
+
+    Parameters
+    ----------
+    shares : float64 array of shape (n_labels,), IN
+
+    Returns
+    -------
+    float64 array of shape (n_labels,)
+
+    Examples
+    --------
+    >>> overall_weights(np.array([0.5, 0.125, 0.0])).tolist()
+    [0.5, 1.0, 1.0]
+    """
+    weights = np.ones(len(shares))
+    seen = shares > 0
+    logs = np.log1p(1.0 / shares[seen])
+    weights[seen] = logs / logs.max(initial=0.0)
+    return weights
+
+
 @inner(error_model="numpy")
 def _draw(masses: Sums, state: State) -> int:
     """Draw an index with probabilities proportional to the masses."""
@@ -371,8 +394,8 @@ def cluster_nodes(
         As returned by `distinct_sets`.
     place_of_set : int32 array of shape (n_sets,), IN and OUT
         Buffer that is -1 everywhere, before and after.
-    overall : float64 array of shape (n_labels,), IN and OUT
-        The global term of Eq. 1; it is written if node 0, the root, is clustered.
+    overall : float64 array of shape (n_labels,), IN
+        The global term of Eq. 1.
     order : int32 array of shape (n_rows,), IN
         Rows of the tree by node.
     row_weights : float64 array of shape (n_rows,), IN
@@ -385,12 +408,6 @@ def cluster_nodes(
     second : bool array of shape (n_rows,), OUT
         Whether a row of ``order`` is in the second cluster of its node.
     """
-    if begin == 0:
-        count_labels(starts, labels, order, row_weights, overall)
-        total = 0.0
-        for i in range(len(row_weights)):
-            total += row_weights[i]
-        idf_weights(total, overall)
     state = np.empty(1, np.uint64)
     for node in range(begin, end):
         first, last = nodes.first[node], nodes.last[node]

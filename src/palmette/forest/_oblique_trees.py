@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,21 @@ _CELLS_AT_ONCE = 2**24  # rows times trees that are predicted at a time
 
 LongArray = NDArray[np.int64]
 Singles = NDArray[np.float32]
+
+
+class Votes(NamedTuple):
+    """Weights of votes; a tree votes with weight 1 for the labels that it was not grown for.
+
+    Attributes
+    ----------
+    label : float
+        Of a tree for the labels that it was grown for.
+    prior : float
+        Of the proportions of all training rows.
+    """
+
+    label: float = 1.0
+    prior: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,19 +233,18 @@ class ObliqueTrees:
         self,
         X: Any,
         prior: FloatArray,
-        label_vote: float,
+        votes: Votes,
         n_jobs: int | None = None,
         mask: NDArray[np.bool_] | None = None,
     ) -> FloatArray:
-        """Return weighted means of the leaves' label shares and of a prior with weight 1.
+        """Return weighted means of the leaves' label shares and of a prior.
 
         Parameters
         ----------
         X : float32 array or CSR array of shape (n_samples, n_features)
         prior : array of shape (n_columns,)
             Probabilities of the labels without any features.
-        label_vote : float
-            Weight of a tree for the labels that it was grown for; it is 1 for other labels.
+        votes : Votes
         n_jobs : int, optional
             Number of threads, which does not change the result.
         mask : bool array of shape (n_samples, n_trees), optional
@@ -243,9 +257,9 @@ class ObliqueTrees:
         """
         from palmette.forest._predict_kernel import add_votes
 
-        votes = np.where(self.drawn, label_vote, 1.0).astype(np.float32)
+        weights = np.where(self.drawn, votes.label, 1.0).astype(np.float32)
         leaf_shares = self.share_starts, self.share_labels, self.share_values
-        proba = np.tile(prior, (X.shape[0], 1))
+        proba = np.tile(votes.prior * prior, (X.shape[0], 1))
 
         def add_rows(rows: slice) -> None:
             sums, used = proba[rows], None
@@ -256,8 +270,8 @@ class ObliqueTrees:
                 n_used = used.sum(axis=0)[:, None]
                 counted = mask[rows].astype(np.float32) @ self.drawn.astype(np.float32)  # exact
                 n_drawn = counted.astype(np.float64)
-            add_votes(kernel_rows(X[rows]), self._splits(), *leaf_shares, votes, sums, used)
-            sums /= 1.0 + n_used + (label_vote - 1.0) * n_drawn
+            add_votes(kernel_rows(X[rows]), self._splits(), *leaf_shares, weights, sums, used)
+            sums /= votes.prior + n_used + (votes.label - 1.0) * n_drawn
             np.minimum(sums, 1.0, out=sums)  # rounding errors
 
         with Threads(n_jobs) as threads:

@@ -20,16 +20,16 @@ class LabelTwoMeans(BaseEstimator):  # type: ignore[misc]
     """Cluster the label sets at a node in two by 2-means, with larger weights for rare labels.
 
     Label i has weight ``beta g_i + (1 - beta) l_i`` (Eq. 1), where g_i is ``log(1 + N / n_i)`` over
-    the rows of the tree, divided by its maximum over the labels, and l_i is the same over the rows
-    at the node; a label without positive rows has weight 1. Equal label sets are merged and
-    weighted by their number of rows.
+    all training rows, divided by its maximum over the labels of the tree, and l_i is the same over
+    the rows at the node; a label without positive rows has weight 1. Equal label sets are merged
+    and weighted by their number of rows.
 
     Parameters
     ----------
     weights : {"idf", "none"}
         "none": all labels have weight 1.
     beta : float
-        Weight of the rows of the whole tree, against those at the node.
+        Weight of all training rows, against those at the node.
     n_starts : int
         Number of initialisations by k-means++; the clusters with the smallest inertia are kept.
     max_iter : int
@@ -86,6 +86,7 @@ def check_forest(forest: Any) -> None:
         ("min_samples_leaf", _is_count, "a positive integer"),
         ("max_depth", lambda v: v is None or _is_count(v), "a positive integer or None"),
         ("label_vote", lambda v: _is_number(v) and v > 0, "a positive number"),
+        ("prior_vote", lambda v: _is_number(v) and v >= 0, "a number of at least 0"),
         ("relevance", _is_power, "a number from 0 to 1, or 'auto'"),
         ("mixed", lambda v: isinstance(v, bool) or _is_auto(v), "True, False or 'auto'"),
         ("max_samples", _is_part, "a float above 0 and up to 1, or a positive integer"),
@@ -222,6 +223,7 @@ def _published(summary: str, router: Any, weights: str) -> Preset:
         "max_labels": 0.75,
         "max_node_labels": 1.0,
         "label_vote": 5.0,
+        "prior_vote": 0.0,
         "min_samples_leaf": 3,
         "relevance": 0.0,
         "mixed": False,

@@ -20,7 +20,7 @@ from palmette.base._presets import Preset, preset, presets
 from palmette.decisions._thresholds import LabelRule
 from palmette.exceptions import PalmetteError
 from palmette.forest._growing import ForestGrower
-from palmette.forest._oblique_trees import ObliqueTrees, split_importances
+from palmette.forest._oblique_trees import ObliqueTrees, Votes, split_importances
 from palmette.forest._outputs import OneValueEach, OutputAnswers, OutputTable
 from palmette.forest._parameters import (
     PRESETS,
@@ -68,6 +68,9 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         Proportion of the tree's labels drawn anew for the clusters of each node.
     label_vote : float
         Weight of a tree's vote for the labels that were drawn for it; other labels have weight 1.
+    prior_vote : float
+        Weight of one more vote, the proportions of all training rows that have each label: it keeps
+        probabilities of rare labels off 0. 0, in the presets: only trees vote, as published.
     min_samples_leaf : int
         Minimum number of rows in a leaf.
     max_depth : int, optional
@@ -131,7 +134,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     nodes_ : int array of shape (n_columns,)
         Nodes of the hierarchy that the trees predict.
     label_shares_ : array of shape (n_columns,)
-        Proportion of the training rows that have each node: it counts as the vote of one tree.
+        Proportion of the training rows that have each node, the vote of `prior_vote`.
 
     Notes
     -----
@@ -174,6 +177,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         max_labels: float = 0.5,
         max_node_labels: float = 1.0,
         label_vote: float = 1.0,
+        prior_vote: float = 1.0,
         min_samples_leaf: int = 3,
         max_depth: int | None = None,
         bootstrap: bool = False,
@@ -199,6 +203,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         self.max_labels = max_labels
         self.max_node_labels = max_node_labels
         self.label_vote = label_vote
+        self.prior_vote = prior_vote
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
         self.bootstrap = bootstrap
@@ -326,7 +331,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # parameters that files of earlier versions lack
-        super().__setstate__({"relevance": 0.0, "mixed": False, **state})
+        super().__setstate__({"relevance": 0.0, "mixed": False, "prior_vote": 1.0, **state})
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()
@@ -339,7 +344,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         for name in ("thresholds_", "oob_score_", "oob_decision_function_", "_out_of_bag"):
             self.__dict__.pop(name, None)  # of an earlier fit
         if self.oob_score or (self._answers.by_node and self._tunes_itself()):
-            scores = grower.out_of_bag(self.trees_, self.label_vote, self.n_jobs)
+            scores = grower.out_of_bag(self.trees_, self._votes(), self.n_jobs)
             self._out_of_bag = scores.astype(np.float32)
         if self._answers.by_node:
             self._tune(truth, weights)
@@ -390,7 +395,10 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
 
     def _node_proba_of(self, X: Any) -> Any:
         rows = self.scale_.transform(X)
-        return self.trees_.proba(rows, self.label_shares_, self.label_vote, self.n_jobs)
+        return self.trees_.proba(rows, self.label_shares_, self._votes(), self.n_jobs)
+
+    def _votes(self) -> Votes:
+        return Votes(float(self.label_vote), float(self.prior_vote))
 
     def _threshold_rule(self) -> LabelRule:
         return OneValueEach() if self.multioutput else super()._threshold_rule()

@@ -24,7 +24,12 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette.forest._label_clusters import cluster_nodes, distinct_sets, select_labels
+from palmette.forest._label_clusters import (
+    cluster_nodes,
+    distinct_sets,
+    overall_weights,
+    select_labels,
+)
 from palmette.forest._node_block import Block, DenseBlock, SparseBlock
 from palmette.forest._node_split import split_nodes
 from palmette.forest._settings import ROUTERS, Nodes, TreeSettings
@@ -57,6 +62,7 @@ def grow_tree(
     row_weights: Sums,
     features: Indices,
     labels: Indices,
+    label_shares: Sums,
     settings: TreeSettings,
     seed: int,
 ) -> StructuredTree:
@@ -77,6 +83,8 @@ def grow_tree(
         Features of the tree, from which nodes draw: ascending, without duplicates.
     labels : int32 array of shape (n_drawn_labels,), IN
         Labels of the tree, which are clustered.
+    label_shares : float64 array of shape (n_drawn_labels,), IN
+        Proportions of all training rows that have these labels, for the global term of Eq. 1.
     settings : TreeSettings
     seed : int
         From 0 to 2**63 - 1.
@@ -91,7 +99,7 @@ def grow_tree(
     >>> Y = (np.array([0, 1, 2, 3, 4]), np.array([0, 0, 1, 1], dtype=np.int32), 2)
     >>> rows, settings = np.arange(4, dtype=np.int32), TreeSettings(min_samples_leaf=1)
     >>> both = np.arange(2, dtype=np.int32)
-    >>> tree = grow_tree(X, Y, rows, np.ones(4), both[:1], both, settings, 0)
+    >>> tree = grow_tree(X, Y, rows, np.ones(4), both[:1], both, both / 2, settings, 0)
     >>> tree.leaf_of_row.tolist()
     [2, 2, 1, 1]
     """
@@ -103,7 +111,8 @@ def grow_tree(
         block, column_of = DenseBlock(X), np.empty(0, np.int32)
     starts, drawn = select_labels(Y[0], Y[1], rows, labels, Y[2])
     set_of, row_of = distinct_sets(starts, drawn)
-    overall, place_of_set = np.empty(len(labels)), np.full(len(row_of), -1, np.int32)
+    overall = overall_weights(label_shares)
+    place_of_set = np.full(len(row_of), -1, np.int32)
     clusters, splits = settings.of_clusters(), settings.of_splits()
     min_rows = max(settings.min_samples_split, 2 * settings.min_samples_leaf)
     n_rows = len(rows)
