@@ -21,11 +21,22 @@ def test_parameters_reach_the_kernel():
     assert settings == {"idf": False, "beta": 1.0, "n_starts": 2, "cluster_iterations": 7}
 
 
+def test_candidates_of_beta():
+    assert LabelTwoMeans().betas() == (0.5,)
+    assert LabelTwoMeans(beta="oob").betas() == (0, 0.25, 0.5, 0.75, 1)
+    assert LabelTwoMeans(beta=[0.2, 1]).betas() == (0.2, 1.0)
+    assert LabelTwoMeans("none", beta=[0.2, 1]).betas() == (0.2,)
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"weights": "tfidf"}, "weights='tfidf': expected 'idf' or 'none'"),
-        ({"beta": 1.1}, r"beta=1\.1: expected a number from 0 to 1"),
+        ({"beta": 1.1}, r"beta=1\.1: expected a number from 0 to 1, several of them, or 'oob'"),
+        ({"beta": (0.5, 2)}, r"beta=\(0\.5, 2\): expected a number from 0 to 1"),
+        ({"beta": ()}, r"beta=\(\): expected a number from 0 to 1"),
+        ({"beta": "cv"}, "beta='cv': expected a number from 0 to 1"),
+        ({"beta": None}, "beta=None: expected a number from 0 to 1"),
         ({"n_starts": 0}, "n_starts=0: expected a positive integer"),
         ({"max_iter": 0}, "max_iter=0: expected a positive integer"),
     ],

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 from numbers import Integral
@@ -299,6 +300,12 @@ class ForestGrower:
         members = sparse.csr_array((parts, bag[order], starts), shape=(n_nodes, len(self._rows[0])))
         return (members @ self._Y).astype(np.float32), total
 
+    def with_beta(self, beta: float) -> ForestGrower:
+        """Return the same grower with another weight of all training rows in Eq. 1."""
+        other = copy(self)
+        other._settings = self._settings._replace(beta=beta)
+        return other
+
     def grow_all(
         self, first: int, stop: int, n_jobs: int | None = None
     ) -> Generator[GrownTree, None, None]:
@@ -349,6 +356,56 @@ class ForestGrower:
         mask[~mask.any(axis=1)] = True
         proba = trees.proba(self._X, self.label_shares, votes, n_jobs, mask)
         return proba[self._rows.kind]
+
+
+def scores_of_betas(
+    grower: ForestGrower,
+    betas: Sequence[float],
+    truth: sparse.csr_array,
+    weights: FloatArray | None,
+    *,
+    n_trees: int,
+    votes: Votes,
+    n_jobs: int | None = None,
+    client: Any = None,
+) -> dict[float, float]:
+    """Return the macro-averaged AUC of the out-of-bag scores of small forests, by beta of Eq. 1.
+
+    The forests have the same samples of rows, features and labels.
+
+    Parameters
+    ----------
+    grower : ForestGrower
+    betas : sequence of float
+    truth : sparse bool array of shape (n_samples, n_columns)
+    weights : array of shape (n_samples,) or None
+    n_trees : int
+    votes : Votes
+    n_jobs : int, optional
+    client : distributed.Client or str, optional
+        Where trees are grown.
+
+    Returns
+    -------
+    dict of float to float
+        All 0 if no label varies.
+    """
+    from palmette.metrics import multilabel_auc_score
+
+    scores = dict.fromkeys(betas, 0.0)
+    varying = np.flatnonzero((grower.label_shares > 0) & (grower.label_shares < 1))
+    if not varying.size:
+        return scores
+    known = sparse.csr_array(truth[:, varying])
+    for beta in scores:
+        own = grower.with_beta(beta)
+        coming = (
+            own.grow_all(0, n_trees, n_jobs) if client is None else own.grow_on(client, 0, n_trees)
+        )
+        proba = own.out_of_bag(ObliqueTrees.of(list(coming)), votes, n_jobs)[:, varying]
+        proba = proba.astype(np.float32)  # as out-of-bag scores are kept
+        scores[beta] = float(multilabel_auc_score(known, proba, sample_weight=weights))
+    return scores
 
 
 def _variances(X: Any, weights: FloatArray) -> FloatArray:

@@ -19,11 +19,12 @@ from palmette.base._multilabel import MultilabelClassifier
 from palmette.base._presets import Preset, preset, presets
 from palmette.decisions._thresholds import LabelRule
 from palmette.exceptions import PalmetteError
-from palmette.forest._growing import ForestGrower
+from palmette.forest._growing import ForestGrower, scores_of_betas
 from palmette.forest._oblique_trees import ObliqueTrees, Votes, split_importances
 from palmette.forest._outputs import OneValueEach, OutputAnswers, OutputTable
 from palmette.forest._parameters import (
     PRESETS,
+    beta_candidates,
     check_forest,
     has_out_of_bag_rows,
     is_mixed,
@@ -34,6 +35,8 @@ from palmette.forest._parameters import (
 from palmette.forest._rows import distinct_rows
 from palmette.labels._labels import NodeLabels
 from palmette.persistence.checks import numbers, require
+
+_TRIAL_TREES = 50  # of each candidate of beta
 
 
 class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # type: ignore[misc]
@@ -133,6 +136,8 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     hierarchy_ : Hierarchy
     nodes_ : int array of shape (n_columns,)
         Nodes of the hierarchy that the trees predict.
+    beta_scores_ : dict of float to float
+        Scores of the candidates of beta, if `partition` has several; the best one is ``beta_``.
     label_shares_ : array of shape (n_columns,)
         Proportion of the training rows that have each node, the vote of `prior_vote`.
 
@@ -248,6 +253,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
             self._set_answers(OutputAnswers(outputs, self._answers))
         trees = self.trees_ if self._continues(before) else None
         grower = self._make_grower(rows, Y, weights, is_new=trees is None)
+        grower = self._with_best_beta(grower, Y, weights, is_new=trees is None)
         self.label_shares_ = grower.label_shares
         given = {"X": X, "y": y, "metadata": metadata}
         self.trees_ = self._grow(grower, trees, given, (Y, weights))
@@ -277,6 +283,30 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
             power_of_relevance(self, distinct),
             is_mixed(self),
         )
+
+    def _with_best_beta(
+        self, grower: ForestGrower, Y: sparse.csr_array, weights: FloatArray | None, is_new: bool
+    ) -> ForestGrower:
+        """Choose among the candidates of beta, where there are several, on out-of-bag rows."""
+        betas = beta_candidates(self)
+        if is_new:
+            self.__dict__.pop("beta_", None)
+            self.__dict__.pop("beta_scores_", None)
+        if len(betas) < 2:
+            return grower
+        if not hasattr(self, "beta_"):
+            self.beta_scores_ = scores_of_betas(
+                grower,
+                betas,
+                Y,
+                weights,
+                n_trees=min(self.n_estimators, _TRIAL_TREES),
+                votes=self._votes(),
+                n_jobs=self.n_jobs,
+                client=self.client,
+            )
+            self.beta_ = max(self.beta_scores_, key=self.beta_scores_.__getitem__)
+        return grower.with_beta(self.beta_)
 
     def _grow(
         self, grower: ForestGrower, before: ObliqueTrees | None, given: dict[str, Any], truth: Any
