@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -43,7 +44,7 @@ def run(model, rows, **options):
     return dict(zip(names, session.run(None, {"X": rows}), strict=True)), session
 
 
-def same(model):
+def same(model, X=X):
     found, session = run(model, X, node_proba=True)
     expected = model.predict_proba(X)
     np.testing.assert_allclose(found["probabilities"], expected, atol=2e-6)
@@ -72,6 +73,40 @@ def test_class_trees_with_classifiers_of_scikit_learn():
     same(tree.fit(X, [" ".join(path) for path in Y]))
 
 
+ROUTERS = {
+    "hinge": pm.routing.LinearRouter(),
+    "pruned": pm.routing.LinearRouter(prune=0.01),
+    "logistic": pm.routing.LinearRouter("logistic"),
+    "pairs": pm.routing.LinearRouter(against="each"),
+    "siblings": pm.routing.LinearRouter(siblings=True),
+    "projections": "spectral",
+}
+
+
+@pytest.mark.parametrize("name", ROUTERS)
+def test_class_trees_with_linear_classifiers(name):
+    """The tree has nodes with one, two and three options, and labels at inner nodes."""
+    paths = pm.Hierarchy.from_paths([*PATHS, ("a", "b", "x", "z")])
+    codes = np.where(CODES == 0, 6, CODES)
+    labels = [[*PATHS, ("a", "b", "x", "z")][code] for code in codes]
+    model = pm.ClassTreeClassifier(paths, router=ROUTERS[name]).fit(X, labels)
+    assert {1, 2, 3} == set(model.options_.sizes.tolist())
+    same(model)
+
+
+@pytest.mark.parametrize("options", [{}, {"standardize": False}, {"calibration": 2.5}])
+def test_mf_trees_with_linear_classifiers(options):
+    same(
+        pm.MFTreeClassifier(2, leaf_size=1, random_state=0, **options).fit(X + 100, CODES), X + 100
+    )
+
+
+def test_the_best_class_is_the_exact_prediction_of_a_class_tree():
+    model = pm.MFTreeClassifier(decoding="exact").fit(X, CODES)
+    found, _ = run(model, X)
+    assert (model.classes_[found["best"]] == model.predict(X)).mean() > 0.98
+
+
 def test_a_single_class_is_certain():
     found, _ = run(pm.LocalPerParentClassifier().fit(X, [("a", "b")] * len(X)), X[:3])
     assert found["probabilities"].tolist() == [[1.0]] * 3
@@ -87,9 +122,20 @@ def test_no_rows():
     [
         (pm.FlatClassifier(LinearSVC()), "it has no probabilities"),
         (pm.MLkNN(), "cannot convert a MLkNN"),
-        (pm.ClassTreeClassifier(pm.RandomTree(), router="linear"), "cannot convert the router"),
+        (pm.ClassTreeClassifier(pm.RandomTree(), router="forest"), "the router ForestRouter: exp"),
+        (pm.MFTreeClassifier(kernel=Nystroem(n_components=3)), "kernel is a transformer"),
+        (
+            pm.ClassTreeClassifier(router=LogisticRegression(), calibration=2.0),
+            "calibrated class tree with classifiers of scikit-learn",
+        ),
     ],
 )
 def test_what_cannot_be_converted_is_told(model, words):
     with pytest.raises(PalmetteError, match=words):
         to_onnx(model.fit(X, CODES))
+
+
+def test_matrices_that_do_not_fit_a_file_are_refused(monkeypatch):
+    monkeypatch.setattr("palmette.onnx._MAX_WEIGHTS", 10)
+    with pytest.raises(PalmetteError, match=r"5 features and .* linear classifiers: expected"):
+        to_onnx(pm.MFTreeClassifier().fit(X, CODES))

@@ -5,7 +5,9 @@ import pytest
 from scipy import sparse
 from tests.class_tree.routing_literal import random_hierarchy
 from tests.class_tree.routing_problems import blobs, problem_of
+from tests.persistence.round_trips import again
 
+from palmette.class_tree import MFTreeClassifier
 from palmette.class_tree import _routers as module
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.routing import SpectralRouter
@@ -110,3 +112,11 @@ def test_classes_that_are_all_equal_give_finite_weights(value):
     star = Hierarchy.star(list("abcd"))
     routes = SpectralRouter().train(problem_of(star, np.full((12, 2), value), codes))
     assert np.isfinite(routes.weights).all()
+
+
+def test_models_that_decide_by_projections_are_saved():
+    """At a node with two options there are two projections, where other routers have one."""
+    X, codes = blobs(N_CLASSES, n_features=12)
+    model = MFTreeClassifier.preset("published").fit(X, codes)
+    assert 2 in model.options_.sizes
+    assert np.array_equal(again(model).predict_proba(X), model.predict_proba(X))

@@ -43,8 +43,8 @@ class LinearRoutes(Routes):
     table : OptionTable
     blocks : sequence of pairs
         Weights, a CSR array of shape (n_features, n_classifiers), and biases, an array of shape
-        (n_classifiers,), of every node: no classifier for a node with one option; one for a node
-        with two options, which is positive for the second; otherwise one per option, or, with the
+        (n_classifiers,), of every node: no classifier for a node with one option; one per option
+        or, of two options, one that is positive for the second; or, with the
         link "pairs", one per pair of options in order, which is positive for the second. With the
         links for label sets, one per option.
     n_features : int
@@ -113,7 +113,7 @@ class LinearRoutes(Routes):
         n_nodes = len(self.first_lane) - 1
         lanes = check_starts(self.first_lane, n_nodes, n_lanes, "first_lane")
         options = check_starts(self.first_option, n_nodes, None, "first_option")
-        require(lanes == self._n_lanes(options), "a node has the wrong number of classifiers")
+        require(self._may_have(lanes, options), "a node has the wrong number of classifiers")
         used = check_starts(self.first_feature, n_nodes, len(features), "first_feature")
         require(within(features, self.n_features), "a router uses a feature that does not exist")
         if self.first_entry is None and self.lanes is None:
@@ -129,13 +129,15 @@ class LinearRoutes(Routes):
             "a weight belongs to a classifier that does not exist",
         )
 
-    def _n_lanes(self, options: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the number of classifiers of nodes with some numbers of options."""
+    def _may_have(self, lanes: NDArray[np.int64], options: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether nodes with some numbers of options may have so many classifiers."""
         if self.link == "pairs":
-            return options * (options - 1) // 2
+            return np.asarray(lanes == options * (options - 1) // 2)
         if self.link.startswith("label_"):
-            return options
-        return np.where(options < 3, options - 1, options)
+            return np.asarray(lanes == options)
+        # two options have one classifier, or one each: projections, or classes below both
+        is_one_each = lanes == np.where(options < 2, 0, options)
+        return np.asarray(is_one_each | ((lanes == 1) & (options == 2)))
 
     @property
     def are_log_proba(self) -> bool:  # type: ignore[override]
