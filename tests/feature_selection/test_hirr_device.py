@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from tests.feature_selection.literal_hirr import data, literal_sweep
 from tests.feature_selection.node_problems import problem, rows_and_classes
+from tests.feature_selection.test_several import DAG, rows_in_dag
 
 import palmette as pm
 from palmette.exceptions import PalmetteError
@@ -164,6 +165,20 @@ def test_scores_are_those_of_the_cpu(solver, ties, cuda_is_here):
     for name in ("lambda_max_", "lam_", "n_nonzero_", "solver_"):
         assert scores[0].facts[name] == pytest.approx(scores[1].facts[name])
     assert scores[0].facts["objective_"][-1] == pytest.approx(scores[1].facts["objective_"][-1])
+
+
+@pytest.mark.parametrize("solver", ["bcd", "irls"])
+@pytest.mark.parametrize("several", ["copies", "yes_no"])
+def test_scores_of_a_dag_are_those_of_the_cpu(solver, several, cuda_is_here):
+    X, sets = rows_in_dag()
+    scores = []
+    for device in ("cpu", "cuda"):
+        score = HirrScore(
+            parent=0.5, sibling=0.5, solver=solver, max_iter=10, tol=0.1, device=device
+        )
+        selector = pm.HierarchicalFeatureSelector(score, hierarchy=DAG, several=several)
+        scores.append(selector.fit(X, sets).node_scores_.toarray())
+    np.testing.assert_allclose(scores[1], scores[0], atol=1e-9)
 
 
 @pytest.mark.parametrize("solver", ["bcd", "irls"])

@@ -16,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from tests.feature_selection.problems import HIERARCHY, NOISE, planted
 
 from palmette import (
-    Hierarchy,
     HierarchyError,
     LabelError,
     MFTree,
@@ -390,29 +389,24 @@ def test_a_row_with_several_paths_counts_for_each(score):
         np.testing.assert_allclose(one.node_scores_.toarray(), other.node_scores_.toarray())
 
 
-def test_of_a_dag_that_is_learnt_a_tree_is_taken():
+def test_a_dag_that_is_learnt_is_taken():
     X, y = planted()
     names = ["/".join(path) for path in y]
     selector = HierarchicalFeatureSelector(
         "fisher", hierarchy=RelaxedTree(0.0, max_copies=3, random_state=0)
     )
-    with pytest.warns(UserWarning, match="needs a tree, but RelaxedTree has learnt a DAG"):
-        selector.fit(X, names)
-    assert selector.hierarchy_.is_tree
-    assert not selector.hierarchy_learner_.hierarchy_.is_tree
-    with pytest.warns(UserWarning, match="needs a tree, but RelaxedTree has learnt a DAG"):
-        selector.fit(X, [{name, names[0]} for name in names])
-    assert selector.hierarchy_.is_tree
+    for labels in (names, [{name, names[0]} for name in names]):
+        selector.fit(X, labels)
+        assert selector.hierarchy_ == selector.hierarchy_learner_.hierarchy_
+        assert not selector.hierarchy_.is_tree
 
 
-def test_dags_are_refused_by_name():
+def test_labels_of_rows_without_weight_do_not_count():
     X, _ = planted()
-    dag = Hierarchy.from_edges([("r", "a"), ("r", "b"), ("a", "x"), ("b", "x")])
-    with pytest.raises(HierarchyError, match="HierarchicalFeatureSelector"):
-        HierarchicalFeatureSelector("fisher", hierarchy=dag).fit(X, ["x", "b"] * (len(X) // 2))
     nothing, weights = [set(), *[{"a"}] * (len(X) - 1)], [1, *[0] * (len(X) - 1)]
-    with pytest.raises(LabelError, match="has a label"):
-        HierarchicalFeatureSelector("fisher").fit(X, nothing, weights)
+    for several in ("copies", "yes_no"):
+        with pytest.raises(LabelError, match="has a label"):
+            HierarchicalFeatureSelector("fisher", several=several).fit(X, nothing, weights)
 
 
 def test_where_nothing_is_chosen_the_reason_is_given():

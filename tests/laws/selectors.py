@@ -107,14 +107,23 @@ def what_it_cannot_choose_from_is_refused(estimator: BaseEstimator) -> None:
     X, paths = wide()
     with pytest.raises(ValueError, match="NaN"):
         clone(estimator).fit(np.where(X > 3.0, np.nan, X), paths)
-    with pytest.raises(PalmetteError, match=type(estimator).__name__):
-        clone(estimator).set_params(hierarchy=DAG).fit(X, ["x", "z"] * (len(X) // 2))
     with pytest.raises(PalmetteError, match="one class only"):
         clone(estimator).fit(X, ["a"] * len(X))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         clone(estimator).fit(X, paths[:-1])
     with pytest.warns(UserWarning, match="more than the 12 features"):
         clone(estimator).set_params(n_features_to_select=13).fit(X, paths)
+
+
+def dags_and_label_sets_are_taken(estimator: BaseEstimator) -> None:
+    X, _ = wide()
+    leaves = [str(DAG.names[leaf]) for leaf in DAG.leaves]
+    sets = [{leaves[i % len(leaves)], leaves[i // 3 % len(leaves)]} for i in range(len(X))]
+    for labels in ([leaves[i % len(leaves)] for i in range(len(X))], sets):
+        for several in ("copies", "yes_no"):
+            selector = clone(estimator).set_params(hierarchy=DAG, several=several).fit(X, labels)
+            assert selector.get_support(0).any()
+            assert np.isfinite(selector.node_scores_.data).all()
 
 
 ON_SELECTORS = (
@@ -125,5 +134,6 @@ ON_SELECTORS = (
     a_weight_of_k_is_k_copies,
     copies_choose_alike,
     local_classifiers_take_it,
+    dags_and_label_sets_are_taken,
     what_it_cannot_choose_from_is_refused,
 )

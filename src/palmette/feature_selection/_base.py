@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.parallel import Parallel, delayed
 
 from palmette._arrays import FloatArray, IntArray, take_rows
+from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import LabelSpace, TaskRows, TaskTable
 
 
@@ -27,22 +28,115 @@ class NodeTask:
     node : int
         Number of the node in the hierarchy.
     rows : int array of shape (n_rows,)
-        Rows below the node, ascending.
+        Rows below the node, ascending; a row with several true options may be there several times.
     codes : int array of shape (n_rows,)
-        Option of each row, from 0 to ``n_options - 1``.
+        Option of each row, from 0 to ``n_options - 1``; empty if there are `answers`.
     options : int array of shape (n_options,)
         Node of each option, ascending; the node itself if paths end at it.
+    answers : sparse bool array of shape (n_rows, n_options), optional
+        True options of each row, where every option is a yes/no question.
     """
 
     node: int
     rows: IntArray
     codes: IntArray
     options: IntArray
+    answers: sparse.csr_array | None = None
 
     @property
     def n_options(self) -> int:
         """Number of options."""
         return len(self.options)
+
+
+class PathTasks:
+    """The local problems of one path per row in a tree.
+
+    Parameters
+    ----------
+    space : LabelSpace
+    classes : int array of shape (n_samples,)
+        Class of every row, as a position in ``space.classes``.
+    """
+
+    adds_up = True  # every row below a node is below at most one of its children
+
+    def __init__(self, space: LabelSpace, classes: IntArray) -> None:
+        self._table = TaskTable.per_parent(space)
+        self._rows = TaskRows(classes, space.n_classes)
+        self.hierarchy, self.n_levels = space.hierarchy, int(space.depth.max(initial=0))
+        self.nodes = np.array([task.key for task in self._table.tasks], dtype=np.int32)
+
+    def task(self, t: int) -> NodeTask:
+        """Return the local problem of a task."""
+        task = self._table.tasks[t]
+        rows, options = self._rows.select(task)
+        codes = np.searchsorted(task.options, options).astype(np.int32)
+        return NodeTask(task.key, rows, codes, task.options)
+
+
+class SetTasks:
+    """The local problems of several paths per row, or of a DAG.
+
+    The rows of a node are those for which it is true. Its options are the children that are true
+    for some of them, and the node itself if none is true for some of them.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+    true : sparse bool array of shape (n_samples, n_nodes)
+        True nodes of every row, with all of their ancestors.
+    yes_no : bool
+        Whether every child that is true for some rows and false for others is a yes/no question;
+        otherwise a row counts once for each of its true options.
+    """
+
+    adds_up = False
+
+    def __init__(self, hierarchy: Hierarchy, true: sparse.csr_array, yes_no: bool) -> None:
+        self.hierarchy, self._yes_no = hierarchy, yes_no
+        self._true = sparse.csc_array(true)
+        self._n_rows = np.diff(self._true.indptr)
+        edges = hierarchy.edges[np.lexsort((hierarchy.edges[:, 1], hierarchy.edges[:, 0]))]
+        edges = edges[self._n_rows[edges[:, 1]] > 0]
+        self._children = {
+            int(node): edges[edges[:, 0] == node, 1].astype(np.int32)
+            for node in np.unique(edges[:, 0])
+        }
+        self.n_levels = int(hierarchy.depth.max(initial=0))
+        found = [node for node in self._children if self._is_task(node)]
+        self.nodes = np.array(found, dtype=np.int32)
+
+    def _rows_of(self, node: int) -> IntArray:
+        if node == 0:  # also of rows without a label
+            return np.arange(self._true.shape[0], dtype=np.int32)
+        start, stop = self._true.indptr[node : node + 2]
+        return np.sort(self._true.indices[start:stop]).astype(np.int32)
+
+    def _is_task(self, node: int) -> bool:
+        task = self._task(node)
+        return task.n_options >= (1 if self._yes_no else 2)
+
+    def task(self, t: int) -> NodeTask:
+        """Return the local problem of a task."""
+        return self._task(int(self.nodes[t]))
+
+    def _task(self, node: int) -> NodeTask:
+        rows, options = self._rows_of(node), self._children[node]
+        answers = sparse.csr_array(sparse.csr_array(self._true[:, options])[rows])
+        if self._yes_no:
+            varies = self._n_rows[options] < len(rows)
+            answers = sparse.csr_array(answers[:, varies])
+            return NodeTask(node, rows, np.empty(0, np.int32), options[varies], answers)
+        answers.sort_indices()
+        counts = np.diff(answers.indptr)
+        ends = (counts == 0) & (node > 0)  # at the root such rows have no label, and are left out
+        places = np.concatenate([np.repeat(np.arange(len(rows)), counts), np.flatnonzero(ends)])
+        shift = int(ends.any())  # the node itself comes before its children
+        codes = np.concatenate([answers.indices + shift, np.zeros(ends.sum(), dtype=np.int32)])
+        order = np.argsort(places, kind="stable")
+        options = np.concatenate([np.full(shift, node, dtype=np.int32), options])
+        return NodeTask(node, rows[places[order]], codes[order].astype(np.int32), options)
 
 
 @dataclass(eq=False)
@@ -52,15 +146,19 @@ class ScoringProblem:
     Parameters
     ----------
     X : float64 array or CSR array of shape (n_samples, n_features)
-    space : LabelSpace
-    classes : int array of shape (n_samples,)
-        Class of every row, as a position in ``space.classes``.
+    space : LabelSpace or Hierarchy
+        A hierarchy for several paths per row, or a DAG.
+    classes : int array of shape (n_samples,), or sparse bool array of shape (n_samples, n_nodes)
+        Class of every row, as a position in ``space.classes``; with a hierarchy, the true nodes of
+        every row, with all of their ancestors.
     weights : array of shape (n_samples,), optional
     n_jobs : int, optional
     seed : int
     n_wanted : int, optional
         Maximum number of features that will be selected at a node; None if unknown. Scores that
         rank features one after another may stop there.
+    yes_no : bool
+        See `SetTasks`; with a hierarchy only.
 
     Examples
     --------
@@ -70,54 +168,82 @@ class ScoringProblem:
     >>> problem = ScoringProblem(np.zeros((4, 2)), space, np.array([0, 1, 2, 2], dtype=np.int32))
     >>> [(task.node, task.codes.tolist()) for task in problem.tasks()]
     [(0, [0, 0, 1, 1]), (1, [0, 1])]
-    >>> problem.parents.tolist()
-    [-1, 0]
+    >>> problem.above
+    [[], [0]]
     """
 
     X: Any
-    space: LabelSpace
-    classes: IntArray
+    space: LabelSpace | Hierarchy
+    classes: Any
     weights: FloatArray | None = None
     n_jobs: int | None = None
     seed: int = 0
     n_wanted: int | None = None
+    yes_no: bool = False
 
     def __post_init__(self) -> None:
-        self._table = TaskTable.per_parent(self.space)
-        self._rows = TaskRows(self.classes, self.space.n_classes)
+        self._tasks: PathTasks | SetTasks
+        if isinstance(self.space, LabelSpace):
+            self._tasks = PathTasks(self.space, self.classes)
+        else:
+            self._tasks = SetTasks(self.space, self.classes, self.yes_no)
 
     @property
     def n_features(self) -> int:
         """Number of features."""
         return int(self.X.shape[1])
 
-    @cached_property
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """The hierarchy of the nodes."""
+        return self._tasks.hierarchy
+
+    @property
+    def n_levels(self) -> int:
+        """Depth of the deepest node."""
+        return self._tasks.n_levels
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether every row below a node is below at most one of its children."""
+        return self._tasks.adds_up
+
+    @property
     def nodes(self) -> IntArray:
-        """Nodes with a task in preorder, of shape (n_tasks,)."""
-        return np.array([task.key for task in self._table.tasks], dtype=np.int32)
+        """Nodes with a task in ascending order, of shape (n_tasks,)."""
+        return self._tasks.nodes
 
     @cached_property
-    def parents(self) -> IntArray:
-        """Task of the nearest ancestor that has one, of shape (n_tasks,); -1 if there is none.
+    def above(self) -> list[list[int]]:
+        """Tasks of the parents of every task, ascending; several in a DAG.
 
-        Nodes with one option have no task and are skipped.
+        Nodes without a task are skipped: their parents take their place.
         """
         place = {int(node): t for t, node in enumerate(self.nodes)}
-        above = self.space.hierarchy.parents
-        found = np.full(len(self.nodes), -1, dtype=np.int32)
-        for t, node in enumerate(self.nodes.tolist()):
-            parent = int(above[node])
-            while parent >= 0 and parent not in place:
-                parent = int(above[parent])
-            found[t] = place.get(parent, -1)
+        edges = self.hierarchy.edges
+        parents: list[list[int]] = [[] for _ in range(self.hierarchy.n_nodes)]
+        for parent, child in edges.tolist():
+            parents[child].append(parent)
+        found = []
+        for node in self.nodes.tolist():
+            near, left = set(), list(parents[node])
+            while left:
+                parent = left.pop()
+                if parent in place:
+                    near.add(place[parent])
+                else:
+                    left.extend(parents[parent])
+            found.append(sorted(near))
         return found
+
+    @property
+    def parents(self) -> IntArray:
+        """First task of `above`, -1 where there is none, of shape (n_tasks,): all in a tree."""
+        return np.array([min(each, default=-1) for each in self.above], dtype=np.int32)
 
     def task(self, t: int) -> NodeTask:
         """Return the local problem of a task."""
-        task = self._table.tasks[t]
-        rows, options = self._rows.select(task)
-        codes = np.searchsorted(task.options, options).astype(np.int32)
-        return NodeTask(task.key, rows, codes, task.options)
+        return self._tasks.task(t)
 
     def tasks(self) -> Iterator[NodeTask]:
         """Yield the local problems in the order of `nodes`."""
@@ -192,6 +318,8 @@ class NodeData:
         Seed of this node; it does not depend on the order in which nodes are scored.
     n_wanted : int, optional
         Maximum number of features that will be selected; all by default.
+    answers : sparse bool array of shape (n_rows, n_options), optional
+        True options of each row, if options are yes/no questions; then there are no codes.
     """
 
     def __init__(
@@ -202,12 +330,14 @@ class NodeData:
         weights: FloatArray | None = None,
         seed: int = 0,
         n_wanted: int | None = None,
+        answers: sparse.csr_array | None = None,
     ) -> None:
         self.X = X
         self.codes = codes
         self.n_options = n_options
         self.weights = weights
         self.seed = seed
+        self.answers = answers
         self.n_wanted = X.shape[1] if n_wanted is None else min(n_wanted, X.shape[1])
 
     @property
@@ -220,6 +350,12 @@ class NodeData:
         """Number of features."""
         return int(self.X.shape[1])
 
+    def indicators(self) -> FloatArray:
+        """Return 0/1 targets of the options, of shape (n_rows, n_options)."""
+        if self.answers is None:
+            return np.asarray(np.eye(self.n_options)[self.codes])
+        return np.asarray(self.answers.toarray(), dtype=np.float64)
+
     def row_weights(self) -> FloatArray:
         """Return the weights, of shape (n_rows,); ones if none were given."""
         return np.ones(self.n_rows) if self.weights is None else self.weights
@@ -228,15 +364,18 @@ class NodeData:
 def node_data(problem: ScoringProblem, task: NodeTask) -> NodeData:
     """Return the rows of a node; X itself, without a copy, if the node has all rows."""
     X, weights = problem.X, problem.weights
-    if len(task.rows) < X.shape[0]:
+    if len(task.rows) != X.shape[0] or not problem.adds_up:
         X = take_rows(X, task.rows)
         weights = None if weights is None else weights[task.rows]
     # the seed of a node depends neither on the other nodes nor on n_jobs
     seed = int(np.random.default_rng([problem.seed, task.node]).integers(2**31 - 1))
-    return NodeData(X, task.codes, task.n_options, weights, seed, problem.n_wanted)
+    settings = (weights, seed, problem.n_wanted, task.answers)
+    return NodeData(X, task.codes, task.n_options, *settings)
 
 
-def each_node(problem: ScoringProblem, rule: Callable[[NodeData], Any]) -> Iterator[Any]:
+def each_node(
+    problem: ScoringProblem, rule: Callable[[NodeData], Any], *, joint: bool = False
+) -> Iterator[Any]:
     """Yield the result of a function for every task, in the order of ``problem.nodes``.
 
     Parameters
@@ -244,12 +383,27 @@ def each_node(problem: ScoringProblem, rule: Callable[[NodeData], Any]) -> Itera
     problem : ScoringProblem
         ``n_jobs`` tasks are scored at a time, in threads.
     rule : callable
-        Function of `NodeData`.
+        Function of `NodeData`. Where options are yes/no questions it is called for each of them,
+        and the mean of the scores is yielded.
+    joint : bool
+        Whether the function takes all yes/no questions of a node together, as ``answers``.
     """
+
+    def result(task: NodeTask) -> Any:
+        data = node_data(problem, task)
+        return rule(data) if joint or data.answers is None else _mean_score(rule, data)
+
     if effective_n_jobs(problem.n_jobs) == 1 or len(problem.nodes) == 1:
-        return (rule(node_data(problem, task)) for task in problem.tasks())
+        return (result(task) for task in problem.tasks())
     parallel = Parallel(n_jobs=problem.n_jobs, prefer="threads", return_as="generator")
-    results: Iterator[Any] = parallel(
-        delayed(rule)(node_data(problem, task)) for task in problem.tasks()
-    )
+    results: Iterator[Any] = parallel(delayed(result)(task) for task in problem.tasks())
     return results
+
+
+def _mean_score(rule: Callable[[NodeData], Any], data: NodeData) -> FloatArray:
+    """Return the mean over yes/no questions of the scores of all features."""
+    answers, total = data.indicators().astype(np.int32), np.zeros(data.n_features)
+    for codes in answers.T:
+        total += rule(NodeData(data.X, codes, 2, data.weights, data.seed, data.n_wanted))
+    mean: FloatArray = total / answers.shape[1]
+    return mean

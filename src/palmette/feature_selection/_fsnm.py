@@ -97,7 +97,7 @@ class FsnmScore(FeatureScore):
         if not self.lam > 0:
             raise PalmetteError(f"lam={self.lam!r}: expected a positive number.")
         facts: dict[str, Any] = {"node_objectives_": [], "lambda_max_": []}
-        fits = each_node(problem, partial(_fit_node, self))
+        fits = each_node(problem, partial(_fit_node, self), joint=True)
         return NodeScores(_norms(fits, facts, self.max_iter), facts)
 
 
@@ -129,13 +129,13 @@ def _norms(fits: Iterator[NodeFit], facts: dict[str, Any], max_iter: int) -> Ite
 
 def _fit_node(setting: FsnmScore, node: NodeData) -> NodeFit:
     weights = node.row_weights()
-    Y = np.eye(node.n_options)[node.codes]
+    Y = node.indicators()
     if setting.standardize:
         Z = ScaledRows.standardized(node.X, weights)
         Y -= weights @ Y / weights.sum()
     else:
         Z = ScaledRows.plain(node.X)
-    pull = Z.transposed_times(Y * (weights / _row_norms(Y))[:, None])
+    pull = Z.transposed_times(Y * (weights / np.maximum(_row_norms(Y), _EPS))[:, None])
     lambda_max = float(_row_norms(pull).max(initial=0.0))
     if lambda_max == 0.0:  # all features are constant
         return NodeFit(np.zeros(node.n_features), [], 0.0, True)

@@ -20,6 +20,12 @@ from palmette.exceptions import PalmetteError
 from palmette.feature_selection._base import FeatureScore, NodeScores, ScoringProblem
 from palmette.feature_selection._hirr_descent import row_norms
 from palmette.feature_selection._hirr_design import Design
+from palmette.feature_selection._hirr_logistic import (
+    SCALE,
+    LogisticDesigns,
+    LogisticNode,
+    solve_logistic,
+)
 from palmette.feature_selection._hirr_problem import (
     HirrProblem,
     RowDesigns,
@@ -36,6 +42,7 @@ from palmette.feature_selection._hirr_solvers import (
 )
 
 IntArray = NDArray[np.int64]
+LOSSES = ("squares", "logistic")
 SOLVERS = ("auto", "bcd", "irls")
 STARTS = ("ridge", "random")
 SCALINGS = ("auto", True, "center", False)
@@ -63,10 +70,10 @@ _MAX_NUMBERS = 2**30  # maximum size of all Gram matrices: 8 GiB
 class HirrScore(FeatureScore):
     """Score features by a sparse regression of the options of every node (HiRR-FS).
 
-    The score of a feature is the norm of its row of weights in a least-squares regression of
-    indicators of the options. The regression is penalized by `lam` times the sum of these norms, so
-    that most rows are zero. Weights of a node may be regularized towards those of its parent, and
-    away from those of its siblings.
+    The score of a feature is the norm of its row of weights in a least-squares or logistic
+    regression of indicators of the options. The regression is penalized by `lam` times the sum of
+    these norms, so that most rows are zero. Weights of a node may be regularized towards those of
+    its parents, of which a DAG may have several, and away from those of its siblings.
 
     Parameters
     ----------
@@ -113,6 +120,11 @@ class HirrScore(FeatureScore):
         By default they are ranked after the others, by the correlation with the residual.
     callback : callable, optional
         Function that is called with the number of each sweep and the objective after it.
+    loss : {"squares", "logistic"}
+        "squares" is the loss of the paper. "logistic" is ``log(1 + exp(f)) - y f`` for every row
+        and every option of its node, with an intercept if features are centred: rows that are far
+        on the right side cost nothing. It is minimized by steps of "bcd" for squares that bound it,
+        which takes several times as long.
     device : str
         "cpu", or a CUDA device of torch such as "cuda" or "cuda:1", for dense X. There "irls"
         solves the equations of all nodes that do not depend on each other at once, and "bcd"
@@ -145,6 +157,7 @@ class HirrScore(FeatureScore):
     """
 
     device = "cpu"  # in files that do not know the parameter
+    loss = "squares"  # likewise
 
     def __init__(
         self,
@@ -162,6 +175,7 @@ class HirrScore(FeatureScore):
         support_only: bool = False,
         callback: Callable[[int, float], object] | None = None,
         device: str = "cpu",
+        loss: str = "squares",
     ) -> None:
         self.lam = lam
         self.relative = relative
@@ -176,6 +190,7 @@ class HirrScore(FeatureScore):
         self.support_only = support_only
         self.callback = callback
         self.device = device
+        self.loss = loss
 
     @classmethod
     def published(cls, name: str, **changes: Any) -> HirrScore:
@@ -200,7 +215,7 @@ class HirrScore(FeatureScore):
     def score(self, problem: ScoringProblem) -> NodeScores:
         """Score all features at all nodes."""
         hirr, maxima = self.pose(problem)
-        _check_lambda(problem, hirr, maxima)
+        _check_lambda(problem, hirr, hirr.lam / self._scale, maxima)
         solution = self.solve(hirr, seed=problem.seed, n_jobs=problem.n_jobs)
         if not solution.converged and self.tol > 0:
             warnings.warn(
@@ -211,7 +226,7 @@ class HirrScore(FeatureScore):
             )
         facts = {
             "lambda_max_": maxima,
-            "lam_": hirr.lam,
+            "lam_": hirr.lam / self._scale,
             "objective_": np.array(solution.objective),
             "dual_gap_": solution.dual_gap,
             "n_nonzero_": np.array([int(np.sum(w.norms > SHORTEST)) for w in solution.weights]),
@@ -238,20 +253,36 @@ class HirrScore(FeatureScore):
         widths = np.array([task.n_options for task in problem.tasks()], dtype=np.int32)
         if self.parent > 0:  # all weights need one shape, as those of parents are subtracted
             widths[:] = widths.max(initial=0)
-        keep = keep or self.parent > 0 or self.sibling > 0
+        keep = keep or self.parent > 0 or self.sibling > 0 or self.loss == "logistic"
         scaling = self._scaling(problem.X)
         on_device = self._on_device(problem.X)
         designs: Any = RowDesigns(problem, widths, scaling, keep, on_device)
-        units = np.array([_units(designs[t]) for t in range(len(widths))]).reshape(-1, 3)
+        if self.loss == "logistic":
+            designs = LogisticDesigns(problem, designs)
+            units = np.array([_logistic_units(node) for node in designs.nodes])
+        else:
+            units = np.array([_units(designs[t]) for t in range(len(widths))])
+        units = units.reshape(-1, 3)
         maxima = units[:, 0].copy()
         if not self.relative or self.relative == "lam":
             units[:, 1:] = 1.0
-        lam = self.lam * maxima if self.relative else np.full(len(maxima), float(self.lam))
-        if self._choose_solver(problem, lam, maxima) == "irls":
+        lam = self.penalties(self.lam, maxima)
+        if self.loss == "squares" and self._choose_solver(problem, lam, maxima) == "irls":
             make_grams = gram_designs if on_device is None else on_device.grams
             designs = make_grams(problem, widths, scaling)
         parent, sibling = self.parent * units[:, 1], self.sibling * units[:, 2]
-        return HirrProblem(designs, problem.parents, lam, parent, sibling, self.coupling), maxima
+        strengths = (self._scale * parent, self._scale * sibling)
+        return HirrProblem(designs, problem.above, lam, *strengths, self.coupling), maxima
+
+    @property
+    def _scale(self) -> float:
+        """Factor of all strengths in the problem that is posed."""
+        return SCALE if self.loss == "logistic" else 1.0
+
+    def penalties(self, lam: float, maxima: FloatArray) -> FloatArray:
+        """Return the penalty of every task in the problem that is posed, given `lam`."""
+        own = lam * maxima if self.relative else np.full(len(maxima), float(lam))
+        return self._scale * own
 
     def _on_device(self, X: Any) -> Any:
         """Return the rows on the device of torch, or None for the CPU."""
@@ -283,6 +314,15 @@ class HirrScore(FeatureScore):
         n_jobs: int | None = None,
     ) -> Solution:
         """Solve the optimization problem that `pose` returned, from initial weights if given."""
+        if isinstance(hirr.designs, LogisticDesigns):
+            return solve_logistic(
+                hirr,
+                hirr.designs.nodes,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                start=start,
+                callback=self.callback,
+            )
         if isinstance(hirr.designs, RowDesigns):
             return solve_bcd(
                 hirr,
@@ -318,6 +358,7 @@ class HirrScore(FeatureScore):
 
     def _check_parameters(self) -> None:
         for name, known in (
+            ("loss", LOSSES),
             ("solver", SOLVERS),
             ("start", STARTS),
             ("standardize", SCALINGS),
@@ -327,6 +368,11 @@ class HirrScore(FeatureScore):
                 raise PalmetteError(
                     f"{name}={getattr(self, name)!r} is unknown: expected one of {known}."
                 )
+        if self.loss == "logistic" and (self.solver == "irls" or self.device != "cpu"):
+            raise PalmetteError(
+                f"loss='logistic' was given with solver={self.solver!r} and device="
+                f"{self.device!r}: expected solver='auto' or 'bcd', and device='cpu'."
+            )
         if not self.lam > 0:
             raise PalmetteError(f"lam={self.lam!r}: expected a number above 0.")
         for name in ("parent", "sibling", "tol"):
@@ -349,21 +395,31 @@ def _units(design: Design) -> tuple[float, float, float]:
     return design.lambda_max, curvature, curvature**2 / energy
 
 
-def _check_lambda(problem: ScoringProblem, hirr: HirrProblem, maxima: FloatArray) -> None:
+def _logistic_units(node: LogisticNode) -> tuple[float, float, float]:
+    """Return the same units for a node with the logistic loss, which curves an eighth as much."""
+    used = node.design.squares[node.design.squares > 0]
+    curvature = float(used.mean()) / SCALE if len(used) else 0.0
+    energy = max(node.energy, np.finfo(np.float64).tiny)
+    return node.lambda_max, curvature, curvature**2 / energy
+
+
+def _check_lambda(
+    problem: ScoringProblem, hirr: HirrProblem, lams: FloatArray, maxima: FloatArray
+) -> None:
     """Raise an error if lambda makes all weights zero; warn if those of some nodes are."""
-    empty = hirr.lam >= maxima
+    empty = lams >= maxima
     if not len(maxima) or not empty.any():
         return
     advice = "Decrease lam, or set it relative to lambda_max with relative=True."
     if empty.all():
         raise PalmetteError(
-            f"lam={hirr.lam.max():.6g} makes all weights zero at all nodes: lambda_max is "
+            f"lam={lams.max():.6g} makes all weights zero at all nodes: lambda_max is "
             f"{maxima.max():.6g}. {advice}"
         )
     if not hirr.has_parents:  # otherwise the weights of parents may make those of children nonzero
-        names = problem.space.hierarchy.names[problem.nodes[empty]].tolist()
+        names = problem.hierarchy.names[problem.nodes[empty]].tolist()
         warnings.warn(
-            f"lam={hirr.lam.max():.6g} is at or above lambda_max of {len(names)} nodes, whose "
+            f"lam={lams.max():.6g} is at or above lambda_max of {len(names)} nodes, whose "
             f"weights are all zero: {names[:5]}, with lambda_max "
             f"{maxima[empty][:5].round(6).tolist()}. {advice}",
             stacklevel=caller_level(),
@@ -493,7 +549,7 @@ def lambda_path(
     )
     start = None
     for i, lam in enumerate(path.lams):
-        hirr.lam = lam * maxima if score.relative else np.full(len(maxima), lam)
+        hirr.lam = score.penalties(lam, maxima)
         solution = score.solve(hirr, start=start, seed=problem.seed, n_jobs=problem.n_jobs)
         start = path.weights = solution.weights
         path.objective[i], path.dual_gap[i] = solution.objective[-1], solution.dual_gap

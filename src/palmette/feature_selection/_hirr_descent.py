@@ -18,7 +18,7 @@ from palmette._kernels import inner, kernel
 FloatArray = NDArray[np.float64]
 State = tuple[FloatArray, ...]
 ROUNDING = 1e-13  # smallest gap in float64, relative to the objective of zero weights
-_MEMORY = 6  # number of passes that an extrapolation uses
+MEMORY = 6  # number of passes that an extrapolation uses
 _PATIENCE = 60  # number of passes before the first long step
 _BETWEEN = 3  # number of passes from one long step to the next
 
@@ -65,9 +65,9 @@ def descend(
         else:
             one_pass(*state)
         past.append(_copy(state))
-        if len(past) > _MEMORY:
+        if len(past) > MEMORY:
             value, gap = measure(*state)
-            ahead = _extrapolate(past)
+            ahead = extrapolate(past)
             if ahead is not None:
                 value_ahead, gap_ahead = measure(*ahead)
                 if value_ahead < value:
@@ -83,8 +83,14 @@ def _copy(state: State) -> State:
     return tuple(array.copy() for array in state)
 
 
-def _extrapolate(past: list[State]) -> State | None:
-    """Return the affine combination of states with the smallest change; None if undefined."""
+def extrapolate(past: list[State]) -> State | None:
+    """Return the affine combination of states with the smallest change; None if undefined.
+
+    Parameters
+    ----------
+    past : list of tuples of arrays
+        See `descend`.
+    """
     points = np.array([state[0].ravel() for state in past])
     changes = np.diff(points, axis=0)
     try:

@@ -167,13 +167,17 @@ class DenseDesign(Design):
     """
 
     def __init__(self, Z: FloatArray, targets: FloatArray) -> None:
-        self.Z, self.targets = Z, targets
-        self.cross = Z.T @ targets
-        self.energy = float(np.sum(targets**2))
+        self.Z = Z
+        self.set_targets(targets)
         self.squares = np.einsum("ij,ij->j", Z, Z)
         self._place = np.full(Z.shape[1], -1, dtype=np.int64)
         self._columns = np.empty((0, len(Z)))
         self._gram = np.empty((0, 0))
+
+    def set_targets(self, targets: FloatArray) -> None:
+        """Replace the targets, of shape (n_rows, n_targets)."""
+        self.targets, self.cross = targets, self.Z.T @ targets
+        self.energy = float(np.sum(targets**2))
 
     def gradient(self, rows: IndexArray, values: FloatArray) -> FloatArray:
         return self.Z.T @ (self.targets - self.Z[:, rows] @ values)
@@ -206,11 +210,15 @@ class SparseDesign(Design):
     def __init__(
         self, X: Any, unit: FloatArray, targets: FloatArray, means: FloatArray, scales: FloatArray
     ) -> None:
-        self.X, self.unit, self.targets, self.means, self.scales = X, unit, targets, means, scales
-        self.cross = self._transposed(targets)
-        self.energy = float(np.sum(targets**2))
+        self.X, self.unit, self.means, self.scales = X, unit, means, scales
+        self.set_targets(targets)
         mass = float(unit @ unit)
         self.squares = (X.multiply(X).sum(axis=0) - mass * means**2) / scales**2
+
+    def set_targets(self, targets: FloatArray) -> None:
+        """Replace the targets, of shape (n_rows, n_targets)."""
+        self.targets, self.cross = targets, self._transposed(targets)
+        self.energy = float(np.sum(targets**2))
 
     def _transposed(self, residual: FloatArray) -> FloatArray:
         """Return ``Z' residual``."""

@@ -106,8 +106,8 @@ class RowsOnDevice:
             rows = placed(own, device)
             some = X[rows]
             grams[t] += some.T @ (some if weights is None else weights[rows][:, None] * some)
-            if problem.parents[t] >= 0:
-                grams[problem.parents[t]] += grams[t]
+            for parent in problem.above[t] if problem.adds_up else ():
+                grams[parent] += grams[t]
         energies = np.zeros(len(tasks))
         for t, task in enumerate(tasks):
             unit, targets = (
@@ -126,11 +126,11 @@ class RowsOnDevice:
 
         mass = unit @ unit
         cross.copy_(X.T @ (targets * unit[:, None]))
-        energy = mass
+        energy = targets.square().sum()
         if standardize:
             totals = targets.T @ unit
-            means = cross.sum(1) / mass
-            energy = mass - totals @ totals / mass
+            means = X.T @ unit.square() / mass
+            energy -= totals @ totals / mass
             cross -= torch.outer(means, totals)
             second = gram.diagonal() / mass
             variance = second - means**2

@@ -35,16 +35,17 @@ class HirrProblem:
     """Row-sparse least squares at every node, with coupling of parents, children and siblings.
 
     The objective is the sum over tasks of ``|Z W - Y|^2 + lam |W|_{2,1}``, plus `parent` times
-    ``|W - W_parent|^2``, plus `sibling` times ``|W' H W_sibling|^2`` for every ordered pair of
-    siblings, where ``H`` removes the means of columns. The weight of a pair of siblings is the
-    geometric mean of theirs.
+    ``|W - W_parent|^2`` for every parent of a task, plus `sibling` times ``|W' H W_sibling|^2`` for
+    every ordered pair of siblings, where ``H`` removes the means of columns. Siblings have a parent
+    in common. The weight of a pair of siblings is the geometric mean of theirs.
 
     Parameters
     ----------
     designs : sequence of Design
         One per task.
-    parents : int array of shape (n_tasks,)
-        Parent of each task, -1 if there is none; parents come before their children.
+    parents : int array of shape (n_tasks,), or list of lists of int
+        Parent of each task, -1 if there is none; or all of its parents, where there may be several.
+        Parents come before their children.
     lam : array of shape (n_tasks,)
         Weight of the row norms of each task.
     parent, sibling : float, or array of shape (n_tasks,)
@@ -67,7 +68,7 @@ class HirrProblem:
     """
 
     designs: Sequence[Design]
-    parents: IntArray
+    parents: IntArray | Sequence[Sequence[int]]
     lam: FloatArray
     parent: float | FloatArray = 0.0
     sibling: float | FloatArray = 0.0
@@ -115,21 +116,35 @@ class HirrProblem:
         return [self.designs[t].energy for t in range(self.n_tasks)]
 
     @cached_property
-    def children(self) -> list[IndexArray]:
+    def above(self) -> list[list[int]]:
+        """Parents of each task."""
+        if isinstance(self.parents, np.ndarray):
+            return [[parent] if parent >= 0 else [] for parent in self.parents.tolist()]
+        return [list(each) for each in self.parents]
+
+    @cached_property
+    def children(self) -> list[list[int]]:
         """Children of each task."""
-        return [np.flatnonzero(self.parents == t) for t in range(self.n_tasks)]
+        found: list[list[int]] = [[] for _ in range(self.n_tasks)]
+        for t, above in enumerate(self.above):
+            for parent in above:
+                found[parent].append(t)
+        return found
 
     def neighbours(self, t: int) -> list[int]:
         """Return the tasks that the update of a task depends on, by `parent`."""
-        above, below = int(self.parents[t]), self.children[t].tolist()
-        if above < 0:
+        above, below = self.above[t], self.children[t]
+        if not above:
             return [*below]
-        return [above] if self.coupling == "paper" else [above, *below]
+        return [*above] if self.coupling == "paper" else [*above, *below]
+
+    def tie(self, t: int, s: int) -> float:
+        """Return the weight of the distance between two neighbours: that of the child."""
+        return self.ties[t if s in self.above[t] else s]
 
     def siblings(self, t: int) -> list[int]:
-        """Return the tasks with the same parent."""
-        above = self.parents[t]
-        return [] if above < 0 else [int(s) for s in self.children[above] if s != t]
+        """Return the tasks that have a parent in common with a task."""
+        return sorted({s for parent in self.above[t] for s in self.children[parent]} - {t})
 
     def couple(self, t: int, weights: Sequence[Weights]) -> Coupling | None:
         """Return the terms of a task's objective that depend on the weights of other tasks."""
@@ -140,7 +155,7 @@ class HirrProblem:
         constant = 0.0
         if self.has_parents:
             for s in self.neighbours(t):
-                strength = self.ties[t if s == self.parents[t] else s]
+                strength = self.tie(t, s)
                 ridge += strength
                 pull[weights[s].rows] += strength * weights[s].values
                 constant += strength * float(np.sum(weights[s].values ** 2))
@@ -174,20 +189,27 @@ class HirrProblem:
         square = design.loss(own.rows, own.values, gradient)
         if coupling is not None:
             gradient += coupling.gradient(own.rows, own.values)
-            # each pair of siblings is counted twice, each child once
-            square += 0.5 * float(np.sum((coupling.factor[own.rows].T @ own.values) ** 2))
-            square += self.ties[t] * self._distance(t, weights)
+            square += self.coupling_square(t, weights, coupling)
         norms = float(self.lam[t] * own.norms.sum())
         slack = float(np.sum(own.values * gradient[own.rows]))
         return square, norms, slack, dual_scale(gradient, self.lam[t])
 
+    def coupling_square(self, t: int, weights: Sequence[Weights], coupling: Coupling) -> float:
+        """Return the contribution of a task to the terms of the objective that couple tasks."""
+        own = weights[t]
+        # each pair of siblings is counted twice, each child once
+        along = 0.5 * float(np.sum((coupling.factor[own.rows].T @ own.values) ** 2))
+        return along + self.ties[t] * self._distance(t, weights)
+
     def _distance(self, t: int, weights: Sequence[Weights]) -> float:
-        """Return ``|W - W_parent|^2``."""
-        if self.ties[t] == 0 or self.parents[t] < 0:
+        """Return the sum of ``|W - W_parent|^2`` over the parents of a task."""
+        if self.ties[t] == 0 or not self.above[t]:
             return 0.0
         n_features = len(self.designs[t].cross)
-        above = weights[self.parents[t]].toarray(n_features)
-        return float(np.sum((weights[t].toarray(n_features) - above) ** 2))
+        own, total = weights[t].toarray(n_features), 0.0
+        for parent in self.above[t]:
+            total += float(np.sum((own - weights[parent].toarray(n_features)) ** 2))
+        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,9 +293,8 @@ class RowDesigns:
         self.problem, self.widths, self.standardize = problem, widths, standardize
         self._make = make or make_design
         size = problem.X.nnz if sparse.issparse(problem.X) else problem.X.size
-        n_levels = int(problem.space.depth.max(initial=0))
         self._kept: list[Design | None] = [None] * len(widths)
-        self._keep = keep or size * n_levels <= _KEPT
+        self._keep = keep or size * problem.n_levels <= _KEPT
 
     def __len__(self) -> int:
         return len(self.widths)
@@ -351,18 +372,23 @@ def _grams(X: Any, problem: ScoringProblem, tasks: list[NodeTask]) -> list[Float
         grams[t] += _gram(
             X[own], problem.weights if problem.weights is None else problem.weights[own]
         )
-        if problem.parents[t] >= 0:
-            grams[problem.parents[t]] += grams[t]
+        for parent in problem.above[t] if problem.adds_up else ():
+            grams[parent] += grams[t]
     return grams
 
 
 def own_rows(problem: ScoringProblem, tasks: list[NodeTask]) -> Iterator[tuple[int, IndexArray]]:
-    """Yield every task, children before their parents, and the rows that no child of it has."""
+    """Yield every task, children before their parents, and the rows that no child of it has.
+
+    Where rows may be below several children, all rows of a task are yielded.
+    """
     below = [np.empty(0, dtype=np.int32) for _ in tasks]
     for t in range(len(tasks) - 1, -1, -1):  # in preorder children come after their parents
+        if not problem.adds_up:
+            yield t, tasks[t].rows.astype(np.int64)
+            continue
         yield t, np.setdiff1d(tasks[t].rows, below[t], assume_unique=True).astype(np.int64)
-        parent = problem.parents[t]
-        if parent >= 0:
+        for parent in problem.above[t]:
             below[parent] = np.concatenate([below[parent], tasks[t].rows])
 
 
@@ -385,10 +411,10 @@ def _gram_design(
     unit, targets = indicators(problem, task, width)
     mass = float(unit @ unit)
     sums = X[task.rows].T @ (targets * unit[:, None])
-    energy = mass
+    energy = float(np.sum(targets**2))
     if standardize:
         totals = targets.T @ unit
-        means = sums.sum(axis=1) / mass
+        means = X[task.rows].T @ unit**2 / mass
         energy -= float(totals @ totals) / mass
         sums -= np.outer(means, totals)
         scales = _scales(np.diag(gram) / mass, means, standardize)
@@ -402,12 +428,15 @@ def _gram_design(
 def indicators(
     problem: ScoringProblem, task: NodeTask, width: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the square roots of sample weights, and indicators of the options times these."""
+    """Return the square roots of sample weights, and 0/1 targets of the options times these."""
     unit = np.ones(len(task.rows))
     if problem.weights is not None:
         unit = np.sqrt(problem.weights[task.rows])
     targets = np.zeros((len(task.rows), width))
-    targets[np.arange(len(task.rows)), task.codes] = unit
+    if task.answers is None:
+        targets[np.arange(len(task.rows)), task.codes] = unit
+    else:
+        targets[:, : task.n_options] = unit[:, None] * task.answers.toarray()
     return unit, targets
 
 

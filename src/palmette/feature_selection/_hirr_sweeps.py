@@ -130,7 +130,7 @@ class _Sweeps:
         pulls = np.zeros((n_tasks, n_tasks))
         for t in range(n_tasks) if problem.has_parents else ():
             for s in problem.neighbours(t):
-                pulls[t, s] = problem.ties[t if s == problem.parents[t] else s]
+                pulls[t, s] = problem.tie(t, s)
         siblings = [problem.siblings(t) if problem.has_siblings else [] for t in range(n_tasks)]
         shape = n_tasks, max(map(len, siblings), default=0)
         others, strengths = np.zeros(shape, np.int64), np.zeros(shape)
@@ -138,7 +138,8 @@ class _Sweeps:
             others[t, : len(own)] = own
             each = [problem.repulsions[t] * problem.repulsions[s] for s in own]
             strengths[t, : len(own)] = np.sqrt(2.0 * np.sqrt(each))
-        below = np.flatnonzero(problem.parents >= 0)
+        edges = [(t, parent) for t, above in enumerate(problem.above) for parent in above]
+        below, above = np.array(edges, dtype=np.int64).reshape(-1, 2).T
         lam, energies = (
             np.asarray(each, dtype=np.float64) for each in (problem.lam, designs.energies)
         )
@@ -147,8 +148,7 @@ class _Sweeps:
             placed(each, self._device) for each in arrays
         )
         self._below, self._above, self._ties = (
-            placed(each, self._device)
-            for each in (below, problem.parents[below], np.asarray(problem.ties)[below])
+            placed(each, self._device) for each in (below, above, np.asarray(problem.ties)[below])
         )
         n_along = shape[1] * n_targets
         self._is_few = n_along <= _FEW * n_features
@@ -258,7 +258,7 @@ class _Sweeps:
             gradients += self._pull(slice(None), weights)
             gradients -= self._ridges[:, None, None] * weights
             apart = weights[self._below] - weights[self._above]
-            squares[self._below] += self._ties * apart.square().sum((1, 2))
+            squares.index_add_(0, self._below, self._ties * apart.square().sum((1, 2)))
         for some in self._chunks() if self._problem.has_siblings else ():
             factors = self._factors(some, weights)
             along = factors.mT @ weights[some]

@@ -27,7 +27,6 @@ from palmette.base._fitting import (
     read_labels,
     used_rows,
 )
-from palmette.base._one_path import check_tree
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.feature_selection._base import FeatureScore, NodeScores, ScoringProblem
 from palmette.feature_selection._ranking import (
@@ -40,7 +39,9 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import shown
 from palmette.hierarchy._pictures import FittedHTML
 from palmette.labels._labels import NodeLabels
+from palmette.labels._space import LabelSpace
 
+SEVERAL = ("copies", "yes_no")
 _MAX_SCORES = 50_000_000  # maximum number of scores that are stored: 600 MB
 # name in lower case: (module, class or function, parameters)
 SCORES: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -104,7 +105,7 @@ class HierarchicalFeatureSelector(
         ``HirrScore(parent=1.0)``, whose parameters are nested parameters such as
         ``score__parent``; or any score function of scikit-learn.
     hierarchy : Hierarchy, or a learner of one, optional
-        A tree. By default it is taken from the paths in y, or flat.
+        A tree or a DAG. By default it is taken from the paths in y, or flat.
     n_features_to_select : int, float, dict or None
         Number of features per node: a count, or a share of all features, at least one. A dict has
         such values by the path of the node, by its depth (an int), and for ``"default"``. None sets
@@ -116,6 +117,12 @@ class HierarchicalFeatureSelector(
         Number of nodes that are scored at a time, if the score treats nodes separately.
     random_state : int, RandomState or None
         For scores that use random numbers.
+    several : {"copies", "yes_no"}
+        How rows are read for which several options of a node are true: with several paths per row,
+        or in a DAG. With "copies", a row counts once for each path, in a DAG once for each true
+        option of the node. With "yes_no", every option is a question, with yes or no for each row
+        once: `HirrScore` regresses all answers jointly, of other scores the mean over the options
+        is taken.
 
     Attributes
     ----------
@@ -124,7 +131,7 @@ class HierarchicalFeatureSelector(
     node_scores_ : sparse float array of shape (n_nodes, n_features)
         Scores; those of the selected features only, if all scores would be more than 5e7 numbers.
     skipped_nodes_ : int array
-        Inner nodes with one child or without rows, for which no features are selected.
+        Inner nodes without a choice or without rows, for which no features are selected.
     hierarchy_ : Hierarchy
     score_ : object of `palmette.scoring`
     n_features_in_, feature_names_in_
@@ -154,6 +161,7 @@ class HierarchicalFeatureSelector(
     """
 
     score = ParameterNotMethod()
+    several = "copies"  # in files that do not know the parameter
 
     def __init__(
         self,
@@ -164,6 +172,7 @@ class HierarchicalFeatureSelector(
         threshold: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        several: str = "copies",
     ) -> None:
         self.score = score
         self.hierarchy = hierarchy
@@ -171,6 +180,7 @@ class HierarchicalFeatureSelector(
         self.threshold = threshold
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.several = several
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; those of nested objects as in ``score__name``.
@@ -200,8 +210,8 @@ class HierarchicalFeatureSelector(
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
         y : labels of n_samples rows
-            In any form that `NodeLabels.encode` reads, or `NodeLabels`. A row with several paths
-            counts as one row for each of them; one without a path is left out.
+            In any form that `NodeLabels.encode` reads, or `NodeLabels`. Of rows with several paths,
+            see the parameter `several`; with "copies", a row without a path is left out.
         sample_weight : array-like of shape (n_samples,), optional
             Only their ratios count. Whole multiples of the smallest weight are numbers of copies of
             the rows; rows of weight 0 are left out.
@@ -211,19 +221,31 @@ class HierarchicalFeatureSelector(
         self
         """
         score = clone(resolve_score(vars(self)["score"]))
+        if self.several not in SEVERAL:
+            raise PalmetteError(
+                f"several={self.several!r} is unknown: expected one of {', '.join(SEVERAL)}."
+            )
         rows = read_rows(X, self, dtype=np.float64)
         weights = check_weights(sample_weight, rows.shape[0])
-        classes, owners = self._learn_paths(rows, y, weights)
+        labels, learner = read_labels(self.hierarchy, rows, y, weights)
+        if learner is not None:
+            self.hierarchy_learner_ = learner
+        check_consistent_length(rows, labels.given)
+        if labels.hierarchy.is_tree and self.several == "copies":
+            target, owners = self._learn_paths(labels, weights)
+        else:
+            target, owners = self._learn_sets(labels, weights)
         if owners is not None:
             rows = take_rows(rows, owners)
             weights = None if weights is None else weights[owners]
         problem = ScoringProblem(
             _rows_for(score, rows),
-            self.space_,
-            classes,
+            self.hierarchy_ if self.space_ is None else self.space_,
+            target,
             weights,
             self.n_jobs,
             seed=int(check_random_state(self.random_state).randint(2**31 - 1)),
+            yes_no=self.several == "yes_no",
         )
         if not len(problem.nodes):
             raise LabelError(
@@ -237,18 +259,12 @@ class HierarchicalFeatureSelector(
         return self
 
     def _learn_paths(
-        self, X: Any, y: Any, weights: FloatArray | None
+        self, labels: NodeLabels, weights: FloatArray | None
     ) -> tuple[IntArray, NDArray[np.intp] | None]:
-        """Read y; return the class of every path, and its row; None if each row has one.
+        """Return the class of every path in a tree, and its row; None if each row has one.
 
         Classes are positions in ``space_.classes``. Rows of weight 0 have no path.
         """
-        who = type(self).__name__
-        labels, learner = read_labels(self.hierarchy, X, y, weights, needs_tree=who)
-        if learner is not None:
-            self.hierarchy_learner_ = learner
-        check_tree(labels.hierarchy, who)
-        check_consistent_length(X, labels.given)
         used, owners = used_rows(weights), None
         if not has_several(labels):
             answers, codes = path_target(labels, used)
@@ -262,9 +278,26 @@ class HierarchicalFeatureSelector(
             single = NodeLabels.from_terminals(paths.indices[kept], labels.hierarchy, labels.form)
             answers, codes = path_target(single, None)
             owners = owners[kept]
-        self.hierarchy_, self.space_ = answers.hierarchy, answers.space
+        self.hierarchy_ = answers.hierarchy
+        self.space_: LabelSpace | None = answers.space
         self.classes_, self.label_form_ = answers.classes, answers.form
         return codes, owners
+
+    def _learn_sets(
+        self, labels: NodeLabels, weights: FloatArray | None
+    ) -> tuple[sparse.csr_array, NDArray[np.intp] | None]:
+        """Return the true nodes of every row, and its number; None for all rows."""
+        used = used_rows(weights)
+        owners = None if used is None else np.flatnonzero(used)
+        true = sparse.csr_array(labels.closed if owners is None else labels.closed[owners])
+        given = labels.given if owners is None else labels.given[owners]
+        nodes = np.unique(given.indices[given.indices > 0])
+        if not len(nodes):
+            raise LabelError(f"none of the {len(labels)} rows of y has a label.")
+        self.hierarchy_, self.space_ = labels.hierarchy, None
+        single = NodeLabels.from_terminals(nodes.astype(np.int32), labels.hierarchy, labels.form)
+        self.classes_, self.label_form_ = single.decode(), labels.form
+        return true, owners
 
     def _counts(self, nodes: IntArray) -> NDArray[np.int64]:
         return counts_by_node(

@@ -134,7 +134,7 @@ class LocalPerNodeClassifier(BaseLocalClassifier):
     # ------------------------------------------------------------------ one path
 
     def _feature_nodes(self, key: int, ends: bool) -> list[int]:
-        return [key if ends else int(self.hierarchy_.parents[key])]
+        return [key] if ends else [int(node) for node in self.hierarchy_.parents_of(key)]
 
     def _keep(self, table: TaskTable, fitted: list[Any]) -> None:
         self.estimators_: dict[int, Any] = {}
