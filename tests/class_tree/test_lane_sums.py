@@ -61,3 +61,48 @@ def test_a_place_that_comes_twice_is_moved_twice(case, length):
     compiled_moves(*entries, weights, n, steps)
     literal_moves(*entries, expected, n, steps)
     assert np.array_equal(weights, expected)
+
+
+@kernel
+def compiled_steps(signs, at, duals, row, margins, limits, highest, lowest, soft, curved, n, out):
+    return lanes.hinge_steps(
+        signs, at, duals, row, margins, limits, highest, lowest, soft, curved, n, out
+    )
+
+
+def literal_steps(signs, at, duals, row, margins, limits, highest, lowest, soft, curved, n, out):
+    found = 0
+    for k in range(n):
+        sign, old = signs.ravel()[at + k], duals.ravel()[row + k]
+        gradient = sign * margins[k] - 1 + soft * old
+        out[k] = 0
+        if old == 0 and gradient > limits[k]:
+            continue
+        found |= 1
+        projected = min(gradient, 0) if old == 0 else gradient
+        highest[k], lowest[k] = max(highest[k], projected), min(lowest[k], projected)
+        if abs(projected) > 1e-12:
+            found |= 2
+            duals.ravel()[row + k] = max(old - gradient / curved, 0)
+            out[k] = (duals.ravel()[row + k] - old) * sign
+    return found
+
+
+@pytest.mark.parametrize("shift", [-3.0, 0.0, 9.0])  # of margins: none, some or all are left out
+def test_steps_of_dual_variables_are_those_of_a_plain_loop(case, shift):
+    dtype = np.float32
+    n, _, _, margins, rng = case
+    signs = rng.choice(np.array([-1, 1], dtype=np.int8), size=(3, n))
+    margins = (margins + shift * signs[2]).astype(dtype)
+    duals = np.maximum(rng.normal(size=(4, n)), 0).astype(dtype)
+    if shift:
+        duals[1] = 0.0
+    limits = rng.choice([0.1, np.inf], size=n).astype(dtype) if shift < 9 else np.zeros(n, dtype)
+    extremes = np.zeros(n, dtype), np.ones(n, dtype)
+    results = []
+    for step in (compiled_steps, literal_steps):
+        own, outer, out = duals.copy(), [each.copy() for each in extremes], np.empty(n, dtype)
+        found = step(signs, 2 * n, own, n, margins, limits, *outer, dtype(0.5), dtype(2.5), n, out)
+        results.append([found, own, *outer, out])
+    for ours, expected in zip(*results, strict=True):
+        np.testing.assert_array_equal(ours, expected)

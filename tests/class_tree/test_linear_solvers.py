@@ -35,15 +35,15 @@ def rows():
     return X, chosen, member, rng.gamma(2.0, size=40)
 
 
-def solve(descend, rows, *arguments):
+def solve(descend, rows, *arguments, dtype=np.float64):
     X, chosen, member, costs = rows
     flat = sparse.csr_array(X)
     starts = flat.indptr.astype(np.int64)
     lengths, columns = np.diff(starts), flat.indices.astype(np.int32)
     used, local, local_starts = compact_columns(columns, starts[:-1], lengths, chosen, 9)
-    lines = np.zeros((len(used) + 1, 2))
+    lines = np.zeros((len(used) + 1, 2), dtype)
     # read-only, as fits pass them: others would be compiled for this test alone
-    entries = map(read_only, (flat.data, starts[:-1], lengths, local))
+    entries = map(read_only, (flat.data.astype(dtype), starts[:-1], lengths, local))
     data = TargetRows(*entries, local_starts, chosen, member, SIGNS, costs, stop_flag())
     taken = descend(data, *arguments, lines)
     whole = np.zeros((10, 2))
@@ -79,6 +79,13 @@ def test_both_methods_find_the_minimum(loss, rows):
         np.testing.assert_allclose(by_descent[:, lane], expected, atol=1e-6)
     assert 1 < steps < 20
     assert passes < 100_000
+
+
+def test_label_sets_in_float32_have_the_same_minimum(rows):
+    state = np.zeros(1, dtype=np.uint64)
+    found, _ = solve(squared_hinge_descent, rows, 1e-3, 1000, state, dtype=np.float32)
+    for lane in range(2):
+        np.testing.assert_allclose(found[:, lane], least("squared_hinge", rows, lane), atol=2e-3)
 
 
 @pytest.mark.parametrize("loss", SOLVERS)

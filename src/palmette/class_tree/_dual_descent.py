@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from palmette._kernels import inner, kernel
-from palmette.class_tree._lane_sums import add_products, move_weights
+from palmette.class_tree._lane_sums import Floats, add_products, hinge_steps, move_weights
 from palmette.trees._random import next_below
 
 _SMALL = 1e-12  # gradients below this value are regarded as zero
@@ -45,7 +45,7 @@ class TargetRows(NamedTuple):
         The kernels return early once it is 1; see `palmette._stopping.stop_flag`.
     """
 
-    values: NDArray[np.float64]
+    values: Floats
     value_starts: NDArray[np.int64]
     lengths: NDArray[np.int64]
     columns: NDArray[np.int32]
@@ -80,7 +80,7 @@ def squared_hinge_descent(
     tol: float,
     max_iter: int,
     state: NDArray[np.uint64],
-    weights: NDArray[np.float64],
+    weights: Floats,
 ) -> int:
     """Minimize ``|w|^2 / 2 + sum of cost max(0, 1 - sign w x)^2`` for every target.
 
@@ -96,8 +96,9 @@ def squared_hinge_descent(
         Maximum number of passes over the rows.
     state : uint64 array of shape (1,), IN and OUT
         State of the random number generator that shuffles rows.
-    weights : float64 array of shape (n_used + 1, n_targets), IN and OUT
-        Zero at first; the last row is the bias.
+    weights : array of shape (n_used + 1, n_targets), IN and OUT
+        Zero at first; the last row is the bias. Of the type of the values of the rows, float64 or
+        float32, in which all sums are computed.
 
     Returns
     -------
@@ -106,19 +107,20 @@ def squared_hinge_descent(
     """
     values, value_starts, lengths, columns, column_starts, rows, member, signs, costs, stop = data
     n_rows, n_targets = len(rows), signs.shape[1]
-    duals = np.empty((n_rows, n_targets), np.float64)
-    softness, order = np.empty(n_rows, np.float64), np.empty(n_rows, np.int64)
-    curvature = _squared_norms(values, value_starts, lengths, rows)
+    number = values.dtype
+    duals, softness = np.empty((n_rows, n_targets), number), np.empty(n_rows, number)
+    curvature, order = np.empty(n_rows, number), np.empty(n_rows, np.int64)
+    norms = _squared_norms(values, value_starts, lengths, rows)
     for r in range(n_rows):  # loops: expressions of whole arrays take longer to compile
         softness[r], order[r] = 0.5 / costs[r], r
-        curvature[r] += softness[r]
+        curvature[r] = norms[r] + 0.5 / costs[r]
         for target in range(n_targets):
             duals[r, target] = 0.0
     n_active = n_rows
-    margins, steps = np.empty(n_targets, np.float64), np.empty(n_targets, np.float64)
+    margins, steps = np.empty(n_targets, number), np.empty(n_targets, number)
     # zero dual variables with gradients above the threshold are shrunk
-    threshold = np.empty(n_targets, np.float64)
-    highest, lowest = np.empty(n_targets, np.float64), np.empty(n_targets, np.float64)
+    threshold = np.empty(n_targets, number)
+    highest, lowest = np.empty(n_targets, number), np.empty(n_targets, number)
     for target in range(n_targets):
         threshold[target] = np.inf
     for passes in range(max_iter):
@@ -134,30 +136,15 @@ def squared_hinge_descent(
             _margins(
                 values, value_starts[i], columns, column_starts[r], lengths[i], weights, margins
             )
-            is_active, moves = False, False
-            for target in range(n_targets):
-                sign, old = signs[member[r], target], duals[r, target]
-                gradient = sign * margins[target] - 1.0 + softness[r] * old
-                steps[target] = 0.0
-                if old == 0.0:
-                    if gradient > threshold[target]:
-                        continue
-                    projected = min(gradient, 0.0)
-                else:
-                    projected = gradient
-                is_active = True
-                highest[target] = max(highest[target], projected)
-                lowest[target] = min(lowest[target], projected)
-                if abs(projected) > _SMALL:
-                    new = max(old - gradient / curvature[r], 0.0)
-                    duals[r, target] = new
-                    steps[target] = (new - old) * sign
-                    moves = True
-            if not is_active:
+            found = hinge_steps(
+                signs, n_targets * member[r], duals, n_targets * r, margins, threshold,
+                highest, lowest, softness[r], curvature[r], n_targets, steps,
+            )  # fmt: skip
+            if not found & 1:
                 n_active -= 1
                 order[s], order[n_active] = order[n_active], order[s]
                 continue
-            if moves:
+            if found & 2:
                 _move(
                     values, value_starts[i], columns, column_starts[r], lengths[i], steps, weights
                 )
@@ -257,13 +244,13 @@ def _logistic_step(
 
 @inner(inline="always")
 def _margins(
-    values: NDArray[np.float64],
+    values: Floats,
     first: int,
     columns: NDArray[np.int32],
     start: int,
     length: int,
-    weights: NDArray[np.float64],
-    margins: NDArray[np.float64],
+    weights: Floats,
+    margins: Floats,
 ) -> None:
     n_targets = weights.shape[1]
     bias = len(weights) - 1
@@ -274,13 +261,13 @@ def _margins(
 
 @inner(inline="always")
 def _move(
-    values: NDArray[np.float64],
+    values: Floats,
     first: int,
     columns: NDArray[np.int32],
     start: int,
     length: int,
-    steps: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    steps: Floats,
+    weights: Floats,
 ) -> None:
     n_targets = weights.shape[1]
     bias = len(weights) - 1
@@ -298,7 +285,7 @@ def _shuffle(order: NDArray[np.int64], n: int, state: NDArray[np.uint64]) -> Non
 
 @inner(inline="always")
 def _squared_norms(
-    values: NDArray[np.float64],
+    values: Floats,
     starts: NDArray[np.int64],
     lengths: NDArray[np.int64],
     rows: NDArray[np.int64],

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
+from palmette._arrays import FloatArray
 from palmette.base._grow import ClassProblem, IntArray, assign_with_capacity
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.exceptions import PalmetteError
 
 _TIE = 1e-9  # cosines that differ by less are equal
+_GAIN = 1e-3  # k-means ends when the sum of cosines grows by a smaller share
 
 
 class KMeansTree(ClassTreeLearner):
@@ -110,9 +112,10 @@ def _with_used_columns(points: Any) -> Any:
     if not sparse.issparse(points):
         return points
     points = sparse.csr_array(points)
-    used, columns = np.unique(points.indices, return_inverse=True)
-    content = points.data, columns, points.indptr
-    return sparse.csr_array(content, shape=(points.shape[0], len(used)))
+    seen = np.zeros(points.shape[1], dtype=bool)
+    seen[points.indices] = True
+    content = points.data, (np.cumsum(seen) - 1)[points.indices], points.indptr
+    return sparse.csr_array(content, shape=(points.shape[0], np.count_nonzero(seen)))
 
 
 def _balanced_k_means(
@@ -131,14 +134,27 @@ def _balanced_k_means(
     n = points.shape[0]
     size = -(-n // n_parts)
     centres = points[np.sort(rng.choice(n, n_parts, replace=False))]
-    part = np.full(n, -1)
+    centres = centres.toarray() if sparse.issparse(centres) else np.asarray(centres)
+    part, before = np.full(n, -1), -np.inf
     for _ in range(max_iter):
-        dense = centres.toarray() if sparse.issparse(centres) else np.asarray(centres)
-        cosines = np.asarray(points @ dense.T)
+        cosines = np.asarray(points @ centres.T)
         moved = assign_with_capacity(-np.rint(cosines / _TIE) * _TIE, size)
         if np.array_equal(moved, part):
             break
         part = moved
-        ones = np.ones(n), (part, np.arange(n))
-        centres = normalize(sparse.csr_array(ones, shape=(n_parts, n)) @ points)
+        total = float(cosines[np.arange(n), part].sum())
+        if total <= before * (1.0 + _GAIN):
+            break
+        before, centres = total, normalize(_sums(points, part, n_parts))
     return part
+
+
+def _sums(points: Any, part: NDArray[np.int64], n_parts: int) -> FloatArray:
+    """Return the sums of the points of every part, of shape (n_parts, n_features)."""
+    if not sparse.issparse(points):
+        ones = np.ones(len(part)), (part, np.arange(len(part)))
+        return np.asarray(sparse.csr_array(ones, shape=(n_parts, len(part))) @ points)
+    n_features = points.shape[1]
+    cell = np.repeat(part * n_features, np.diff(points.indptr)) + points.indices
+    sums = np.bincount(cell, points.data, minlength=n_parts * n_features)
+    return np.asarray(sums.reshape(n_parts, n_features))

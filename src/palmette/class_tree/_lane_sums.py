@@ -2,8 +2,8 @@
 
 The weights of a feature are adjacent, one per classifier, as are the sums of a row. In plain loops
 numba asks of every index whether it is negative, which keeps the compiler from using vectors. Here
-the instructions are written out for eight, four or one classifiers at a time. Every sum has the
-order of the row's entries, and products are rounded before they are added, as in plain loops.
+the instructions are written out for up to sixteen classifiers at a time. Every sum has the order of
+the row's entries, and products are rounded before they are added, as in plain loops.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ Floats = NDArray[np.float32] | NDArray[np.float64]
 
 _cgutils: Any = cgutils
 _INT, _INDEX = ir.IntType(32), ir.IntType(64)
+_SMALL = 1e-12  # gradients up to this value are regarded as zero
 
 
 def _entries(context: Any, builder: Any, signature: Any, arguments: Any, n_lanes: int) -> Any:
@@ -157,8 +158,98 @@ def _search_step(features: Any, place: Any, half: Any, wanted: Any) -> Any:
     return lambda features, place, half, wanted: _compiled_step(features, place, half, wanted)
 
 
-_add8, _add4, _add1 = intrinsic(_adder(8)), intrinsic(_adder(4)), intrinsic(_adder(1))
-_move8, _move4, _move1 = intrinsic(_mover(8)), intrinsic(_mover(4)), intrinsic(_mover(1))
+def _stepper(n_lanes: int) -> Any:
+    def hinge_steps(
+        context_: Any,
+        signs: Any,
+        first_sign: Any,
+        duals: Any,
+        first_dual: Any,
+        margins: Any,
+        limits: Any,
+        highest: Any,
+        lowest: Any,
+        steps: Any,
+        softness: Any,
+        curvature: Any,
+        at: Any,
+    ) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            number = context.get_value_type(margins.dtype)
+            kind = ir.VectorType(number, n_lanes) if n_lanes > 1 else number
+            size = margins.dtype.bitwidth // 8
+
+            def place(k: int, first: Any = None) -> Any:
+                array = context.make_array(signature.args[k])(context, builder, given[k])
+                here = given[11] if first is None else builder.add(first, given[11])
+                return builder.gep(array.data, [here])
+
+            def vector(pointer: Any) -> Any:
+                return builder.bitcast(pointer, kind.as_pointer())
+
+            def load(k: int) -> Any:
+                return builder.load(vector(place(k)), align=size)
+
+            def constant(value: float) -> Any:
+                return ir.Constant(kind, value if n_lanes == 1 else [value] * n_lanes)
+
+            def in_all(value: Any) -> Any:
+                found = ir.Constant(kind, ir.Undefined)
+                for lane in range(n_lanes):
+                    found = builder.insert_element(found, value, ir.Constant(_INT, lane))
+                return found
+
+            def is_any(flags: Any) -> Any:
+                if n_lanes > 1:
+                    flags = builder.bitcast(flags, ir.IntType(n_lanes))
+                    flags = builder.icmp_unsigned("!=", flags, flags.type(0))
+                return builder.zext(flags, _INDEX)
+
+            def compared(how: str, left: Any, right: Any) -> Any:
+                return builder.fcmp_ordered(how, left, right)
+
+            soft, curved = given[9], given[10]
+            if n_lanes > 1:
+                soft, curved = in_all(soft), in_all(curved)
+            few = ir.IntType(8) if n_lanes == 1 else ir.VectorType(ir.IntType(8), n_lanes)
+            sign = builder.bitcast(place(0, given[1]), few.as_pointer())
+            sign = builder.sitofp(builder.load(sign, align=1), kind)
+            dual = vector(place(2, given[3]))
+            old, zero = builder.load(dual, align=size), constant(0.0)
+            gradient = builder.fadd(
+                builder.fsub(builder.fmul(sign, load(4)), constant(1.0)), builder.fmul(soft, old)
+            )
+            bound = compared("==", old, zero)
+            kept = builder.not_(builder.and_(bound, compared(">", gradient, load(5))))
+            upward = builder.and_(bound, compared(">", gradient, zero))
+            projected = builder.select(upward, zero, gradient)
+            for k, how in ((6, ">"), (7, "<")):
+                extreme = load(k)
+                farther = builder.and_(kept, compared(how, projected, extreme))
+                found = builder.select(farther, projected, extreme)
+                builder.store(found, vector(place(k)), align=size)
+            moved = builder.fsub(old, builder.fdiv(gradient, curved))
+            moved = builder.select(compared(">", moved, zero), moved, zero)
+            small, negative = constant(_SMALL), constant(-_SMALL)
+            moves = builder.or_(compared(">", projected, small), compared("<", projected, negative))
+            moves = builder.and_(kept, moves)
+            new = builder.select(moves, moved, old)
+            builder.store(new, dual, align=size)
+            step = builder.fmul(builder.fsub(new, old), sign)
+            builder.store(step, vector(place(8)), align=size)
+            return builder.or_(is_any(kept), builder.shl(is_any(moves), ir.Constant(_INDEX, 1)))
+
+        kinds = [signs, types.int64, duals, types.int64, margins, limits, highest, lowest, steps]
+        return types.int64(*kinds, margins.dtype, margins.dtype, types.int64), generate
+
+    return hinge_steps
+
+
+_add16, _add8 = intrinsic(_adder(16)), intrinsic(_adder(8))
+_add4, _add1 = intrinsic(_adder(4)), intrinsic(_adder(1))
+_move16, _move8 = intrinsic(_mover(16)), intrinsic(_mover(8))
+_move4, _move1 = intrinsic(_mover(4)), intrinsic(_mover(1))
+_step4, _step1 = intrinsic(_stepper(4)), intrinsic(_stepper(1))
 
 
 @inner(inline="always")
@@ -188,6 +279,9 @@ def add_products(
     sums : array of shape (n,), IN and OUT
     """
     t = 0
+    while t + 16 <= n:
+        _add16(values, first, places, start, length, weights, offset, n, sums, t)
+        t += 16
     while t + 8 <= n:
         _add8(values, first, places, start, length, weights, offset, n, sums, t)
         t += 8
@@ -215,6 +309,9 @@ def move_weights(
     Parameters are those of `add_products`; `weights` is changed, `steps` is not.
     """
     t = 0
+    while t + 16 <= n:
+        _move16(values, first, places, start, length, weights, 0, n, steps, t)
+        t += 16
     while t + 8 <= n:
         _move8(values, first, places, start, length, weights, 0, n, steps, t)
         t += 8
@@ -224,3 +321,58 @@ def move_weights(
     while t < n:
         _move1(values, first, places, start, length, weights, 0, n, steps, t)
         t += 1
+
+
+@inner(inline="always")
+def hinge_steps(
+    signs: NDArray[np.int8],
+    first_sign: int,
+    duals: Floats,
+    first_dual: int,
+    margins: Floats,
+    limits: Floats,
+    highest: Floats,
+    lowest: Floats,
+    softness: float,
+    curvature: float,
+    n: int,
+    steps: Floats,
+) -> int:
+    """Move the dual variables of one row for n classifiers with the squared hinge loss.
+
+    A variable that is zero, and whose gradient is above the limit of its classifier, is left out.
+
+    Parameters
+    ----------
+    signs, first_sign : array and int, IN
+        Signs of the row are ``signs.ravel()[first_sign:first_sign + n]``.
+    duals, first_dual : array and int, IN and OUT
+        Its dual variables, likewise.
+    margins, limits : arrays of shape (n,), IN
+    highest, lowest : arrays of shape (n,), IN and OUT
+        Extremes of the projected gradients.
+    softness, curvature : float
+        ``1 / (2 cost)`` of the row, and its squared length plus that.
+    n : int
+    steps : array of shape (n,), OUT
+        Change of every dual variable times its sign.
+
+    Returns
+    -------
+    int
+        1 if a variable is not left out, plus 2 if one moves.
+    """
+    t, found = 0, 0
+    while t + 4 <= n:
+        found |= _step4(
+            signs, first_sign, duals, first_dual, margins, limits, highest, lowest, steps,
+            softness, curvature, t,
+        )  # fmt: skip
+        t += 4
+    while t < n:
+        found |= _step1(
+            signs, first_sign, duals, first_dual, margins, limits, highest, lowest, steps,
+            softness, curvature, t,
+        )  # fmt: skip
+        t += 1
+    return found

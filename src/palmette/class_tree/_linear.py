@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from palmette._arrays import FloatArray, IntArray, read_only
@@ -27,7 +28,10 @@ _PASSES = 5, 8  # least and most of them there
 _MOST = 0.75  # share of all features from which the rows of a node are not renumbered
 _ROWS_AT_ONCE = 2**16
 _CERTAIN = 1000.0  # margin of an option that is true of all rows of its node: a score of 0
+_COARSE = 0.05  # tolerance from which label sets and sparse rows need no more than float32
 _AT_ONCE = 16  # number of classifiers that are trained together: two cache lines of weights
+_MANY_AT_ONCE = 48  # of label sets in float32, if there are few features
+_FEW_FOR_MANY = 2_500  # features: weights of half a MiB
 
 
 class LinearRouter(Router):
@@ -130,10 +134,12 @@ class LinearRouter(Router):
             Rows with label sets; see `palmette.class_tree._label_tree`.
         """
         tasks = []
+        few = sparse.issparse(problem.X) and problem.X.shape[1] <= _FEW_FOR_MANY
+        step = _MANY_AT_ONCE if few and self._is_coarse() else _AT_ONCE
         for node, size in enumerate(problem.table.sizes.tolist()):
             first = int(problem.table.first[node])
-            for start in range(0, size, _AT_ONCE):
-                tasks.append(_SetTask(node, first + start, first + min(start + _AT_ONCE, size)))
+            for start in range(0, size, step):
+                tasks.append(_SetTask(node, first + start, first + min(start + step, size)))
         return self._train(problem, tasks)
 
     def _train(self, problem: Any, tasks: list[Any]) -> LinearRoutes:
@@ -142,6 +148,10 @@ class LinearRouter(Router):
         rows = FlatRows.of(problem.X)
         C = scaled_cost(rows, problem.weights) if self.C == "scale" else float(self.C)
         stop = stop_flag()
+        # half as long: most time is spent waiting for weights from memory
+        sets = bool(tasks) and isinstance(tasks[0], _SetTask)
+        coarse = sets and not rows.is_dense and self._is_coarse()
+        thin = rows.values.astype(np.float32) if coarse else None
         packing = WholeNodes if self.prune == 0 and _one_per_node(tasks) else PrunedNodes
         shapes = [(task.node, task.n_targets) for task in tasks]
         columns = _columns_of(problem, rows, tasks)
@@ -149,7 +159,7 @@ class LinearRouter(Router):
         del columns
 
         def solve(k: int) -> int:
-            weights, passes = self._solve(problem, rows, tasks[k], packed.columns(k), C, stop)
+            weights, passes = self._solve(problem, rows, tasks[k], packed.columns(k), C, stop, thin)
             packed.put(k, weights)
             return passes
 
@@ -168,8 +178,11 @@ class LinearRouter(Router):
                 ConvergenceWarning,
                 stacklevel=caller_level(),
             )
-        sets = bool(tasks) and isinstance(tasks[0], _SetTask)
         return packed.routes(self._link(sets), max(trained, default=0))
+
+    def _is_coarse(self) -> bool:
+        """Return whether float32 is enough for sparse rows with label sets."""
+        return self.loss == "squared_hinge" and self.tol >= _COARSE
 
     def _link(self, sets: bool) -> str:
         """Return the function from margins to scores; see `LinearRoutes`."""
@@ -212,11 +225,12 @@ class LinearRouter(Router):
         used: IntArray,
         C: float,
         stop: NDArray[np.uint8],
+        thin: NDArray[np.float32] | None,
     ) -> tuple[FloatArray, int]:
         """Train classifiers of a node on the features `used`, all that its rows have.
 
-        Return the weights, of shape (n_used + 1, n_targets), the last of which are biases, and the
-        number of passes.
+        `thin` are the values of the rows for the descent, if float32 is enough. Return the weights,
+        of shape (n_used + 1, n_targets), the last of which are biases, and the number of passes.
         """
         from palmette.class_tree._dual_descent import (
             TargetRows,
@@ -245,9 +259,10 @@ class LinearRouter(Router):
         costs = np.full(len(rows), C)
         if problem.weights is not None:
             costs *= problem.weights[rows]
-        weights = np.zeros((n_local + 1, n_targets))
+        values: Any = X.values if few or thin is None else read_only(thin)
+        weights = np.zeros((n_local + 1, n_targets), values.dtype)
         data = TargetRows(
-            X.values,
+            values,
             X.value_starts,
             X.lengths,
             read_only(local),

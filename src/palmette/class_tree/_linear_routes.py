@@ -351,11 +351,14 @@ class PrunedNodes:
 
     def put(self, task: int, weights: FloatArray) -> None:
         """Store the weights of a task, of shape (n_used + 1, n_classifiers)."""
-        kept = np.abs(weights[:-1]) > self.prune
-        counts = np.count_nonzero(kept, axis=1).astype(np.int32)
-        some, lanes = counts > 0, np.nonzero(kept)[1].astype(np.int32)
+        n_used, n_targets = len(weights) - 1, weights.shape[1]
+        flat = np.ascontiguousarray(weights[:-1]).ravel()
+        kept = np.flatnonzero(np.abs(flat) > self.prune)
+        place, lanes = np.divmod(kept, n_targets)
+        counts = np.bincount(place, minlength=n_used).astype(np.int32)
+        some = counts > 0
         features = self._columns[task][some]
-        larger = _Larger(features, counts[some], lanes, weights[:-1][kept])
+        larger = _Larger(features, counts[some], lanes.astype(np.int32), flat[kept])
         self._found[task], self._columns[task] = (larger, weights[-1].copy()), None
 
     def routes(self, link: str, n_passes: int) -> LinearRoutes:
