@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,7 @@ def find_outcome(
     protocol: Protocol,
     seed: int,
     n_jobs: int | None,
+    n_parts: int | None = None,
 ) -> Outcome:
     """Fit every method on every part, unless its errors are there already.
 
@@ -112,6 +114,8 @@ def find_outcome(
     protocol : Protocol
     seed : int
     n_jobs : int or None
+    n_parts : int, optional
+        Number of parts, the first ones; all by default.
 
     Returns
     -------
@@ -119,7 +123,7 @@ def find_outcome(
     """
     outcome, data = Outcome(problem, rounds), fingerprint(problem)
     found: dict[Method, list[dict[str, Any]]] = {method: [] for method in methods}
-    for part in make_parts(problem, protocol, seed):
+    for part in islice(make_parts(problem, protocol, seed), n_parts):
         for method in methods:
             made = method.make(rounds, part.seed, n_jobs)
             cell = {

@@ -7,8 +7,25 @@ from dataclasses import replace
 from typing import Any
 
 from palmette.compare import Problem, ResultStore, check_problem, environment, find_problem
+from papers.adaboost_bhc.copies import PAIR_GRID, copies_methods, find_pair_growth
 from papers.adaboost_bhc.figures import draw_figures, figure_facts, glass_facts
-from papers.adaboost_bhc.methods import LEARNERS, METHODS, PAPER_PROTOCOL, Protocol, find_methods
+from papers.adaboost_bhc.further import (
+    Further,
+    find_hardness,
+    further_claims,
+    further_tables,
+    pair_tables,
+    tree_methods,
+    words_claims,
+)
+from papers.adaboost_bhc.methods import (
+    LEARNERS,
+    METHODS,
+    PAPER_PROTOCOL,
+    Method,
+    Protocol,
+    find_methods,
+)
 from papers.adaboost_bhc.outcome import Grid, Outcome, find_growth, find_outcome
 from papers.adaboost_bhc.tables import (
     error_tables,
@@ -66,6 +83,7 @@ def reproduce(
     *,
     protocol: Protocol | None = None,
     grid: Grid | None = None,
+    pair_grid: Grid = PAIR_GRID,
     timed: bool = True,
 ) -> PublishedResult:
     """Fit the four methods on some problems, and time their rounds as problems grow.
@@ -80,6 +98,8 @@ def reproduce(
         How often a set is fitted; by default less often than in the paper.
     grid : Grid, optional
         Sizes of Table 1.
+    pair_grid : Grid
+        Sizes of Table 1 for a weak learner of cost N^2.
     timed : bool
         Whether Table 1 is measured.
 
@@ -95,7 +115,9 @@ def reproduce(
     methods = [method for learner in LEARNERS for method in find_methods(learner)]
     of_one_learner = methods[: len(METHODS)] if timed else []
     growths = find_growth(of_one_learner, cells, grid, seed, n_jobs)
+    pairs = find_pair_growth(cells, pair_grid, seed) if timed else []
     outcomes: list[Outcome] = []
+    further: list[Further] = []
     glass = None
     for problem in problems:
         options: dict[str, Any] = {
@@ -105,10 +127,14 @@ def reproduce(
             "n_jobs": n_jobs,
         }
         outcomes.append(find_outcome(problem, methods, cells, **options))
+        further.append(_further(problem, methods, cells, options))
         if problem.name == _GLASS:
             glass = glass_facts(problem)
     tables = [*(growth_tables(growths) if timed else []), set_table(outcomes), time_table(outcomes)]
     tables += [] if glass is None else [glass_table(glass)]
+    tables += [*error_tables(outcomes), *further_tables(further), *pair_tables(pairs)]
+    claims = [*judge(outcomes, growths, glass), *further_claims(further, pairs)]
+    claims += words_claims(outcomes)
     facts: dict[str, Any] = {
         **made_with,
         "seed": seed,
@@ -118,13 +144,27 @@ def reproduce(
     return PublishedResult(
         "adaboost-bhc",
         _REFERENCE,
-        [*tables, *error_tables(outcomes)],
-        judge(outcomes, growths, glass),
+        tables,
+        claims,
         figure_facts(outcomes, glass),
         draw_figures,
         {outcome.name: _scores(outcome) for outcome in outcomes},
         facts,
         cells.notes,
+    )
+
+
+def _further(
+    problem: Problem, methods: Sequence[Method], cells: Cells, options: dict[str, Any]
+) -> Further:
+    """Fit MH over copies and BHC over other trees; measure how hard the binary problems are."""
+    few = [method for method in methods if method.key == "BHC, sqrt(d) features a split"]
+    some = [method for method in methods if method.name in ("MH", "BHC")]
+    return Further(
+        find_outcome(problem, copies_methods(), cells, **options, n_parts=1),
+        find_outcome(problem, some, cells, **options, n_parts=1),
+        find_outcome(problem, [*few, *tree_methods()], cells, **options),
+        find_hardness(problem, cells, options["seed"]),
     )
 
 

@@ -32,7 +32,8 @@ _NOTE_GROWTH = (
     "them those of the paper's formulas, fitted at the same sizes, for weak learners of cost N, "
     "N^2 and N^a, a being the exponent measured for ECC, which grows one tree a round. MH here "
     "grows a tree a class, under one distribution of all (row, class) pairs, so that a class costs "
-    "it what it costs MI; the paper's grows one tree over C * N copies of rows. Data: Gaussian "
+    "it what it costs MI; the paper's grows one tree over C * N copies of rows, which is measured "
+    "in a table of its own. Data: Gaussian "
     "clouds in a binary tree, {few} classes as N grows, {many} rows as C does."
 )
 _NOTE_SECONDS = (
@@ -42,7 +43,7 @@ _NOTE_SECONDS = (
 _NOTE_ERRORS = (
     "Means over all fits. The paper prints curves only, without figures. 'standard error' is that "
     "of the smallest of the four over the rows tested: sqrt(e (1 - e) / n). MH grows a tree a "
-    "class in a round, as in Table 1, which is not the paper's."
+    "class in a round, as in Table 1; the form of the paper is in a table of its own."
 )
 
 

@@ -13,7 +13,8 @@ from papers.adaboost_bhc.methods import PAPER_PROTOCOL, Protocol
 from papers.adaboost_bhc.outcome import Grid
 from papers.adaboost_bhc.run import make, reproduce
 
-SMALL = {"protocol": Protocol(2, 1, 1), "grid": Grid((40, 80), (2, 4), 4, 80, n_repeats=1)}
+GRID = Grid((40, 80), (2, 4), 4, 80, n_repeats=1)
+SMALL = {"protocol": Protocol(2, 1, 1), "grid": GRID, "pair_grid": GRID}
 
 
 def test_a_small_set_from_end_to_end(problem_of, tmp_path):
@@ -27,16 +28,22 @@ def test_a_small_set_from_end_to_end(problem_of, tmp_path):
         "Table 2",
         "Table 3",
         *["Figures 2 to 8"] * 3,
+        "AdaBoost",
+        "AdaBoost",
+        "How hard the binary problems are",
+        "Table 1",
+        "Table 1",
     ]
-    # three sizes by four methods, and one test part by four methods by two weak learners
-    assert len(seen) == 12 + 8
+    # three sizes by four methods by two kinds of weak learners, one test part by four methods by
+    # two weak learners, MH over copies with these, two other trees, and the hardness of problems
+    assert len(seen) == 24 + 8 + 2 + 2 + 1
     assert result.facts["rounds"] == 2
     names = [path.name for path in result.write(tmp_path / "out")]
     assert names == ["tables.md", "results.json", "figure-toy.png"]
     found = json.loads((tmp_path / "out" / "results.json").read_text())
     assert len(found["scores"]["toy"]) == 8
     again = reproduce([problem_of("toy", has_split=True)], **options)
-    assert len(seen) == 20
+    assert len(seen) == 37
     assert again.to_markdown() == result.to_markdown()
 
 
@@ -44,6 +51,7 @@ def test_a_small_set_from_end_to_end(problem_of, tmp_path):
 def test_sets_of_the_paper(data_home, monkeypatch):
     monkeypatch.setattr(module, "Protocol", lambda: SMALL["protocol"])
     monkeypatch.setattr(module, "find_growth", lambda *_: [])
+    monkeypatch.setattr(module, "find_pair_growth", lambda *_: [])
     result = make(["glass", "vehicle"], rounds=3)
     assert [claim.holds for claim in result.claims if claim.where == "Figure 1"] == [True, True]
     notes = next(table for table in result.tables if table.title.startswith("Table 2")).notes
@@ -77,6 +85,7 @@ def test_splits_reach_the_protocol_of_the_paper(monkeypatch, options, protocol, 
 def test_rounds_are_those_of_the_paper(monkeypatch):
     seen = []
     monkeypatch.setattr(module, "find_growth", lambda _, __, grid, *___: seen.append(grid) or [])
+    monkeypatch.setattr(module, "find_pair_growth", lambda *_: [])
     assert reproduce([]).facts["rounds"] == 100
     assert reproduce([], rounds=3).facts["rounds"] == 3
     assert [grid.rounds for grid in seen] == [20, 3]

@@ -1,0 +1,449 @@
+"""What the paper does not print: MH over copies, N^2 learners, margin trees, hard problems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from palmette._arrays import take_rows
+from palmette.compare import Problem, fingerprint
+from palmette.metrics import node_complexity, problem_complexity
+from papers.adaboost_bhc.methods import LEARNERS, METHODS, Method, paper_cost, paper_set
+from papers.adaboost_bhc.outcome import Growth, Outcome
+from papers.cells import Cells
+from papers.result import Cell, Claim, Table
+
+__all__ = [
+    "Further",
+    "find_hardness",
+    "further_claims",
+    "further_tables",
+    "pair_tables",
+    "tree_methods",
+    "words_claims",
+]
+
+
+@dataclass(frozen=True)
+class Further:
+    """What was measured besides on a data set.
+
+    Parameters
+    ----------
+    copies : Outcome
+        MH over copies, on the first part only, by weak learner.
+    same_part : Outcome
+        MH and BHC on that part.
+    trees : Outcome
+        AdaBoost.BHC over other trees, on all parts.
+    hardness : dict of str to dict
+        Means of the complexity measures over the binary problems, by who poses them.
+    """
+
+    copies: Outcome
+    same_part: Outcome
+    trees: Outcome
+    hardness: dict[str, dict[str, float]]
+
+
+# ---------------------------------------------------------------------- other class trees
+
+
+def tree_methods() -> list[Method]:
+    """Return AdaBoost.BHC with sqrt(d) features a split, over a margin tree and a random tree.
+
+    Examples
+    --------
+    >>> [method.name for method in tree_methods()]
+    ['margin tree', 'random tree']
+    """
+    few = LEARNERS["few"]
+    return [Method(f"{kind} tree", few, partial(_make_over, kind)) for kind in ("margin", "random")]
+
+
+def _make_over(kind: str, rounds: int, seed: int, n_jobs: int | None) -> Any:
+    from palmette.class_tree import AdaBoostBHCClassifier, MarginTree, RandomTree
+
+    return AdaBoostBHCClassifier(
+        MarginTree() if kind == "margin" else RandomTree(),
+        decoding="greedy",
+        n_estimators=rounds,
+        random_state=seed,
+        n_jobs=n_jobs,
+    )
+
+
+# ---------------------------------------------------------------------- hardness of the problems
+
+
+_MEASURES = {
+    "fisher_ratio": "F1",
+    "linear_error": "L2",
+    "boundary_share": "N1",
+    "neighbor_error": "N3",
+}
+_POSED = ("BHC tree", "margin tree", "random tree", "one against the rest (MI)", "halves (ECC)")
+_MOST_ROWS = 1000
+_N_HALVES = 5
+
+
+def find_hardness(problem: Problem, cells: Cells, seed: int) -> dict[str, dict[str, float]]:
+    """Measure how hard the binary problems are that the methods solve, on training rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    cells : Cells
+    seed : int
+
+    Returns
+    -------
+    dict of str to dict
+        By who poses the problems: means of the measures, every problem counting by its rows.
+    """
+    cell = {
+        "dataset": problem.name,
+        "split": "training rows",
+        "model": "complexity of the binary problems",
+        "data": fingerprint(problem),
+        "seed": seed,
+        "max_rows": _MOST_ROWS,
+    }
+    found: dict[str, dict[str, float]] = cells.results(cell, lambda: _hardness(problem, seed))
+    return {kind: found[kind] for kind in _POSED}
+
+
+def _hardness(problem: Problem, seed: int) -> dict[str, dict[str, float]]:
+    from palmette.class_tree import BHCTree, MarginTree, RandomTree
+
+    X, y = problem.X_train, np.asarray(problem.y_train)
+    found = {}
+    for kind, learner in zip(
+        _POSED, (BHCTree(), MarginTree(), RandomTree(random_state=seed)), strict=False
+    ):
+        tree = learner.fit(X, y).hierarchy_
+        found[kind] = _means(list(node_complexity(X, y, tree, max_rows=_MOST_ROWS).values()), [])
+    classes = np.unique(y)
+    ones = [y == name for name in classes]
+    found[_POSED[3]] = _sides(X, ones)
+    rng = np.random.default_rng(seed)
+    halves = [np.isin(y, rng.permutation(classes)[: len(classes) // 2]) for _ in range(_N_HALVES)]
+    found[_POSED[4]] = _sides(X, halves)
+    return found
+
+
+def _sides(X: Any, sides: Sequence[Any]) -> dict[str, float]:
+    every = np.arange(len(sides[0]))
+    rows = take_rows(X, every)
+    return _means(
+        [problem_complexity(rows, side, max_rows=_MOST_ROWS) for side in sides],
+        [len(every)] * len(sides),
+    )
+
+
+def _means(found: Sequence[Any], sizes: Sequence[int]) -> dict[str, float]:
+    """Return means by the rows of the problems, or by those measured; F1 by its median."""
+    weights = np.array(sizes if sizes else [one.n_rows for one in found], dtype=float)
+    means = {}
+    for name in _MEASURES:
+        values = np.array([getattr(one, name) for one in found])
+        if name == "fisher_ratio":  # infinite where one feature is enough
+            means[name] = float(np.median(values))
+        else:
+            means[name] = float(np.average(values, weights=weights))
+    return means
+
+
+# ---------------------------------------------------------------------- tables
+
+
+_NOTE_COPIES = (
+    "One fit each, on the first part. 'a tree a class' is the form of Figures 2 to 8: if every "
+    "tree over the copies asks for the class first, both are the same algorithm (a test compares "
+    "their scores). Over copies one tree is grown over C * N of them, with a 0/1 attribute for "
+    "every class. CPU seconds of `fit`; trees over copies are those of scikit-learn, the others "
+    "ours, so that their ratio is one of programs, too."
+)
+_NOTE_TREES = (
+    "AdaBoost.BHC, signs at the nodes, the same weak learner over another class tree; means over "
+    "all fits. The margin tree is `MarginTree()`."
+)
+_NOTE_HARD = (
+    "Measures of Ho and Basu (the paper's future work) on training rows, at most "
+    f"{_MOST_ROWS:,} for a problem: means over the binary problems, weighted by their rows, and "
+    f"the median of F1. F1: Fisher's ratio of the best feature, the larger the easier; of the "
+    "others, the smaller the easier: L2: error of a linear classifier on its own rows; N1: rows on "
+    "the boundary by a minimum spanning tree; N3: error of the nearest neighbour. ECC: "
+    f"{_N_HALVES} random halves of the classes."
+)
+_NOTE_PAIRS = (
+    "One round with a weak learner that compares every two rows, in exponents of power laws; "
+    "beside them those of the paper's formulas at the same sizes, {few} classes as N grows, {many} "
+    "rows as C does. MH has C * N copies. Trees of BHC are learnt before the clock starts."
+)
+
+
+def further_tables(found: Sequence[Further]) -> list[Table]:
+    """Return the tables of MH over copies, of other class trees, and of hardness."""
+    return [_copies_table(found), _tree_table(found), _hardness_table(found)] if found else []
+
+
+def _copies_table(found: Sequence[Further]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for one in found:
+        for key, curves in one.copies.curves.items():
+            copied, own = curves["MH over copies"], one.same_part.curves[key]
+            errors = [100 * own["MH"].last("test"), 100 * copied.last("test")]
+            spread = 100 * one.copies.standard_error(min(errors) / 100)
+            seconds = [float(each.seconds.mean()) for each in (own["MH"], copied, own["BHC"])]
+            ratio = seconds[1] / seconds[2]
+            name = f"{one.copies.name}: {LEARNERS[key].words}"
+            rows.append((name, *errors, spread, *seconds, ratio, _paper_ratio(one.copies.name)))
+    columns = (
+        "data set",
+        "a tree a class, %",
+        "copies, %",
+        "standard error",
+        "a tree a class, s",
+        "copies, s",
+        "BHC, s",
+        "copies/BHC",
+        "MH/BHC, paper",
+    )
+    return Table("AdaBoost.MH over C * N copies of the rows", columns, rows, [_NOTE_COPIES])
+
+
+def _paper_ratio(name: str) -> float | None:
+    paper = paper_set(name)
+    return None if paper is None or paper.seconds is None else paper.seconds[0] / paper.seconds[3]
+
+
+def _tree_table(found: Sequence[Further]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for one in found:
+        curves = one.trees.curves["few"]
+        errors = {name: each.last("test") for name, each in curves.items()}
+        spread = one.trees.standard_error(min(errors.values()))
+        rows.append((one.trees.name, *(100 * errors[name] for name in _TREES), 100 * spread))
+    columns = ("data set", *(f"{name}, %" for name in _TREES), "standard error")
+    return Table("AdaBoost.BHC over other class trees: test error", columns, rows, [_NOTE_TREES])
+
+
+_TREES = ("BHC", "margin tree", "random tree")
+
+
+def _hardness_table(found: Sequence[Further]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (f"{one.trees.name}: {kind}", *(measured[name] for name in _MEASURES))
+        for one in found
+        for kind, measured in one.hardness.items()
+    ]
+    title = "How hard the binary problems are"
+    return Table(title, ("data set", *_MEASURES.values()), rows, [_NOTE_HARD])
+
+
+def pair_tables(growths: Sequence[Growth]) -> list[Table]:
+    """Return Table 1 for a weak learner of cost N^2, measured."""
+    if not growths:
+        return []
+    grid = growths[0].grid
+    rows: list[tuple[Cell, ...]] = [
+        (one.method, one.row_exponent, 2.0, one.class_exponent, one.told_class_exponent(2.0))
+        for one in growths
+    ]
+    columns = ("method", "N: ours", "N: paper", "C: ours", "C: paper")
+    note = _NOTE_PAIRS.format(few=grid.few_classes, many=f"{grid.many_rows:,}")
+    sizes = [f"N={n}" for n in grid.n_rows] + [f"C={n}" for n in grid.n_classes]
+    times: list[tuple[Cell, ...]] = [
+        (one.method, *(1000 * seconds for seconds in (*one.by_rows, *one.by_classes)))
+        for one in growths
+    ]
+    title = "Table 1. A weak learner of cost N^2"
+    return [
+        Table(f"{title}: exponents", columns, rows, [note]),
+        Table(f"{title}: CPU milliseconds", ("method", *sizes), times),
+    ]
+
+
+# ---------------------------------------------------------------------- claims
+
+
+_NEAR = 0.15  # exponents that are taken for the same
+
+
+def further_claims(found: Sequence[Further], growths: Sequence[Growth]) -> Iterator[Claim]:
+    """Judge what the paper says of copies, of N^2 learners and of the problems of its trees."""
+    if growths:
+        yield _pair_claim(growths)
+    if found:
+        yield from _copies_claims(found)
+        yield from _hardness_claims(found)
+        yield _margin_claim(found)
+
+
+def _pair_claim(growths: Sequence[Growth]) -> Claim:
+    told = {one.method: (one.class_exponent, one.told_class_exponent(2.0)) for one in growths}
+    near = [name for name, (ours, theirs) in told.items() if abs(ours - theirs) <= _NEAR]
+    shown = ", ".join(f"{name} {ours:.2f} ({told_:.2f})" for name, (ours, told_) in told.items())
+    holds = len(near) == len(METHODS)
+    words = (
+        f"Table 1, N^2: with a weak learner that compares all pairs of rows, a round costs C to "
+        f"the power of (by the formulas) {shown}: within {_NEAR:g} for {', '.join(near) or 'none'}."
+        f" That the formulas for N^2 tell the cost {_verdict(holds)}."
+    )
+    return Claim("Table 1, N^2", words, holds)
+
+
+def _copies_claims(found: Sequence[Further]) -> Iterator[Claim]:
+    """MH over copies is slower than BHC, and errs as much as our form."""
+    for key, learner in LEARNERS.items():
+        having = [one for one in found if key in one.copies.curves]
+        slower, same = [], []
+        for one in having:
+            copied, own = one.copies.curves[key]["MH over copies"], one.same_part.curves[key]
+            ratio = float(copied.seconds.mean() / own["BHC"].seconds.mean())
+            slower.append((one.copies.name, f"{ratio:.1f} times", ratio > 1))
+            errors = copied.last("test"), own["MH"].last("test")
+            most = one.copies.standard_error(min(errors))
+            words = f"{100 * errors[0]:.2f}%, a tree a class {100 * errors[1]:.2f}%"
+            same.append((one.copies.name, words, abs(errors[0] - errors[1]) <= 2 * most))
+        yield _counted("Copies", "MH over copies takes longer than BHC", learner.words, slower)
+        yield _counted(
+            "Copies",
+            "MH over copies errs as much as with a tree a class, to two standard errors",
+            learner.words,
+            same,
+        )
+
+
+def _hardness_claims(found: Sequence[Further]) -> Iterator[Claim]:
+    for name, short in _MEASURES.items():
+        sets = []
+        for one in found:
+            ours = one.hardness[_POSED[0]][name]
+            others = [one.hardness[kind][name] for kind in _POSED[3:]]
+            easier = ours > max(others) if name == "fisher_ratio" else ours < min(others)
+            told = f"{ours:.3g}, MI {others[0]:.3g}, ECC {others[1]:.3g}"
+            sets.append((one.trees.name, told, easier))
+        what = "binary problems of the BHC tree are easier than those of MI and ECC"
+        yield _counted("Section 4", what, f"by {short}", sets)
+
+
+def _margin_claim(found: Sequence[Further]) -> Claim:
+    sets = []
+    for one in found:
+        errors = {name: each.last("test") for name, each in one.trees.curves["few"].items()}
+        most = one.trees.standard_error(min(errors["BHC"], errors["margin tree"]))
+        words = f"{100 * errors['margin tree']:.2f}%, BHC {100 * errors['BHC']:.2f}%"
+        sets.append((one.trees.name, words, errors["margin tree"] <= errors["BHC"] + most))
+    what = "a margin tree serves as well as a BHC tree, to a standard error"
+    return _counted("Section 2", what, LEARNERS["few"].words, sets)
+
+
+def words_claims(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
+    """Judge what the paper says in passing: its formula, its sets, and the other methods.
+
+    Parameters
+    ----------
+    outcomes : sequence of Outcome
+
+    Yields
+    ------
+    Claim
+    """
+    printed = [sum(0.5**k * (1024 / 2**k) for k in range(int(np.log2(c)))) for c in (4, 64)]
+    told = [paper_cost("BHC", 1024, c, 1) for c in (4, 64)]
+    yield Claim(
+        "Section 4, formula",
+        f"Section 4, formula: with 1 / 2^k nodes at depth k, as printed, a round of 1,024 rows "
+        f"costs {printed[0]:,.0f} for 4 classes and {printed[1]:,.0f} for 64; with 2^k nodes "
+        f"{told[0]:,.0f} and {told[1]:,.0f}, which is the N log2 C of Table 1. The printed formula "
+        f"does not give Table 1; it is taken for a misprint.",
+        False,
+    )
+    by_name = {outcome.name: outcome.problem for outcome in outcomes}
+    yield from _class_sizes(by_name)
+    split = [name for name, problem in by_name.items() if problem.has_split]
+    whole = [name for name in by_name if name not in split]
+    if split and whole:
+        yield Claim(
+            "Section 5, protocol",
+            f"Section 5, protocol: the text cross-validates Landsat, Optical and Pen-based digits, "
+            f"and repeats fits on the test parts of the others; Table 2 has it the other way "
+            f"round, and so have the files: there are test parts of {', '.join(split)}, none of "
+            f"{', '.join(whole)}. The sentence does not hold; Table 2 is followed.",
+            False,
+        )
+    for key, learner in LEARNERS.items():
+        having = [outcome for outcome in outcomes if key in outcome.curves]
+        if having:
+            yield _comparable(having, key, learner.words)
+            yield from _steady(having, key, learner.words)
+
+
+_SIZES = {"yeast_uci": ("smallest", 5, 1484), "page_blocks": ("largest", 4913, 5473)}
+
+
+def _class_sizes(problems: dict[str, Problem]) -> Iterator[Claim]:
+    for name, (which, printed, n_rows) in _SIZES.items():
+        if name not in problems:
+            continue
+        counts = np.unique(np.asarray(problems[name].y_train), return_counts=True)[1]
+        found = int(counts.min() if which == "smallest" else counts.max()), int(counts.sum())
+        holds = found == (printed, n_rows)
+        words = (
+            f"Section 5, class sizes: the {which} class of {name} has {found[0]:,} of "
+            f"{found[1]:,} rows, in the paper {printed:,} of {n_rows:,}: it {_verdict(holds)}."
+        )
+        yield Claim("Section 5, class sizes", words, holds)
+
+
+def _comparable(outcomes: Sequence[Outcome], key: str, setting: str) -> Claim:
+    sets = []
+    for outcome in outcomes:
+        bhc, mh = (outcome.curves[key][name].last("test") for name in ("BHC", "MH"))
+        words = f"{100 * bhc:.2f}%, MH {100 * mh:.2f}%"
+        sets.append((outcome.name, words, bhc <= mh + outcome.standard_error(mh)))
+    what = "BHC generalizes better than MH or as well, to a standard error"
+    return _counted("Abstract", what, setting, sets)
+
+
+def _steady(outcomes: Sequence[Outcome], key: str, setting: str) -> Iterator[Claim]:
+    """MH, ECC and BHC do not suffer from unbalanced classes as MI does."""
+    for outcome in outcomes:
+        if outcome.name not in _SIZES:
+            continue
+        sets = []
+        for name in ("MH", "ECC", "BHC"):
+            mean = outcome.curves[key][name].mean("test")
+            least, last = float(mean.min()), float(mean[-1])
+            words = f"{100 * least:.2f}% at least, {100 * last:.2f}% at last"
+            sets.append((name, words, last <= least + outcome.standard_error(least)))
+        what = f"test errors of MH, ECC and BHC do not rise on {outcome.name}"
+        yield _counted("Section 5, unbalanced", what, setting, sets, "methods")
+
+
+def _counted(
+    where: str,
+    what: str,
+    setting: str,
+    sets: Sequence[tuple[str, str, bool]],
+    of: str = "sets",
+) -> Claim:
+    """Sum up a claim that is made of all sets."""
+    n_held = sum(held for *_, held in sets)
+    told = "; ".join(f"{name} {words}{'' if held else ' (not so)'}" for name, words, held in sets)
+    holds = n_held == len(sets)
+    words = (
+        f"{where}, {setting}: that {what} is so on {n_held} of {len(sets)} {of} and "
+        f"{_verdict(holds)} ({told})."
+    )
+    return Claim(f"{where}, {setting}", words, holds)
+
+
+def _verdict(holds: bool) -> str:
+    return "holds" if holds else "does not hold"
