@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -11,9 +12,13 @@ from threadpoolctl import threadpool_limits
 
 from palmette.compare import ResultStore, measure
 
-__all__ = ["Cells"]
+__all__ = ["Cells", "OutOfTime"]
 
 Results = dict[str, Any]
+
+
+class OutOfTime(Exception):
+    """The time is up, and the results of a cell are not in the store."""
 
 
 class Cells:
@@ -26,6 +31,8 @@ class Cells:
         Values that all results depend on, such as library versions.
     watch : callable, optional
         Called with (data set, method) before a cell is computed.
+    minutes : float, optional
+        After this time only stored results are given; `OutOfTime` is raised for others.
 
     Examples
     --------
@@ -40,9 +47,11 @@ class Cells:
         store: ResultStore | None,
         made_with: dict[str, Any],
         watch: Callable[[str, str], None] | None = None,
+        minutes: float | None = None,
     ) -> None:
         self._store = ResultStore() if store is None else store
         self._made_with, self._watch = made_with, watch
+        self._until = None if minutes is None else time.monotonic() + 60 * minutes
         self._noted: dict[tuple[str, str], list[str]] = {}
 
     @property
@@ -69,6 +78,8 @@ class Cells:
         cell = {**cell, "made_with": self._made_with}
         found = self._store.get(cell)
         if found is None:
+            if self._until is not None and time.monotonic() >= self._until:
+                raise OutOfTime
             changes = self._store.changes(cell)
             if changes:
                 words = f"computed again, as these have changed: {', '.join(changes)}"

@@ -37,6 +37,8 @@ class Published:
         Data sets of the short run, which takes less than two minutes; empty if there is none.
     has_splits : bool
         Whether the paper uses random splits.
+    has_limit : bool
+        Whether results may be of some fits only, those that were finished in time.
     more : tuple of str
         Data sets that are not in the paper and are used only if they are named.
     """
@@ -48,6 +50,7 @@ class Published:
     make: Callable[..., PublishedResult]
     quick: tuple[str, ...] = ()
     has_splits: bool = False
+    has_limit: bool = False
     more: tuple[str, ...] = ()
 
 
@@ -62,6 +65,7 @@ def run(
     watch: Watch | None = None,
     quick: bool = False,
     splits: int | None = None,
+    minutes: float | None = None,
 ) -> PublishedResult:
     """Reproduce the tables and figures of a paper.
 
@@ -85,6 +89,9 @@ def run(
         others.
     splits : int, optional
         Number of random splits, for papers that have them; by default that of the paper.
+    minutes : float, optional
+        No fit is begun after this time; the results are of those that are finished and of those in
+        the store. 0 fits nothing.
 
     Returns
     -------
@@ -96,14 +103,16 @@ def run(
     'Table I. The data sets'
     """
     paper = find_published(name)
-    options = _options(paper, quick, splits)
+    options = _options(paper, quick, splits, minutes)
     chosen = paper.quick if quick and data is None else _choose(paper, data)
     if rounds is not None and rounds < 1:
         raise PalmetteError(f"rounds={rounds!r}: expected a positive integer.")
     return paper.make(chosen, rounds, seed, n_jobs, store, watch, **options)
 
 
-def _options(paper: Published, quick: bool, splits: int | None) -> dict[str, Any]:
+def _options(
+    paper: Published, quick: bool, splits: int | None, minutes: float | None
+) -> dict[str, Any]:
     """Return the options that only some papers have, if they are given."""
     if quick and not paper.quick:
         raise PalmetteError(
@@ -114,8 +123,13 @@ def _options(paper: Published, quick: bool, splits: int | None) -> dict[str, Any
         raise PalmetteError(f"splits={splits!r} was given, but {paper.name} has no random splits.")
     if splits is not None and splits < 1:
         raise PalmetteError(f"splits={splits!r}: expected a positive integer.")
+    if minutes is not None and not paper.has_limit:
+        raise PalmetteError(
+            f"minutes={minutes!r} was given, but the tables of {paper.name} need all fits."
+        )
     found: dict[str, Any] = {"quick": True} if quick else {}
-    return found if splits is None else {**found, "splits": splits}
+    given = {"splits": splits, "minutes": minutes}
+    return found | {name: value for name, value in given.items() if value is not None}
 
 
 def _choose(paper: Published, data: Sequence[str] | None) -> tuple[str, ...]:
@@ -139,7 +153,7 @@ def list_published() -> list[Published]:
     Examples
     --------
     >>> [paper.name for paper in list_published()]
-    ['adaboost-bhc', 'h-ada-mh', 'hirr-fs', 'mf-tree', 'multipath', 'soshf']
+    ['adaboost-bhc', 'h-ada-mh', 'hirr-fs', 'mf-tree', 'multipath', 'soshf', 'soshf-parts']
     """
     return [_PAPERS[name] for name in sorted(_PAPERS)]
 
@@ -183,6 +197,12 @@ def _soshf(*args: object, **options: Any) -> PublishedResult:
     from papers.soshf.run import make
 
     return make(*args, **options)  # type: ignore[arg-type]
+
+
+def _soshf_parts(*args: object, **options: Any) -> PublishedResult:
+    from papers.soshf.parts import make_parts
+
+    return make_parts(*args, **options)  # type: ignore[arg-type]
 
 
 def _multipath(*args: object, **options: Any) -> PublishedResult:
@@ -285,6 +305,18 @@ _PAPERS = {
         _soshf,
         quick=("emotions", "medical"),
         has_splits=True,
+        has_limit=True,
         more=("bibtex", "delicious"),
+    ),
+    "soshf-parts": Published(
+        "soshf-parts",
+        "What the parts of structured Hellinger forests do: base forest, beta, penalty, batches",
+        "Z. A. Daniels, D. N. Metaxas (2017). Addressing imbalance in multi-label classification "
+        "using structured Hellinger forests. AAAI 2017.",
+        ("cal500", "emotions", "medical", "enron", "scene", "yeast"),
+        _soshf_parts,
+        quick=("emotions",),
+        has_splits=True,
+        has_limit=True,
     ),
 }

@@ -12,16 +12,19 @@ import numpy as np
 
 from palmette.compare import Problem, Split, fingerprint, measure
 from palmette.exceptions import PalmetteError
+from palmette.forest._oblique_trees import ObliqueTrees
 from palmette.metrics import compare_over_datasets, multilabel_auc_score, multilabel_f1_score
-from papers.cells import Cells
+from papers.cells import Cells, OutOfTime
 from papers.soshf.methods import Method, Options, SetFacts, describe, even_split, facts_of, folds_of
 
 __all__ = [
     "ALPHA",
     "Answer",
+    "Gain",
     "Outcome",
     "Ranking",
     "find_outcome",
+    "gain_of",
     "rank_methods",
     "rank_scores",
     "signed_rank_pvalue",
@@ -32,6 +35,7 @@ __all__ = [
 
 
 Results = dict[str, Any]
+_COUNTS = 0.01  # of the largest weight of a split
 
 
 def work(method: Method, split: Split, options: Options) -> Results:
@@ -50,7 +54,8 @@ def work(method: Method, split: Split, options: Options) -> Results:
         ``f_own``, macro-F by the rule that the paper uses with the method; ``f_tuned``, with
         thresholds of the best F on out-of-bag or cross-validated scores; ``auc``, macro-AUC;
         ``fit_s`` and ``predict_s``, CPU seconds, the former with the tuning; ``peak_mib``, memory
-        that fitting needed.
+        that fitting needed; of structured forests ``depth``, the mean depth of the leaves of rows,
+        and ``weights``, how many features a split has with a weight of at least 1% of its largest.
     """
     model = _with_thresholds(method, options)
     _warm(model, split)
@@ -67,6 +72,28 @@ def work(method: Method, split: Split, options: Options) -> Results:
         "fit_s": fitting.cpu_seconds,
         "predict_s": asking.cpu_seconds,
         "peak_mib": fitting.peak_mib,
+        **_shape_of(model),
+    }
+
+
+def _shape_of(model: Any) -> Results:
+    """Return the mean depth of the rows' leaves, and the features of a split that count."""
+    trees = getattr(model, "trees_", None)
+    if not isinstance(trees, ObliqueTrees):
+        return {}
+    parent, depth = trees.parent, np.zeros(trees.n_nodes, dtype=np.int64)
+    above = parent
+    while (above >= 0).any():
+        depth += above >= 0
+        above = np.where(above >= 0, parent[above], -1)
+    node = np.repeat(np.arange(trees.n_nodes), np.diff(trees.weight_starts))
+    sizes = np.abs(trees.weight_values)
+    largest = np.zeros(trees.n_nodes, dtype=sizes.dtype)
+    np.maximum.at(largest, node, sizes)
+    n_splits = max(1, int((~trees.is_leaf).sum()))
+    return {
+        "depth": float(np.average(depth, weights=trees.row_weight)),
+        "weights": float((sizes >= _COUNTS * largest[node]).sum() / n_splits),
     }
 
 
@@ -106,7 +133,7 @@ class Answer:
     ----------
     method : str
     splits : list of dicts
-        As `work` gives them.
+        As `work` gives them, with the number of the split as ``number``.
     """
 
     method: str
@@ -122,11 +149,56 @@ class Answer:
         return float(np.std(found, ddof=1)) if len(found) > 1 else None
 
     def _all(self, value: str) -> list[float]:
-        return [np.nan if split[value] is None else split[value] for split in self.splits]
+        found = [split.get(value) for split in self.splits]
+        return [np.nan if one is None else one for one in found]
+
+    def by_split(self, value: str) -> dict[int, float]:
+        """Return a value by the number of its split."""
+        numbers = [split.get("number", place) for place, split in enumerate(self.splits)]
+        return dict(zip(numbers, self._all(value), strict=True))
 
     def means(self) -> dict[str, float]:
         """All means, by value."""
         return {value: self.mean(value) for value in _VALUES}
+
+
+@dataclass(frozen=True)
+class Gain:
+    """The mean difference of two methods over the splits that both have.
+
+    Parameters
+    ----------
+    mean : float
+    error : float
+        Standard error of the mean; NaN of a single split.
+    n_splits : int
+    """
+
+    mean: float
+    error: float
+    n_splits: int
+
+    def __str__(self) -> str:
+        told = "" if np.isnan(self.error) else f" ± {self.error:.3f}"
+        return f"{self.mean:+.3f}{told} ({self.n_splits})"
+
+
+def gain_of(one: Answer, other: Answer, value: str) -> Gain | None:
+    """Compare two methods split by split; None if they have no split in common.
+
+    Examples
+    --------
+    >>> one, other = (Answer(m, [{"auc": a}, {"auc": b}]) for m, a, b in (("x", 0.5, 0.7),
+    ...                                                                ("y", 0.4, 0.5)))
+    >>> print(gain_of(one, other, "auc"))
+    +0.150 ± 0.050 (2)
+    """
+    ours, theirs = one.by_split(value), other.by_split(value)
+    found = np.array([ours[number] - theirs[number] for number in ours if number in theirs])
+    if not found.size:
+        return None
+    error = np.std(found, ddof=1) / np.sqrt(len(found)) if len(found) > 1 else np.nan
+    return Gain(float(found.mean()), float(error), len(found))
 
 
 @dataclass(frozen=True)
@@ -140,7 +212,7 @@ class Outcome:
     facts : SetFacts
     n_splits : int
     answers : dict of str to Answer
-        By method; only of those that came through on all splits.
+        By method; without those that failed. If the time was up, some have fewer splits.
     failures : dict of str to str
         Why a method did not, by method.
     """
@@ -190,7 +262,10 @@ def find_outcome(
             if method.key in failures:
                 continue
             try:
-                found[method.key].append(_result(method, split, options, data, cells))
+                result = _result(method, split, options, data, cells)
+                found[method.key].append({**result, "number": number})
+            except OutOfTime:  # results that are stored come nevertheless
+                continue
             except Exception as error:  # code of any estimator runs here
                 words = str(error).strip().partition("\n")[0]
                 failures[method.key] = f"{split.name}: {type(error).__name__}: {words}"

@@ -8,11 +8,12 @@ from palmette.compare import Problem, ResultStore, check_problem, environment
 from palmette.exceptions import PalmetteError
 from papers.cells import Cells
 from papers.result import PublishedResult
+from papers.soshf.claims import judge
 from papers.soshf.figures import draw_figures, figure_facts
 from papers.soshf.methods import METHODS, Method, read_set
 from papers.soshf.outcome import Outcome, find_outcome
 from papers.soshf.published import REFERENCE
-from papers.soshf.tables import all_tables, judge
+from papers.soshf.tables import all_tables
 
 __all__ = ["make", "reproduce"]
 
@@ -29,6 +30,7 @@ def make(
     *,
     quick: bool = False,
     splits: int | None = None,
+    minutes: float | None = None,
 ) -> PublishedResult:
     """Read the data sets of the data home and do everything; see `papers.run`."""
     if rounds is not None:
@@ -41,7 +43,9 @@ def make(
     problems = (read_set(name) for name in datasets)
     if splits is None:
         splits = 1 if quick else _SPLITS
-    return reproduce(problems, seed, n_jobs, store, watch, n_splits=splits, quick=quick)
+    return reproduce(
+        problems, seed, n_jobs, store, watch, n_splits=splits, quick=quick, minutes=minutes
+    )
 
 
 def reproduce(
@@ -53,6 +57,7 @@ def reproduce(
     *,
     n_splits: int = _SPLITS,
     quick: bool = False,
+    minutes: float | None = None,
     methods: Sequence[Method] | None = None,
 ) -> PublishedResult:
     """Score all methods on some problems.
@@ -67,6 +72,8 @@ def reproduce(
         Even splits of each.
     quick : bool
         Whether the slowest ensembles are smaller, and thresholds tuned with two folds.
+    minutes : float, optional
+        After this time only results that are stored are used.
     methods : sequence of Method, optional
         All by default.
 
@@ -75,7 +82,7 @@ def reproduce(
     PublishedResult
     """
     made_with = {**environment(), "n_jobs": 1 if n_jobs is None else n_jobs}
-    cells = Cells(store, made_with, watch)
+    cells = Cells(store, made_with, watch, minutes)
     chosen = list(METHODS.values()) if methods is None else list(methods)
     outcomes = [
         find_outcome(

@@ -40,6 +40,7 @@ def test_every_option_is_passed_on(palmette, called):
     result = palmette(
         *["bench", "h-ada-mh", "--data", "imclef07a, diatoms", "--rounds", "5", "--seed", "7"],
         *["--quick", "--splits", "2", "--jobs", "-1", "--resume", "r.jsonl", "--out", "folder"],
+        *["--minutes", "2.5"],
     )
     assert result.exit_code == 0, result.output
     assert calls == [
@@ -51,6 +52,7 @@ def test_every_option_is_passed_on(palmette, called):
                 "rounds": 5,
                 "quick": True,
                 "splits": 2,
+                "minutes": 2.5,
                 "seed": 7,
                 "n_jobs": -1,
                 "resume": Path("r.jsonl"),

@@ -8,10 +8,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from papers.soshf.claims import judge
 from papers.soshf.figures import draw_figures, figure_facts
-from papers.soshf.outcome import rank_methods, rank_scores, signed_rank_pvalue
-from papers.soshf.published import COLUMNS, EARLIER, PAPER_SETS
-from papers.soshf.tables import all_tables, judge
+from papers.soshf.outcome import (
+    Answer,
+    gain_of,
+    rank_methods,
+    rank_scores,
+    signed_rank_pvalue,
+)
+from papers.soshf.published import COLUMNS, EARLIER, PAPER_AUC, PAPER_F, PAPER_SETS
+from papers.soshf.tables import all_tables
 
 SEVEN = tuple(EARLIER)
 
@@ -25,7 +32,53 @@ def test_the_printed_ranks_follow_from_the_printed_scores():
     assert found == {
         "Table 2, macro-F as printed": True,
         "Table 2, macro-AUC as printed": True,
+        "Text, counts as printed": True,
     }
+
+
+def test_every_method_is_judged_against_print(outcome_of):
+    place = COLUMNS.index("yeast")
+    printed = (PAPER_F["cocoa"][place], 0.1, PAPER_AUC["cocoa"][place])
+    off = (printed[0] + 0.05, 0.1, printed[2])
+    claims = {c.where: c for c in judge([outcome_of("yeast", cocoa=printed, sf=off, n_splits=1)])}
+    assert claims["Against print, cocoa"].holds
+    assert "yeast 0.479/0.717 (printed 0.479/0.717)" in claims["Against print, cocoa"].words
+    assert not claims["Against print, sf"].holds
+    assert "Against print, ecc" not in claims
+
+
+def test_parts_are_compared_split_by_split(outcome_of):
+    scores = {"sf_h": 0.6, "sf_h_cs": 0.58, "sf": 0.65, "sf_lr": 0.62, "sf_lr_cs": 0.61}
+    found = {c.where: c for c in judge([outcome_of("emotions", **scores)])}
+    one = found["Ablation, clusters by rarity, Hellinger"]
+    assert not one.holds
+    assert "sf-h-cs less sf-h in macro-AUC: emotions -0.020 ± 0.000 (2)" in one.words
+    assert not found["Text, clusters by rarity rarely harm"].holds
+    assert found["Text, logistic splits are mixed"].holds
+    medical = {c.where: c.holds for c in judge([outcome_of("medical", **scores)])}
+    assert not medical["Text, logistic splits"]
+
+
+def test_splits_that_only_one_method_has_are_not_compared(outcome_of):
+    answers = outcome_of("emotions", n_splits=3, sf=0.5, sf_h=0.6).answers
+    short = Answer("sf", [{**answers["sf"].splits[2], "number": 2}])
+    gain = gain_of(answers["sf-h"], short, "auc")
+    assert (gain.mean, gain.n_splits) == (pytest.approx(0.1), 1)
+    assert str(gain) == "+0.100 (1)"
+    assert gain_of(short, Answer("x", [{"auc": 1.0, "number": 5}]), "auc") is None
+
+
+def test_seconds_and_scores_beside_others(outcome_of):
+    scores = {"sf_h_cs": 0.6, "cocoa": 0.61, "rf_cost": 0.7, "ecc": 0.5}
+    found = {c.where: c.holds for c in judge([outcome_of("emotions", **scores)])}
+    # a method takes as many seconds as its name is long
+    assert not found["Speed, emotions"]
+    assert found["Small sets, emotions"]
+    assert found["Text, competitive"]  # with COCOA, by macro-AUC: the last of four
+    assert "Text, significance" not in found
+    for ecc, holds in ((0.4, True), (0.85, False)):
+        seven = [outcome_of(name, sf_h_cs=0.9, sf_h=0.8, ecc=ecc, clr=0.3) for name in SEVEN]
+        assert {c.where: c.holds for c in judge(seven)}["Text, significance"] == holds
 
 
 def test_table_1_must_be_equal(outcome_of):
@@ -127,10 +180,10 @@ def test_tables_show_ours_beside_the_paper(outcome_of):
     texts = {title: table.to_markdown() for title, table in tables.items()}
     assert "| yeast | 2,417 | 103 | 13 | 0.32 |" in texts["Table 1. The data sets"]
     assert (
-        "| sf-h-cs | 0.800±.014 | 0.800±.014 | 0.524 | 0.800±.014 | 0.706 |"
+        "| sf-h-cs | 2 | 0.800±.014 | 0.800±.014 | 0.524 | 0.800±.014 | 0.706 |"
         in (texts["Table 2. yeast"])
     )
-    assert "| ours | 0.500 | 0.500 | – | 0.500 | – | 4.0 |" in texts["Table 2. bibtex"]
+    assert "| ours | 1 | 0.500 | 0.500 | – | 0.500 | – | 4.0 |" in texts["Table 2. bibtex"]
     assert "Means over 1 or 2 even splits." in texts["Table 2 at a glance: macro-AUC"]
     assert texts["Memory that fitting needs, MiB"].splitlines()[4].startswith("| sf | 3 | 3 |")
     assert texts["Memory that fitting needs, MiB"].splitlines()[-1].startswith("| ours | – | – |")

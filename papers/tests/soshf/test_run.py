@@ -32,10 +32,12 @@ def test_two_small_sets_from_end_to_end(problem, trees, failing, tmp_path):
     problems = [problem, replace(problem, name="emotions")]
     result = reproduce(problems, **options)
     assert len(seen) == 2 * 2 * 4
-    assert [claim.where for claim in result.claims][2:] == [
+    assert [claim.where for claim in result.claims][8:] == [
         "Seconds, toy",
         "Table 1, emotions",
         "Seconds, emotions",
+        "Against print, svm-cost",
+        "Against print, ml-knn",
         "Our default, macro-AUC",
         "Our default, macro-F",
         "Our default, macro-AUC",
@@ -55,10 +57,10 @@ def test_two_small_sets_from_end_to_end(problem, trees, failing, tmp_path):
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({}, {"n_splits": 8, "quick": False}),
-        ({"quick": True}, {"n_splits": 1, "quick": True}),
-        ({"splits": 3}, {"n_splits": 3, "quick": False}),
-        ({"quick": True, "splits": 2}, {"n_splits": 2, "quick": True}),
+        ({}, {"n_splits": 8, "quick": False, "minutes": None}),
+        ({"quick": True}, {"n_splits": 1, "quick": True, "minutes": None}),
+        ({"splits": 3, "minutes": 2.5}, {"n_splits": 3, "quick": False, "minutes": 2.5}),
+        ({"quick": True, "splits": 2}, {"n_splits": 2, "quick": True, "minutes": None}),
     ],
 )
 def test_options_reach_the_work(monkeypatch, options, expected):

@@ -36,6 +36,13 @@ def command(
     splits: Annotated[
         int | None, typer.Option(min=1, help="Number of random splits, for papers that use them.")
     ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Begin no fit after this time, and show what is finished.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     jobs: Annotated[
         int,
@@ -62,6 +69,7 @@ def command(
         rounds=rounds,
         quick=quick,
         splits=splits,
+        minutes=minutes,
         seed=seed,
         n_jobs=jobs,
         resume=resume,
@@ -77,6 +85,7 @@ def run_bench(
     rounds: int | None = None,
     quick: bool = False,
     splits: int | None = None,
+    minutes: float | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     resume: Path | None = None,
@@ -91,7 +100,8 @@ def run_bench(
     if name is None:
         raise PalmetteError("name a paper, such as h-ada-mh: `palmette bench --list` has them all.")
     _check(name, n_jobs, out)
-    chosen = {"rounds": rounds, "quick": quick, "splits": splits, "seed": seed, "n_jobs": n_jobs}
+    chosen = {"rounds": rounds, "quick": quick, "splits": splits, "minutes": minutes}
+    chosen |= {"seed": seed, "n_jobs": n_jobs}
     result = _run(name, data, chosen, resume)
     _print(result)
     if out is not None:
