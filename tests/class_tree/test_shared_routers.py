@@ -15,8 +15,10 @@ from sklearn.utils import get_tags
 
 import palmette
 from palmette import ClassTreeClassifier, Hierarchy
+from palmette._arrays import read_only
 from palmette.class_tree import RandomTree
 from palmette.class_tree import _chosen_router as chosen
+from palmette.class_tree._forest_router import grow_extra_tree
 from palmette.class_tree._search import class_scores
 from palmette.exceptions import PalmetteError
 from palmette.routing import (
@@ -125,7 +127,7 @@ def test_left_out_scores_are_those_of_regressions_without_the_row():
     others = np.arange(40) != 7
     F, W = features[others], weights[others]
     gram = (F.T * W) @ F + 1e-3 * weights.sum() * np.eye(F.shape[1])
-    coef = np.linalg.solve(gram, (F.T * W) @ data.targets(others))
+    coef = np.linalg.solve(gram, (F.T * W) @ (np.eye(10)[codes[others]] - data.shares))
     np.testing.assert_allclose(scores[7], features[7] @ coef + data.shares, atol=1e-9)
 
 
@@ -161,6 +163,99 @@ def test_a_forest_gives_the_votes_of_scikit_learns_trees():
     trees = [ExtraTreeClassifier(random_state=int(seed)).fit(X, Y) for seed in seeds]
     votes = np.mean([tree.predict_proba(Z) for tree in trees], axis=0)
     np.testing.assert_allclose(model.proba(Z), votes, atol=1e-12)
+
+
+def draws_of(seed):
+    """Return a function that draws as kernels do: splitmix64, the upper half of its words."""
+    state = seed
+
+    def draw(bound):
+        nonlocal state
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        word = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        word = (word ^ (word >> 27)) * 0x94D049BB133111EB % 2**64
+        return ((word ^ (word >> 31)) >> 32) % bound
+
+    return draw
+
+
+def impurity(codes, weights):
+    """Return the Gini impurity times the weight."""
+    return weights.sum() - np.square(np.bincount(codes, weights)).sum() / weights.sum()
+
+
+def literal_tree(rows, codes, weights, n_tried, order, draw):
+    """Return (feature, cut, left, right), or the shares of the classes in a leaf."""
+    best, n_left = (np.inf, -1, 0.0), len(order)
+    while len(set(codes)) > 1 and n_left and (best[1] < 0 or len(order) - n_left < n_tried):
+        place, n_left = draw(n_left), n_left - 1
+        order[place], order[n_left] = order[n_left], order[place]
+        values = rows[:, order[n_left]]
+        low, high = values.min(), values.max()
+        if high > low:
+            cut = float(low) + float(high - low) * draw(2**31 - 1) / 2**31
+            sides = values <= cut, values > cut
+            after = sum(impurity(codes[side], weights[side]) for side in sides)
+            if after < best[0] - 1e-9:
+                best = after, order[n_left], cut
+    _, feature, cut = best
+    if feature < 0:
+        shares = np.bincount(codes, weights) / weights.sum()
+        return {code: shares[code] for code in set(codes.tolist())}
+    sides = rows[:, feature] <= cut, rows[:, feature] > cut
+    below = [
+        literal_tree(rows[side], codes[side], weights[side], n_tried, order, draw) for side in sides
+    ]
+    return feature, cut, *below
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_trees_of_many_classes_are_those_of_a_literal_version(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 5, (60, 4)).astype(np.float32)  # with copies in several classes
+    codes = rng.integers(0, 9, 60).astype(np.int32)
+    weights = rng.integers(1, 4, 60).astype(np.float64)
+    given = (np.ascontiguousarray(rows.T), codes, weights)
+    state = np.array([seed], dtype=np.uint64)
+    grown = grow_extra_tree(*(read_only(array) for array in given), 9, 2, state)
+    features, cuts, left, right, labels, shares, counts = grown
+    first = np.concatenate([[0], np.cumsum(counts)])
+
+    def n_same(node, literal):
+        if isinstance(literal, dict):
+            here = slice(first[node], first[node + 1])
+            assert left[node] == right[node] == node
+            assert dict(zip(labels[here].tolist(), shares[here].tolist(), strict=True)) == literal
+            return 1
+        assert (features[node], cuts[node]) == literal[:2]
+        return 1 + n_same(left[node], literal[2]) + n_same(right[node], literal[3])
+
+    literal = literal_tree(rows, codes, weights, 2, list(range(4)), draws_of(seed))
+    assert n_same(0, literal) == len(features) > 30
+
+
+@pytest.mark.parametrize("max_features", ["sqrt", "log2", 0.3, None])
+def test_a_forest_of_many_classes_depends_on_its_rows_only(max_features):
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(60), 4)
+    means = rng.normal(size=(60, 8))
+    rows, asked = means[codes] + 0.3 * rng.normal(size=(240, 8)), means + 0.1
+    clf = ClassTreeClassifier(TREE, router=ForestRouter(10, max_features=max_features))
+
+    def proba(rows, codes, weights=None, **settings):
+        fitted = clone(clf).set_params(**settings).fit(rows, codes, weights)
+        fitted.routes_.models[0].check_arrays()
+        return fitted.predict_proba(asked)
+
+    expected = proba(rows, codes)
+    assert np.mean(expected.argmax(axis=1) == np.arange(60)) > 0.9
+    assert np.array_equal(proba(rows, codes, n_jobs=2), expected)
+    order = rng.permutation(240)
+    np.testing.assert_allclose(proba(rows[order], codes[order]), expected, atol=1e-12)
+    times = 1 + np.arange(240) % 3
+    copies = np.repeat(np.arange(240), times)
+    weighted, repeated = proba(rows, codes, times), proba(rows[copies], codes[copies])
+    np.testing.assert_allclose(weighted, repeated, atol=1e-12)
 
 
 def test_bad_parameters_raise_an_error():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import softmax
 
 from palmette._arrays import FloatArray, IntArray
@@ -37,16 +38,23 @@ def fit_inverse_temperature(proba: FloatArray, classes: IntArray, weights: Float
     """
     with np.errstate(divide="ignore"):
         logs = np.maximum(np.log(proba), _MIN_LOG)
-    own = logs[np.arange(len(logs)), classes]
+    logs -= logs.max(axis=1, keepdims=True)
+    own = weights @ logs[np.arange(len(logs)), classes]
+    powers = np.empty_like(logs)
+
+    def slope(log_inverse: float) -> float:
+        """Return that of the log likelihood, which decreases."""
+        np.multiply(logs, np.exp(log_inverse), out=powers)
+        np.exp(powers, out=powers)
+        expected = np.einsum("ij,ij->i", powers, logs) / powers.sum(axis=1)
+        return float(own - weights @ expected)
+
     low, high = np.log(0.1), np.log(10.0)
-    for _ in range(40):  # bisection: the slope of the log likelihood decreases
-        middle = 0.5 * (low + high)
-        expected = (softmax(np.exp(middle) * logs, axis=1) * logs).sum(axis=1)
-        if weights @ (own - expected) > 0:
-            low = middle
-        else:
-            high = middle
-    return float(np.exp(0.5 * (low + high)))
+    if slope(low) <= 0:
+        return 0.1
+    if slope(high) >= 0:
+        return 10.0
+    return float(np.exp(brentq(slope, low, high, xtol=1e-12)))
 
 
 def held_out_third(codes: IntArray, seed: int) -> NDArray[np.bool_]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import cho_factor, cho_solve, eigh, solve_triangular
 from scipy.special import softmax
 
 from palmette._arrays import FloatArray, IntArray, count_rows, row_chunks, take_rows
@@ -21,6 +21,8 @@ from palmette.persistence.checks import numbers, require
 _GAMMAS = (0.03125, 0.125, 0.5, 2.0, 8.0)  # tried by gamma="auto"
 _RIDGES = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)  # tried by ridge="auto"
 _CHOICE_ROWS, _CHOICE_LANDMARKS = 2_000, 500  # used to choose between these
+_CHOICE_CELLS = 10**6  # rows x classes: with more than 500 classes, fewer rows, at least
+_FEWEST_ROWS = 1_000
 _SMALLEST = 1e-10  # eigenvalues below this share of the largest are rounding errors
 _SHARPNESS = 8.0  # typical factor between regressions of indicators and log-odds
 _CELLS_AT_ONCE = 2**22  # of a kernel matrix
@@ -40,7 +42,8 @@ class KernelRouter(SharedRouter):
     gamma : "auto" or float
         The kernel is ``exp(-gamma * d2 / v)`` for rows of squared distance d2, with v the sum of
         the variances of all features. "auto" takes the best of 1/32, 1/8, 1/2, 2 and 8, together
-        with `ridge`, by leave-one-out accuracy on a sample of 2,000 rows with 500 landmarks.
+        with `ridge`, by leave-one-out accuracy on a sample of 2,000 rows (1,000 if there are 1,000
+        classes or more) with 500 landmarks.
     ridge : "auto" or float
         Penalty of the squared weights, per row. "auto" takes the best of 1e-7 to 1e-2.
 
@@ -71,7 +74,7 @@ class KernelRouter(SharedRouter):
         gammas = _GAMMAS if isinstance(self.gamma, str) else (float(self.gamma),)
         ridges = _RIDGES if isinstance(self.ridge, str) else (float(self.ridge),)
         rows = np.random.default_rng(problem.seed or 0).permutation(len(problem.codes))
-        rows = rows[:_CHOICE_ROWS]
+        rows = rows[: _n_choice_rows(problem.table.n_classes)]
         data = _RidgeData.of(problem, rows)
         marks = rows[: min(self.n_landmarks, _CHOICE_LANDMARKS)]
         found: dict[tuple[float, float], float] = {}
@@ -92,20 +95,23 @@ class KernelRouter(SharedRouter):
         features = _LandmarkMap.of(marks, router.gamma / whole.variance)
         n_kept = features.matrix.shape[1]
         gram, right = np.zeros((n_kept, n_kept)), np.zeros((n_kept, whole.n_classes))
+        some = np.sort(rows[: _n_choice_rows(whole.n_classes)])
+        of_some = np.empty((len(some), n_kept))
         for part in row_chunks(len(rows), len(marks), at_once=_CELLS_AT_ONCE):
             mapped = features(whole.X[part])
-            weighted = mapped * whole.weights[part, None]
-            gram += weighted.T @ mapped
-            right += weighted.T @ whole.targets(part)
-        factor = cho_factor(gram + router.ridge * whole.weights.sum() * np.eye(n_kept))
+            here = slice(*np.searchsorted(some, [part.start, part.stop]))
+            of_some[here] = mapped[some[here] - part.start]
+            right += whole.times_targets(mapped, part)
+            mapped *= np.sqrt(whole.weights[part, None])
+            gram += mapped.T @ mapped
+        factor = cho_factor(gram + router.ridge * whole.weights.sum() * np.eye(n_kept), lower=True)
         coef = cho_solve(factor, right)
         model = KernelModel(
             features.marks, features.gamma, features.matrix @ coef, whole.shares, sharpness=1.0
         )
-        some = np.sort(rows[:_CHOICE_ROWS])
-        mapped = features(whole.X[some])
-        own = whole.weights[some] * np.sum(mapped * cho_solve(factor, mapped.T).T, axis=1)
-        scores = _without_own(mapped @ coef, whole.targets(some), own) + whole.shares
+        solved = solve_triangular(factor[0], of_some.T, lower=True)
+        own = whole.weights[some] * np.square(solved).sum(axis=0)
+        scores = _without_own(of_some @ coef, whole.codes[some], whole.shares, own)
         proba = np.asarray(softmax(_SHARPNESS * scores, axis=1))
         model.sharpness = _SHARPNESS * fit_inverse_temperature(
             proba, whole.codes[some], whole.weights[some]
@@ -140,29 +146,61 @@ class _RidgeData:
         X = np.asarray(take_rows(problem.X, rows), dtype=np.float64)
         return cls(X, problem.codes[rows], weights, problem.table.n_classes)
 
-    def targets(self, rows: Any) -> FloatArray:
-        """Return centred indicators of the classes of some rows."""
-        codes = self.codes[rows]
-        indicators = np.tile(-self.shares, (len(codes), 1))
-        indicators[np.arange(len(codes)), codes] += 1.0
-        return indicators
+    def times_targets(self, features: FloatArray, rows: slice) -> FloatArray:
+        """Return the weighted sums of features times centred indicators of the classes.
+
+        Parameters
+        ----------
+        features : array of shape (n_rows, n_kept)
+        rows : slice
+
+        Returns
+        -------
+        array of shape (n_kept, n_classes)
+        """
+        codes, weights = self.codes[rows], self.weights[rows]
+        entries = weights, codes, np.arange(len(codes) + 1)
+        indicators = sparse.csr_array(entries, shape=(len(codes), self.n_classes))
+        return np.asarray((indicators.T @ features).T - np.outer(weights @ features, self.shares))
 
     def left_out(self, features: FloatArray, ridges: Sequence[float]) -> Any:
         """Yield every ridge with the scores of rows by regressions without them."""
-        targets = self.targets(slice(None))
         values, vectors = eigh((features.T * self.weights) @ features)
         turned = features @ vectors
-        right = (turned.T * self.weights) @ targets
+        right = self.times_targets(turned, slice(None))
+        squares = np.square(turned)
         for ridge in ridges:
             inverse = 1.0 / (np.maximum(values, 0.0) + ridge * self.weights.sum())
-            own = self.weights * (np.square(turned) @ inverse)
             fitted = turned @ (inverse[:, None] * right)
-            yield ridge, _without_own(fitted, targets, own) + self.shares
+            own = self.weights * (squares @ inverse)
+            yield ridge, _without_own(fitted, self.codes, self.shares, own)
 
 
-def _without_own(fitted: FloatArray, targets: FloatArray, own: FloatArray) -> FloatArray:
-    """Return the values that a linear smoother fits to rows if they are left out."""
-    return np.asarray(targets - (targets - fitted) / np.maximum(1.0 - own, 1e-6)[:, None])
+def _n_choice_rows(n_classes: int) -> int:
+    """Return the number of rows by which settings are chosen."""
+    return min(_CHOICE_ROWS, max(_FEWEST_ROWS, _CHOICE_CELLS // n_classes))
+
+
+def _without_own(
+    fitted: FloatArray, codes: IntArray, shares: FloatArray, own: FloatArray
+) -> FloatArray:
+    """Return the scores of rows by a linear smoother of class indicators that leaves them out.
+
+    A smoother that gives a row's own target t the weight `own` and fits f to it would fit
+    t - (t - f) / (1 - own) without it. Targets are indicators less the shares of the classes.
+
+    Parameters
+    ----------
+    fitted : array of shape (n_rows, n_classes), overwritten
+    codes : int array of shape (n_rows,)
+    shares : array of shape (n_classes,)
+    own : array of shape (n_rows,)
+    """
+    rest = np.maximum(1.0 - own, 1e-6)
+    fitted += shares
+    fitted /= rest[:, None]
+    fitted[np.arange(len(codes)), codes] += 1.0 - 1.0 / rest
+    return fitted
 
 
 def _gaussian(X: FloatArray, marks: FloatArray, gamma: float) -> FloatArray:

@@ -146,12 +146,19 @@ def _texts() -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 def _large() -> Iterator[tuple[str, Callable[[], None]]]:
-    """Give models that have other kernels for many rows."""
+    """Give models that have other kernels for many rows, or for many classes."""
 
     import numpy as np
 
     import palmette as pm
+    from palmette.routing import ForestRouter
     from palmette.weak import SharedTree
+
+    def fit_classes() -> None:
+        X, y = np.random.default_rng(0).normal(size=(120, 3)), np.arange(120) % 60
+        pm.ClassTreeClassifier(router=ForestRouter(2)).fit(X, y).predict(X)
+
+    yield "ClassTreeClassifier of many classes", fit_classes
 
     def fit(model: Any, n_labels: int) -> Callable[[], None]:
         def fit_many() -> None:
