@@ -33,6 +33,7 @@ TAUS = (0, 3, 4, 5, 6)  # 3 to 6 as in the paper
 RHOS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8)  # beside the usual .7; the paper tries .5 to .8
 BRANCHINGS = (3, 4, 5)  # beside 2
 BEAM = 5
+PAIRS = 5  # pairs of classes that DRHL starts from, as published: those that are confused least
 _STEPS = 100  # of liblinear: most classes of Diatoms do not settle within twice as many
 _GREEDY = {"decoding": "greedy"}
 _BEAM = {"decoding": "beam", "beam_width": BEAM}
@@ -90,9 +91,12 @@ def methods() -> list[Method]:
         _routed("MF-Tree, binary", _mf_tree),
         Method("DAGSVM", None, _dag_svm),
         _routed("DRHL", _relaxed),
+        _routed("DRHL, published starts", _changed(_relaxed, starts="pairs", n_starts=PAIRS)),
         _routed("CMTL", _label_embedding),
         _routed("RNMF", _nmf),
+        Method("RNMF as published", None, _rows_by("nmf", 2)),
         _routed("RDM", _dependence),
+        Method("RDM as published", None, _rows_by("dependence", 2)),
         Method("one-vs-rest", _star, _follow, {"": _GREEDY}),
         Method("one-vs-rest, scikit-learn", None, _linear_svc),
     ]
@@ -104,6 +108,11 @@ def variants() -> list[Method]:
         *(_routed(f"DRHL, rho={rho}", _changed(_relaxed, rho=rho)) for rho in RHOS),
         *(_routed(f"RNMF, p={p}", _changed(_nmf, branching=p)) for p in BRANCHINGS),
         *(_routed(f"RDM, p={p}", _changed(_dependence, branching=p)) for p in BRANCHINGS),
+        *(
+            Method(f"{name} as published, p={p}", None, _rows_by(kind, p))
+            for name, kind in (("RNMF", "nmf"), ("RDM", "dependence"))
+            for p in BRANCHINGS
+        ),
     ]
 
 
@@ -206,6 +215,17 @@ def _mf_one_hot(tree: Hierarchy | None, options: Options) -> Any:
     from palmette.routing import SpectralRouter
 
     return _mf_published(tree, options).set_params(router=SpectralRouter(one_hot=True))
+
+
+def _rows_by(kind: str, branching: int) -> Callable[[Hierarchy | None, Options], Any]:
+    """Divide rows instead of classes, as published; leaves have one-class classifiers."""
+
+    def make(tree: Hierarchy | None, options: Options) -> Any:
+        from papers.mf_tree.row_trees import RowTreeClassifier
+
+        return RowTreeClassifier(kind, branching, random_state=options.seed)  # type: ignore[arg-type]
+
+    return make
 
 
 def _mf_default(tree: Hierarchy | None, options: Options) -> Any:

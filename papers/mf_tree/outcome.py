@@ -87,6 +87,8 @@ def _edges(tree: Hierarchy) -> list[list[str]]:
 
 def _depth(classifier: Any, tree: Hierarchy | None) -> int:
     """Most decisions for a row: the depth of the tree or of the decision DAG, 1 without either."""
+    if hasattr(classifier, "depth_"):
+        return int(classifier.depth_)
     if tree is not None:
         return int(tree.max_depth)
     return len(classifier.classes_) - 1 if hasattr(classifier, "options_") else 1
@@ -154,6 +156,8 @@ def count_dot_products(classifier: Any, X: Any) -> float:
     -------
     float
     """
+    if hasattr(classifier, "count_products"):
+        return float(classifier.count_products(X))
     if not hasattr(classifier, "routes_"):
         return float(len(classifier.classes_))
     routes = classifier.routes_

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from palmette.base._grow import grow_class_tree
-from palmette.class_tree._relaxed import colour_classes
+from palmette.class_tree._relaxed import RelaxedTree, _least_confused, colour_classes
 from palmette.exceptions import PalmetteError
 from palmette.partition import ClassProblem, RelaxedPartition
 
@@ -195,3 +195,24 @@ def test_copies_are_spread_over_the_levels():
 def test_bad_parameters(parameters, message):
     with pytest.raises(PalmetteError, match=message):
         RelaxedPartition(**parameters).begin(lines())
+
+
+class TestPairs:
+    """The starts of the paper: pairs of classes that are hardly confused."""
+
+    def test_the_least_confused_pairs_come_first(self):
+        confusion = np.array([[0.0, 0.3, 0.1], [0.3, 0.0, 0.2], [0.1, 0.2, 0.0]])
+        found = [each.tolist() for each in _least_confused(confusion, 2)]
+        assert found == [[1, 0, -1], [0, 1, -1]]
+        assert len(_least_confused(confusion, 9)) == 3
+
+    def test_far_classes_are_parted(self):
+        rng = np.random.default_rng(0)
+        y = np.repeat(np.arange(4), 10)
+        X = np.array([0.0, 1.0, 8.0, 9.0])[y][:, None] + rng.normal(0, 0.3, (40, 1))
+        tree = RelaxedTree(starts="pairs", n_starts=3, max_copies=1, random_state=0).fit(X, y)
+        assert sorted(group.tolist() for group in tree.tree_.groups[1:3]) == [[0, 1], [2, 3]]
+
+    def test_other_starts_are_refused(self):
+        with pytest.raises(PalmetteError, match="'eigenvectors' or 'pairs'"):
+            RelaxedTree(starts="best").fit([[0.0], [1.0], [2.0]], [0, 1, 2])

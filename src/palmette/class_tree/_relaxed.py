@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from palmette.base._grow import ClassProblem, IntArray
+from palmette.class_tree._confusion import held_out_confusion
 from palmette.class_tree._eigenvectors import leading_eigenvectors
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.exceptions import PalmetteError
@@ -43,8 +44,11 @@ class RelaxedTree(ClassTreeLearner):
     estimator : classifier, optional
         A classifier of two classes with `decision_function`; `LinearSVC` by default.
     n_starts : int, default=2
-        Number of first colourings: the classes at either end of this many leading eigenvectors of
-        the class means, a quarter each. The cheapest result is taken.
+        Number of first colourings, of which the one with the cheapest result is taken.
+    starts : {"eigenvectors", "pairs"}, default="eigenvectors"
+        First colourings: the classes at either end of the leading eigenvectors of the class means,
+        a quarter each; or, as published, single pairs of classes, those that a linear classifier
+        confuses least in cross-validation.
     max_iter : int, default=5
         Maximum number of turns of colouring and classifying, for each start.
     leaf_size : int, default=1
@@ -93,6 +97,7 @@ class RelaxedTree(ClassTreeLearner):
         max_copies: float = 2.0,
         estimator: Any = None,
         n_starts: int = 2,
+        starts: Literal["eigenvectors", "pairs"] = "eigenvectors",
         max_iter: int = 5,
         leaf_size: int = 1,
         max_depth: int | None = None,
@@ -103,6 +108,7 @@ class RelaxedTree(ClassTreeLearner):
         self.max_copies = max_copies
         self.estimator = estimator
         self.n_starts = n_starts
+        self.starts = starts
         self.max_iter = max_iter
         self.leaf_size = leaf_size
         self.max_depth = max_depth
@@ -115,6 +121,8 @@ class RelaxedTree(ClassTreeLearner):
         _check_range("max_copies", self.max_copies, 1.0, np.inf)
         _check_range("n_starts", self.n_starts, 1, np.inf)
         _check_range("max_iter", self.max_iter, 1, np.inf)
+        if self.starts not in ("eigenvectors", "pairs"):
+            raise PalmetteError(f"starts={self.starts!r}: expected 'eigenvectors' or 'pairs'.")
         everything = np.arange(problem.n_classes, dtype=np.int32)
         spare = min((self.max_copies - 1.0) * problem.n_classes, 2.0**62)
         if sparse.issparse(problem.X):
@@ -123,7 +131,11 @@ class RelaxedTree(ClassTreeLearner):
             from sklearn.preprocessing import StandardScaler
 
             X = StandardScaler().fit_transform(problem.X, sample_weight=problem.weights)
-        return _Relaxation(problem, X, {everything.tobytes(): int(spare)})
+        confusion = None
+        if self.starts == "pairs" and problem.n_classes > 2:
+            rates = held_out_confusion(problem, soft=True)
+            confusion = rates + rates.T
+        return _Relaxation(problem, X, {everything.tobytes(): int(spare)}, confusion)
 
     def _split(self, state: _Relaxation, classes: IntArray, node: int) -> list[IntArray]:
         """Divide the classes of a node; see `Partition.split`."""
@@ -146,11 +158,17 @@ class RelaxedTree(ClassTreeLearner):
         here = _NodeRows.take(state, classes)
         limits = n_uncoloured, int(self.imbalance * len(classes))
         found = [
-            self._alternate(here, _extremes(scores), limits, relax_at, state.problem.seed)
-            for scores in _leading_scores(state.problem, classes, node, self.n_starts).T
+            self._alternate(here, start, limits, relax_at, state.problem.seed)
+            for start in self._first_colours(state, classes, node)
             for relax_at in ((0, 1) if n_uncoloured else (0,))
         ]
         return min(found, key=lambda each: each[0])[1]
+
+    def _first_colours(self, state: _Relaxation, classes: IntArray, node: int) -> list[Colours]:
+        if state.confusion is not None:
+            return _least_confused(state.confusion[np.ix_(classes, classes)], self.n_starts)
+        scores = _leading_scores(state.problem, classes, node, self.n_starts)
+        return [_extremes(each) for each in scores.T]
 
     def _alternate(
         self, here: _NodeRows, colours: Colours, limits: tuple[int, int], relax_at: int, seed: int
@@ -200,6 +218,7 @@ class _Relaxation:
     problem: ClassProblem
     X: Any
     spare: dict[bytes, int]
+    confusion: NDArray[np.float64] | None  # of every two classes, if pairs of them are starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,6 +313,28 @@ def _extremes(scores: NDArray[np.float64]) -> Colours:
     colours[order[:n_end]] = -1
     colours[order[-n_end:]] = 1
     return colours
+
+
+def _least_confused(confusion: NDArray[np.float64], n_starts: int) -> list[Colours]:
+    """Colour one class +1 and one -1: the pairs that are confused least, the first ones of equals.
+
+    Parameters
+    ----------
+    confusion : array of shape (n_classes, n_classes)
+        Symmetric.
+    n_starts : int
+
+    Returns
+    -------
+    list of int8 arrays of shape (n_classes,)
+    """
+    first, second = np.triu_indices(len(confusion), 1)
+    found = []
+    for pair in np.argsort(confusion[first, second], kind="stable")[:n_starts].tolist():
+        colours = np.zeros(len(confusion), dtype=np.int8)
+        colours[first[pair]], colours[second[pair]] = 1, -1
+        found.append(colours)
+    return found
 
 
 def _leading_scores(

@@ -1,0 +1,79 @@
+"""Trees of rows: groups against slow versions, leaves, and what a prediction takes."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from papers.mf_tree.outcome import count_dot_products
+from papers.mf_tree.row_trees import RowTreeClassifier, depend_most, factor_groups
+
+
+@pytest.fixture
+def clouds():
+    rng = np.random.default_rng(0)
+    y = np.repeat(list("abcd"), 12)
+    centres = np.array([[0.0, 0.0], [0.0, 3.0], [9.0, 0.0], [9.0, 3.0]])
+    return np.repeat(centres, 12, axis=0) + rng.normal(0, 0.4, (48, 2)), y
+
+
+def test_groups_have_the_largest_criterion():
+    """All divisions of eight rows are tried."""
+    X = np.random.default_rng(1).normal(size=(8, 2)) + np.repeat([[0.0], [4.0]], 4, axis=0)
+    centred = X - X.mean(axis=0)
+    kernel = centred @ centred.T
+
+    def criterion(groups):
+        member = np.eye(2)[list(groups)]
+        return np.trace(member.T @ kernel @ member)
+
+    best = max(criterion(groups) for groups in product(range(2), repeat=8))
+    for form in (np.asarray, sparse.csr_array):
+        assert criterion(depend_most(form(X), 2)) == pytest.approx(best)
+
+
+def test_components_are_groups():
+    X = np.array([[5.0, 0.1, 0.0], [4.0, 0.0, 0.1], [0.0, 3.0, 3.0], [0.1, 4.0, 4.0]])
+    for rows in (X, sparse.csr_array(X)):
+        groups = factor_groups(rows, 2)
+        assert groups[0] == groups[1] != groups[2] == groups[3]
+    assert len(factor_groups(X - 10.0, 2)) == 4  # negative values are moved
+
+
+@pytest.mark.parametrize("kind", ["nmf", "dependence"])
+def test_rows_are_divided_until_a_class_is_nearly_alone(clouds, kind):
+    X, y = clouds
+    tree = RowTreeClassifier(kind).fit(X, y)
+    assert np.mean(tree.predict(X) == y) > 0.9
+    assert tree.depth_ >= 2
+    waiting = [(tree.root_, np.arange(len(y)))]
+    n_leaves = 0
+    while waiting:
+        node, rows = waiting.pop()
+        if node.router is None:
+            n_leaves += 1
+            assert len(node.judges) in (0, len(node.codes))
+            continue
+        taken = node.router.predict(X[rows])
+        waiting += [(child, rows[taken == group]) for group, child in node.children.items()]
+    assert n_leaves == tree.n_leaves_
+
+
+def test_a_leaf_has_few_rows_of_other_classes(clouds):
+    X, y = clouds
+    y = y.copy()
+    y[:3] = "d"  # three rows of another class are left to the one-class classifiers
+    tree = RowTreeClassifier("dependence").fit(X, y)
+    strict = RowTreeClassifier("dependence", most_others=0).fit(X, y)
+    assert tree.n_leaves_ <= strict.n_leaves_
+
+
+def test_products_are_counted(clouds):
+    X, y = clouds
+    tree = RowTreeClassifier("dependence").fit(X, y)
+    assert count_dot_products(tree, X) == tree.count_products(X) >= 1
+    wide = RowTreeClassifier("nmf", 4).fit(X, y)
+    assert wide.count_products(X) >= 4
