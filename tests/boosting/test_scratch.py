@@ -104,7 +104,7 @@ def test_a_full_scratch_folder(place, monkeypatch):
 
 
 def test_a_scratch_folder_that_does_not_exist(tmp_path):
-    with pytest.raises(PalmetteError, match="no scratch folder can be made in"):
+    with pytest.raises(PalmetteError, match="cannot create a scratch folder in"):
         boosted(tmp_path / "none").fit(*make_data())
 
 

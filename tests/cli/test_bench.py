@@ -153,7 +153,7 @@ def test_an_interrupted_run_says_how_to_go_on(palmette, monkeypatch, tmp_path):
         (["p", "--data", "z"], "p has no data set 'z': expected some of x, y"),
         (["p", "--data", ","], "no data set is named"),
         (["p", "--quick"], "p has no quick look. Choose one or two of its data sets instead: x, y"),
-        (["p", "--splits", "2"], "splits=2 was given, but p has no random splits"),
+        (["p", "--splits", "2"], "--splits 2 was given, but p has no random splits"),
         (["p", "--jobs", "0"], "got --jobs 0"),
         (["p", "--out", "file"], "it is a file"),
         (["p", "--out", "no/where"], "there is no folder no"),

@@ -77,4 +77,4 @@ def test_a_card_is_markdown(palmette, files):
     model, table, _ = files
     result = palmette("card", model, table, "--out", "card.html")
     assert result.exit_code == 2
-    assert "expected a suffix in .md" in result.stderr
+    assert "expected one of the suffixes .md" in result.stderr

@@ -63,7 +63,7 @@ def test_picture(palmette, small, tmp_path):
 
 
 def test_bad_pictures(fails, small, tmp_path):
-    assert "expected a suffix in .svg" in fails("demo", "--svg", tmp_path / "demo.png")
+    assert "expected one of the suffixes .svg" in fails("demo", "--svg", tmp_path / "demo.png")
     assert "there is no folder" in fails("demo", "--svg", tmp_path / "no" / "demo.svg")
 
 

@@ -176,7 +176,10 @@ def test_standard_input(palmette, goods, monkeypatch):
     [
         (["none.csv", "--target", "kind"], "none.csv: the file does not exist"),
         (["goods.csv", "--target", "knd"], "there is no target column 'knd' (there is: title"),
-        (["goods.csv", "--target", "kind", "--out", "m.pkl"], "expected a suffix in .palmette"),
+        (
+            ["goods.csv", "--target", "kind", "--out", "m.pkl"],
+            "expected one of the suffixes .palmette",
+        ),
         (["goods.csv", "--target", "kind", "--out", "no/m.palmette"], "there is no folder no"),
         (["goods.csv", "--target", "kind", "--model", "bosting"], "there is no model 'bosting'"),
         (["goods.csv", "--target", "kind", "--text", "bag"], "expected tfidf or hashing"),
@@ -208,7 +211,7 @@ def test_a_scratch_folder_that_fails_leaves_nothing(palmette, goods, monkeypatch
     result = palmette("fit", "goods.csv", *words, *QUICK)
     assert result.exit_code == 2
     told = " ".join(result.stderr.split())
-    assert "rows, too many for the memory: a fit to all rows in memory needs about" in told
+    assert "rows, which do not fit in memory: a fit to all rows in memory needs about" in told
     assert "GiB in the scratch folder" in told
     assert re.search(rf"error: the scratch folder \S+ {fault}.*: nothing was fitted", told)
     assert [path.name for path in Path().iterdir()] == ["goods.csv"]

@@ -193,4 +193,4 @@ def test_checking_a_thesaurus(palmette, thesaurus):
 
 def test_unknown_languages_and_schemes(fails, thesaurus):
     assert "no label has it. The languages are" in fails("hierarchy", thesaurus, "--language", "sv")
-    assert "is no scheme of this file" in fails("hierarchy", thesaurus, "--scheme", "cars")
+    assert "is not a scheme of this file" in fails("hierarchy", thesaurus, "--scheme", "cars")

@@ -123,7 +123,7 @@ def test_a_dag_is_not_compared(palmette, table, monkeypatch):
         (["goods.csv", "--target", "kind", "--jobs", "0"], "got --jobs 0"),
         (
             ["goods.csv", "--target", "kind", "--out", "tree.xyz"],
-            "expected a suffix in .json, .nwk",
+            "expected one of the suffixes .json, .nwk",
         ),
         (
             ["goods.csv", "--target", "kind", "--compare", "no.txt"],

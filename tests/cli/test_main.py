@@ -18,6 +18,7 @@ from palmette.cli.main import (
     _write_all_characters,
     app,
     exit_on_error,
+    in_shell_terms,
     main,
 )
 from palmette.exceptions import PalmetteError
@@ -64,6 +65,30 @@ def test_readme_names_only_options_that_exist():
         command = parts.get(words[2], parts.get("show")) if parts else command
         known = {option for p in command.params for option in p.opts}
         assert {word for word in words if word.startswith("--")} <= known
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["--folds", "1"], "--folds 1: expected 2 or more"),
+        (["--class-weight", "x"], "--class-weight 'x': expected 'balanced' or 'none'"),
+        (["--memory", "-1"], "--memory -1.0: expected a positive number of GiB, or leave it out."),
+        (["--set", "a=1", "--model", "auto"], "pass --model (`palmette models`"),
+    ],
+)
+def test_errors_name_options_instead_of_python_parameters(palmette, tmp_path, words, shown):
+    table = tmp_path / "t.csv"
+    table.write_text("text,label\nred,a\nblue,b\n", encoding="utf-8")
+    first = ["--model", "flat-naive-bayes"] if "--model" not in words else []
+    result = palmette("fit", str(table), "--target", "label", *first, *words)
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert shown in " ".join(result.output.split())
+
+
+def test_lists_in_errors_are_repeated_options():
+    words = "load it with trusted=['a.B', 'c.D'], or method='trusted=1'."
+    found = in_shell_terms(words, {"trusted": "--trust"})
+    assert found == "load it with --trust a.B --trust c.D, or method='trusted=1'."
 
 
 def test_version(palmette):

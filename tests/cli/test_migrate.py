@@ -178,7 +178,7 @@ def test_predictions_reports_and_reasons_work(palmette, folder, tmp_path, model)
         (["--map", "map.csv"], "no output is given"),
         (["--dry-run"], "neither a map nor a table is given"),
         (["--map", "bad.csv", "--dry-run"], "line 2 has the old path 'Food > Fruits'"),
-        (["--map", "map.csv", "--out", "model.json"], "expected a suffix in .palmette"),
+        (["--map", "map.csv", "--out", "model.json"], "expected one of the suffixes .palmette"),
         (["--map", "absent.csv", "--dry-run"], "absent.csv"),
         (["--table", "test.csv", "--dry-run"], "there are no changes"),
         (["--map", "map.csv", "--table", "none.csv", "--dry-run"], "no row of the table has a"),

@@ -273,7 +273,7 @@ def test_bad_rows_are_written_and_counted(palmette, fails, folder):
     good = Path("new.csv").read_text().splitlines()
     Path("bad.csv").write_text("\n".join([*good[:3], "=1,x,y,z", *good[3:]]))
     assert "bad.csv:4: the row has 4 cells" in fails("predict", "model.palmette", "bad.csv")
-    assert "expected a suffix in .csv" in fails(
+    assert "expected one of the suffixes .csv" in fails(
         "predict", "model.palmette", "bad.csv", "--bad-rows", "out.txt"
     )
     words = ["--bad-rows", "out.csv", "--excel-safe", "--out", "p.csv"]
@@ -286,7 +286,7 @@ def test_bad_rows_are_written_and_counted(palmette, fails, folder):
 
 
 def test_numbers_may_be_given_for_all_columns_or_by_name(fails, folder):
-    assert "decimal=';'" in fails("predict", "model.palmette", "new.csv", "--decimal", ";")
+    assert "--decimal ';'" in fails("predict", "model.palmette", "new.csv", "--decimal", ";")
     words = ["--decimal", ",", "--decimal", "price=."]
     message = fails("predict", "model.palmette", "new.csv", *words)
     assert message.startswith("got --decimal ',' 'price=.': expected one for all columns, or NAME=")

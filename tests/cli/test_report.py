@@ -131,7 +131,9 @@ def test_columns_under_another_name(palmette, fails, model, table, tmp_path):
 
 
 def test_mistakes_show_before_any_work(fails, model, table, tmp_path):
-    assert "expected a suffix in .html" in fails("report", model, table, "--html", "report.pdf")
+    assert "expected one of the suffixes .html" in fails(
+        "report", model, table, "--html", "report.pdf"
+    )
     assert "there is no folder" in fails("report", model, table, "--md", tmp_path / "no" / "a.md")
     assert "expected a number between 0 and 1" in fails("report", model, table, "--precision", 95)
     fails("report", model, table, "--train", tmp_path / "none.csv")

@@ -30,8 +30,8 @@ def test_writable(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("x.txt", "expected a suffix in .json, .md"),
-        ("json", "expected a suffix in .json, .md"),
+        ("x.txt", "expected one of the suffixes .json, .md"),
+        ("json", "expected one of the suffixes .json, .md"),
         ("folder.md", "it is a folder"),
         ("nowhere/x.md", "there is no folder"),
     ],

@@ -154,7 +154,7 @@ JSON = {"content-type": "application/json"}
     [
         (b'{"text": "a"', "not JSON: Expecting ',' delimiter in line 1, column 13"),
         (b"", "not JSON: Expecting value"),
-        (b'{"text": NaN}', "the body has NaN, which JSON does not know. Write null"),
+        (b'{"text": NaN}', "the body has NaN, which is not JSON. Write null"),
         (b'{"limit": -Infinity}', "the body has -Infinity"),
         (b'{"text": "\xff"}', "byte 11 of the body is not UTF-8"),
         (b'{"limit": ' + b"1" * 4500 + b"}", "a number has thousands of digits"),

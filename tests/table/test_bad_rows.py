@@ -203,8 +203,8 @@ def test_repeated_rows_are_counted_and_kept_together():
     assert problem.n_duplicates == 7
     assert problem.groups.tolist() == [*range(80), *range(7)]
     assert told == [
-        "7 rows have the inputs of an earlier row: rows with equal inputs are never on both sides "
-        "of a split"
+        "7 rows repeat the inputs of an earlier row: rows with equal inputs are never on both "
+        "sides of a split"
     ]
     assert read_problem(goods, "kind").groups is None
 

@@ -122,7 +122,7 @@ def test_labels_that_the_thesaurus_lacks_are_left_out_of_rows(tmp_path):
     )
     assert problem.truth == [{CAT}, {DOG}]
     assert problem.n_bad == len(bad) == 1
-    expected = "1 labels that the hierarchy lacks, such as 'horse', are left out of rows that have"
+    expected = "1 labels that are not in the hierarchy, such as 'horse', are left out of rows"
     assert any(sentence.startswith(expected) for sentence in told)
 
 

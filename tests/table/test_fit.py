@@ -207,7 +207,7 @@ def test_fit_again_on_other_rows(goods):
     ("wrong", "words"),
     [
         ({"model": "boostin"}, "no model 'boostin'"),
-        ({"settings": {"C": 1}}, "settings need a named model"),
+        ({"settings": {"C": 1}}, "settings need a model chosen by name"),
         ({"folds": 1}, "folds=1"),
         ({"time": 0}, "time=0"),
         ({"coverage": 2}, "coverage=2"),

@@ -105,7 +105,7 @@ def test_memory_is_estimated_and_told(table, monkeypatch, known):
     found = read_or_sample(TableSource.of(table), "kind", 1.0, 0, tell=said.append)
     assert isinstance(found, LargeTable)
     assert said == [
-        "the table has 1,200 rows, too many for the memory: a fit to all rows in memory needs "
+        "the table has 1,200 rows, which do not fit in memory: a fit to all rows in memory needs "
         f"about 1.2 GiB, and 1.0 may be used. Models are compared on {len(found.rows):,} rows, and "
         "the best one reads its rows from disk if it can"
     ]
@@ -220,7 +220,7 @@ def test_the_model_is_that_of_all_rows_in_memory(table, model):
     assert found.summary_["rows_without_target"] == N_ROWS - len(frame)
     counts = frame["kind"].value_counts()
     assert found.summary_["class_rows"] == [counts["/".join(path)] for path in found.classes_]
-    assert "the table has 1,200 rows, too many for the memory" in said[0]
+    assert "the table has 1,200 rows, which do not fit in memory" in said[0]
     assert any("in the scratch folder" in sentence for sentence in said)
 
 
@@ -321,7 +321,7 @@ def test_the_scratch_folder_is_removed(table, tmp_path):
     place.mkdir()
     fitted(table, scratch=place)
     assert list(place.iterdir()) == []
-    with pytest.raises(PalmetteError, match="no scratch folder can be made in"):
+    with pytest.raises(PalmetteError, match="cannot create a scratch folder in"):
         fitted(table, scratch=tmp_path / "none")
 
 
@@ -359,5 +359,5 @@ def test_a_scratch_folder_that_vanishes_in_the_middle(table, tmp_path, monkeypat
 def test_a_table_that_changes_between_the_readings(table):
     large = read_or_sample(TableSource.of(table), "kind", TINY, 0)
     goods(700).to_csv(table, index=False)
-    with pytest.raises(ReadError, match=r"had 1,200 rows when it was read first"):
+    with pytest.raises(ReadError, match=r"had 1,200 rows when it was first read"):
         list(large.chunks(np.ones(N_ROWS, dtype=bool)))

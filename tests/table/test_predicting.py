@@ -207,7 +207,7 @@ def test_numbers_of_json_are_plain(tmp_path):
 
 def test_an_unknown_suffix(tmp_path):
     opened = open_writer(tmp_path / "a.doc")
-    with pytest.raises(PalmetteError, match=r"expected a suffix in \.csv"):
+    with pytest.raises(PalmetteError, match=r"expected one of the suffixes \.csv"):
         opened.__enter__()
 
 

@@ -182,7 +182,7 @@ def test_names_that_cannot_be_read(tmp_path):
     with pytest.raises(PalmetteError, match="delimiter=';;'"):
         TableSource.of("a.csv", delimiter=";;")
     (tmp_path / "d.csv").mkdir()
-    assert "this is a folder" in fails(tmp_path / "d.csv")
+    assert "the folder contains no" in fails(tmp_path / "d.csv")
 
 
 # ---------------------------------------------------------------------- folders
@@ -212,7 +212,7 @@ def test_several_files_are_parts_of_one_table(tmp_path):
     (tmp_path / "c.csv").write_text("x\n3\n")
     source = TableSource.of([str(tmp_path / "c.csv"), str(folder)])
     assert read_whole(source)["x"].tolist() == ["3", "1", "2"]
-    with pytest.raises(PalmetteError, match="the standard input, '-', is read alone"):
+    with pytest.raises(PalmetteError, match="standard input, '-', cannot be combined with files"):
         TableSource.of(["a.csv", "-"])
     with pytest.raises(ReadError, match=r"none\.csv: the file does not exist"):
         read_whole(TableSource.of([str(tmp_path / "c.csv"), str(tmp_path / "none.csv")]))
@@ -223,7 +223,7 @@ def test_a_folder_with_other_columns_or_without_tables(tmp_path):
     assert "b.csv: the files of the folder have different columns, such as 'y'" in fails(folder)
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert "this is a folder without any table" in fails(empty)
+    assert "the folder contains no table" in fails(empty)
 
 
 def test_bad_rows_of_a_folder_name_their_file(tmp_path):

@@ -192,7 +192,7 @@ def node_proba(estimator: Any, X: Any, hierarchy: Hierarchy) -> FloatArray:
     found = node_proba_of(estimator, hierarchy)
     if found is None:
         raise PalmetteError(
-            f"{type(estimator).__name__} has no probabilities. Fit a model that has, such as "
+            f"{type(estimator).__name__} has no probabilities. Fit one with probabilities, such as "
             "class-tree, or calibrate it."
         )
     return found(X)
@@ -247,8 +247,8 @@ class PathAnswers:
     def __init__(self, estimator: Any, hierarchy: Hierarchy) -> None:
         if not gives_node_proba(estimator):
             raise PalmetteError(
-                f"{type(estimator).__name__} has no probabilities. Fit a model that has, such as "
-                "class-tree, or calibrate it."
+                f"{type(estimator).__name__} has no probabilities. Fit one with probabilities, "
+                "such as class-tree, or calibrate it."
             )
         self.estimator, self.hierarchy = estimator, hierarchy
         self._inner = _over_nodes(estimator)

@@ -58,8 +58,8 @@ class Scratch:
         except OSError as error:
             where = tempfile.gettempdir() if parent is None else os.fspath(parent)
             raise PalmetteError(
-                f"no scratch folder can be made in {where} ({error.strerror}): pass another folder "
-                "as scratch."
+                f"cannot create a scratch folder in {where} ({error.strerror}): pass another "
+                "folder as scratch."
             ) from error
 
     def __enter__(self) -> Scratch:

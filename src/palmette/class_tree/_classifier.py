@@ -374,7 +374,7 @@ Router, or scikit-learn classifier
             n_classes = len(self.space_.classes)
             check_routes(self.routes_, self.options_, self.n_features_in_, n_classes)
             scale = getattr(self, "scale_", None)
-            require(scale is None or isinstance(scale, ColumnScale), "scale_ is no ColumnScale")
+            require(scale is None or isinstance(scale, ColumnScale), "scale_ is not a ColumnScale")
             if scale is not None:
                 width = len(getattr(scale, "scale_", ()))
                 require(width == self.n_features_in_, "scale_ has another number of features")

@@ -395,13 +395,13 @@ def votes_for_sets(models: list[Any], X: Any, k: int | None = None) -> sparse.cs
 def check_sets(model: Any) -> None:
     """Check the label tree of a classifier that was read from a file."""
     tree = model.label_tree_
-    require(isinstance(tree, LabelTree), "label_tree_ is no LabelTree")
+    require(isinstance(tree, LabelTree), "label_tree_ is not a LabelTree")
     fits = tree.routes.n_features == model.n_features_in_ or hasattr(model, "feature_map_")
     require(fits, "the routes have another number of features")
     require(model._answers.by_node, "a model of one path per row has a label tree")
     nodes = model._answers.nodes
     if tree.nodes is not None:
-        require(np.isin(tree.nodes, nodes), "a column of the label tree is no node of the model")
+        require(np.isin(tree.nodes, nodes), "a column of the label tree is not a node of the model")
     else:
         fits = tree.n_columns == len(nodes)
         require(fits, "the label tree has another number of nodes than the model")

@@ -56,7 +56,9 @@ def require_writable(path: Path, suffixes: Sequence[str]) -> None:
         Suffixes of the known formats, such as ".json".
     """
     if path.suffix.lower() not in suffixes:
-        raise PalmetteError(f"cannot write {path}: expected a suffix in {', '.join(suffixes)}.")
+        raise PalmetteError(
+            f"cannot write {path}: expected one of the suffixes {', '.join(suffixes)}."
+        )
     try:
         write_target(path)
     except OSError as error:

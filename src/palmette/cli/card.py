@@ -28,8 +28,10 @@ __all__ = ["card"]
 def card(
     model: ModelFile,
     table: TableFile,
-    out: Annotated[Path, typer.Option(help="File of the card: .md.")] = Path("README.md"),
-    title: Annotated[str | None, typer.Option(help="Title; by default the model's file.")] = None,
+    out: Annotated[Path, typer.Option(help="Model card to write: .md.")] = Path("README.md"),
+    title: Annotated[
+        str | None, typer.Option(help="Title; by default the name of the model file.")
+    ] = None,
     description: Annotated[
         str | None, typer.Option(help="What the model is for; by default its scores in words.")
     ] = None,
@@ -39,7 +41,12 @@ def card(
     language: Annotated[str | None, typer.Option(help="Language of the texts, such as en.")] = None,
     renamed: ColumnNames = None,
     n_bootstrap: Annotated[
-        int, typer.Option("--bootstrap", min=0, help="Resamples for the intervals; 0 for none.")
+        int,
+        typer.Option(
+            "--bootstrap",
+            min=0,
+            help="Number of bootstrap samples for the intervals; 0 means no intervals.",
+        ),
     ] = 500,
     seed: Seed = 0,
     format: Format = None,

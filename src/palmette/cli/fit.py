@@ -65,7 +65,10 @@ def fit(
         ),
     ] = "auto",
     time: Annotated[
-        float, typer.Option(help="Time limit in seconds for the whole command; 0 means no limit.")
+        float,
+        typer.Option(
+            min=0.0, help="Time limit in seconds for the whole command; 0 means no limit."
+        ),
     ] = 60.0,
     settings: Settings = None,
     separator: Separator = None,
@@ -85,7 +88,8 @@ def fit(
         str, typer.Option(help="Features of text columns: tfidf or hashing.")
     ] = "tfidf",
     folds: Annotated[
-        int, typer.Option(help="Number of cross-validation folds; 0 means no cross-validation.")
+        int,
+        typer.Option(min=0, help="Number of cross-validation folds; 0 means no cross-validation."),
     ] = 3,
     calibrate: Annotated[
         str | None,
@@ -93,7 +97,11 @@ def fit(
     ] = None,
     coverage: Annotated[
         float | None,
-        typer.Option(help="Also predict sets that contain the true label with this probability."),
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Also predict sets that contain the true label with this probability.",
+        ),
     ] = None,
     search: Annotated[
         bool,

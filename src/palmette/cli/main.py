@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import IntEnum
 from pathlib import Path
@@ -58,13 +59,17 @@ class Terminated(SystemExit):
 
 
 @contextmanager
-def exit_on_error(debug: bool = False) -> Iterator[None]:
+def exit_on_error(
+    debug: bool = False, options: Callable[[], Mapping[str, str]] = dict
+) -> Iterator[None]:
     """Turn errors into one message and an exit code.
 
     Parameters
     ----------
     debug : bool
         Whether errors are raised with their traceback instead.
+    options : callable
+        Returns the options of the command by their names in Python; messages name the options.
     """
     try:
         yield
@@ -80,12 +85,12 @@ def exit_on_error(debug: bool = False) -> Iterator[None]:
     except Exception as error:
         if debug:
             raise
-        _explain(error)
+        _explain(error, options())
 
 
-def _explain(error: Exception) -> NoReturn:
+def _explain(error: Exception, options: Mapping[str, str]) -> NoReturn:
     if isinstance(error, PalmetteError):
-        _stop(f"error: {error}", ExitCode.BAD_INPUT)
+        _stop(f"error: {in_shell_terms(str(error), options)}", ExitCode.BAD_INPUT)
     if isinstance(error, BrokenPipeError):
         _exit_silently()
     if isinstance(error, OSError):
@@ -105,6 +110,31 @@ def _explain(error: Exception) -> NoReturn:
         "command with --debug to see where it happened.",
         ExitCode.FAILED,
     )
+
+
+def in_shell_terms(message: str, options: Mapping[str, str]) -> str:
+    """Replace the names of Python parameters in a message by options of the command.
+
+    Only the first line is changed: further lines quote a file.
+
+    Examples
+    --------
+    >>> in_shell_terms("folds=1: expected 2 or more.", {"folds": "--folds"})
+    '--folds 1: expected 2 or more.'
+    """
+    if not options:
+        return message
+    line, end, rest = message.partition("\n")
+    names = "|".join(map(re.escape, options))
+
+    def written(found: re.Match[str]) -> str:
+        option = options[found[1]]
+        if found[2]:  # a list of strings: the option is repeated
+            return " ".join(f"{option} {word}" for word in re.findall(r"'([^']*)'", found[2]))
+        return f"{option} " if found[3] else option
+
+    line = re.sub(rf"(?<![\w.'\"(-])({names})=(\[[^\]]*\])?(?=([^\s,.;:)]?))", written, line)
+    return line.replace(", or None.", ", or leave it out.") + end + rest
 
 
 def _exit_silently() -> NoReturn:
@@ -145,11 +175,16 @@ class _Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
-        with exit_on_error(debug=ctx.params["debug"]):
+        with exit_on_error(ctx.params["debug"], lambda: self._options(ctx.invoked_subcommand)):
             file = Path("palmette.toml")
             if file.is_file():
                 ctx.default_map = _read_options(file, self)
             return super().invoke(ctx)
+
+    def _options(self, name: str | None) -> dict[str, str]:
+        """Return the options of a command by their names in Python."""
+        params = getattr(self.commands.get(name or ""), "params", [])
+        return {each.name: each.opts[0] for each in params if each.opts[0].startswith("--")}
 
 
 _NEVER_FROM_FILES = ("trust",)  # a folder must not decide which code a model may run

@@ -50,7 +50,7 @@ def predict(
         Path | None,
         typer.Option(
             help="File to write: .csv, .tsv, .jsonl or .parquet, or .h5ad for an AnnData file, "
-            "whose .obs gets the answers. By default CSV is written to standard output."
+            "to whose .obs the predictions are added. By default CSV is written to standard output."
         ),
     ] = None,
     top: Annotated[
@@ -68,9 +68,7 @@ def predict(
     rename: ColumnNames = None,
     chunk_rows: Annotated[
         int,
-        typer.Option(
-            min=1, help="Number of rows per chunk, of which each job holds one in memory."
-        ),
+        typer.Option(min=1, help="Number of rows per chunk; each job keeps one chunk in memory."),
     ] = 20_000,
     n_jobs: JobsOrAuto = None,
     workers: Workers = None,

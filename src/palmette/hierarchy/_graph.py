@@ -493,7 +493,9 @@ def edges_of_parent_array(
         )
     node_names = list(range(len(array))) if names is None else list(_iterate(names, "names"))
     if len(node_names) != len(array):
-        raise HierarchyError(f"got {len(node_names)} names for {len(array)} parents: give as many.")
+        raise HierarchyError(
+            f"got {len(node_names)} names for {len(array)} parents: expected as many names."
+        )
     array = array.astype(np.int64)
     orphans = np.flatnonzero((array < -1) | (array >= len(array)))
     if orphans.size:

@@ -142,7 +142,7 @@ class GlobalNaiveBayesClassifier(HierarchicalClassifier):
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
         if not hasattr(self, "bayes_"):
             return
-        require(isinstance(self.bayes_, MixedNaiveBayes), "bayes_ is no MixedNaiveBayes")
+        require(isinstance(self.bayes_, MixedNaiveBayes), "bayes_ is not a MixedNaiveBayes")
         nodes = numbers(self.bayes_.classes_, np.int32, 1, "nodes of bayes_")
         require(within(nodes, self.hierarchy_.n_nodes), "a node does not exist")
         require(np.diff(nodes) > 0, "nodes are not ascending")

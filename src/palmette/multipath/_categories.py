@@ -86,8 +86,8 @@ def _mark(mask: NDArray[np.bool_], chosen: NDArray[Any], given: Any, X: Any) -> 
         unknown = [name for name in chosen.tolist() if name not in names]
         if unknown:
             raise PalmetteError(
-                f"categorical_features names {unknown[0]!r}, which is no column of X. Names need a "
-                "table with named columns; for arrays pass indices or a mask."
+                f"categorical_features names {unknown[0]!r}, which is not a column of X. Names "
+                "need a table with named columns; for arrays pass indices or a mask."
             )
         mask[[names.index(name) for name in chosen.tolist()]] = True
 

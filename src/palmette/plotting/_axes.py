@@ -20,7 +20,7 @@ def require_matplotlib() -> None:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
         raise PalmetteError(
-            "drawing figures needs matplotlib: pip install 'palmette[plot]', or leave out --out."
+            "drawing figures requires matplotlib: pip install 'palmette[plot]'."
         ) from error
 
 

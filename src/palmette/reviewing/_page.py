@@ -72,7 +72,7 @@ _SECTIONS = (
     ("wrong label", "Labels that are probably wrong",
      "The most doubtful ones come first. All of them are more probably wrong than right."),
     ("equal rows", "Equal rows with different labels",
-     "At most one of the labels is right, or the columns do not tell the rows apart."),
+     "At most one of the labels is right, or the columns do not distinguish the rows."),
     ("unknown label", "Labels that are not in the hierarchy",
      "They may be misspelled, or new."),
     ("no class", "Rows that fit no class",
@@ -165,7 +165,7 @@ def sentences(facts: dict[str, Any]) -> list[str]:
             f"({facts['folds']} folds)."
         )
     else:
-        words.append(f"The rows were judged by the model as it is, a {facts['model']}.")
+        words.append(f"The rows were judged by the given model, a {facts['model']}.")
     return words
 
 

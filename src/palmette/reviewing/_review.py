@@ -119,7 +119,7 @@ def review(
     given = _Given(model, frame)
     if folds and given.labelled.sum() < _MIN_LABELLED:
         few = f"{int(given.labelled.sum())} rows with a known label are too few for folds"
-        say(f"{few}: the model is used as it is")
+        say(f"{few}: the given model is used")
         folds = 0
     groups = equal_rows(frame, model.schema_.names())
     held_out = HeldOut(

@@ -129,7 +129,7 @@ _THRESHOLD = {**_NUMBER, "minimum": 0, "maximum": 1, "default": 0, "description"
 _LANGUAGE = {**_TEXT, "description": "Language of labels, if the hierarchy is a thesaurus."}
 _ERRORS = {
     "400": "Not JSON, or not a form.",
-    "408": "The body came too slowly.",
+    "408": "The body was sent too slowly.",
     "413": "The body is too large, or has too many rows.",
     "415": "Another content type.",
     "422": "A field or a value that is not allowed.",

@@ -109,7 +109,7 @@ async def read_fields(
         )
     charset = parameters.lower().partition("charset=")[2].strip(' "')
     if charset not in ("", "utf-8", "utf8"):
-        raise Problem(415, f"the charset is {_shown(charset)}: expected utf-8. Encode it so.")
+        raise Problem(415, f"the charset is {_shown(charset)}: expected utf-8.")
     body = await _read_body(request, limits)
     parse = _parse_json if media == JSON_TYPE else _parse_form
     if len(body) > _LARGE:
@@ -133,8 +133,8 @@ async def _read_body(request: Request, limits: Limits) -> bytes:
     except TimeoutError:
         raise Problem(
             408,
-            f"{len(body):,} bytes of the body came in {limits.read_seconds:g} s: expected all of "
-            "it. Send it faster, or in smaller requests.",
+            f"{len(body):,} bytes of the body arrived within {limits.read_seconds:g} s: expected "
+            "all of it. Send it faster, or in smaller requests.",
         ) from None
     except ClientDisconnect:
         raise Problem(400, "the connection was closed before the end of the body.") from None
@@ -174,9 +174,7 @@ def _parse_json(body: bytes) -> dict[str, Any]:
 
 
 def _no_constant(word: str) -> NoReturn:
-    raise Problem(
-        400, f"the body has {word}, which JSON does not know. Write null for a missing value."
-    )
+    raise Problem(400, f"the body has {word}, which is not JSON. Write null for a missing value.")
 
 
 def _parse_form(body: bytes) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def _opened(source: TableSource) -> Iterator[Any]:
             path=source.title,
         ) from error
     if source.name == STDIN:
-        raise PalmetteError("an AnnData file cannot be the standard input: name the file.")
+        raise PalmetteError("AnnData cannot be read from standard input: pass the name of a file.")
     found = anndata.read_h5ad(source.name, backed="r")
     try:
         if found.X is None:
@@ -122,8 +122,8 @@ def obs_writer(path: Path, source: TableSource, model: TableModel) -> Iterator[_
 
     if source.format != FORMAT or source.more or Path(source.name).is_dir():
         raise PalmetteError(
-            f"cannot write {path}: answers are added to one AnnData file, but {source.title} is "
-            f"none. Use another suffix than {SUFFIX}."
+            f"cannot write {path}: predictions are added to an AnnData file, but {source.title} "
+            f"is not one. Use another suffix than {SUFFIX}."
         )
     genes, facts = names_in(source)
     writer = _Collected(frozenset([*genes, *facts]))

@@ -39,8 +39,8 @@ def set_balance(estimator: Any, class_weight: str | None, several_paths: bool, n
         weight_keyword(estimator)
     except PalmetteError:
         raise PalmetteError(
-            f"class_weight='balanced', but {name} takes no weights of rows. Choose another model, "
-            "or class_weight='none'."
+            f"class_weight='balanced', but {name} does not accept sample weights. Choose another "
+            "model, or class_weight='none'."
         ) from None
     return estimator
 

@@ -94,8 +94,8 @@ class Clock:
             if self._tell is not None:
                 about = max(self.estimate, self.compiling)
                 self._tell(
-                    f"kernels are compiled, once per installation: about {about:.0f} s, which do "
-                    "not count"
+                    f"compiling kernels, once per installation: about {about:.0f} s, which do not "
+                    "count towards the time limit"
                 )
         if self._watch is not None:
             best = f"; best so far: {self.best}" if self.best else ""

@@ -126,8 +126,9 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         features = _join(blocks)
         if not np.isfinite(features.data if sparse.issparse(features) else features).all():
             raise PalmetteError(
-                "the features of a row are not finite: the weights of words or the scales of "
-                "columns in the model are not. Use another copy of its file, or save it again."
+                "the features of a row are not finite, because the word weights or the scales of "
+                "columns in the model are not. Use another copy of the model file, or save it "
+                "again."
             )
         return features
 

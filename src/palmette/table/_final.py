@@ -153,7 +153,7 @@ def finish(
             estimator.exponent_ = exponent
         vectorizer = race.vectorizer
     if wrapping.calibrate is None and not gives_node_proba(estimator):
-        say(f"{name} has no probabilities: predictions are without them")
+        say(f"{name} has no probabilities, so predictions are written without them")
     hierarchy = getattr(estimator, "hierarchy_", problem.hierarchy)
     if not isinstance(hierarchy, Hierarchy):
         raise PalmetteError(

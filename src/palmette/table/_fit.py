@@ -57,7 +57,8 @@ def check_options(
     if model == "auto":
         if settings:
             raise PalmetteError(
-                "settings need a named model: pass model= (`palmette models` lists the names)."
+                "settings need a model chosen by name: pass model= (`palmette models` lists the "
+                "names)."
             )
         if folds < 2:
             raise PalmetteError(f"folds={folds}: model='auto' needs at least 2.")

@@ -207,7 +207,7 @@ def _nearly(
         example = cells.texts[int(np.argmax(wrong))]
         return (
             f"the column {name!r}: {found.share:.0%} of the values are {what}s of one form, but "
-            f"{example[:60]!r} is not, so that it is used as {kind}. Pass --column {name}={what} "
+            f"{example[:60]!r} is not, so it is used as {kind}. Pass --column {name}={what} "
             "to count the others as missing"
         )
     return ""

@@ -103,7 +103,7 @@ class LabelRows(NamedTuple):
         columns = schema.names("text")
         if not columns:
             raise PalmetteError(
-                "use_labels adds texts, but the table has no column of texts: leave it out, or "
+                "use_labels= adds texts, but the table has no text column: leave it out, or "
                 "pass the kind of a column, such as --column title=text."
             )
         size = {name: sum(map(len, map(str, frame[name].tolist()))) for name in columns}

@@ -81,8 +81,8 @@ class LargeTable:
             start = end
         if start != self.n_rows:
             raise ReadError(
-                f"the table had {self.n_rows:,} rows when it was read first, and has another "
-                "number now: it was changed meanwhile. Fit again",
+                f"the table had {self.n_rows:,} rows when it was first read and has a "
+                "different number now: it was changed in the meantime. Fit again",
                 path=self.source.title,
             )
 
@@ -150,7 +150,7 @@ def read_or_sample(
     found = sampler.finish(source)
     if tell is not None:
         tell(
-            f"the table has {found.n_rows:,} rows, too many for the memory: "
+            f"the table has {found.n_rows:,} rows, which do not fit in memory: "
             f"{_memory_words(found.n_rows * per_row, allowed)}. Models are compared on "
             f"{len(found.rows):,} rows, and the best one reads its rows from disk if it can"
         )

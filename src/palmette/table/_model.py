@@ -173,8 +173,8 @@ def fit_table(
     class_weight = check_class_weight(class_weight)
     if use_labels and (calibrate is not None or coverage is not None):
         raise PalmetteError(
-            "use_labels adds rows that are no sample of the table, so that nothing can be "
-            "calibrated on them: leave out calibrate and coverage, or use_labels."
+            "use_labels= adds rows that are not a sample of the table, so nothing can be "
+            "calibrated on them: leave out calibrate= and coverage=, or use_labels=."
         )
     say = tell or (lambda words: None)
     clock.step("reading the table")

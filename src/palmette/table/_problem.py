@@ -233,8 +233,8 @@ def read_problem(
         note(source_bad.sentence(source.title))
     if labels.n_lost:
         note(
-            f"{labels.n_lost:,} labels that the hierarchy lacks, such as {labels.lost!r}, are left "
-            "out of rows that have others"
+            f"{labels.n_lost:,} labels that are not in the hierarchy, such as {labels.lost!r}, are "
+            "left out of rows that have others"
         )
     schema = Schema.infer(
         frame, leave_out=[*form.columns, *drop], given=columns, decimal=decimal,
@@ -275,7 +275,7 @@ def read_problem(
     if problem.rest is not None:
         problem = replace(problem, n_dropped=problem.rest.table.n_rows - problem.n_all)
     if problem.n_duplicates and tell is not None:
-        have = "row has" if problem.n_duplicates == 1 else "rows have"
+        have = "row repeats" if problem.n_duplicates == 1 else "rows repeat"
         tell(
             f"{problem.n_duplicates:,} {have} the inputs of an earlier row: rows with equal inputs "
             "are never on both sides of a split"
@@ -291,7 +291,7 @@ def _with_label_rows(
         raise PalmetteError(f"use_labels={use_labels!r}: expected True, False or 'all'.")
     if problem.rest is not None or problem.learner is not None:
         why = "the table is larger than memory" if problem.rest else "the hierarchy is learnt"
-        raise PalmetteError(f"use_labels cannot be used if {why}: leave it out.")
+        raise PalmetteError(f"use_labels= cannot be used if {why}: leave it out.")
     rows = LabelRows.of(
         problem.hierarchy, language, problem.frame, problem.schema, problem.several_paths,
         use_labels == "all",

@@ -33,7 +33,7 @@ FORMATS = {
 CORPUS = "annif"  # never by suffix
 _ZSTD = ".zst"
 _NO_PARTS = (
-    "this is a folder without {}: expected a table, or a folder whose files are the parts of one"
+    "the folder contains no {}: expected a table, or a folder whose files are the parts of one"
 )
 _SHOWN = 3  # skipped rows in a message
 
@@ -151,7 +151,9 @@ class TableSource:
         if isinstance(name, Sequence) and not isinstance(name, str):
             text, *more = name
             if more and STDIN in name:
-                raise PalmetteError("the standard input, '-', is read alone: name files only.")
+                raise PalmetteError(
+                    "standard input, '-', cannot be combined with files: pass only one of them."
+                )
         else:
             text, more = os.fspath(name), []
         known = sorted({*FORMATS.values(), CORPUS})
@@ -162,7 +164,7 @@ class TableSource:
             if text != STDIN and Path(text).is_dir():
                 first = str(next(iter(_files_of(text)), text))
                 if first == text and _suffix(text) not in FORMATS:
-                    raise ReadError(_NO_PARTS.format("any table"), path=text)
+                    raise ReadError(_NO_PARTS.format("table"), path=text)
             format = FORMATS.get(_suffix(first))
         elif format not in known:
             raise PalmetteError(f"format={format!r}: expected one of {', '.join(known)}.")
@@ -191,7 +193,7 @@ class TableSource:
         for name in (self.name, *self.more):
             path = Path(name)
             if path.is_dir() and self.format != CORPUS and not self._files(name):
-                raise ReadError(_NO_PARTS.format(f"a {self.format} file"), path=name)
+                raise ReadError(_NO_PARTS.format(f"{self.format} file"), path=name)
             if not path.exists():
                 raise ReadError("the file does not exist", path=name)
 

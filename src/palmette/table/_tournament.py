@@ -215,10 +215,13 @@ class Tournament:
         tried = [entry for entry in self.entries.values() if entry.scores]
         able = [entry for entry in tried if entry.proba] or tried
         if not able:
-            notes = "; ".join(f"{e.name}: {e.note}" for e in self.entries.values() if e.note)
-            raise PalmetteError(
-                f"no model could be fitted ({notes}). Allow more time, or add rows."
+            noted = [entry for entry in self.entries.values() if entry.note]
+            notes = "; ".join(f"{each.name}: {each.note.rstrip('.')}" for each in noted)
+            failed = all(each.note.startswith("failed") for each in noted)
+            advice = (
+                "Correct its settings, or choose another model" if failed else "Allow more time"
             )
+            raise PalmetteError(f"no model could be fitted ({notes}). {advice}, or add rows.")
         return max(able, key=lambda entry: entry.rank)
 
     # ------------------------------------------------------------------ rounds

@@ -158,8 +158,8 @@ class _Worker:
         except (EOFError, BrokenPipeError, ConnectionResetError):
             self.process.join(1.0)
             raise ChildProcessError(
-                f"a process of --jobs ended with the exit code {self.process.exitcode}, as it does "
-                "if the memory is full. Use fewer --jobs, or smaller --chunk-rows."
+                f"a process of --jobs ended with the exit code {self.process.exitcode}, for "
+                "example because memory ran out. Use fewer --jobs, or smaller --chunk-rows."
             ) from None
 
 

@@ -90,7 +90,9 @@ def open_writer(path: Path | None, excel_safe: bool = False) -> Iterator[TableWr
                 writer.drop()
         return
     if suffix not in OUTPUTS:
-        raise PalmetteError(f"cannot write {path}: expected a suffix in {', '.join(OUTPUTS)}.")
+        raise PalmetteError(
+            f"cannot write {path}: expected one of the suffixes {', '.join(OUTPUTS)}."
+        )
     with atomic_write(path) as stream:
         if suffix in (".jsonl", ".ndjson"):
             yield _Texts(stream, _json_lines)

@@ -190,7 +190,7 @@ def settle_numbers(
         if not each.is_certain:
             form = form._replace(decimal=written.decimal(name) or decimal)
             if each.other is not None and written.decimal(name) is None:
-                why = "since no value of the table tells"
+                why = "since no value in the table settles it"
                 if commas and not points:
                     why = f"as in the column {commas[0]!r}"
                 _tell_decimal(say, name, frame[name], form.decimal, why)
@@ -253,7 +253,7 @@ def settle_dates(guesses: dict[str, Guess], written: Written, say: Tell) -> dict
             continue
         formats = dates.formats
         if dates.swapped:
-            why = "since no value of the table tells"
+            why = "since no value in the table settles it"
             if agrees:
                 why = f"as in the column {first!r}"
                 if formats.startswith("%d") != orders[str(first)]:

@@ -46,7 +46,7 @@ def test_a_sound_thesaurus(check):
 
 
 FAULTS = {
-    "orphan": (concept("a"), r"x.org/a' \(a\) has no broader concept and is no top concept"),
+    "orphan": (concept("a"), r"x.org/a' \(a\) has no broader concept and is not a top concept"),
     "two preferred labels": (
         concept("a", '; skos:prefLabel "b"@en ; skos:broader :top'),
         r"2 preferred labels in 'en': 'a', 'b'\. Keep one",
@@ -54,7 +54,7 @@ FAULTS = {
     "no scheme": (":a a skos:Concept ; skos:broader :top .", "x.org/a' is in no concept scheme"),
     "undefined concept": (
         concept("a", "; skos:broader :top, :gone"),
-        "has the broader concept 'http://x.org/gone', which is no concept of this file",
+        "has the broader concept 'http://x.org/gone', which is not a concept of this file",
     ),
     "deprecated concept": (
         concept("a", "; skos:broader :top, :old")
@@ -140,7 +140,7 @@ def test_one_scheme(check):
     assert [fault.kind for fault in check(text).faults] == ["orphan"]
     assert check(text, scheme="http://x.org/s").faults == ()
     [fault] = check(text, scheme="Cars").faults
-    assert "is no scheme of this file" in fault.message
+    assert "is not a scheme of this file" in fault.message
 
 
 @pytest.mark.parametrize("text", ["", ":a a owl:Class .", ":a a skos:Concept ; broken"])

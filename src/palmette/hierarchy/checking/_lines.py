@@ -178,7 +178,7 @@ class Links:
             self._report_roots(matrix, tops)
         elif not len(tops):
             self._found.fault(
-                "no root", "every node has a parent: expected a root without one. Break a cycle"
+                "no root", "every node has a parent: expected a root without one. Remove a cycle"
             )
 
     def _matrix(self) -> Any:

@@ -76,14 +76,14 @@ def _check_links(thesaurus: Thesaurus, kept: list[str], found: Findings) -> None
         if narrower in inside and broader not in known:
             found.fault(
                 "undefined concept",
-                f"{pair}, which is no concept of this file. The link is left out: define that "
+                f"{pair}, which is not a concept of this file. The link is left out: define that "
                 "concept, or use skos:broadMatch for one of another thesaurus",
             )
         elif broader in inside and narrower not in known:
             found.fault(
                 "undefined concept",
                 f"{_shown(thesaurus, broader)} has the narrower concept {short(narrower)}, which "
-                "is no concept of this file. The link is left out: define that concept",
+                "is not a concept of this file. The link is left out: define that concept",
             )
         elif narrower in inside and broader in thesaurus.deprecated:
             found.fault(
@@ -108,7 +108,7 @@ def _check_orphans(thesaurus: Thesaurus, kept: list[str], found: Findings) -> No
     for concept in alone:
         found.fault(
             "orphan",
-            f"{_shown(thesaurus, concept)} has no broader concept and is no top concept. Add "
+            f"{_shown(thesaurus, concept)} has no broader concept and is not a top concept. Add "
             "skos:broader or skos:topConceptOf",
         )
 

@@ -119,7 +119,7 @@ class Thesaurus:
             f"{uri} ({', '.join([*self.titles.get(uri, [])[:1], f'{len(names):,} concepts'])})"
             for uri, names in list(self.members.items())[:20]
         ]
-        what = "is the title of several schemes" if found else "is no scheme of this file"
+        what = "is the title of several schemes" if found else "is not a scheme of this file"
         raise self.source.error(
             f"scheme={shown(given)} {what}. Schemes: {'; '.join(known) or 'none'}"
         )
