@@ -135,7 +135,7 @@ def test_a_weight_is_a_number_of_copies_and_frequent_categories_are_kept():
         ([True], "a mask of 1 features, but X has 2"),
         ([2], "below 2"),
         ([-1], "at least 0"),
-        (["c"], "names 'c', which is no column"),
+        (["c"], "names 'c', which is not a column"),
         ([0.5], "expected 'from_dtype'"),
     ],
 )

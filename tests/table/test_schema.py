@@ -122,8 +122,8 @@ def test_numbers_that_could_mean_two_things_are_told():
     schema, told = infer(frame)
     assert schema.cast(pd.DataFrame(frame))["a"].tolist() == [1234.0, 5678.0]
     assert told == [
-        "the column 'a': '1,234' is read as 1234, with a decimal point, since no value of the "
-        "table tells. Pass --decimal a=, to read it otherwise"
+        "the column 'a': '1,234' is read as 1234, with a decimal point, since no value in the "
+        "table settles it. Pass --decimal a=, to read it otherwise"
     ]
     schema, told = infer(frame, decimal=",")
     assert schema.cast(pd.DataFrame(frame))["a"].tolist() == [1.234, 5.678]
