@@ -27,6 +27,7 @@ from papers.mf_tree.samples import (
     tables_of,
 )
 from papers.mf_tree.tables import REFERENCE, all_tables, judge
+from papers.mf_tree.words import judge_theory, judge_words
 from papers.result import PublishedResult
 
 __all__ = ["make", "reproduce"]
@@ -105,7 +106,12 @@ def reproduce(
         "mf-tree",
         REFERENCE,
         [*all_tables(outcomes), *tables_of(outcomes), *sample_tables(samples)],
-        [*judge(outcomes), *judge_objectives(outcomes)],
+        [
+            *judge_theory(seed),
+            *judge(outcomes),
+            *judge_objectives(outcomes),
+            *judge_words(outcomes),
+        ],
         figure_facts(outcomes),
         draw_figures,
         {outcome.name: _scores(outcome) for outcome in outcomes},
