@@ -89,11 +89,22 @@ def files(tmp_path_factory) -> Path:
 
 @pytest.mark.parametrize("line", [line for line in examples() if line not in READ_ONLY])
 def test_an_example_works(line, files, palmette, tmp_path, monkeypatch):
+    # the test below compares all models
+    monkeypatch.setattr("palmette.table._fit.choose", lambda situation: choose(situation)[:3])
+    check_example(line, files, palmette, tmp_path, monkeypatch)
+
+
+@pytest.mark.thorough
+def test_an_example_that_compares_all_models(files, palmette, tmp_path, monkeypatch):
+    line = "palmette fit products.csv --target category --out model.palmette"
+    assert line in examples()
+    check_example(line, files, palmette, tmp_path, monkeypatch)
+
+
+def check_example(line, files, palmette, tmp_path, monkeypatch):
     shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     words = shlex.split(line)[1:]
-    if "--seed" in words:  # another example compares all models on these rows
-        monkeypatch.setattr("palmette.table._fit.choose", lambda situation: choose(situation)[:3])
     result = palmette(*words)
     assert result.exit_code == 0, result.output
     for option, name in pairwise(words):

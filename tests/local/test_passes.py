@@ -43,7 +43,7 @@ def in_chunks(model, X, y, size, weights=None):
 
 
 @pytest.mark.parametrize("kind", LOCAL)
-@pytest.mark.parametrize("size", [1, 50, N])
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.thorough), 50, N])
 def test_chunks_give_the_numbers_of_one_fit(kind, size):
     X, y = data()
     for base in (MixedNaiveBayes(), one_pass()):

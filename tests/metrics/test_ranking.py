@@ -6,7 +6,7 @@ from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -116,6 +116,7 @@ def test_equal_to_literal_versions(problem):
             np.testing.assert_allclose(found, wanted, atol=1e-13, err_msg=measure.__name__)
 
 
+@settings(max_examples=15, deadline=None)
 @given(problems())
 def test_every_form_of_input_gives_the_same(problem):
     true, scores, stored, _, propensities = problem
@@ -149,6 +150,7 @@ def test_every_form_of_input_gives_the_same(problem):
             np.testing.assert_array_equal(found, wanted)
 
 
+@settings(max_examples=15, deadline=None)
 @given(problems(), st.integers(1, 20))
 def test_chunks_change_nothing(problem, cells):
     true, scores, stored, weight, propensities = problem

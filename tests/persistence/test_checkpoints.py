@@ -176,6 +176,7 @@ def test_a_file_cut_short_anywhere_is_refused(content, path):
             read_checkpoint(path)
 
 
+@pytest.mark.thorough
 def test_a_byte_changed_anywhere_is_refused_or_changes_nothing(content, path):
     refused = 0
     for place in range(len(content)):

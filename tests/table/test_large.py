@@ -142,7 +142,7 @@ def test_the_sample_has_the_smallest_numbers_and_every_target(table):
     ]
 
 
-@pytest.mark.parametrize("n_rows", [1, 77, 5000])
+@pytest.mark.parametrize("n_rows", [pytest.param(1, marks=pytest.mark.thorough), 77, 5000])
 @pytest.mark.parametrize("memory", [TINY, 2e-4])
 def test_the_size_of_the_chunks_changes_nothing(table, monkeypatch, n_rows, memory):
     monkeypatch.setattr(_large, "_HEAD_ROWS", 100)
@@ -274,6 +274,7 @@ def test_a_model_that_copies_rows_gets_as_many_as_fit(table):
     assert told in " ".join(said)
 
 
+@pytest.mark.thorough
 def test_a_tournament_on_the_sample_and_a_learnt_hierarchy(table):
     found = fitted(table, model="auto", folds=2, time=30.0)
     assert found.summary_["rows"] == N_LABELLED

@@ -98,8 +98,15 @@ def test_another_number_of_features_is_refused():
         BinMapper.fit(np.zeros((2, 1))).transform(np.zeros((2, 2)))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize(
+    ("dtype", "order"),
+    [
+        (np.float32, "C"),
+        (np.float64, "F"),
+        pytest.param(np.float32, "F", marks=pytest.mark.thorough),
+        pytest.param(np.float64, "C", marks=pytest.mark.thorough),
+    ],
+)
 def test_codes_of_large_arrays_are_those_of_small_ones(dtype, order, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(700, 6)).astype(dtype)
