@@ -17,6 +17,8 @@ REFERENCE = "\n".join(page.read_text(encoding="utf-8") for page in sorted(DOCS.g
 DOCUMENTED = set(re.findall(r"^\.\. automodule:: (\S+)$", REFERENCE, re.M))
 for table in re.findall(r":toctree: generated\n\n((?:   \S+\n)+)", REFERENCE):
     DOCUMENTED.update(table.split())
+# the page of such a module has tables of its members, each with a page of its own
+TABLES = re.findall(r"automodule:: palmette\.(\S+)\n   :no-members:$", REFERENCE, re.M)
 MODULES = [name for name in pm.__all__ if inspect.ismodule(getattr(pm, name))]
 
 
@@ -33,6 +35,15 @@ def test_every_public_module_is_in_the_reference(name):
 
 def test_exceptions_are_in_the_reference():
     assert "palmette.exceptions" in DOCUMENTED
+
+
+@pytest.mark.parametrize("module", TABLES)
+def test_every_member_of_a_module_with_tables_has_a_page(module):
+    names = {name for name in getattr(pm, module).__all__ if not name.isupper()}
+    here = {
+        name.rpartition(".")[2] for name in DOCUMENTED if name.startswith(f"palmette.{module}.")
+    }
+    assert here == names
 
 
 def left_out() -> list[tuple[str, str]]:
