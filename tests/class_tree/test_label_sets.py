@@ -12,7 +12,10 @@ from palmette.class_tree import (
     AgglomerativeTree,
     BalancedTree,
     BHCTree,
+    ClassTreeClassifier,
+    ClassTreeEnsemble,
     DependenceTree,
+    KMeansTree,
     LabelEmbeddingTree,
     MFTree,
     NMFTree,
@@ -129,3 +132,33 @@ def test_what_cannot_be_learnt_from_is_told(rows):
     with pytest.raises(LabelError, match="1 labels of y are not in the learnt hierarchy"):
         tree.encode([{"a", "d"}])
     assert tree.encode([{"a", "d"}], skip_unknown=True).given.nnz == 1
+
+
+@pytest.mark.parametrize("row_type", [tuple, list])
+def test_rows_of_one_label_are_labels_of_a_learnt_tree(rows, row_type):
+    X = rows[0]
+    names = np.array(["a", "b", "c", "d"])[np.arange(X.shape[0]) % 4]
+    model = ClassTreeClassifier(KMeansTree(2, leaf_size=1), router="linear")
+    plain = model.fit(X, names).predict(X)
+    found = model.fit(X, [row_type([name]) for name in names]).predict(X)
+    assert found == [row_type([name]) for name in plain.tolist()]
+
+
+def test_paths_are_no_labels_of_a_learnt_tree(rows):
+    y = [("a", "b") if i % 2 else ("a", "c") for i in range(rows[0].shape[0])]
+    with pytest.raises(LabelError, match="sets of labels, which are not ordered"):
+        ClassTreeClassifier(KMeansTree(), router="linear").fit(rows[0], y)
+
+
+def test_groups_of_a_learnt_dag_are_no_answers():
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.normal(size=(80, 6)))
+    y = [{f"l{k}" for k in np.flatnonzero(row > row.mean())} for row in X]
+    ensemble = ClassTreeEnsemble(RelaxedTree(), n_trees=2, router="linear", random_state=0)
+    ensemble.fit(X, y)
+    labels = set().union(*y)
+    assert not ensemble.estimators_[0].hierarchy_.is_tree
+    for model in (ensemble, ensemble.estimators_[0]):
+        assert set().union(*model.predict(X)) <= labels
+        best = model.predict_top_k(X, 6)[0]
+        assert all(set().union(*(each[row] for each in best)) == labels for row in range(9))

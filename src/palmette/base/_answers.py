@@ -375,13 +375,20 @@ class NodeSets:
             return add_root(chosen)
         return sparse.csr_array(self.hierarchy.closure[chosen])
 
-    def write(self, chosen: Chosen, index: Any) -> Any:
-        """Write the predictions: all chosen nodes if y lists ancestors, else the most specific."""
+    def write(self, chosen: Chosen, index: Any, listed: sparse.csr_array | None = None) -> Any:
+        """Write the predictions: all chosen nodes if y lists ancestors, else the most specific.
+
+        Nodes of `listed`, sparse bool of shape (n_samples, n_nodes), are written, too, even if they
+        are above others.
+        """
         if not self.form.several:
             return self.write_nodes(chosen, index)
         nodes = self._writable(chosen)
         if not self.form.lists_ancestors:
             nodes = NodeLabels(self.hierarchy, nodes, self.form).specific
+            if listed is not None:
+                nodes = sparse.csr_array(nodes + self._writable(listed))
+                nodes.sort_indices()
         if self.form.kind == "indicator" and self.lists_root:
             nodes = add_root(nodes)
         return self.form.write_sets(nodes.indptr, nodes.indices, self.hierarchy, index)

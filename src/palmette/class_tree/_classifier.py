@@ -42,6 +42,7 @@ from palmette.decisions._decode import normalize_rows
 from palmette.decisions._rules import Beam, BestPath, TopDown, resolve_decoding
 from palmette.exceptions import HierarchyError, LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.labels._containers import row_index
 from palmette.labels._labels import NodeLabels
 from palmette.persistence.checks import require
 
@@ -316,19 +317,23 @@ Router, or scikit-learn classifier
             labels = NodeLabels.encode(check_target(lists_as_matrix(y, tree)), tree)
             return self._learn_paths(labels, used)
         labels = NodeLabels.encode(check_target(y), flat=True)  # a tree is learnt over strings
-        if labels.form.kind != "names":
+        # rows of one label each, such as ("a",), are labels, and answers have their form
+        alone = labels.form.kind == "paths" and labels.hierarchy.depth.max(initial=0) <= 1
+        if labels.form.kind != "names" and not (alone and tree is not None):
             if labels.form.several and used is not None:
                 labels = NodeLabels(labels.hierarchy, labels.given[used], labels.form)
                 used = None  # rows of weight 0 may have several paths
             if tree is not None:
                 raise LabelError(
-                    f"tree={self.tree!r} is learnt over labels, but y has paths or sets. Pass "
-                    "one label per row, or tree=None to use the hierarchy in y."
+                    f"tree={self.tree!r} is learnt over labels, but y has paths. Pass one "
+                    "label per row, sets of labels, which are not ordered, such as {'a', 'b'}, or "
+                    "tree=None to use the hierarchy in y."
                 )
             return self._learn_paths(labels, used)
         terminals = labels.terminals if used is None else labels.terminals[used]
         nodes, codes = np.unique(terminals, return_inverse=True)
-        names = _plain(labels.form.class_labels(nodes, labels.hierarchy))[codes]
+        spelled = labels.form.class_labels(nodes, labels.hierarchy)
+        names = _plain(labels.hierarchy.names[nodes] if alone else spelled)[codes]
         learner = default_tree() if tree is None else tree
         if rng is not None and "random_state" in learner.get_params():
             learner.set_params(random_state=int(rng.randint(2**31 - 1)))
@@ -336,6 +341,8 @@ Router, or scikit-learn classifier
         self.hierarchy_learner_ = learner.fit(X, names, **given)
         learnt = NodeLabels.encode(names, learner.hierarchy_)
         learnt.form = replace(learnt.form, container=labels.form.container)
+        if alone:
+            learnt.form = replace(learnt.form, kind="sets", row_type=labels.form.row_type)
         return self._learn_paths(learnt, None)
 
     def _learn_paths(self, labels: NodeLabels, used: NDArray[np.bool_] | None) -> IntArray:
@@ -414,10 +421,31 @@ Router, or scikit-learn classifier
         proba = self.label_tree_.proba(self._rows_of(self._prepare(X)))
         return np.asarray(self.label_tree_.whole_proba(proba, self._answers.columns))
 
+    def predict(self, X: Any) -> Any:
+        """Predict labels in the form of the `y` that the model was fitted on.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels of n_samples rows
+            With label sets along a hierarchy: the labels that are predicted themselves, which may
+            be above one another; those above them that are only implied are written if `y` lists
+            all ancestors.
+        """
+        rows = self._read_rows(X)
+        decision = decide_sets(self, rows) if hasattr(self, "label_tree_") else None
+        if decision is None:
+            return super().predict(X)
+        closed, listed = decision
+        return self._answers.write(closed, row_index(X), listed)
+
     def _decide(self, X: Any) -> Any:
         if self._answers.by_node:
-            chosen = decide_sets(self, X)
-            return super()._decide(X) if chosen is None else chosen
+            decision = decide_sets(self, X)
+            return super()._decide(X) if decision is None else decision[0]
         width = self._width()
         if width is None:
             return np.asarray(super()._decide(X))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
@@ -268,19 +269,25 @@ def _divide_wide_nodes(
 # ---------------------------------------------------------------------- prediction
 
 
-def decide_sets(model: Any, X: Any) -> sparse.csr_array | None:
-    """Choose the nodes of rows that have been read: sparse bool, (n_samples, n_nodes).
+Decision = tuple[sparse.csr_array, sparse.csr_array | None]
 
-    None if the classifier has another rule than its own threshold.
+
+def decide_sets(model: Any, X: Any) -> Decision | None:
+    """Choose the nodes of rows that have been read.
+
+    Returns
+    -------
+    closed : sparse bool array of shape (n_samples, n_nodes)
+        The nodes with their ancestors.
+    listed : sparse bool array of shape (n_samples, n_nodes) or None
+        Labels that were chosen themselves, also those above others. None if only leaves can be.
+    None, if the classifier has another rule than its own threshold.
     """
     if model.decoding not in SEARCHES:
         return None
-    beam, tree = _beam(model), model.label_tree_
+    beam, tree, n = _beam(model), model.label_tree_, count_rows(X)
     if beam is None and tree.has_whole_nodes:
-        chosen: sparse.csr_array = model._answers.decide(
-            model._tables(X), Threshold(tree.threshold)
-        )
-        return chosen
+        return _decide_whole(model, X)
     # labels alone are decided, and closed
     if beam is None:
         proba = np.concatenate([_proba_of_columns(model, part) for part in model._parts(X)])
@@ -288,14 +295,41 @@ def decide_sets(model: Any, X: Any) -> sparse.csr_array | None:
     else:
         columns, proba = _search(model, X, tree.n_answers, beam)
     row, place = np.nonzero((columns >= 0) & (proba > tree.threshold))
-    return closed_sets(model, row, _nodes(model)[columns[row, place]], count_rows(X))
+    nodes = _nodes(model)[columns[row, place]]
+    listed = None if tree.nodes is None else node_sets(model, row, nodes, n)
+    return closed_sets(model, row, nodes, n), listed
+
+
+def _decide_whole(model: Any, X: Any) -> Decision:
+    """Choose nodes along a given hierarchy, and labels of inner nodes that are listed as such."""
+    tree, rule = model.label_tree_, Threshold(model.label_tree_.threshold)
+    if tree.nodes is None:
+        return model._answers.decide(model._tables(X), rule), None
+    own = []
+
+    def tables() -> Iterator[FloatArray]:
+        for part in model._parts(X):
+            proba = _proba_of_columns(model, part)
+            own.append(sparse.csr_array(proba[:, tree.n_whole :] > tree.threshold))
+            whole = tree.whole_proba(proba, model._answers.columns)
+            yield np.asarray(model._answers.table_from_nodes(whole, model._dag_rule()))
+
+    closed = model._answers.decide(tables(), rule)
+    found = sparse.csr_array(sparse.vstack(own)).tocoo()
+    row, column = found.coords
+    listed = node_sets(model, row, tree.nodes[tree.n_whole :][column], count_rows(X))
+    return closed, sparse.csr_array(listed.multiply(closed))  # a rule may have left nodes out
+
+
+def node_sets(model: Any, rows: Any, nodes: Any, n_samples: int) -> sparse.csr_array:
+    """Return nodes of rows as a sparse bool array of shape (n_samples, n_nodes)."""
+    shape = (n_samples, model.hierarchy_.n_nodes)
+    return sparse.csr_array((np.ones(len(rows), dtype=bool), (rows, nodes)), shape=shape)
 
 
 def closed_sets(model: Any, rows: Any, nodes: Any, n_samples: int) -> sparse.csr_array:
     """Return nodes that are chosen for rows, with their ancestors: bool, (n_samples, n_nodes)."""
-    flags = np.ones(len(rows), dtype=bool)
-    shape = (n_samples, model.hierarchy_.n_nodes)
-    found = sparse.csr_array((flags, (rows, nodes)), shape=shape)
+    found = node_sets(model, rows, nodes, n_samples)
     closed = sparse.csr_array(NodeLabels(model.hierarchy_, found, model.label_form_).closed)
     closed.data &= closed.indices > 0  # without the root
     closed.eliminate_zeros()
@@ -347,8 +381,19 @@ def _search(model: Any, X: Any, k: int, beam: int) -> tuple[Any, FloatArray]:
     """Return the columns and probabilities of the best labels, of shape (n_samples, k)."""
     tree: LabelTree = model.label_tree_
 
+    # a group of a learnt DAG is a leaf of the tree if all its labels are below other groups, too
+    is_label = np.isin(_nodes(model), model._answers.class_nodes)
+    n_groups = int(np.count_nonzero(~is_label[tree.leaves]))
+
     def find(part: Any) -> tuple[Any, FloatArray]:
-        return tree.best(model._rows_of(model._prepare(part)), k, beam)
+        columns, proba = tree.best(model._rows_of(model._prepare(part)), k + n_groups, beam)
+        if not n_groups:
+            return columns, proba
+        no_answer = (columns < 0) | ~is_label[columns]
+        columns = np.where(no_answer, -1, columns)
+        order = np.argsort(no_answer, axis=1, kind="stable")[:, :k]
+        found = np.take_along_axis(columns, order, 1), np.take_along_axis(proba, order, 1)
+        return found[0], np.where(found[0] < 0, 0.0, found[1])
 
     per_row = 2 * max(k, beam) * int(tree.table.sizes.max())  # numbers held in memory
     with Threads(model.n_jobs) as threads:
