@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -110,3 +112,51 @@ def test_answers_go_to_an_anndata_file_only(cells, palmette):
     assert result.exit_code == 2
     assert "is none. Use another suffix" in result.stderr
     assert not (folder / "x.h5ad").exists()
+
+
+TYPES = {
+    "lymphocyte": None,
+    "T cell": "lymphocyte",
+    "CD4 T cell": "T cell",
+    "CD4+/CD25 T Reg": "CD4 T cell",
+    "CD4+/CD45RA+/CD25- Naive T": "CD4 T cell",
+    "CD4+/CD45RO+ Memory": "CD4 T cell",
+    "CD8+ Cytotoxic T": "T cell",
+    "CD8+/CD45RA+ Naive Cytotoxic": "T cell",
+    "CD19+ B": "lymphocyte",
+    "CD56+ NK": "lymphocyte",
+    "myeloid cell": None,
+    "CD14+ Monocyte": "myeloid cell",
+    "Dendritic": "myeloid cell",
+    "CD34+": None,
+}
+
+
+def test_blood_cells_of_ten_types(tmp_path, palmette):
+    """The 700 cells that the wheel of scanpy has, with 60 genes; most are told apart."""
+    if find_spec("scanpy") is None:
+        pytest.skip("scanpy, whose wheel has the cells, is not installed")
+    folder = Path(next(iter(find_spec("scanpy").submodule_search_locations)))
+    made = anndata.read_h5ad(folder / "datasets" / "10x_pbmc68k_reduced.h5ad")
+    made = made[:, made.var["dispersions_norm"].to_numpy().argsort()[-60:]]
+    ids = {name: f"CL:{number}" for number, name in enumerate(TYPES)}
+    terms = [
+        f"\n[Term]\nid: {ids[name]}\nname: {name}\n" + (f"is_a: {ids[above]}\n" if above else "")
+        for name, above in TYPES.items()
+    ]
+    (tmp_path / "cl.obo").write_text("format-version: 1.2\n" + "".join(terms), encoding="utf-8")
+    types = made.obs["bulk_labels"].map(ids).astype(str).to_numpy()
+    for name, rows in (("train", slice(0, 500)), ("test", slice(500, 700))):
+        obs = pd.DataFrame({"cell_type": types[rows]}, index=made.obs_names[rows])
+        cells = anndata.AnnData(made.X[rows], obs=obs, var=pd.DataFrame(index=made.var_names))
+        cells.write_h5ad(tmp_path / f"{name}.h5ad")
+    words = ["--target", "cell_type", "--hierarchy", tmp_path / "cl.obo", "--folds", 0]
+    words += ["--model", "local-per-parent", "--out", tmp_path / "m.palmette"]
+    result = palmette("fit", tmp_path / "train.h5ad", *words)
+    assert result.exit_code == 0, result.output
+    words = [tmp_path / "m.palmette", tmp_path / "test.h5ad", "--out", tmp_path / "out.h5ad"]
+    result = palmette("predict", *words)
+    assert result.exit_code == 0, result.output
+    found = anndata.read_h5ad(tmp_path / "out.h5ad").obs
+    ends = found["prediction"].astype(str).str.split(" > ").str[-1]
+    assert (ends == found["cell_type"].astype(str)).mean() > 0.6

@@ -97,6 +97,7 @@ class NMFTree(ClassTreeLearner):
         means: Any = problem.statistics.mean
         if sparse.issparse(means) and means.data.size and means.data.min() < 0:
             means = sparse.hstack([means.maximum(0), (-means).maximum(0)], format="csr")
+            means.eliminate_zeros()  # scipy 1.13 keeps those of the maximum
         return problem, means
 
     def _split(

@@ -227,7 +227,9 @@ class ObliqueTrees:
             rows, reached = rows[above >= 0], above[above >= 0]
         at = tuple(np.concatenate(some) for some in zip(*steps, strict=True))
         flags = np.ones(len(at[0]), dtype=bool)
-        return sparse.csr_array((flags, at), shape=(X.shape[0], self.n_nodes))
+        path = sparse.csr_array((flags, at), shape=(X.shape[0], self.n_nodes))
+        path.sort_indices()  # scipy 1.13 does not
+        return path
 
     def proba(
         self,
