@@ -169,7 +169,7 @@ __all__ = [
     "weak",
 ]
 
-# scikit-learn takes over a second to import; what stands on it is loaded when first used
+# scikit-learn takes over a second to import; what needs it is loaded on first use
 _NAMES = {
     "base._statistics": "ClassStatistics",
     "boosting": (

@@ -283,7 +283,7 @@ def is_text(X: Any) -> bool:
 def read_only(array: _Array) -> _Array:
     """Return a read-only view of an array, for a kernel.
 
-    numba compiles a kernel anew for arrays that are read-only, as memory maps, columns of pandas
+    numba compiles a kernel again for arrays that are read-only, as memory maps, columns of pandas
     and arrays of model files may be. If all are passed as read-only, it is compiled once.
 
     Examples

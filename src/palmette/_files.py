@@ -199,7 +199,7 @@ def atomic_write(
             if temporary.exists():
                 break
             os.close(handle)  # swept by another process before it was locked
-        # lines end alike on all systems
+        # the same line ends on all systems
         text: Any = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
         with os.fdopen(handle, mode, **text) as stream:
             yield stream

@@ -383,7 +383,7 @@ def _tree_of(learner: Any, X: Any, labels: NodeLabels, who: str) -> Hierarchy:
 
 
 def label_column(y: Any) -> NDArray[Any]:
-    """Return y as an array; labels of several types stay as they are, where numpy makes strings."""
+    """Return y as an array, in which labels of several types are not converted to strings."""
     if not isinstance(y, list | tuple):
         return np.asarray(y)
     types = set(map(type, y))

@@ -164,7 +164,8 @@ def choose_splits(
                     gain_right += right * right
                 rest = max(weight - weight_left, LEAST * weight)
                 gain = gain_left / weight_left + gain_right / rest
-            # if two features separate the rows alike, the first one drawn wins despite rounding
+            # if two features separate the rows equally well, the first one drawn wins despite
+            # rounding
             if first_draw + q == 0 or gain > gains[slot] * CLEARLY:
                 best[slot], gains[slot], sizes[slot] = first_draw + q, gain, size_left
 

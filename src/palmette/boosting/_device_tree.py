@@ -38,7 +38,7 @@ _BLOCKS_OF_GROUP = 4  # wanted on average, so that few places of blocks are empt
 
 
 def at_once(n_numbers: int) -> int:
-    """Return how many rows, or the like, of some numbers each are computed together."""
+    """Return how many rows of some numbers each are computed together."""
     return max(1, _AT_ONCE // max(n_numbers, 1))
 
 
@@ -392,7 +392,8 @@ class DeviceGrower:
             some = np.s_[:, first : first + step]
             found, sizes = self._gains(gradients, grouped, features[some], cuts[some])
             for q in range(found.shape[1]):
-                # if two features separate the rows alike, the first one drawn wins despite rounding
+                # if two features separate the rows equally well, the first one drawn wins despite
+                # rounding
                 is_best = found[:, q] > gains * CLEARLY if first + q else np.ones(n_slots, bool)
                 is_best &= first + q < n_drawn
                 best[is_best], gains[is_best] = first + q, found[is_best, q]

@@ -23,7 +23,7 @@ FLOAT, DOUBLE = ir.FloatType(), ir.DoubleType()
 INT, INDEX = ir.IntType(32), ir.IntType(64)
 _ANY_ORDER = ("nnan", "nsz")  # of two numbers in a maximum; there are no NaNs
 
-_LEAST = -87.0  # exp of less is no normal float32
+_LEAST = -87.0  # exp of smaller numbers is not a normal float32
 LOWEST = float(np.finfo(np.float32).min)
 _ROUNDING = 1.5 * 2.0**23  # float32 numbers of this size are integers
 _LOG2_E = 1.4426950408889634

@@ -120,7 +120,7 @@ def _best_random_split(
                 gain_right += (total[k] - left[q, k]) * (total[k] - left[q, k])
             rest = max(weight - weight_left[q], _LEAST * weight)
             gain = gain_left / weight_left[q] + gain_right / rest
-        # if two features separate the rows alike, the first one drawn wins despite rounding
+        # if two features separate the rows equally well, the first one drawn wins despite rounding
         if gain > best_gain * _CLEARLY:
             best, best_gain = q, gain
     return best, size_left[best]

@@ -17,7 +17,7 @@ class LostWorkerError(Exception):
 
 
 class _Member:
-    """An object on a worker. Calls and results are bytes, which Dask sends without a look at them.
+    """An object on a worker. Calls and results are bytes, which Dask sends without inspecting them.
 
     Parameters
     ----------

@@ -162,7 +162,7 @@ class WorkerRows:
 
 
 def _own(given: Any) -> Any:
-    """Return an array that may be written, since kernels are compiled anew for others.
+    """Return an array that may be written, since kernels would be compiled again for others.
 
     Arrays that come in a message may be read-only. Anything else is returned unchanged.
     """

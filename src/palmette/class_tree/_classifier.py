@@ -81,7 +81,7 @@ Router, or scikit-learn classifier
         classifiers only: "auto" and "linear" choose the weight of the loss and the scale of sparse
         rows (length one, with or without inverse document frequencies unless all rows have length
         one already) on held-out rows, and leave
-        out small weights of sparse rows; "logistic" and `LinearRouter` are used as they are.
+        out small weights of sparse rows; "logistic" and `LinearRouter` are used without changes.
     decoding : "beam", "greedy", "exact", or a rule of `palmette.decoding`
         "beam" follows the best `beam_width` paths, "greedy" the best one, "exact" evaluates all
         nodes; so does "beam" if the router has a model of all classes, such as "kernel". Other

@@ -135,7 +135,7 @@ class LabelOptions(NamedTuple):
     table : OptionTable
         Its classes are the columns without children, ascending.
     columns : int array of shape (n_options,)
-        Column of every option; -1 for groups, which are no nodes of the model.
+        Column of every option; -1 for groups, which are not nodes of the model.
     leaves : int array of shape (n_leaves,)
         Column of every class.
     members : sparse bool array of shape (n_columns, n_options), CSC

@@ -1,1 +1,1 @@
-"""The command line: one file a command, each around one public call."""
+"""The command line: one file per command, each around one public call."""

@@ -49,7 +49,7 @@ def review(
         int,
         typer.Option(
             min=0,
-            help="Number of folds; 0 uses the model as it is, on rows that it was not fitted on.",
+            help="Number of folds; 0 uses the given model, on rows that it was not fitted on.",
         ),
     ] = 5,
     time: Annotated[

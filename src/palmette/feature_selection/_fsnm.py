@@ -264,7 +264,7 @@ class ScaledRows:
 
     @classmethod
     def plain(cls, X: Any) -> ScaledRows:
-        """Return the rows as they are."""
+        """Return the rows unchanged."""
         return cls(X)
 
     @classmethod

@@ -32,7 +32,7 @@ class TreeSettings(NamedTuple):
     n_starts, cluster_iterations : int
         Number of initialisations and maximum number of iterations of 2-means.
     feature_share : float
-        Proportion of the tree's features that is drawn anew at every node.
+        Proportion of the tree's features that is drawn again at every node.
     rho : float
         Strength of the sparsity penalty (Eq. 10); negative: ``min(log(1 + features / rows), 0.4)``.
     alpha_first, alpha_factor, alpha_last, alpha_stage : float, float, float, int
@@ -57,7 +57,7 @@ class TreeSettings(NamedTuple):
     min_samples_leaf, min_samples_split, max_depth : int
         Counted in rows, whatever their weights; a negative depth means no limit.
     label_share : float
-        Proportion of the tree's labels that is drawn anew for the clusters of every node. If the
+        Proportion of the tree's labels that is drawn again for the clusters of every node. If the
         labels drawn do not vary within the node, all labels are used.
     prune : float
         Weights smaller than this fraction of the split's largest weight are set to zero at the end

@@ -63,12 +63,12 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     max_features : float, int or "sqrt"
         Proportion or number of features drawn per tree.
     max_node_features : float, int or "sqrt"
-        Proportion or number of the tree's features drawn anew at each node.
+        Proportion or number of the tree's features drawn again at each node.
     max_labels : float or int
         Proportion or number of labels drawn per tree, among those that vary. The splits of the tree
         use these labels only; its leaves store all labels.
     max_node_labels : float
-        Proportion of the tree's labels drawn anew for the clusters of each node.
+        Proportion of the tree's labels drawn again for the clusters of each node.
     label_vote : float
         Weight of a tree's vote for the labels that were drawn for it; other labels have weight 1.
     prior_vote : float
@@ -88,7 +88,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     relevance : float or "auto"
         How much splits prefer features that are related to the labels by themselves: values are
         multiplied by this power of the relevance of their feature, the mean over labels of rows
-        times squared correlation, less 1, on the rows of the tree. 0 treats all features alike.
+        times squared correlation, less 1, on the rows of the tree. 0 treats all features equally.
         "auto" is 0.5, and 0 if more than half of the values are zero, as in texts.
     mixed : bool or "auto"
         Whether trees of three kinds take turns: the first splits by `router` and treats all

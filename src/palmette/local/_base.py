@@ -130,9 +130,9 @@ class BaseLocalClassifier(HierarchicalClassifier):
         y : labels of n_samples rows
             One path per row.
         classes : labels, optional
-            All labels that will come, in the form of y; for the first call.
+            All labels that will occur, in the form of y; needed in the first call.
         sample_weight : array-like of shape (n_samples,), optional
-            Passed to the estimators as they are: unlike in `fit`, their scale counts.
+            Passed to the estimators unchanged: unlike in `fit`, their scale matters.
 
         Returns
         -------

@@ -55,7 +55,7 @@ class GlobalNaiveBayesClassifier(HierarchicalClassifier):
     -----
     `predict_proba` compares the posterior probabilities of labels with each other; those of nodes
     are sums of them, and so coherent. The posterior probabilities that ``"auto"`` compares are
-    not: nodes of one path are no alternatives.
+    not: nodes of one path are not alternatives.
 
     References
     ----------

@@ -217,7 +217,7 @@ class MixedNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"column {moved[0]} has a negative value, but the rows of fit had none: call fit "
                 "with all rows, or partial_fit from the first row on."
             )
-        # columns in the order of X, then divided anew
+        # columns in the order of X, then divided again
         order = np.argsort(np.r_[np.flatnonzero(~self.is_normal_), np.flatnonzero(self.is_normal_)])
         total, scatter = (
             _beside(a, b)[:, order]

@@ -213,7 +213,7 @@ def fit_blocks(
 
 
 def _for_labels(estimator: Any, n_labels: int) -> Any:
-    """Return a clone for a 0/1 matrix of so many columns; of one column, for a vector."""
+    """Return a clone for a 0/1 matrix of this number of columns; for one column, for a vector."""
     if n_labels == 1 or get_tags(estimator).classifier_tags.multi_label:
         return clone(estimator)
     return MultiOutputClassifier(clone(estimator))

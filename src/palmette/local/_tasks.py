@@ -331,7 +331,7 @@ def option_scores(estimator: Any, X: Any, options: IntArray) -> Scores:
     estimator : fitted scikit-learn classifier
     X : rows
     options : int array of shape (n_options,)
-        Node numbers, ascending. Those that are no classes of the estimator have probability 0.
+        Node numbers, ascending. Those that are not classes of the estimator have probability 0.
     """
     if not hasattr(estimator, "classes_"):  # no row of this task has come to `partial_fit`
         return Scores(np.full((count_rows(X), len(options)), 1 / len(options)), False)

@@ -404,7 +404,7 @@ def _columns_of(hierarchy: Hierarchy, matrix: Any) -> NDArray[np.int64]:
 
 
 def _by_number(y: Any, hierarchy: Hierarchy) -> Any:
-    """Replace labels by the numbers of their nodes; a matrix is left as it is."""
+    """Replace labels by the numbers of their nodes; a matrix is left unchanged."""
     if is_matrix(y):
         return y
     known: dict[Any, int] = {}

@@ -53,7 +53,7 @@ class MLkNN(MultilabelClassifier):
         Parameters of the distance.
     scale : "range" or None
         "range" divides every feature by its range in the training rows before distances are
-        computed, as MULAN does; None leaves X as it is. By cross-validation on six sets, "range"
+        computed, as MULAN does; None leaves X unchanged. By cross-validation on six sets, "range"
         gains .2 in macro-averaged F1 where ranges differ, and loses up to .007 elsewhere.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}
         Algorithm of the neighbour search.

@@ -25,7 +25,7 @@ from palmette.multipath._layers import (
 )
 
 _MIN_STEPS = 2_000  # with one path per row: fewer steps underfit data of many classes
-_BATCH = 64  # rows of a batch at which the learning rate is as it is
+_BATCH = 64  # rows of a batch at which the learning rate is not scaled
 _NARROWEST, _WIDEST = 64, 500  # units of the layers
 _RATE = 1e-3  # of the widest
 

@@ -296,7 +296,7 @@ class _Parts:
         return node if isinstance(node, dict) else {}
 
     def shape(self, part: Any, ndim: int) -> tuple[int, ...] | None:
-        """Return the shape of an array of some dimensions; None if a part is no such array."""
+        """Return the shape of an array of some dimensions; None if a part is not such an array."""
         node = self.found(part)
         if (node.get("__loader__"), node.get("type")) != ("NdArrayNode", "numpy"):
             return None

@@ -191,7 +191,7 @@ def acceptance_facts(
     """Measure how much could be accepted automatically, and how much would go to people.
 
     Thresholds are chosen on one half of the rows and the figures are measured on the other half,
-    and the other way round; the thresholds that are told are chosen on all rows.
+    and the other way round; the reported thresholds are chosen on all rows.
 
     Parameters
     ----------

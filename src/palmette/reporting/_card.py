@@ -57,7 +57,7 @@ def to_card(
 def _front_matter(
     facts: dict[str, Any], data: str, license: str | None, language: str | None
 ) -> Iterator[str]:
-    """Yield lines of YAML; texts are JSON strings, which YAML takes as they are."""
+    """Yield lines of YAML; texts are JSON strings, which are also valid YAML."""
     fitted = facts["setting"].get("fitted") or {}
     if language:
         yield f"language: {_text(language)}"

@@ -54,7 +54,7 @@ class LabelNoise:
         Nodes of the labels, ascending.
     by_level : bool
         Whether errors at all levels are estimated; otherwise, wrong labels are drawn from all
-        labels, as at level 0. Where a model confuses siblings that are hard to tell apart, its
+        labels, as at level 0. Where a model confuses siblings that are hard to distinguish, its
         errors would count as wrong labels.
 
     Attributes

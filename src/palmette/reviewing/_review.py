@@ -68,7 +68,7 @@ def review(
         With the columns of the model. Rows without a label are only judged as ``no class`` and
         ``uncertain``, and so are all rows of a table without the target.
     folds : int
-        Number of folds. 0 uses the model as it is, for a table that it was not fitted on.
+        Number of folds. 0 uses the given model, for a table that it was not fitted on.
     time : float, optional
         Approximate limit in seconds. If it is short, models are fitted on fewer rows.
     top : int or None

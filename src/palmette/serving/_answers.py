@@ -274,7 +274,7 @@ class Labels:
     def writer(self, language: str | None) -> Any:
         """Return a function from a node and its score to a JSON object."""
         words, known = self._vocabulary, self._known
-        # many languages that are asked for come to the same order of those that there are
+        # many requested languages lead to the same order of the available ones
         tags = () if words is None else words.fallbacks(language or self._default)
         if len(known) > _MAX_KNOWN:
             known.clear()

@@ -110,7 +110,7 @@ def choose(situation: Situation) -> list[Candidate]:
         names = [name for name in _SEVERAL if name in known]
         names = [n for n in names if known[n].several_paths or n == "local-per-node"]
         if situation.hierarchy is not None and situation.hierarchy.n_nodes > _MANY_LABELS:
-            # others take a model per label
+            # other models fit one model per label
             names.sort(key=lambda name: not name.startswith("label-tree"))
     else:
         names = [name for name in (_TEXT if situation.is_sparse else _NUMBERS) if name in known]

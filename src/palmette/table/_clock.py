@@ -15,7 +15,7 @@ __all__ = ["Clock"]
 
 Watch = Callable[[str, float], None]
 
-_COMPILING = 0.5  # seconds after which the compilation of kernels is told
+_COMPILING = 0.5  # seconds after which the compilation of kernels is announced
 
 
 class Clock:

@@ -82,7 +82,7 @@ class FoundDates(NamedTuple):
 
 
 def check_date_format(date_format: str) -> None:
-    """Raise an error for what is no format of dates."""
+    """Raise an error unless the text is a format of dates."""
     import datetime
 
     for each in date_format.split(MANY):
@@ -103,7 +103,7 @@ def check_date_format(date_format: str) -> None:
 def find_formats(
     texts: NDArray[Any], counts: NDArray[np.int64], day_first: bool | None = None
 ) -> FoundDates | None:
-    """Find the formats of the dates of a column; None if most of its strings are no dates.
+    """Find the formats of the dates of a column; None if most of its strings are not dates.
 
     Day and month have one order in a column: the one that reads more values. If both read the
     same, the month comes first between slashes, and the day between other marks.

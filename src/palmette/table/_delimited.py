@@ -23,7 +23,7 @@ from palmette.table._sources import TableSource
 if TYPE_CHECKING:
     import pandas as pd
 
-_DELIMITERS = ";\t|,"  # of those that split the first lines alike, the first is taken
+_DELIMITERS = ";\t|,"  # of those that split the first lines equally well, the first is taken
 _LOOK = 20  # lines that show the delimiter
 _PEEK = 2**16  # bytes that are inspected before reading
 _MAX_CELL_CHARACTERS = min(2**28, sys.maxsize)
@@ -128,7 +128,7 @@ class _Lines:
         lines = [self._back.popleft() for _ in range(min(n_lines, len(self._back)))]
         try:
             lines.extend(islice(self._text, n_lines - len(lines)))
-        finally:  # the line of an error is told
+        finally:  # an error names its line
             self.number += len(lines)
         return lines
 

@@ -166,7 +166,7 @@ def _route_weights(tree: Any, labels_are_nodes: bool) -> Weights | None:
             lanes = slice(int(routes.first_lane[at]), int(routes.first_lane[at + 1]))
             which = option - int(table.first[at])
             total += _lane(coef, lanes, which)
-        return total if scale is None else total / scale.scale_  # weights of X as it is given
+        return total if scale is None else total / scale.scale_  # weights of the unscaled X
 
     return weights
 

@@ -133,7 +133,7 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return features
 
     def _scale(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the indicators as they are, and the other features scaled."""
+        """Return the indicators unchanged, and the other features scaled."""
         numbers = found[:, ~self.is_indicator_]
         if not numbers.shape[1]:
             return found

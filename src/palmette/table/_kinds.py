@@ -21,7 +21,7 @@ KINDS = ("text", "category", "number", "date")
 _MAX_CATEGORIES = 40  # a column with more distinct strings is text
 _MAX_DISTINCT = 0.3  # maximum share of distinct strings in a column of categories
 _NEARLY_ALL = 0.95  # share of the values that can be read, in a column of numbers or dates
-_MOST = 0.5  # share of the values that can be read, if this is told
+_MOST = 0.5  # share of the values that can be read, if the user is told
 _MISSING = frozenset(
     {"", "na", "n/a", "n.a.", "nan", "nat", "null", "none", "nil", "#n/a", "<na>"}
     | {"-", "--", "–", "—", "?", "...", "."}
@@ -159,14 +159,14 @@ def _guess_strings(
     cells: Distinct, name: str, decimal: str | None, date_format: str | None
 ) -> Guess:
     few = len(cells.texts) <= _most_categories(cells.n_values)
-    # few distinct strings are levels: one that is no number is one of them, not an error
+    # few distinct strings are levels: one that is not a number is one of them, not an error
     enough = 1.0 if few else _NEARLY_ALL
     if date_format is not None:
         given = _given_dates(cells, date_format)
         if given is not None:
             return given
     places = np.linspace(0, len(cells.texts) - 1, min(len(cells.texts), _SAMPLE)).astype(np.int64)
-    # strings that are no numbers are slow to read as such: some of them tell
+    # strings that are not numbers are slow to parse: a sample of them is tried first
     some = np.isfinite(plain_numbers(cells.texts[places])).mean()
     if decimal != "," and some >= _MOST:
         numbers = plain_numbers(cells.texts)

@@ -253,7 +253,7 @@ class _Sampler:
         self._frames: list[pd.DataFrame] = []  # rows that may be in the sample
         self._places: list[OffsetArray] = []
         self._n_kept = 0
-        self._bound = _LAST  # rows with larger numbers are not drawn, but for their targets
+        self._bound = _LAST  # rows with larger numbers are drawn only for their targets
         self._bounds = np.zeros(0, dtype=np.uint64)  # the same by target
 
     def add(self, frame: pd.DataFrame) -> None:

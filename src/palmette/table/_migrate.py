@@ -376,7 +376,7 @@ def _listed(texts: Sequence[str], n: int = _SHOWN) -> str:
 
 
 def _separator_of(model: Any) -> str | None:
-    """Return the separator of the labels of a model, None if they are no paths in strings."""
+    """Return the separator of the labels of a model, None if they are not paths in strings."""
     if isinstance(model, TableModel):
         form = model.target_
         return form.separator or (form.joiner if len(form.columns) > 1 else None)

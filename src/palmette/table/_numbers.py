@@ -21,7 +21,7 @@ _SAMPLE = 2_000  # strings that are tested before all others
 _FEW = 0.3  # share of the sample below which a column is not read further
 _ENOUGH = 0.9  # share of the sample that a convention reads, before all strings are tested
 
-# one name for the spellings of a unit: a column has one unit, or it is no column of numbers
+# one name for the spellings of a unit: a column with several units is not a column of numbers
 _CURRENCIES = {
     "USD": ["$", "US$"], "EUR": ["€"], "GBP": ["£"], "JPY": ["¥", "￥"], "INR": ["₹", "Rs.", "Rs"],
     "KRW": ["₩"], "RUB": ["₽"], "TRY": ["₺"], "UAH": ["₴"], "ILS": ["₪"], "VND": ["₫"],
@@ -79,7 +79,7 @@ class Found(NamedTuple):
 
 
 def check_decimal(decimal: str) -> None:
-    """Raise an error for what is no decimal mark."""
+    """Raise an error unless the text is a decimal mark."""
     if decimal not in DECIMALS:
         raise PalmetteError(f"decimal={decimal!r}: expected '.' or ','.")
 

@@ -272,7 +272,7 @@ class Schema:
         lines : int array of shape (n_samples,), optional
             Lines of the rows in their file, for messages.
         unread : Unread, optional
-            Counts what cannot be read; by default it is told by a `TableWarning`.
+            Counts what cannot be read; by default a `TableWarning` reports it.
 
         Returns
         -------

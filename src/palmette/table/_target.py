@@ -303,7 +303,7 @@ def _distinct(cells: list[Any]) -> list[Any]:
 
 
 class _BadTarget(PalmetteError):
-    """A cell is no path; the message lacks the row."""
+    """A cell is not a path; the message does not name the row."""
 
 
 def place_of(row: int, lines: Any = None) -> str:

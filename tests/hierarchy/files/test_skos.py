@@ -151,7 +151,9 @@ def test_one_scheme(read, scheme):
 
 
 def test_an_unknown_scheme_lists_the_known_ones(read):
-    with pytest.raises(ReadError, match=r"scheme='Cars' is not a scheme .*c/pets \(Pets, 3 concepts"):
+    with pytest.raises(
+        ReadError, match=r"scheme='Cars' is not a scheme .*c/pets \(Pets, 3 concepts"
+    ):
         read(ANIMALS, "x.ttl", scheme="Cars")
     with pytest.raises(ReadError, match="scheme='Cars', but the format is paths: only SKOS"):
         read("a > b\nc > d\n", scheme="Cars")

@@ -284,7 +284,7 @@ def read_thesaurus(source: Source, syntax: str) -> Thesaurus:
 
 
 def _without_implied(links: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Leave out links to concepts above another broader concept; cycles are left as they are."""
+    """Leave out links to concepts above another broader concept; cycles are kept."""
     above: dict[str, set[str]] = {}
     for broader, narrower in links:
         above.setdefault(narrower, set()).add(broader)
