@@ -231,7 +231,7 @@ _PAPERS = {
     ),
     "hirr-fs": Published(
         "hirr-fs",
-        "Tables 2 to 8 and Figures 7 to 13: HiRR-FS beside Fisher, FSNM and mRMR, node by node",
+        "Tables 2 to 8 and Figures 5 to 13: HiRR-FS beside Fisher, FSNM and mRMR, node by node",
         "H. Zhao, Q. Hu, P. Zhu, Y. Wang, P. Wang (2021). A recursive regularization based feature "
         "selection framework for hierarchical classification. IEEE TKDE 33.",
         (

@@ -1,4 +1,4 @@
-"""Figures 7, 8, 9, 10, 12 and 13, and Table 6 as a figure: data and plots."""
+"""Figures 5 to 13, Table 6 and the seconds of Section 3.4 as figures: data and plots."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from papers.drawing import COLOURS, DARK, PALE, clean, new_figure, png_of
-from papers.hirr_fs.methods import ALL, FIVE, FOUR, PAPER_F1
+from papers.hirr_fs.complexity import Curve
+from papers.hirr_fs.hierarchies import HIERARCHIES, draw_hierarchy, hierarchy_facts
+from papers.hirr_fs.judging import honest_scores
+from papers.hirr_fs.methods import ALL, FIVE, FOUR, PAPER_F1, PAPER_SECONDS
 from papers.hirr_fs.outcome import Outcome
-from papers.hirr_fs.tables import honest_scores, rank_five
+from papers.hirr_fs.tables import rank_five
 
 __all__ = ["draw_figures", "figure_facts"]
 
@@ -23,12 +26,14 @@ _WORDS = "authors' protocol"
 _COLUMN_GROUPS = ((1, "1-420"), (421, "421-440"), (441, "global, 441-446"), (447, "local, 447-473"))
 
 
-def figure_facts(outcomes: Sequence[Outcome]) -> dict[str, Facts]:
+def figure_facts(outcomes: Sequence[Outcome], curves: Sequence[Curve] = ()) -> dict[str, Facts]:
     """Return the facts of the figures, by name.
 
     Parameters
     ----------
     outcomes : sequence of Outcome
+    curves : sequence of Curve
+        Of Section 3.4.
 
     Returns
     -------
@@ -44,6 +49,8 @@ def figure_facts(outcomes: Sequence[Outcome]) -> dict[str, Facts]:
             "20 Newsgroups: F1 by features per node",
         ),
         "figure-13": _sweeps(outcomes),
+        "section-3.4": _costs(curves),
+        **hierarchy_facts(),
     }
     return {name: facts for name, facts in figures.items() if facts is not None}
 
@@ -101,6 +108,10 @@ def _ranks(outcomes: Sequence[Outcome]) -> Facts | None:
                 rank_five(honest_scores(outcomes), "HiRRfam-FS", higher_is_better=True),
             ),
             (
+                "Table 7 as printed (Figure 10)",
+                rank_five(PAPER_SECONDS, "Hier-FS", higher_is_better=False),
+            ),
+            (
                 "seconds of choosing (Figure 10)",
                 rank_five(seconds, "Hier-FS", higher_is_better=False),
             ),
@@ -108,6 +119,16 @@ def _ranks(outcomes: Sequence[Outcome]) -> Facts | None:
         if found is not None
     ]
     return {"title": "Mean ranks, and who differs from whom", "panels": panels}
+
+
+def _costs(curves: Sequence[Curve]) -> Facts | None:
+    if not curves:
+        return None
+    panels = [
+        {"dataset": f"by {curve.variable}", "sizes": curve.sizes, "seconds": curve.seconds}
+        for curve in curves
+    ]
+    return {"title": "CPU seconds by features n, rows m, options d", "panels": panels}
 
 
 def _sweeps(outcomes: Sequence[Outcome]) -> Facts | None:
@@ -172,6 +193,8 @@ def draw_figures(figures: Mapping[str, FigureFacts]) -> dict[str, bytes]:
         "figure-9": _draw_four,
         "figure-12": _draw_curves,
         "figure-13": _draw_sweeps,
+        "section-3.4": _draw_costs,
+        **dict.fromkeys(HIERARCHIES, draw_hierarchy),
     }
     return {
         f"{name}.png": png_of(draw[name](name.replace("-", " ").capitalize(), facts))
@@ -305,6 +328,20 @@ def _draw_sweeps(name: str, facts: FigureFacts) -> Any:
             named.setdefault(words, line)
         axes.set_yscale("log")
         axes.set_xlabel("sweep", fontsize=8, color=DARK)
+    _legend(figure, named)
+    return figure
+
+
+def _draw_costs(name: str, facts: FigureFacts) -> Any:
+    """Draw seconds over sizes, both by powers of ten."""
+    figure, grid = _panels(f"{name}. {facts['title']}", facts["panels"])
+    named: dict[str, Any] = {}
+    for axes, panel in zip(grid, facts["panels"], strict=True):
+        for place, (step, seconds) in enumerate(panel["seconds"].items()):
+            (line,) = axes.plot(panel["sizes"], seconds, color=COLOURS[place], marker="o")
+            named.setdefault(step, line)
+        _number_ticks(axes, panel["sizes"])
+        axes.set_yscale("log")
     _legend(figure, named)
     return figure
 

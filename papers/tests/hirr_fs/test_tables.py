@@ -52,12 +52,13 @@ def test_honest_scores_and_ranks(outcome):
 
 def test_figures_show_both_protocols(outcome):
     facts = figure_facts([outcome])
-    assert list(facts) == ["table-6", "figure-7", "figure-8", "figure-9", "figure-13"]
+    drawn = ["table-6", "figure-7", "figure-8", "figure-9", "figure-13"]
+    assert list(facts) == [*drawn, "figure-5", "figure-6", "figure-11"]
     for name in ("figure-7", "figure-9", "figure-13"):
         assert [panel["dataset"] for panel in facts[name]["panels"]] == [
             "protein_dd, authors' protocol",
             "protein_dd",
         ]
-    assert len(facts["figure-8"]["panels"]) == 1  # as printed: of one set there are no ranks
+    assert len(facts["figure-8"]["panels"]) == 2  # as printed: of one set there are no ranks
     picture = draw_figures({"table-6": facts["table-6"]})
     assert picture["table-6.png"].startswith(b"\x89PNG")
