@@ -178,7 +178,8 @@ _NOTE_HARD = (
     f"the median of F1. F1: Fisher's ratio of the best feature, the larger the easier; of the "
     "others, the smaller the easier: L2: error of a linear classifier on its own rows; N1: rows on "
     "the boundary by a minimum spanning tree; N3: error of the nearest neighbour. ECC: "
-    f"{_N_HALVES} random halves of the classes."
+    f"{_N_HALVES} random halves of the classes. With many classes one against the rest is nearly "
+    "always right by these shares, as few rows are of the class."
 )
 _NOTE_PAIRS = (
     "One round with a weak learner that compares every two rows, in exponents of power laws; "

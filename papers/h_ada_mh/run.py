@@ -12,6 +12,7 @@ from papers.h_ada_mh.figures import draw_figures, figure_facts
 from papers.h_ada_mh.methods import tree_methods
 from papers.h_ada_mh.outcome import Method, Outcome, Setting, find_outcome
 from papers.h_ada_mh.tables import judge, paper_set, score_tables, set_table
+from papers.h_ada_mh.words import judge_toys, judge_words
 from papers.result import PublishedResult
 
 __all__ = ["make", "reproduce"]
@@ -83,7 +84,7 @@ def reproduce(
         "h-ada-mh",
         _REFERENCE,
         [set_table(outcomes), *score_tables(outcomes)],
-        judge(outcomes),
+        [*judge_toys(), *judge(outcomes), *judge_words(outcomes)],
         figure_facts(outcomes),
         draw_figures,
         {outcome.name: _titled_scores(outcome) for outcome in outcomes},

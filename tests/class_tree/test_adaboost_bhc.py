@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 import palmette as pm
 from palmette.class_tree import BHCTree, RandomTree
 from palmette.class_tree._adaboost_bhc import AdaBoostBHCClassifier
-from palmette.exceptions import PalmetteError
+from palmette.exceptions import LabelError, PalmetteError
 
 X, Y = load_digits(return_X_y=True)
 X, Y, X_TEST, Y_TEST = X[:500], Y[:500], X[500:1100], Y[500:1100]
@@ -243,3 +243,12 @@ def test_presets():
     assert ensemble.n_trees > 1
     assert ensemble.fit(*load_iris(return_X_y=True)).score(*load_iris(return_X_y=True)) > 0.95
     assert clone(ensemble).get_params()["n_estimators"] == 10
+
+
+def test_several_paths_are_refused_in_the_words_of_the_others():
+    """No router is named: users do not pass one."""
+    X, sets = [[0.0], [1.0], [2.0], [3.0]], [{"a", "b"}, {"a"}, {"b"}, {"a"}]
+    with pytest.raises(LabelError, match="AdaBoostBHCClassifier needs one path per row") as raised:
+        AdaBoostBHCClassifier(n_estimators=2).fit(X, sets)
+    assert "1 of 4 rows" in str(raised.value)
+    assert "router" not in str(raised.value)

@@ -27,7 +27,7 @@ def test_a_small_set_from_end_to_end(problem, tmp_path):
         "Table II. toy, the collapsed space",
         "Table II. toy, the tree",
     ]
-    assert len(result.claims) == 5
+    assert len(result.claims) == 5 + 2  # and two toy examples
     assert result.facts["rounds"] == {"toy": 4}
     assert len(seen) == len(methods)
     names = [path.name for path in result.write(tmp_path / "out")]
@@ -45,7 +45,14 @@ def test_the_paper_sets_rounds_and_levels(monkeypatch):
     monkeypatch.setattr(module, "find_outcome", lambda setting, *_: seen.append(setting) or stub)
     stub = type("Stub", (), {"name": "x"})
     monkeypatch.setattr(module, "find_problem", lambda name: type("P", (), {"name": name}))
-    for name in ("set_table", "score_tables", "judge", "figure_facts", "_titled_scores"):
+    for name in (
+        "set_table",
+        "score_tables",
+        "judge",
+        "judge_words",
+        "figure_facts",
+        "_titled_scores",
+    ):
         monkeypatch.setattr(module, name, lambda *_: [])
     stub.setting = type("S", (), {"rounds": 1})
     make(["imclef07a", "diatoms"])

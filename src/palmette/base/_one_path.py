@@ -40,6 +40,11 @@ def check_one_path(labels: NodeLabels, who: str) -> None:
     palmette.exceptions.LabelError: BestClassifier needs one path per row, but 1 of 2 rows do not...
     """
     check_tree(labels.hierarchy, who)
+    check_single_paths(labels, who)
+
+
+def check_single_paths(labels: NodeLabels, who: str) -> None:
+    """Raise the error of an estimator that has no form for several paths per row."""
     if not labels.is_single_path:
         n_paths = np.diff(labels.specific.indptr)
         bad = np.flatnonzero(n_paths != 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,8 @@ class BoostedRouter(Router):
     >>> BoostedRouter(50, resample=0.5)
     BoostedRouter(n_estimators=50, resample=0.5)
     """
+
+    used_by: ClassVar[str] = "AdaBoostBHCClassifier"  # in errors: users do not pass the router
 
     def __init__(
         self,

@@ -23,6 +23,8 @@ from palmette.base._fitting import (
 )
 from palmette.base._grow import GrownTree, grow_class_tree
 from palmette.base._label_sets import LabelSetsProblem
+from palmette.base._one_path import check_single_paths
+from palmette.class_tree._boosted_router import BoostedRouter
 from palmette.class_tree._chosen_router import ChosenRouter
 from palmette.class_tree._k_means_tree import KMeansTree
 from palmette.class_tree._label_tree import LabelTree, LabelTreeFit, set_router
@@ -201,6 +203,8 @@ def takes_sets(router: Router) -> bool:
 def _router_of_sets(setting: Any, router: Any, labels: NodeLabels, X: Any) -> LinearRouter:
     """Return the router for label sets."""
     if not takes_sets(router):
+        if isinstance(router, BoostedRouter):
+            check_single_paths(labels, router.used_by)
         n_paths = np.diff(labels.specific.indptr)
         raise LabelError(
             f"{np.count_nonzero(n_paths != 1)} of {len(n_paths)} rows do not have one path, but "
