@@ -84,3 +84,15 @@ def test_an_example_of_the_gallery_has_a_title_a_picture_and_no_data_home(exampl
 
 def test_the_gallery_is_large():
     assert len(EXAMPLES) >= 24
+
+
+def test_external_links_are_well_formed():
+    """No network is needed: `sphinx-build -b linkcheck` asks whether the pages exist."""
+    found = set()
+    for page in [*LINKING, ROOT / "CHANGELOG.md", ROOT / "SECURITY.md", ROOT / "pyproject.toml"]:
+        text = page.read_text(encoding="utf-8")
+        found.update(re.findall(r"https?://[^\s)>\"'`,|]+", text))
+    found = {link for link in found if not link.startswith("http://127.0.0.1")}
+    assert found
+    for link in found:
+        assert re.fullmatch(r"https://[a-z0-9.-]+\.[a-z]{2,}(/[\w./%~#?=&-]*)?", link), link
