@@ -2,7 +2,7 @@
 Greedy, beam and exact search
 =============================
 
-A greedy search follows the best child at every node and cannot mend an early error. A beam keeps
+A greedy search follows the best child at every node and cannot correct an early error. A beam keeps
 several nodes per level; as wide as the tree, it is exact. The tree is random here, so that early
 errors are frequent.
 """

@@ -2,8 +2,8 @@
 Calibrated probabilities on every level
 =======================================
 
-Naive Bayes is overconfident. Calibration curves that are fitted by cross-fitting mend this, and the
-probabilities of children still sum to that of their parent.
+Naive Bayes is overconfident. Calibration curves that are fitted by cross-fitting correct this, and
+the probabilities of children still sum to that of their parent.
 """
 
 # %%
