@@ -3,7 +3,7 @@
 ``python -m papers.claims > papers/README.md`` makes the page from the results that are stored in
 ``papers/results``. ``palmette bench NAME --out FOLDER`` and then
 ``python -m papers.claims --store FOLDER/results.json --command "palmette bench NAME ..."`` replace
-the stored results of a paper.
+the stored results of a paper; with ``--add`` they are added to these.
 """
 
 from __future__ import annotations
@@ -452,7 +452,7 @@ def _section(paper: str, stored: dict[str, Any] | None) -> str:
     made = (
         f"Nothing is stored yet: `palmette bench {paper} --out FOLDER` measures it."
         if stored is None
-        else f"Stored results: `{stored['command']}`; all of the paper: `palmette bench {paper}`."
+        else f"Stored results: {_commands(stored)}; all of the paper: `palmette bench {paper}`."
     )
     lines = [f"## {paper}", "", reference, "", made, ""]
     lines += ["| place | claim | printed | ours | verdict |", "|---|---|---|---|---|"]
@@ -462,6 +462,10 @@ def _section(paper: str, stored: dict[str, Any] | None) -> str:
         cells = (claim.where, claim.claim, claim.printed, ours, verdict_of(claim, found))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join([*lines, "", *_tables(stored)]).rstrip()
+
+
+def _commands(stored: dict[str, Any]) -> str:
+    return ", ".join(f"`{one}`" for one in stored["command"].split("; "))
 
 
 def _belonging(claim: PaperClaim, judged: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -496,7 +500,7 @@ def _tables(stored: dict[str, Any] | None) -> list[str]:
     return [*lines, "</details>"]
 
 
-def store(source: Path, command: str, folder: Path = RESULTS) -> Path:
+def store(source: Path, command: str, folder: Path = RESULTS, *, add: bool = False) -> Path:
     """Keep the results of a run, without the data of its figures.
 
     Parameters
@@ -506,6 +510,9 @@ def store(source: Path, command: str, folder: Path = RESULTS) -> Path:
     command : str
         What made them.
     folder : Path
+    add : bool
+        Whether tables and claims are added to those that are stored, such as those of other data
+        sets; tables of the same title and claims of the same words are kept once.
 
     Returns
     -------
@@ -516,8 +523,27 @@ def store(source: Path, command: str, folder: Path = RESULTS) -> Path:
     kept = {"command": command, **{key: found[key] for key in _KEPT}}
     folder.mkdir(exist_ok=True)
     path = folder / f"{found['name']}.json"
+    if add and path.is_file():
+        kept = _added(json.loads(path.read_text(encoding="utf-8")), kept)
     path.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
+
+
+def _added(before: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """Return the results of two runs as one; what both have is that of the second."""
+    titles, words = ({one[key] for one in more[name]} for name, key in _NAMED)
+    commands = [*before["command"].split("; "), more["command"]]
+    return {
+        **more,
+        "command": "; ".join(dict.fromkeys(commands)),
+        "tables": [one for one in before["tables"] if one["title"] not in titles] + more["tables"],
+        "claims": [one for one in before["claims"] if one["words"] not in words] + more["claims"],
+        "scores": {**before["scores"], **more["scores"]},
+        "notes": list(dict.fromkeys([*before["notes"], *more["notes"]])),
+    }
+
+
+_NAMED = (("tables", "title"), ("claims", "words"))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -525,13 +551,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Claims of the papers, from stored results.")
     parser.add_argument("--store", type=Path, help="a results.json to keep")
     parser.add_argument("--command", help="the command that made it")
+    parser.add_argument("--add", action="store_true", help="add to what is stored already")
     given = parser.parse_args(arguments)
     if given.store is None:
         sys.stdout.write(page())
     elif given.command is None:
         parser.error("--store needs --command: the command that made the results.")
     else:
-        sys.stdout.write(f"{store(given.store, given.command)}\n")
+        sys.stdout.write(f"{store(given.store, given.command, add=given.add)}\n")
 
 
 if __name__ == "__main__":

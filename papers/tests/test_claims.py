@@ -64,3 +64,27 @@ def test_results_are_kept_without_figures(tmp_path):
     assert "| a | 0.500 |" in text
     assert "Stored results: `palmette bench h-ada-mh --quick`" in text
     assert "Nothing is stored yet: `palmette bench soshf --out FOLDER` measures it." in text
+
+
+def test_results_of_other_sets_are_added(tmp_path):
+    def run(name, words, **more):
+        table = {"title": f"Table 2. {name}", "rows": [{"set": name}], "notes": []}
+        common = {"title": "Table 1", "rows": [{"set": name}], "notes": []}
+        claims = [{"where": "Table 2", "words": words, "holds": True}]
+        result = {"name": "mf-tree", "reference": "R", "facts": {}, "tables": [common, table]}
+        result |= {"claims": claims, "scores": {name: {}}, "notes": ["n"], **more}
+        (tmp_path / "results.json").write_text(json.dumps(result))
+        return tmp_path / "results.json"
+
+    first, second = (f"palmette bench mf-tree --data {name}" for name in "ab")
+    store(run("a", "it is so"), first, tmp_path)
+    path = store(run("b", "it is so, too"), second, tmp_path, add=True)
+    store(run("b", "it is so, too"), second, tmp_path, add=True)
+    found = json.loads(path.read_text())
+    assert found["command"] == f"{first}; {second}"
+    titles = [table["title"] for table in found["tables"]]
+    assert titles == ["Table 2. a", "Table 1", "Table 2. b"]
+    assert [claim["words"] for claim in found["claims"]] == ["it is so", "it is so, too"]
+    assert list(found["scores"]) == ["a", "b"]
+    assert found["notes"] == ["n"]
+    assert f"Stored results: `{first}`, `{second}`;" in page(tmp_path)
