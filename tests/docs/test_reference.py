@@ -18,7 +18,8 @@ DOCUMENTED = set(re.findall(r"^\.\. automodule:: (\S+)$", REFERENCE, re.M))
 for table in re.findall(r":toctree: generated\n\n((?:   \S+\n)+)", REFERENCE):
     DOCUMENTED.update(table.split())
 # the page of such a module has tables of its members, each with a page of its own
-TABLES = re.findall(r"automodule:: palmette\.(\S+)\n   :no-members:$", REFERENCE, re.M)
+TABLES = re.findall(r"^\.\. py:module:: palmette\.(\S+)$", REFERENCE, re.M)
+DOCUMENTED.update(f"palmette.{module}" for module in TABLES)
 MODULES = [name for name in pm.__all__ if inspect.ismodule(getattr(pm, name))]
 
 
