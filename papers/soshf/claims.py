@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from papers.result import Claim
-from papers.soshf.methods import DEFAULT, METHODS
+from papers.soshf.methods import DATASETS, DEFAULT, METHODS
 from papers.soshf.outcome import Gain, Outcome, gain_of, rank_methods, rank_scores
 from papers.soshf.published import (
     COLUMNS,
@@ -20,7 +20,7 @@ from papers.soshf.published import (
 )
 from papers.soshf.tables import mean_of, paper_score
 
-__all__ = ["judge"]
+__all__ = ["claim_of", "judge"]
 
 _MEASURES = (("f_own", "macro-F", PAPER_F), ("auc", "macro-AUC", PAPER_AUC))
 
@@ -60,9 +60,18 @@ def judge(outcomes: Sequence[Outcome], *, same_sizes: bool = True) -> list[Claim
     return [*claims, *_beats_rival(outcomes), *_first(outcomes), *_order(outcomes)]
 
 
-def _claim(where: str, words: str, statement: str, holds: bool) -> Claim:
+def claim_of(where: str, words: str, statement: str, holds: bool) -> Claim:
+    """Return a claim; the page of claims leaves its place out, but not its data set or method.
+
+    Examples
+    --------
+    >>> claim_of("Depth, emotions", "4 and 6", "trees are shallower", True).words
+    'Depth, emotions: emotions, 4 and 6; trees are shallower.'
+    """
     verdict = statement if holds else f"it does not hold that {statement}"
-    return Claim(where, f"{where}: {words}; {verdict}.", holds)
+    last = where.rpartition(", ")[2]
+    subject = f"{last}, " if last in DATASETS or last in METHODS else ""
+    return Claim(where, f"{where}: {subject}{words}; {verdict}.", holds)
 
 
 # ---------------------------------------------------------------------- the paper itself
@@ -94,7 +103,7 @@ def _printed_ranks() -> Iterator[Claim]:
             f"most, and {same} of {2 * (len(methods) - 1)} marks of significance come out"
         )
         statement = "the ranks follow from the scores, but for rounding"
-        yield _claim(f"Table 2, {title} as printed", words, statement, gap <= _ROUNDING)
+        yield claim_of(f"Table 2, {title} as printed", words, statement, gap <= _ROUNDING)
 
 
 _COUNTS = (  # what the text counts in Table 2: the better one, the other, by F and by AUC
@@ -110,11 +119,11 @@ def _printed_counts() -> Iterator[Claim]:
         n_better = sum(a > b for a, b in zip(scores[ours], scores[other], strict=True))
         words = f"{ours} is above {other} in {title} on {n_better} of 11 sets of Table 2"
         statement = f"it is on {counts[place]}, as the text says"
-        yield _claim("Text, counts as printed", words, statement, n_better == counts[place])
+        yield claim_of("Text, counts as printed", words, statement, n_better == counts[place])
     for _, title, scores in _MEASURES:
         n_worse = sum(a < b for a, b in zip(scores["sf-lr-cs"], scores["sf"], strict=True))
         words = f"sf-lr-cs is below sf in {title} on {n_worse} of 11 sets of Table 2"
-        yield _claim(
+        yield claim_of(
             "Text, counts as printed", words, "it is on about half (4 to 7)", 4 <= n_worse <= 7
         )
 
@@ -132,7 +141,7 @@ def _characteristics(outcome: Outcome) -> Iterator[Claim]:
         statement = "it comes out exactly"
     else:
         statement = "all that does not depend on the features, which are others, comes out exactly"
-    yield _claim(f"Table 1, {outcome.name}", words, statement, holds)
+    yield claim_of(f"Table 1, {outcome.name}", words, statement, holds)
 
 
 # ---------------------------------------------------------------------- the literal method
@@ -154,7 +163,7 @@ def _literal(outcome: Outcome) -> Iterator[Claim]:
         f"the paper {paper[0]:.3f} and {paper[1]:.3f}"
     )
     statement = f"it is within {_NEAR} of the earlier one"
-    yield _claim(f"Table 2, {outcome.name}", words, statement, gap <= _NEAR)
+    yield claim_of(f"Table 2, {outcome.name}", words, statement, gap <= _NEAR)
 
 
 _ABLATION = (
@@ -175,7 +184,7 @@ def _ablation(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
         n_gains = sum(gain.mean > 0 for gain in gains.values())
         found = f"{ours} less {other} in {title}: {_listed(gains)}"
         statement = f"{ours} is above {other} on most sets"
-        yield _claim(f"Ablation, {words}", found, statement, 2 * n_gains > len(gains))
+        yield claim_of(f"Ablation, {words}", found, statement, 2 * n_gains > len(gains))
 
 
 def _gains(outcomes: Sequence[Outcome], ours: str, other: str, value: str) -> dict[str, Gain]:
@@ -202,14 +211,14 @@ def _single_to_oblique(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
         named = [gain.mean > 0 for name, gain in gains.items() if name in _NOTABLY]
         if named:
             words = f"sf-lr less sf in {title}: {_listed(gains)}"
-            yield _claim(
+            yield claim_of(
                 "Text, logistic splits", words, "they gain on Med and Yeast", all(named)
             )  # fmt: skip
         lost = [gain.mean < 0 for name, gain in gains.items() if name not in _NOTABLY]
         if lost:
             words = f"sf-lr less sf in {title}: {_listed(gains)}"
             statement = "they lose on some of the other sets"
-            yield _claim("Text, logistic splits are mixed", words, statement, any(lost))
+            yield claim_of("Text, logistic splits are mixed", words, statement, any(lost))
 
 
 def _worse_by_little(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
@@ -221,7 +230,7 @@ def _worse_by_little(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
             clearly = [gain for gain in worse.values() if gain.mean < -2 * gain.error]
             words = f"sf-h-cs loses to sf-h in {title} on: {_listed(worse)}"
             statement = "none is by more than two standard errors"
-            yield _claim("Text, clusters by rarity rarely harm", words, statement, not clearly)
+            yield claim_of("Text, clusters by rarity rarely harm", words, statement, not clearly)
 
 
 _COMPETITIVE = 0.02
@@ -235,7 +244,7 @@ def _competitive(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
             near = sum(gain.mean >= -_COMPETITIVE for gain in gains.values())
             words = f"{_LITERAL} less {other} in {title}: {_listed(gains)}"
             statement = f"it is at most {_COMPETITIVE} below on most sets"
-            yield _claim("Text, competitive", words, statement, 2 * near > len(gains))
+            yield claim_of("Text, competitive", words, statement, 2 * near > len(gains))
 
 
 _ENOUGH_SETS = 5  # for tests over data sets
@@ -255,7 +264,7 @@ def _significant(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
         words = f"by mean ranks over {found.n_datasets} sets it is significantly better in {title} "
         words += f"than {len(beaten)} of {len(others)} ({', '.join(beaten) or 'none'})"
         statement = "it is better than all but COCOA and forests per label"
-        yield _claim("Text, significance", words, statement, len(beaten) == len(others))
+        yield claim_of("Text, significance", words, statement, len(beaten) == len(others))
 
 
 # ---------------------------------------------------------------------- every method against print
@@ -281,7 +290,7 @@ def _against_print(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
         if told:
             words = f"macro-F/AUC {', '.join(told)}"
             statement = f"it is within {_AS_PRINTED} of print on most sets"
-            yield _claim(f"Against print, {key}", words, statement, 2 * n_near > n_all)
+            yield claim_of(f"Against print, {key}", words, statement, 2 * n_near > n_all)
 
 
 # ---------------------------------------------------------------------- seconds
@@ -305,7 +314,7 @@ def _slow_on_small(outcome: Outcome) -> Iterator[Claim]:
     words += "other methods take fewer, with the tuning of their thresholds"
     statement = "it is slower than most others"
     holds = 2 * len(quicker) > len(others)
-    yield _claim(f"Small sets, {outcome.name}", words, statement, holds)
+    yield claim_of(f"Small sets, {outcome.name}", words, statement, holds)
 
 
 def _slower(outcome: Outcome) -> Iterator[Claim]:
@@ -315,7 +324,7 @@ def _slower(outcome: Outcome) -> Iterator[Claim]:
         return
     seconds = ours.mean("fit_s"), other.mean("fit_s")
     words = f"fitting takes {seconds[1]:.1f} CPU seconds by COCOA, {seconds[0]:.1f} by {_LITERAL}"
-    yield _claim(f"Speed, {outcome.name}", words, "COCOA is slower", seconds[1] > seconds[0])
+    yield claim_of(f"Speed, {outcome.name}", words, "COCOA is slower", seconds[1] > seconds[0])
 
 
 # ---------------------------------------------------------------------- our default
@@ -332,7 +341,7 @@ def _seconds(outcome: Outcome) -> Iterator[Claim]:
         f"{_RIVAL}: {ratio:.2f} times as many"
     )
     statement = f"our default takes {_TIMES:.0f} times at most"
-    yield _claim(f"Seconds, {outcome.name}", words, statement, ratio <= _TIMES)
+    yield claim_of(f"Seconds, {outcome.name}", words, statement, ratio <= _TIMES)
 
 
 def _beats_rival(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
@@ -352,7 +361,7 @@ def _beats_rival(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
         words = f"ours less {_RIVAL}: {told}"
         share = max(1, round(len(both) * needed / _OF))
         statement = f"it is at or above on {share} of {len(both)} sets"
-        yield _claim(f"Our default, {title}", words, statement, n_wins >= share)
+        yield claim_of(f"Our default, {title}", words, statement, n_wins >= share)
 
 
 def _first(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
@@ -365,7 +374,7 @@ def _first(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
         words = "mean ranks " + ", ".join(f"{key} {rank:.2f}" for key, rank in best)
         statement = f"no other of {len(found.mean_ranks)} is before ours on {found.n_datasets} sets"
         holds = found.mean_ranks[DEFAULT] == best[0][1]
-        yield _claim(f"Our default, {title}", words, statement, holds)
+        yield claim_of(f"Our default, {title}", words, statement, holds)
 
 
 def _order(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
@@ -376,5 +385,6 @@ def _order(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
             continue
         order = list(found.mean_ranks)
         words = "best mean ranks " + ", ".join(f"{k} {found.mean_ranks[k]:.2f}" for k in order[:4])
+        words += f" of {len(order)} methods on {found.n_datasets} sets"
         statement = f"{_LITERAL} is first of the paper's methods, with its decision rules"
-        yield _claim(f"Table 2, {title}", words, statement, order[0] == _LITERAL)
+        yield claim_of(f"Table 2, {title}", words, statement, order[0] == _LITERAL)

@@ -339,7 +339,8 @@ def rank_methods(
     ----------
     outcomes : sequence of Outcome
     methods : sequence of str
-        Those without an answer on some set are left out.
+        If some have no answer on some set, either these methods or these sets are left out,
+        whichever leaves more scores. Scores are means over the splits that all methods have.
     value : callable
         Takes an Answer and gives the score.
     control : str
@@ -349,9 +350,28 @@ def rank_methods(
     Ranking or None
         None where there are fewer than two sets or three methods, or no control.
     """
-    there = [key for key in methods if all(key in outcome.answers for outcome in outcomes)]
-    scores = {o.name: [value(o.answers[key]) for key in there] for o in outcomes}
+    used = [outcome for outcome in outcomes if outcome.answers]
+    there = [key for key in methods if all(key in outcome.answers for outcome in used)]
+    full = [o for o in used if all(key in o.answers for key in methods)]
+    if len(full) > 1 and len(full) * len(methods) > len(used) * len(there):
+        used, there = full, list(methods)
+    scores = {o.name: [value(answer) for answer in _on_common_splits(o, there)] for o in used}
     return rank_scores(scores, there, control)
+
+
+def _on_common_splits(outcome: Outcome, methods: Sequence[str]) -> list[Answer]:
+    """Return the answers of methods on the splits that all of them have, or else on all."""
+    answers = [outcome.answers[key] for key in methods]
+    if not answers:
+        return []
+    common = set.intersection(*(set(answer.by_split("auc")) for answer in answers))
+    if not common:
+        return answers
+    return [
+        Answer(answer.method, [answer.splits[i] for i, n in enumerate(numbers) if n in common])
+        for answer in answers
+        for numbers in [answer.by_split("auc")]
+    ]
 
 
 def rank_scores(

@@ -170,7 +170,8 @@ def _rank_table(title: str, by_f: Ranking, by_auc: Ranking) -> Table:
             )
         )
     words = (
-        f"Mean ranks over {by_f.n_datasets} sets, compared with {by_f.control}: ● by mean ranks, "
+        f"Mean ranks over {by_f.n_datasets} sets and the splits that all these methods have, "
+        f"compared with {by_f.control}: ● by mean ranks, "
         "▲ by Wilcoxon's test it is significantly better (p < .05, Bonferroni's correction), ○ and "
         f"△ it is not. Friedman's test: p = {by_f.friedman_p:.2g} for F, {by_auc.friedman_p:.2g} "
         f"for AUC. Mean ranks differ significantly from {by_f.distance:.2f} on."

@@ -138,16 +138,24 @@ def test_the_first_by_mean_rank(outcome_of):
     assert not found["Table 2, macro-F"]
 
 
-def test_methods_without_an_answer_everywhere_are_not_ranked(outcome_of):
-    outcomes = three_methods(outcome_of, 0.9, 0.8)
-    del outcomes[0].answers["sf"]
-    found = rank_methods(
-        outcomes, ["ours", "sf-h-cs", "sf-h", "sf"], lambda a: a.mean("auc"), "ours"
-    )
-    assert list(found.mean_ranks) == ["ours", "sf-h-cs", "sf-h"]
-    assert (
-        rank_methods(outcomes[:1], ["ours", "sf-h", "sf"], lambda a: a.mean("auc"), "ours") is None
-    )
+@pytest.mark.parametrize(("n_without", "expected"), [(0, (4, 7)), (1, (4, 6)), (5, (3, 7))])
+def test_methods_or_sets_without_answers_are_not_ranked(outcome_of, n_without, expected):
+    outcomes = [*three_methods(outcome_of, 0.9, 0.8), outcome_of("bibtex")]
+    for outcome in outcomes[:n_without]:
+        del outcome.answers["sf"]
+    keys = ["ours", "sf-h-cs", "sf-h", "sf"]
+    found = rank_methods(outcomes, keys, lambda a: a.mean("auc"), "ours")
+    assert (len(found.mean_ranks), found.n_datasets) == expected
+    assert rank_methods(outcomes[:1], keys, lambda a: a.mean("auc"), "ours") is None
+
+
+def test_ranks_are_of_the_splits_that_all_methods_have(outcome_of):
+    outcomes = [outcome_of(name, ours=0.52, sf=0.5, sf_h=0.515) for name in SEVEN]
+    for outcome in outcomes:  # the second split, the better one, is there of one method only
+        for key in ("ours", "sf"):
+            outcome.answers[key] = Answer(key, outcome.answers[key].splits[:1])
+    found = rank_methods(outcomes, ["ours", "sf", "sf-h"], lambda a: a.mean("auc"), "ours")
+    assert list(found.mean_ranks) == ["ours", "sf-h", "sf"]
 
 
 def test_significance_against_the_control():
