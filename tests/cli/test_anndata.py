@@ -110,7 +110,7 @@ def test_answers_go_to_an_anndata_file_only(cells, palmette):
     assert palmette("fit", table, *words, "--out", folder / "m.palmette").exit_code == 0
     result = palmette("predict", folder / "m.palmette", table, "--out", folder / "x.h5ad")
     assert result.exit_code == 2
-    assert "is none. Use another suffix" in result.stderr
+    assert "is not one. Use another suffix" in result.stderr
     assert not (folder / "x.h5ad").exists()
 
 
