@@ -43,7 +43,7 @@ def test_every_option_is_a_parameter(parse):
     words = ["m.palmette", "t.csv", "--k", 1, "--k", 4, "--train", "a.csv", "--json", "a.json"]
     words += ["--map", "a=b", "--format", "csv", "--encoding", "latin-1", "--delimiter", ";"]
     words += ["--sheet", "s", "--decimal", ",", "--date-format", "%Y", "--no-header"]
-    words += ["--trust", "x.Y"]
+    words += ["--trust", "x.Y", "--workers", 2, "--scheduler", "tcp://h:1"]
     given = {
         "model": Path("m.palmette"),
         "table": "t.csv",
@@ -58,6 +58,8 @@ def test_every_option_is_a_parameter(parse):
         "decimal": [","],
         "date_format": ["%Y"],
         "header": False,
+        "workers": 2,
+        "scheduler": "tcp://h:1",
         "trusted": ["x.Y"],
     }
     assert parse(command, *words) == given

@@ -47,6 +47,7 @@ def test_every_option_is_a_parameter(parse):
     words += ["--encoding", "latin-1", "--delimiter", ";", "--sheet", "s", "--trust", "x.Y"]
     words += ["--precision", 0.9, "--train", "a.csv", "--decimal", ",", "--date-format", "%Y"]
     words += ["--no-header", "--skip-bad-rows", "--bad-rows", "b.csv", "--language", "fi"]
+    words += ["--workers", 2, "--scheduler", "tcp://h:1"]
     given = {
         "language": "fi",
         "files": ["m.palmette", "t.csv"],
@@ -59,6 +60,8 @@ def test_every_option_is_a_parameter(parse):
         "renamed": ["a=b"],
         "n_bootstrap": 9,
         "seed": 3,
+        "workers": 2,
+        "scheduler": "tcp://h:1",
         "format": "csv",
         "encoding": "latin-1",
         "delimiter": ";",
@@ -80,13 +83,13 @@ def test_every_option_is_a_parameter(parse):
 def test_one_call_of_the_library(palmette, called, model, table):
     calls = called("palmette.reporting.report")
     words = ["--title", "t", "--bootstrap", 9, "--seed", 3, "--precision", 0.9]
-    language = {"language": None}  # these labels have none
+    rest = {"language": None, "client": None}  # these labels have none
     assert palmette("report", model, table, *words).exit_code == 0
     (((_, frame), options),) = calls
     assert list(frame.columns) == ["title", "kind"]
     names = range(1, len(frame) + 1)
     given = {"n_bootstrap": 9, "random_state": 3, "title": "t", "precision": 0.9}
-    assert options == {"sample_names": names, **given, **language}
+    assert options == {"sample_names": names, **given, **rest}
 
 
 def test_a_report_in_three_formats(palmette, model, table, tmp_path):

@@ -18,6 +18,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from tests.boosting.test_block_fits import bits_of, make_data
+from tests.cluster.conftest import PATIENCE
 from tests.cluster.jobs import (
     Counter,
     add,
@@ -48,29 +49,6 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 pytestmark = pytest.mark.thorough
-
-
-PATIENCE = 300  # seconds that a busy machine may need to start a worker again
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    with (
-        dask.config.set(
-            {"distributed.scheduler.allowed-failures": 0, "palmette.timeout": PATIENCE}
-        ),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as made,
-    ):
-        yield made
-
-
-@pytest.fixture(scope="module")
-def client(cluster):
-    with distributed.Client(cluster, set_as_default=False) as made:
-        yield made
-
 
 TREE = pm.Hierarchy.from_paths([("a", "x"), ("a", "y"), ("a", "z"), ("b", "u"), ("b", "v"), ("c",)])
 
@@ -193,7 +171,7 @@ def objects_on(client):
     return client.run(lambda dask_worker: (len(dask_worker.data), len(dask_worker.state.actors)))
 
 
-def nothing_stays_on(client, patience=20.0):
+def nothing_stays_on(client, patience=120.0):
     """Return whether workers let go of all that they have: they hear of it a little later."""
     gc.collect()
     late = time.monotonic() + patience

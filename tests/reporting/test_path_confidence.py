@@ -18,7 +18,7 @@ from tests.reporting.known_answers import (
 from palmette.decoding import Confident
 from palmette.exceptions import PalmetteError
 from palmette.labels._space import LabelSpace
-from palmette.reporting import _confidence as path_confidence
+from palmette.reporting import _parts
 from palmette.reporting._confidence import read_path_confidence
 from palmette.reporting._evaluation import evaluate
 
@@ -42,7 +42,7 @@ def test_the_deepest_confident_node_is_that_of_confident(threshold):
 
 def test_chunks_of_rows_change_nothing(monkeypatch):
     whole = paths_of(random_case(0))[1], cells_of(random_case(1, several=True))[1]
-    monkeypatch.setattr(path_confidence, "_NUMBERS_AT_ONCE", 500)
+    monkeypatch.setattr(_parts, "_NUMBERS_AT_ONCE", 500)
     cut = paths_of(random_case(0))[1], cells_of(random_case(1, several=True))[1]
     np.testing.assert_array_equal(whole[0].best_node, cut[0].best_node)
     np.testing.assert_array_equal(whole[0].on_path, cut[0].on_path)

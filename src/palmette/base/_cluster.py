@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -17,7 +17,7 @@ from palmette.exceptions import PalmetteError
 POLL = 0.5  # seconds between looks at the workers
 ATTEMPTS = 4  # calls of a job whose worker was lost
 _GROUPS = 16  # of jobs per worker
-_GONE = ("lost", "cancelled")  # states of calls that will never end
+GONE = ("lost", "cancelled")  # states of calls that will never end
 _AHEAD = 2  # items of a stream per worker that are read but not yet returned
 _TIMEOUT = 60.0  # seconds to wait for the scheduler and for workers
 
@@ -62,12 +62,23 @@ def started(n_workers: int | None, scheduler: str | None) -> Iterator[Any]:
         raise PalmetteError(
             "workers need Dask: pip install 'palmette[dask]', or leave them out."
         ) from None
-    with (
-        LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+    with ExitStack() as stack:
+        try:
+            cluster = stack.enter_context(
+                LocalCluster(
+                    n_workers=n_workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    dashboard_address=None,
+                )
+            )
+            client = stack.enter_context(Client(cluster, set_as_default=False))
+        except (OSError, RuntimeError) as error:  # time-outs of Dask are among them
+            raise PalmetteError(
+                f"{n_workers} workers could not be started on this machine: {error}. Start fewer, "
+                "or set DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT=120s if the machine is busy."
+            ) from error
+        _require_workers(client, _seconds(None))
         yield client
 
 
@@ -235,11 +246,7 @@ def _attempt(
     timeout: float,
 ) -> Iterator[tuple[int, Any]]:
     """Run some jobs once, and yield the results of those that were not lost."""
-    from distributed import CancelledError, KilledWorker
-    from distributed.comm import CommClosedError
-    from distributed.scheduler import NoValidWorkerError
-
-    lost = (CancelledError, KilledWorker, NoValidWorkerError, CommClosedError)
+    lost = errors_of_loss()
     name = f"palmette-{uuid4().hex}"  # so that fits at the same time do not share keys
     placed = _place_shared(client, shared, timeout)
     futures: dict[Any, int] = {}
@@ -255,7 +262,7 @@ def _attempt(
             try:
                 future = ended.get(timeout=POLL)
             except Empty:
-                for future in [each for each in futures if each.status in _GONE]:
+                for future in [each for each in futures if each.status in GONE]:
                     del futures[future]  # Dask forgets jobs whose data are lost without a call
                 if workers_of(client):
                     seen = time.monotonic()
@@ -270,7 +277,7 @@ def _attempt(
             i = futures.pop(future)
             try:
                 result = future.result(timeout=timeout)
-            except (*lost, TimeoutError):  # its worker may be lost before the result is fetched
+            except lost:  # its worker may be lost before the result is fetched
                 continue  # the next attempt places the data again
             yield i, result
     finally:
@@ -290,11 +297,7 @@ def stream_on(
     Two items per worker are read ahead, so that memory does not grow with their number. An item
     whose worker is lost is sent again. Arguments are those of `each_on`.
     """
-    from distributed import CancelledError, KilledWorker
-    from distributed.comm import CommClosedError
-    from distributed.scheduler import NoValidWorkerError
-
-    lost = (CancelledError, KilledWorker, NoValidWorkerError, CommClosedError)
+    lost = errors_of_loss()
     ahead: deque[_Sent] = deque()
     timeout = _seconds(timeout)
     there = _place_shared(client, shared, timeout)
@@ -344,28 +347,79 @@ class _Sent:
 
     def result(self, client: Any, timeout: float) -> Any:
         """Wait for the result, as long as there are workers."""
-        from distributed import CancelledError
+        return _awaited(client, self.future, timeout)
 
-        assert self.future is not None
-        seen = time.monotonic()
-        while True:
-            try:
-                return self.future.result(timeout=POLL)
-            except TimeoutError:
-                if self.future.status in _GONE:
-                    raise CancelledError from None
-                if workers_of(client):
-                    seen = time.monotonic()
-                elif time.monotonic() - seen > timeout:
-                    raise PalmetteError(
-                        f"the cluster has had no workers for {timeout:g} s: start workers, and "
-                        "begin again."
-                    ) from None
+
+def _awaited(client: Any, future: Any, timeout: float) -> Any:
+    """Return the result of a call, however long it takes, as long as there are workers."""
+    from distributed import CancelledError
+
+    seen = time.monotonic()
+    while True:
+        try:
+            return future.result(timeout=POLL)
+        except TimeoutError:
+            if future.status in GONE:
+                raise CancelledError from None
+            if workers_of(client):
+                seen = time.monotonic()
+            elif time.monotonic() - seen > timeout:
+                raise PalmetteError(
+                    f"the cluster has had no workers for {timeout:g} s: start workers, and begin "
+                    "again."
+                ) from None
+
+
+def computed_on(client: Any, lazy: Sequence[Any], *, timeout: float | None = None) -> list[Any]:
+    """Return what Dask collections stand for, computed on the workers.
+
+    Parts of a worker that is lost are computed again.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    lazy : sequence of Dask collections
+    timeout : float, optional
+        Seconds after which a cluster without workers is an error.
+    """
+    lost, timeout = errors_of_loss(), _seconds(timeout)
+    for _ in range(ATTEMPTS):
+        _require_workers(client, timeout)
+        futures = client.compute(list(lazy))
+        try:
+            return [_awaited(client, each, timeout) for each in futures]
+        except lost as error:
+            last = error
+        finally:
+            client.cancel(futures)
+    raise PalmetteError(
+        f"parts of a Dask collection were lost with their workers {ATTEMPTS} times: the workers "
+        "may have too little memory. Start larger ones, or make smaller parts."
+    ) from last
 
 
 def _place_shared(client: Any, shared: tuple[Any, ...], timeout: float) -> Any:
-    _require_workers(client, timeout)
-    return client.scatter([shared], broadcast=True, hash=False)[0]
+    """Copy data to every worker; workers that are lost meanwhile are no error."""
+    lost = errors_of_loss()
+    for _ in range(ATTEMPTS):
+        _require_workers(client, timeout)
+        try:
+            return client.scatter([shared], broadcast=True, hash=False, timeout=timeout)[0]
+        except lost as error:
+            last = error
+    raise PalmetteError(
+        f"workers were lost {ATTEMPTS} times while data were sent to them: they may have too "
+        "little memory. Start larger ones, or fewer per machine."
+    ) from last
+
+
+def errors_of_loss() -> tuple[type[BaseException], ...]:
+    """Return the errors by which Dask says that a worker, or data on it, is lost."""
+    from distributed import CancelledError, KilledWorker
+    from distributed.comm import CommClosedError
+    from distributed.scheduler import NoValidWorkerError
+
+    return CancelledError, KilledWorker, NoValidWorkerError, CommClosedError, TimeoutError
 
 
 def _run(function: Callable[..., Any], shared: tuple[Any, ...], job: Sequence[Any]) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from palmette._arrays import FloatArray, in_memory
-from palmette.base._cluster import connected
+from palmette.base._cluster import computed_on, connected
 from palmette.exceptions import PalmetteError
 
 
@@ -100,5 +100,5 @@ def gathered(lazy: Any, client: Any = None) -> Any:
         found = [in_memory(each) for each in some]
     else:
         with connected(client) as cluster:
-            found = cluster.gather(cluster.compute(list(some)))
+            found = computed_on(cluster, some)
     return found if isinstance(lazy, list) else found[0]

@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from palmette.base._cluster import ATTEMPTS, POLL, connected, workers_of
+from palmette.base._cluster import (
+    ATTEMPTS,
+    GONE,
+    POLL,
+    connected,
+    errors_of_loss,
+    workers_of,
+)
 from palmette.exceptions import PalmetteError
 
 
@@ -134,10 +141,7 @@ def _place(
     addresses: Sequence[str],
 ) -> list[Any]:
     """Make an object on every worker, and return its actors."""
-    from distributed import CancelledError, KilledWorker
-    from distributed.scheduler import NoValidWorkerError
-
-    lost = (CancelledError, KilledWorker, NoValidWorkerError, OSError)
+    lost: tuple[type[BaseException], ...] = (*errors_of_loss(), OSError)
     made = []
     try:
         with client.as_current():  # an actor belongs to the client that is current
@@ -160,7 +164,8 @@ def _awaited(client: Any, call: Any, address: str) -> Any:
         try:
             return call.result(timeout=POLL)
         except TimeoutError:
-            if address not in workers_of(client):
+            # Dask forgets calls whose data are lost with another worker
+            if call.status in GONE or address not in workers_of(client):
                 raise LostWorkerError from None
 
 

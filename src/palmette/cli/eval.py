@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,8 +19,10 @@ from palmette.cli._options import (
     Encoding,
     Format,
     HeaderAsFitted,
+    Scheduler,
     Sheet,
     Trusted,
+    Workers,
     as_fitted,
     load_table_model,
     read_column_names,
@@ -31,8 +34,6 @@ if TYPE_CHECKING:
     from palmette.table import TableModel
 
 __all__ = ["command"]
-
-_ROWS = 2**22  # rows times labels at a time
 
 
 def command(
@@ -56,6 +57,8 @@ def command(
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write all results to a .json file.")] = None,
     renamed: ColumnNames = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     format: Format = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -67,10 +70,12 @@ def command(
 ) -> None:
     """Evaluate the best labels that a model suggests: P@k, R@k, F1@k, nDCG@k, hierarchical F1@k.
 
-    Labels that the model does not know count as missed.
+    Labels that the model does not know count as missed. The figures are the same for any number of
+    workers.
 
     Example: palmette eval model.palmette test.csv --k 1 --k 5
     """
+    from palmette.base._cluster import started
     from palmette.cli._terminal import Console, plain_table, require_writable
     from palmette.cli.report import read_rows
     from palmette.table._sources import TableSource
@@ -88,14 +93,14 @@ def command(
         training.require()
     fitted = load_table_model(model, trusted)
     source = as_fitted(fitted, source, header, decimal, date_format)
-    with warnings.catch_warnings():
+    with started(workers, scheduler) as client, warnings.catch_warnings():
         frame = read_rows(source, [fitted], columns)
         counted = None
         if training is not None:
             training = as_fitted(fitted, training, header, decimal, date_format)
             counted = _truth(fitted, read_rows(training, [fitted], {}))
         warnings.simplefilter("ignore", TableWarning)  # told when the table was read
-        found = evaluate(fitted, frame, ks, counted)
+        found = evaluate(fitted, frame, ks, counted, client)
     console = Console()
     shown = plain_table()
     shown.add_column("score", no_wrap=True)
@@ -121,7 +126,11 @@ def command(
 
 
 def evaluate(
-    model: TableModel, frame: Any, ks: list[int], training: list[list[Any]] | None = None
+    model: TableModel,
+    frame: Any,
+    ks: list[int],
+    training: list[list[Any]] | None = None,
+    client: Any = None,
 ) -> dict[str, Any]:
     """Evaluate the best labels, and the predictions, of rows with true labels.
 
@@ -132,6 +141,8 @@ def evaluate(
     ks : list of int
     training : list of label lists, optional
         Labels of the training rows, for propensities.
+    client : distributed.Client, optional
+        The cluster whose workers predict.
 
     Returns
     -------
@@ -139,6 +150,7 @@ def evaluate(
         ``"at_k"`` has a value per k for every measure, ``"predictions"`` one value.
     """
     from palmette import metrics
+    from palmette.reporting._parts import in_parts, joined
 
     if not hasattr(model, "predict_proba"):
         raise PalmetteError(
@@ -149,7 +161,9 @@ def evaluate(
     if not len(kept):
         raise PalmetteError("no row of the table has a label: there is nothing to evaluate.")
     frame, true = frame.iloc[kept], [set(truth[i]) for i in kept.tolist()]
-    best = _best_labels(model, frame, max(ks))
+    answers = _Answers(model, max(ks))
+    parts = in_parts(answers, frame, len(model.classes_), client)
+    best, labels = map(joined, map(list, zip(*parts, strict=True)))
     known = set(model.classes_.tolist())
     at_k = {
         "precision": metrics.precision_at_k(true, best, k=ks),
@@ -165,7 +179,7 @@ def evaluate(
     inside = [labels & known for labels in true]
     measure = metrics.hierarchical_precision_recall_fscore_at_k
     at_k["hierarchical F1"] = measure(inside, best, hierarchy=model.hierarchy_, k=ks)[2]
-    predicted = [row if isinstance(row, set) else {row} for row in model.predict(frame)]
+    predicted = [row if isinstance(row, set) else {row} for row in labels]
     both = sum(len(a & b) for a, b in zip(true, predicted, strict=True))
     total = sum(map(len, true)) + sum(map(len, predicted))
     unknown = set().union(*true) - known
@@ -208,10 +222,12 @@ def _truth(model: TableModel, frame: Any) -> list[list[Any]]:
     return found
 
 
-def _best_labels(model: TableModel, frame: Any, k: int) -> list[list[Any]]:
-    """Return the k most probable labels of every row, best first."""
-    step = max(1, _ROWS // len(model.classes_))
-    found = []
-    for start in range(0, len(frame), step):
-        found += model.predict_top_k(frame.iloc[start : start + step], k)[0]
-    return found
+@dataclass(frozen=True)
+class _Answers:
+    """Gives the k most probable labels of rows, best first, and their predictions."""
+
+    model: TableModel
+    k: int
+
+    def __call__(self, frame: Any) -> tuple[list[list[Any]], list[Any]]:
+        return self.model.predict_top_k(frame, self.k)[0], self.model.predict(frame)

@@ -17,10 +17,12 @@ from palmette.cli._options import (
     Encoding,
     Format,
     HeaderAsFitted,
+    Scheduler,
     Seed,
     Sheet,
     SkipBadRows,
     Trusted,
+    Workers,
     as_fitted,
     bad_rows_of,
     load_table_model,
@@ -81,6 +83,8 @@ def report(
         ),
     ] = 500,
     seed: Seed = 0,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     format: Format = None,
     encoding: Encoding = None,
     delimiter: Delimiter = None,
@@ -95,9 +99,11 @@ def report(
     """Evaluate a model on rows with true labels: verdict, scores, errors, rows to review.
 
     With two models, the report compares them on the same rows; its details are of the first one.
+    The report is the same for any number of workers.
 
     Example: palmette report model.palmette test.csv --html report.html
     """
+    from palmette.base._cluster import started
     from palmette.cli._terminal import Console, require_writable
     from palmette.reporting import report as make_report
     from palmette.reporting._acceptance import check_precision
@@ -127,7 +133,7 @@ def report(
     if others:
         options = {"other": others[0], "names": _names(models)}
     reading = Console(stderr=True).status(f"reading {source.title} ...")
-    with warnings.catch_warnings(), reading as status:
+    with started(workers, scheduler) as client, warnings.catch_warnings(), reading as status:
         frame = read_rows(source, [fitted, *others], columns)
         if training is not None:
             status.update(f"fitting {_FLAT} on {training.title} ...")
@@ -143,6 +149,7 @@ def report(
             title=title or f"{' and '.join(m.stem for m in models)} on {Path(source.title).name}",
             precision=precision,
             language=language,
+            client=client,
             **options,
         )
     _print(found, Console())

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import FloatArray, IntArray, count_rows, row_chunks, take_rows
+from palmette._arrays import FloatArray, IntArray
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.metrics import ReliabilityCurve, likely_labels
 from palmette.metrics._counts import average_precision_of_cells
 from palmette.reporting._evaluation import Evaluation
+from palmette.reporting._parts import in_parts
 
-_NUMBERS_AT_ONCE = 2**24  # of node tables, 128 MiB
 # scores are binned by their log-odds: most are near 0, where precision is decided
 _EDGES = np.r_[0.0, 1 / (1 + np.exp(-np.linspace(-9, 9, 198)))]
 _MOST_ANCESTORS = 2**28  # 1 GiB
@@ -69,9 +69,9 @@ class PathConfidence:
 
 
 def read_path_confidence(
-    node_proba: Callable[[Any], FloatArray], X: Any, evaluation: Evaluation
+    node_proba: Callable[[Any], FloatArray], X: Any, evaluation: Evaluation, client: Any = None
 ) -> PathConfidence:
-    """Compute and summarize the node probabilities of all rows, one chunk at a time.
+    """Compute and summarize the node probabilities of all rows, one part of them at a time.
 
     Parameters
     ----------
@@ -80,31 +80,105 @@ def read_path_confidence(
     X : rows
     evaluation : Evaluation
         Evaluation of the same rows, with one path per row.
+    client : distributed.Client, optional
+        The cluster whose workers compute and summarize; see `in_parts`.
     """
     hierarchy = evaluation.hierarchy
-    true, predicted = evaluation.pair.nodes
-    ancestors = ancestors_by_level(hierarchy)
-    shape = (evaluation.n_rows, hierarchy.max_depth)
-    on_path, best = np.full(shape, np.nan), np.zeros(shape)
-    best_node, answer = np.zeros(shape, dtype=np.int32), np.empty(shape[0])
-    given, distances = np.empty(shape[0]), np.empty((2, shape[0]))
-    levels = [np.flatnonzero(hierarchy.depth == d) for d in range(1, shape[1] + 1)]
-    for chunk, table in node_tables(node_proba, X, evaluation):
-        rows = np.arange(len(table))
-        answer[chunk] = np.where(predicted[chunk] > 0, table[rows, predicted[chunk]], np.nan)
-        given[chunk] = table[rows, true[chunk]]
-        distances[:, chunk] = expected_distances(table, evaluation, chunk)
-        for level, nodes in enumerate(levels):
-            column = ancestors[predicted[chunk], level]
+    levels = [
+        np.flatnonzero(hierarchy.depth == d).astype(np.int32)
+        for d in range(1, hierarchy.max_depth + 1)
+    ]
+    summary = _PathSummary(
+        _NodeTables(node_proba, evaluation), ancestors_by_level(hierarchy), levels
+    )
+    beside = (*_labels_of(evaluation), *evaluation.pair.nodes)
+    parts = in_parts(summary, X, hierarchy.n_nodes, client, beside)
+    return PathConfidence(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def _labels_of(evaluation: Evaluation) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return the true and the predicted nodes, closed under ancestors: (n_samples, n_nodes)."""
+    pair = evaluation.pair
+    return sparse.csr_array(pair.true.closed), sparse.csr_array(pair.pred.closed)
+
+
+class _NodeTables:
+    """Node probabilities of some rows, on the hierarchy of the report.
+
+    Parameters
+    ----------
+    node_proba : callable
+    evaluation : Evaluation
+        Only its nodes are kept.
+    """
+
+    def __init__(self, node_proba: Callable[[Any], FloatArray], evaluation: Evaluation) -> None:
+        self._proba = node_proba
+        self._place, self._n_nodes = evaluation.node_place, evaluation.hierarchy.n_nodes
+
+    def of(self, X: Any, n_rows: int) -> FloatArray:
+        """Return an array of shape (n_rows, n_nodes)."""
+        place, proba = self._place, self._proba(X)
+        if proba.shape != (n_rows, len(place)):
+            raise PalmetteError(
+                f"the model gave probabilities of shape {proba.shape}: expected "
+                f"({n_rows}, {len(place)}), one column per node."
+            )
+        if len(place) == self._n_nodes:
+            return proba
+        table = np.zeros((n_rows, self._n_nodes))
+        table[:, place] = proba
+        return table
+
+
+@dataclass(frozen=True)
+class _PathSummary:
+    """Summarizes the probabilities of some rows that have one path.
+
+    Parameters
+    ----------
+    tables : _NodeTables
+    ancestors : int array of shape (n_nodes, max_depth)
+        See `ancestors_by_level`.
+    levels : list of max_depth int arrays
+        Nodes of each level.
+    """
+
+    tables: _NodeTables
+    ancestors: IntArray
+    levels: list[IntArray]
+
+    def __call__(
+        self,
+        X: Any,
+        true: sparse.csr_array,
+        pred: sparse.csr_array,
+        given: IntArray,
+        predicted: IntArray,
+    ) -> tuple[NDArray[Any], ...]:
+        """Return the arrays of `PathConfidence`, given the nodes with and without ancestors."""
+        table = self.tables.of(X, true.shape[0])
+        rows, shape = np.arange(len(table)), (len(table), len(self.levels))
+        on_path, best, best_node = (
+            np.full(shape, np.nan),
+            np.zeros(shape),
+            np.zeros(shape, np.int32),
+        )
+        for level, nodes in enumerate(self.levels):
+            column = self.ancestors[predicted, level]
             reached = np.flatnonzero(column >= 0)
-            on_path[chunk.start + reached, level] = table[reached, column[reached]]
+            on_path[reached, level] = table[reached, column[reached]]
             among = table[:, nodes]
             place = among.argmax(axis=1)
-            best[chunk, level], best_node[chunk, level] = among[rows, place], nodes[place]
-    return PathConfidence(on_path, answer, best, best_node, given, *distances)
+            best[:, level], best_node[:, level] = among[rows, place], nodes[place]
+        answer = np.where(predicted > 0, table[rows, predicted], np.nan)
+        distances = expected_distances(table, true, pred)
+        return on_path, answer, best, best_node, table[rows, given], *distances
 
 
-def expected_distances(table: FloatArray, evaluation: Evaluation, chunk: slice) -> FloatArray:
+def expected_distances(
+    table: FloatArray, true: sparse.csr_array, pred: sparse.csr_array
+) -> FloatArray:
     """Compare the given and the predicted labels of rows with where the model expects the truth.
 
     The expected number of nodes in which a set of nodes S, closed under ancestors, differs from the
@@ -113,56 +187,30 @@ def expected_distances(table: FloatArray, evaluation: Evaluation, chunk: slice) 
 
     Parameters
     ----------
-    table : array of shape (n_rows_of_chunk, n_nodes)
+    table : array of shape (n_rows, n_nodes)
         Node probabilities.
-    evaluation : Evaluation
-    chunk : slice
+    true, pred : CSR arrays of bool, of shape (n_rows, n_nodes)
+        Given and predicted nodes with their ancestors.
 
     Returns
     -------
-    array of shape (2, n_rows_of_chunk)
+    array of shape (2, n_rows)
         The expected distance of the prediction ("doubt"), and that of the given label minus it
         ("excess"): large where the given label is far from a confident answer.
 
     Examples
     --------
-    >>> from sklearn.dummy import DummyClassifier
-    >>> from palmette.reporting._evaluation import evaluate
-    >>> model = DummyClassifier(strategy="constant", constant="b").fit([[0]] * 2, ["a", "b"])
-    >>> found = evaluate(model, [[0]], ["a"])
-    >>> expected_distances(np.array([[1.0, 0.25, 0.75]]), found, slice(0, 1)).tolist()
+    >>> true, pred = (sparse.csr_array([row]) > 0 for row in ([1, 1, 0], [1, 0, 1]))
+    >>> expected_distances(np.array([[1.0, 0.25, 0.75]]), true, pred).tolist()
     [[0.5], [1.0]]
     """
-    pair = evaluation.pair
     gain = 1 - 2 * table
     gain[:, 0] = 0.0  # the root is always true
-    true, pred = (
-        np.asarray(sparse.csr_array(side.closed[chunk]).multiply(gain).sum(axis=1)).ravel()
-        for side in (pair.true, pair.pred)
+    of_true, of_pred = (
+        np.asarray(sparse.csr_array(side).multiply(gain).sum(axis=1)).ravel()
+        for side in (true, pred)
     )
-    return np.stack([table[:, 1:].sum(axis=1) + pred, true - pred])
-
-
-def node_tables(
-    node_proba: Callable[[Any], FloatArray], X: Any, evaluation: Evaluation
-) -> Iterator[tuple[slice, FloatArray]]:
-    """Yield chunks of rows with their node probabilities on the hierarchy of the evaluation."""
-    place, n_nodes = evaluation.node_place, evaluation.hierarchy.n_nodes
-    n_rows = count_rows(X)
-    for chunk in row_chunks(n_rows, 3 * n_nodes, _NUMBERS_AT_ONCE):
-        part = X if chunk == slice(0, n_rows) else take_rows(X, chunk)
-        proba = node_proba(part)
-        if proba.shape != (chunk.stop - chunk.start, len(place)):
-            raise PalmetteError(
-                f"the model gave probabilities of shape {proba.shape}: expected "
-                f"({chunk.stop - chunk.start}, {len(place)}), one column per node."
-            )
-        if len(place) == n_nodes:
-            yield chunk, proba
-        else:
-            table = np.zeros((len(proba), n_nodes))
-            table[:, place] = proba
-            yield chunk, table
+    return np.stack([table[:, 1:].sum(axis=1) + of_pred, of_true - of_pred])
 
 
 def ancestors_by_level(hierarchy: Hierarchy) -> IntArray:
@@ -254,45 +302,106 @@ class CellConfidence:
 
 
 def read_cell_confidence(
-    node_proba: Callable[[Any], FloatArray], X: Any, evaluation: Evaluation, n_bins: int = 10
+    node_proba: Callable[[Any], FloatArray],
+    X: Any,
+    evaluation: Evaluation,
+    n_bins: int = 10,
+    client: Any = None,
 ) -> CellConfidence:
     """Compute and summarize node probabilities; parameters as for `read_path_confidence`."""
     hierarchy, pair = evaluation.hierarchy, evaluation.pair
     n_rows, n_nodes = evaluation.n_rows, hierarchy.n_nodes
-    levels = np.zeros((hierarchy.max_depth, 3, n_bins))
-    node_sums = np.zeros(n_nodes)
-    by_row = np.zeros((2, n_rows, len(_EDGES)), np.int32) if n_rows <= _KEPT_ROWS else None
+    levels, node_sums = np.zeros((hierarchy.max_depth, 3, n_bins)), np.zeros(n_nodes)
     counts = np.zeros((2, len(_EDGES)), dtype=np.int64)
-    kept: list[FloatArray] = []
+    by_row = np.zeros((2, n_rows, len(_EDGES)), np.int32) if n_rows <= _KEPT_ROWS else None
     keeps = n_rows * n_nodes <= _KEPT_CELLS
-    distances = np.empty((2, n_rows))
-    labels: list[tuple[NDArray[Any], ...]] = []
-    for chunk, table in node_tables(node_proba, X, evaluation):
-        truth = pair.true.closed[chunk].toarray()
-        predicted = sparse.csr_array(pair.pred.closed[chunk])
-        node_sums += (predicted.multiply(table)).sum(axis=0)
-        distances[:, chunk] = expected_distances(table, evaluation, chunk)
-        rows, nodes = pair.pred.specific[chunk].nonzero()
-        rows, nodes = rows[nodes > 0], nodes[nodes > 0]  # an empty prediction is the root
-        labels.append((rows + chunk.start, nodes, table[rows, nodes], truth[rows, nodes]))
-        for depth in range(1, hierarchy.max_depth + 1):
-            nodes = np.flatnonzero(hierarchy.depth == depth)
-            likely = likely_labels(table[:, nodes], predicted[:, nodes].toarray())
-            cells = table[:, nodes][likely], truth[:, nodes][likely]
-            levels[depth - 1] += _in_bins(*cells, n_bins)
-        found = _by_score(table[:, 1:], truth[:, 1:])
-        counts += found.sum(axis=1)
+    summary = _CellSummary(
+        _NodeTables(node_proba, evaluation), hierarchy.depth, n_bins, by_row is not None, keeps
+    )
+    beside = (*_labels_of(evaluation), sparse.csr_array(pair.pred.specific))
+    kept: list[Any] = []
+    distances: list[FloatArray] = []
+    of_rows: list[tuple[NDArray[Any], ...]] = []
+    start = 0
+    for found in in_parts(summary, X, n_nodes, client, beside):
+        levels += found.levels
+        node_sums += found.node_sums
+        counts += found.counts
+        stop = start + found.distances.shape[1]
         if by_row is not None:
-            by_row[:, chunk] = found
-        if keeps:
-            kept.append(table[:, 1:])
+            by_row[:, start:stop] = found.by_row
+        kept.append(found.table)
+        rows, *rest = found.labels
+        of_rows.append((rows + start, *rest))
+        start = stop
+        distances.append(found.distances)
     exact = None
     if keeps:
         closed = sparse.csr_array(pair.true.closed[:, 1:])
         exact = average_precision_of_cells(closed, np.concatenate(kept), None)
-    rows, nodes, scores, right = (np.concatenate(part) for part in zip(*labels, strict=True))
+    rows, nodes, scores, right = (np.concatenate(part) for part in zip(*of_rows, strict=True))
     answers = rows.astype(np.int32), nodes.astype(np.int32), scores, right.astype(bool)
-    return CellConfidence(levels, node_sums, counts, by_row, exact, answers, *distances)
+    doubt, excess = np.concatenate(distances, axis=1)
+    return CellConfidence(levels, node_sums, counts, by_row, exact, answers, doubt, excess)
+
+
+class _Cells(NamedTuple):
+    """What a report keeps of the probabilities of some rows; see `CellConfidence`."""
+
+    levels: FloatArray
+    node_sums: FloatArray
+    counts: NDArray[np.int64]
+    by_row: NDArray[Any] | None
+    table: FloatArray | None  # without the root
+    labels: tuple[NDArray[Any], ...]  # rows, nodes, probabilities, whether they are true
+    distances: FloatArray
+
+
+@dataclass(frozen=True)
+class _CellSummary:
+    """Summarizes the probabilities of some rows that may have several paths.
+
+    Parameters
+    ----------
+    tables : _NodeTables
+    depth : int array of shape (n_nodes,)
+    n_bins : int
+        Of probabilities.
+    by_row : bool
+        Whether cells are also counted row by row.
+    keeps : bool
+        Whether the probabilities themselves are returned.
+    """
+
+    tables: _NodeTables
+    depth: IntArray
+    n_bins: int
+    by_row: bool
+    keeps: bool
+
+    def __call__(
+        self, X: Any, true: sparse.csr_array, pred: sparse.csr_array, specific: sparse.csr_array
+    ) -> _Cells:
+        table, truth = self.tables.of(X, true.shape[0]), true.toarray()
+        levels = np.zeros((int(self.depth.max()), 3, self.n_bins))
+        for depth in range(1, len(levels) + 1):
+            nodes = np.flatnonzero(self.depth == depth)
+            likely = likely_labels(table[:, nodes], pred[:, nodes].toarray())
+            levels[depth - 1] = _in_bins(
+                table[:, nodes][likely], truth[:, nodes][likely], self.n_bins
+            )
+        rows, nodes = specific.nonzero()
+        rows, nodes = rows[nodes > 0], nodes[nodes > 0]  # an empty prediction is the root
+        found = _by_score(table[:, 1:], truth[:, 1:])
+        return _Cells(
+            levels,
+            np.asarray(pred.multiply(table).sum(axis=0)),
+            found.sum(axis=1),
+            found.astype(np.int32) if self.by_row else None,
+            table[:, 1:] if self.keeps else None,
+            (rows, nodes, table[rows, nodes], truth[rows, nodes]),
+            expected_distances(table, true, pred),
+        )
 
 
 def _in_bins(table: FloatArray, truth: NDArray[np.bool_], n_bins: int) -> FloatArray:

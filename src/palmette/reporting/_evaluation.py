@@ -20,6 +20,7 @@ from palmette.labels._containers import column_names, row_index
 from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import NodeCounts, RowOverlap, count_nodes, row_overlap
 from palmette.metrics._pairs import LabelPair, extend_hierarchy, pair_labels
+from palmette.reporting._parts import predict_in_parts
 from palmette.reporting._plain import cut
 
 _LENGTH = 240  # maximum characters in the text of a row
@@ -261,7 +262,13 @@ class Evaluation:
 
 
 def evaluate(
-    model: Any, X: Any, y: Any, *, predicted: Any = None, others: Sequence[Any] = ()
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    predicted: Any = None,
+    others: Sequence[Any] = (),
+    client: Any = None,
 ) -> Evaluation:
     """Predict the rows and encode true and predicted labels on one hierarchy.
 
@@ -274,6 +281,8 @@ def evaluate(
         Predictions of the model, if they are already known.
     others : sequence of labels of n_samples rows
         Predictions of other models, whose nodes the hierarchy then has as well.
+    client : distributed.Client, optional
+        The cluster whose workers predict.
 
     Examples
     --------
@@ -287,7 +296,9 @@ def evaluate(
     hierarchy = extend_hierarchy(known, y)
     for labels in others:
         hierarchy = extend_hierarchy(hierarchy, labels)
-    pair = pair_labels(y, model.predict(X) if predicted is None else predicted, hierarchy)
+    if predicted is None:
+        predicted = predict_in_parts(model, X, known.n_nodes, client)
+    pair = pair_labels(y, predicted, hierarchy)
     several = bool(find_in_parts(model, "several_paths_")) or not (
         hierarchy.is_tree and pair.true.is_single_path and pair.pred.is_single_path
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from palmette._arrays import FloatArray, count_rows
 from palmette._files import atomic_write
 from palmette.base._adapters import find_in_parts, hierarchy_of, node_proba_of
+from palmette.base._cluster import connected
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._names import shown
 from palmette.labels._labels import NodeLabels
@@ -44,6 +46,7 @@ from palmette.reporting._evaluation import Evaluation, RowTexts, evaluate, rows_
 from palmette.reporting._headline import headline_facts
 from palmette.reporting._html import to_html, to_notebook
 from palmette.reporting._markdown import to_markdown
+from palmette.reporting._parts import predict_in_parts
 from palmette.reporting._plain import to_json
 from palmette.reporting._training import (
     conformal_facts,
@@ -77,6 +80,7 @@ def summarize(
     other: Any = None,
     names: tuple[str, str] = ("first model", "second model"),
     language: str | Sequence[str] | None = None,
+    client: Any = None,
 ) -> dict[str, Any]:
     """Compute the facts of a report; parameters as for `palmette.report`.
 
@@ -93,13 +97,14 @@ def summarize(
     other_labels = None
     if other is not None:
         require_comparable((model, other))
-        other_labels = other.predict(X)
+        other_labels = predict_in_parts(other, X, hierarchy_of(other).n_nodes, client)
     columns = feature_names(model)
     names_and_texts = (_kept(each, kept) for each in (sample_names, sample_texts))
     texts = RowTexts(X, *names_and_texts, columns=_shown_columns(model), features=columns)
-    evaluation = evaluate(model, X, y, others=() if other is None else (other_labels,))
+    others = () if other is None else (other_labels,)
+    evaluation = evaluate(model, X, y, others=others, client=client)
     evaluation = replace(evaluation, language=language)
-    confidence = _read_confidence(model, X, evaluation)
+    confidence = _read_confidence(model, X, evaluation, client)
     cells = confidence if isinstance(confidence, CellConfidence) else None
     suspects = find_suspects(evaluation, confidence)
     pairs, examples = confusion_facts(evaluation, _answers(confidence), texts, suspects)
@@ -115,7 +120,7 @@ def summarize(
         "setting": setting,
         **headline_facts(evaluation, cells, **draws),
         "baselines": baseline_facts(
-            model, evaluation, training, _measured(baselines or {}, X, y, evaluation)
+            model, evaluation, training, _measured(baselines or {}, X, y, evaluation, client)
         ),
         "acceptance": acceptance_facts(
             evaluation, confidence, precision=precision, seed=random_state
@@ -127,7 +132,7 @@ def summarize(
         "examples": examples,
         "review": review_facts(evaluation, confidence, suspects, examples, texts),
         **_confidence_facts(evaluation, confidence),
-        "conformal": conformal_facts(model, X, evaluation, **draws),
+        "conformal": conformal_facts(model, X, evaluation, **draws, client=client),
         "features": feature_facts(model, evaluation, columns),
         "training": training_facts(model),
         "versus": None,
@@ -136,20 +141,21 @@ def summarize(
     if other is not None:
         first = Side(names[0], evaluation, _answers(confidence), facts["acceptance"])
         second = _second_side(
-            names[1], evaluation, other, other_labels, X, y, precision=precision, seed=random_state
-        )
+            names[1], evaluation, other, other_labels, X, y,
+            precision=precision, seed=random_state, client=client,
+        )  # fmt: skip
         facts["versus"] = versus_facts(first, second, texts, **draws)
     return facts
 
 
 def _measured(
-    models: Mapping[str, Any], X: Any, y: Any, evaluation: Evaluation
+    models: Mapping[str, Any], X: Any, y: Any, evaluation: Evaluation, client: Any
 ) -> dict[str, tuple[Evaluation, CellConfidence | None]]:
     """Evaluate further models on the same rows."""
     found = {}
     for title, model in models.items():
-        other = evaluate(model, X, y)
-        cells = _read_confidence(model, X, other) if evaluation.several else None
+        other = evaluate(model, X, y, client=client)
+        cells = _read_confidence(model, X, other, client) if evaluation.several else None
         found[title] = (other, cells if isinstance(cells, CellConfidence) else None)
     return found
 
@@ -164,10 +170,11 @@ def _second_side(
     *,
     precision: float,
     seed: int,
+    client: Any,
 ) -> Side:
     """Evaluate the predictions of a second model, on the hierarchy of the first evaluation."""
     evaluation = evaluate(model, X, y, predicted=labels)
-    confidence = _read_confidence(model, X, evaluation)
+    confidence = _read_confidence(model, X, evaluation, client)
     found = acceptance_facts(evaluation, confidence, precision=precision, seed=seed)
     predicted = NodeLabels.encode(labels, first.hierarchy)
     if not first.several:
@@ -194,14 +201,14 @@ def _kept(values: Sequence[Any] | None, places: NDArray[Any] | None) -> Sequence
 
 
 def _read_confidence(
-    model: Any, X: Any, evaluation: Evaluation
+    model: Any, X: Any, evaluation: Evaluation, client: Any
 ) -> PathConfidence | CellConfidence | None:
     node_proba = node_proba_of(model, hierarchy_of(model))
     if node_proba is None:
         return None
     if evaluation.several:
-        return read_cell_confidence(node_proba, X, evaluation)
-    return read_path_confidence(node_proba, X, evaluation)
+        return read_cell_confidence(node_proba, X, evaluation, client=client)
+    return read_path_confidence(node_proba, X, evaluation, client)
 
 
 def _confidence_facts(
@@ -288,6 +295,7 @@ def report(
     other: Any = None,
     names: tuple[str, str] = ("first model", "second model"),
     language: str | Sequence[str] | None = None,
+    client: Any = None,
 ) -> Report:
     """Evaluate a fitted model on rows that it was not trained on.
 
@@ -322,6 +330,9 @@ def report(
     language : str or sequence of str, optional
         Language of the labels of classes, if the hierarchy has labels, as that of a SKOS file:
         "fi", or several in the order of preference.
+    client : distributed.Client or str, optional
+        Dask cluster, or the address of its scheduler, whose workers predict the rows, 20,000 or
+        fewer at a time. The report is the same for any number of workers, and without them.
 
     Returns
     -------
@@ -342,19 +353,21 @@ def report(
     >>> found.facts["errors"]["by_level"]
     [{'level': 1, 'rows': 0}, {'level': 2, 'rows': 1}]
     """
-    facts = summarize(
-        model,
-        X,
-        y,
-        sample_names=sample_names,
-        sample_texts=sample_texts,
-        n_bootstrap=n_bootstrap,
-        random_state=random_state,
-        title=title,
-        precision=precision,
-        baselines=baselines,
-        other=other,
-        names=names,
-        language=language,
-    )
+    with nullcontext() if client is None else connected(client) as cluster:
+        facts = summarize(
+            model,
+            X,
+            y,
+            sample_names=sample_names,
+            sample_texts=sample_texts,
+            n_bootstrap=n_bootstrap,
+            random_state=random_state,
+            title=title,
+            precision=precision,
+            baselines=baselines,
+            other=other,
+            names=names,
+            language=language,
+            client=cluster,
+        )
     return Report(facts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -18,6 +19,7 @@ from palmette.metrics._counts import row_overlap
 from palmette.metrics._pairs import LabelPair
 from palmette.reporting._evaluation import Evaluation, places_of
 from palmette.reporting._headline import Interval, bootstrap
+from palmette.reporting._parts import in_parts, joined
 from palmette.reporting._plain import cut, plain_facts
 
 _PACKAGES = ("palmette", "scikit-learn", "numpy", "scipy", "skrub", "pandas")
@@ -277,7 +279,13 @@ def _name(names: Sequence[str] | None, column: int) -> str:
 
 
 def conformal_facts(
-    model: Any, X: Any, evaluation: Evaluation, *, n_bootstrap: int, seed: int
+    model: Any,
+    X: Any,
+    evaluation: Evaluation,
+    *,
+    n_bootstrap: int,
+    seed: int,
+    client: Any = None,
 ) -> dict[str, Any] | None:
     """Measure the coverage of conformal predictions on the rows of the report.
 
@@ -289,6 +297,8 @@ def conformal_facts(
     evaluation : Evaluation
     n_bootstrap, seed : int
         Number and seed of the bootstrap resamples for the intervals.
+    client : distributed.Client, optional
+        The cluster whose workers predict.
 
     Returns
     -------
@@ -297,21 +307,56 @@ def conformal_facts(
         ``target``, ``coverage`` and its interval, ``mean_size`` and ``mean_depth``; ``sizes`` of
         the sets.
     """
-    for part, rows in parts_with_rows(model, X):
+    for part in model_parts(model):
         if hasattr(part, "predict_set_nodes"):
-            answers = _Answers(part, rows(), evaluation, n_bootstrap, seed)
+            wanted = _Sets(model, with_nodes=not evaluation.several)
+            parts = list(in_parts(wanted, X, evaluation.hierarchy.n_nodes, client))
+            sets, nodes = (joined([each[i] for each in parts]) for i in range(2))
+            answers = _Answers(part, sets, nodes, evaluation, n_bootstrap, seed)
             return plain_facts(answers.facts())
     return None
+
+
+@dataclass(frozen=True)
+class _Sets:
+    """Predicts with the conformal classifier in a model.
+
+    Parameters
+    ----------
+    model : fitted classifier
+    with_nodes : bool
+        Whether the deepest nodes are predicted, too.
+    """
+
+    model: Any
+    with_nodes: bool
+
+    def __call__(self, X: Any) -> tuple[sparse.csr_array, NDArray[Any]]:
+        for part, rows_of in parts_with_rows(self.model, X):
+            if hasattr(part, "predict_set_nodes"):
+                rows = rows_of()
+                sets = sparse.csr_array(part.predict_set_nodes(rows))
+                nodes = (
+                    part.predict_node_numbers(rows) if self.with_nodes else np.empty(0, np.int32)
+                )
+                return sets, nodes
+        raise AssertionError("the model has a conformal classifier")
 
 
 class _Answers:
     """Predictions of one conformal classifier for all rows, compared with the true labels."""
 
     def __init__(
-        self, part: Any, rows: Any, evaluation: Evaluation, n_bootstrap: int, seed: int
+        self,
+        part: Any,
+        sets: sparse.csr_array,
+        nodes: NDArray[Any],
+        evaluation: Evaluation,
+        n_bootstrap: int,
+        seed: int,
     ) -> None:
         self._part = part
-        self._rows = rows
+        self._found, self._nodes = sets, nodes
         self._evaluation = evaluation
         self._place = places_of(part.hierarchy_, evaluation)
         self._draws = {"n_resamples": n_bootstrap, "seed": seed}
@@ -323,7 +368,7 @@ class _Answers:
             self._answer("smallest set", self._covered_share(sets), mean_size=float(sizes.mean()))
         ]
         if not self._evaluation.several:
-            nodes = self._place[self._part.predict_node_numbers(self._rows)]
+            nodes = self._place[self._nodes]
             depth = float(self._evaluation.hierarchy.depth[nodes].mean())
             answers.append(
                 self._answer("deepest node", self._contains_truth(nodes), mean_depth=depth)
@@ -332,7 +377,7 @@ class _Answers:
 
     def _sets(self) -> sparse.csr_array:
         """Return the prediction set per row, on the hierarchy of the report."""
-        found = sparse.csr_array(self._part.predict_set_nodes(self._rows))
+        found = self._found
         shape = (found.shape[0], self._evaluation.hierarchy.n_nodes)
         return sparse.csr_array((found.data, self._place[found.indices], found.indptr), shape=shape)
 
