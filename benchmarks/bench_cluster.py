@@ -3,6 +3,7 @@
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py make --rows 10000000 --out big.parquet
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py table big.parquet --memory 2 [--model NAME]
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py workers [local forest grid boosting]
+    OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py together
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py messages [--workers 1 2 16 64]
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py classes 10000 100000 --out classes.jsonl
 
@@ -18,6 +19,9 @@ model is fitted in memory. ``--options="--drop text"`` are further ones of ``pal
 rounds of boosting on 1,000,000 rows. Overhead is what one worker takes beyond no cluster. A line
 per run has the CPU seconds of this process, with the scheduler, and of all workers: on a busy
 machine they count, and the larger of both sides bounds what several machines would take.
+
+`together` fits the local models on two workers with small jobs sent together, as they are, and with
+a message per job, one after the other, several times, and prints medians.
 
 `messages` boosts with rows on workers that are objects of this process, counts the messages and
 their bytes, and prints beside them what they are on paper. Trees must be those of one process.
@@ -41,6 +45,7 @@ import warnings
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 from scale_cell import label_sets, one_path
@@ -197,6 +202,36 @@ def workers(names):
             f"| {name} | {alone:.1f} | {one:.1f} | {two:.1f} | {one / two:.2f} | "
             f"{one - alone:.1f} | {used} |"
         )
+
+
+def together(times=5):
+    """Compare jobs that are sent together with one message per job, alternately."""
+    from distributed import Client, LocalCluster
+
+    from palmette.base import _cluster
+
+    found = {"together": [], "one by one": []}
+    local_models(None)()
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        client.run(_load)
+        fit = local_models(client)
+        fit()
+        for _ in range(times):
+            for name, groups in (("together", _cluster._GROUPS), ("one by one", 10**9)):
+                before = time.process_time(), sum(client.run(time.process_time).values())
+                with patch.object(_cluster, "_GROUPS", groups):
+                    seconds = timed(fit)
+                here = time.process_time() - before[0]
+                there = sum(client.run(time.process_time).values()) - before[1]
+                found[name].append((seconds, here, there))
+    print("| jobs are sent | seconds | CPU s here | CPU s of the workers |")
+    print("|---|---|---|---|")
+    for name, runs in found.items():
+        cells = " | ".join(f"{each:.2f}" for each in np.median(runs, axis=0))
+        print(f"| {name} | {cells} |")
 
 
 def _load():
@@ -398,6 +433,7 @@ def main():
     fitting.add_argument("--options", default="")
     working = commands.add_parser("workers")
     working.add_argument("jobs", nargs="*", choices=[*JOBS, []], default=list(JOBS))
+    commands.add_parser("together")
     counting = commands.add_parser("messages")
     counting.add_argument("--workers", type=int, nargs="*", default=[1, 2, 16, 64])
     growing = commands.add_parser("classes")
@@ -420,6 +456,8 @@ def main():
         classes(given.sizes, given.rows, given.features, given.jobs, given.out)
     elif given.what == "table":
         table(given.table, given.memory, given.model, given.options)
+    elif given.what == "together":
+        together()
     elif given.what == "messages":
         messages(given.workers)
     else:

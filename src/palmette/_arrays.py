@@ -6,7 +6,10 @@ which hierarchies and labels do without."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -70,9 +73,54 @@ def seed_each(estimators: Sequence[Any], random_state: Any) -> None:
 # ---------------------------------------------------------------------- reading X
 
 
+_GIB = 2**30
+_UNKNOWN_MEMORY = 8.0 * _GIB
+
+
 def in_memory(value: Any) -> Any:
-    """Return a Dask array or DataFrame as an ordinary one, and anything else unchanged."""
-    return value.compute() if hasattr(value, "__dask_graph__") else value
+    """Return a Dask array or DataFrame as an ordinary one, and anything else unchanged.
+
+    One that is larger than the free memory is an error. The size of a DataFrame is estimated by
+    that of its first partition.
+    """
+    if not hasattr(value, "__dask_graph__"):
+        return value
+    size, free = _size_of(value), free_memory()
+    if size > free:
+        raise PalmetteError(
+            f"a Dask collection of {size / _GIB:.3g} GiB must be gathered in the memory of this "
+            f"process, of which {free / _GIB:.3g} GiB are free: expected less. "
+            "HierarchicalBoostingClassifier(client=...) leaves rows on the workers, partial_fit of "
+            "other models takes one part after another, and palmette fit reads files in chunks."
+        )
+    return value.compute()
+
+
+def _size_of(lazy: Any) -> float:
+    """Return the bytes of a Dask collection, 0 if they are unknown."""
+    if not hasattr(lazy, "_meta"):  # a delayed call, which seems to have every attribute
+        return 0.0
+    if hasattr(lazy, "npartitions") and hasattr(lazy, "memory_usage"):
+        used = lazy.partitions[0].memory_usage(deep=True)
+        return float(lazy.npartitions * np.sum(used.compute()))
+    return float(np.nan_to_num(getattr(lazy, "nbytes", 0.0)))
+
+
+def free_memory() -> float:
+    """Return the bytes that this process could still use, as far as the system tells."""
+    free = _UNKNOWN_MEMORY
+    with suppress(OSError, ValueError, AttributeError, KeyError):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        facts = dict(line.split(":", 1) for line in lines)
+        free = int(facts["MemAvailable"].split()[0]) * 1024.0
+    if free == _UNKNOWN_MEMORY:
+        with suppress(OSError, ValueError, AttributeError):
+            free = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    with suppress(OSError, ValueError):  # a container may allow less
+        group = Path("/sys/fs/cgroup")
+        used = int((group / "memory.current").read_text())
+        free = min(free, int((group / "memory.max").read_text()) - used)
+    return max(free, _GIB / 4)
 
 
 _LARGEST, _SMALLEST = 1e100, 1e-150  # squares, and sums of them, are finite and above zero

@@ -289,7 +289,7 @@ def test_tables_of_dask():
     lazy = dd.from_pandas(frame, npartitions=3)
     weights = da.ones(len(y), chunks=100)
     found = clone(model).fit(lazy, dd.from_pandas(pd.Series(y), npartitions=3), weights)
-    assert found.predict(lazy).tolist() == expected.tolist()
+    assert found.predict(lazy).compute().tolist() == expected.tolist()
     assert found.feature_names_in_.tolist() == list("abcde")
 
 

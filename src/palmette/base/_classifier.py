@@ -34,6 +34,7 @@ from palmette.base._fitting import (
     read_labels,
     used_rows,
 )
+from palmette.base._lazy import is_lazy, lazy_answers
 from palmette.base._one_path import check_one_path
 from palmette.decisions._coherence import check_dag_rule
 from palmette.decisions._decode import Route, RouteByMarginals
@@ -372,12 +373,14 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         labels of n_samples rows
             With several paths per row: sets, or a 0/1 matrix, of the nodes that the rule chooses,
             such as those above a threshold; with all of their ancestors if `y` lists them,
-            otherwise the most specific.
+            otherwise the most specific. If X is a Dask array or DataFrame, a Dask array.
         """
+        if is_lazy(X):
+            return lazy_answers(self, "predict", X)
         rows = self._read_rows(X)
         return self._answers.write(self._decide(rows), row_index(X))
 
-    def predict_nodes(self, X: Any) -> IntArray:
+    def predict_nodes(self, X: Any) -> Any:
         """Predict one node number of ``hierarchy_`` per row.
 
         Parameters
@@ -387,11 +390,13 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Returns
         -------
         int array of shape (n_samples,)
+            If X is a Dask array or DataFrame, a Dask array.
         """
         check_is_fitted(self)
         self._answers.check_one_node()
-        chosen: IntArray = self._decide(self._read_rows(X))
-        return chosen
+        if is_lazy(X):
+            return lazy_answers(self, "predict_nodes", X)
+        return self._decide(self._read_rows(X))
 
     @available_if(_may_answer_with_sets)
     def predict_node_sets(self, X: Any) -> sparse.csr_array:
@@ -422,14 +427,17 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         -------
         array of shape (n_samples, n_classes)
             Columns as in ``classes_``. With one path per row in a tree rows sum to one; otherwise
-            every column is the probability that its node is true; 0 for a node without rows.
+            every column is the probability that its node is true; 0 for a node without rows. If X
+            is a Dask array or DataFrame, a Dask array.
         """
+        if is_lazy(X):
+            return lazy_answers(self, "predict_proba", X)
         rows = self._read_rows(X)
         proba = self._filled(self._tables(rows), count_rows(rows), self._answers.label_proba)
         return self._answers.arrange(proba)
 
     @available_if(_has_proba)
-    def predict_node_proba(self, X: Any, nodes: Any = None) -> FloatArray:
+    def predict_node_proba(self, X: Any, nodes: Any = None) -> Any:
         """Return probabilities of nodes: a child never exceeds its parent, the root has 1.
 
         Parameters
@@ -443,8 +451,10 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         array of shape (n_samples, n_nodes)
             With one path per row in a tree siblings sum to their parent. In a DAG a node never
             exceeds its least probable parent with ``dag_rule="all"``, its most probable one with
-            ``"any"``.
+            ``"any"``. If X is a Dask array or DataFrame, a Dask array.
         """
+        if is_lazy(X):
+            return lazy_answers(self, "predict_node_proba", X, nodes=nodes)
         rows = self._read_rows(X)
         hierarchy = self.hierarchy_
         wanted = np.arange(hierarchy.n_nodes) if nodes is None else hierarchy.index(_listed(nodes))

@@ -379,19 +379,24 @@ def computed_on(client: Any, lazy: Sequence[Any], *, timeout: float | None = Non
     ----------
     client : distributed.Client
     lazy : sequence of Dask collections
+        Anything else is returned unchanged.
     timeout : float, optional
         Seconds after which a cluster without workers is an error.
     """
+    from distributed import Future
+
     lost, timeout = errors_of_loss(), _seconds(timeout)
     for _ in range(ATTEMPTS):
         _require_workers(client, timeout)
+        # nothing is cancelled: another fit at the same time may wait for the same parts
         futures = client.compute(list(lazy))
         try:
-            return [_awaited(client, each, timeout) for each in futures]
+            return [
+                _awaited(client, each, timeout) if isinstance(each, Future) else each
+                for each in futures
+            ]
         except lost as error:
             last = error
-        finally:
-            client.cancel(futures)
     raise PalmetteError(
         f"parts of a Dask collection were lost with their workers {ATTEMPTS} times: the workers "
         "may have too little memory. Start larger ones, or make smaller parts."

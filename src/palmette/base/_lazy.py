@@ -1,4 +1,4 @@
-"""Dask arrays and DataFrames whose parts stay on workers: reading, checking, and gathering them."""
+"""Dask arrays and DataFrames whose parts stay on workers: reading, gathering, predicting them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, in_memory
 from palmette.base._cluster import computed_on, connected
@@ -102,3 +104,78 @@ def gathered(lazy: Any, client: Any = None) -> Any:
         with connected(client) as cluster:
             found = computed_on(cluster, some)
     return found if isinstance(lazy, list) else found[0]
+
+
+# ---------------------------------------------------------------------- predictions
+
+
+def lazy_answers(model: Any, method: str, X: Any, **options: Any) -> Any:
+    """Return the answers of a fitted model for a Dask collection as a Dask array.
+
+    They are computed part by part, where and when Dask computes them. Labels that are no array, as
+    paths and sets, are the objects of a one-dimensional array.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        Sent to every worker once.
+    method : str
+        Its answers have one row per row of X.
+    X : Dask array or DataFrame of shape (n_samples, n_features)
+        Rows of a DataFrame are counted when they are predicted: their number is unknown (NaN).
+    **options
+        Of the method.
+
+    Returns
+    -------
+    dask.array.Array of n_samples rows
+    """
+    import dask
+    import dask.array as da
+
+    check_is_fitted(model)
+    if hasattr(X, "columns"):
+        parts, sizes = list(X.to_delayed()), [np.nan] * X.npartitions
+    else:
+        whole = X.rechunk({1: -1})
+        parts, sizes = list(whole.to_delayed()[:, 0]), list(whole.chunks[0])
+    one = _as_array(getattr(model, method)(_one_row(X), **options))  # its form is that of all
+    shared = dask.delayed(model, traverse=False)
+    answer = dask.delayed(_answered, pure=True)
+    return da.concatenate(
+        [
+            da.from_delayed(
+                answer(shared, method, part, options, one[:0]), (size, *one.shape[1:]), one.dtype
+            )
+            for part, size in zip(parts, sizes, strict=True)
+        ],
+        allow_unknown_chunksizes=True,
+    )
+
+
+def _one_row(X: Any) -> Any:
+    """Return a row like those of X: zeros, or the first one of a table that has other columns."""
+    if hasattr(X, "columns") and any(kind.kind not in "biuf" for kind in X.dtypes):
+        return X.head(1, npartitions=-1, compute=True)
+    return head_of(X)
+
+
+def _answered(model: Any, method: str, part: Any, options: Any, empty: NDArray[Any]) -> Any:
+    """Return the answers for a part of X, which may be empty; on a worker."""
+    if not len(part):
+        return empty
+    found = _as_array(getattr(model, method)(part, **options))
+    return found.astype(object) if empty.dtype == object else found
+
+
+def _as_array(answers: Any) -> NDArray[Any]:
+    """Return answers as an array with one row per row of X; texts are objects."""
+    if sparse.issparse(answers):
+        return np.asarray(answers.toarray())
+    if hasattr(answers, "to_numpy"):
+        answers = answers.to_numpy()
+    if isinstance(answers, np.ndarray):
+        return answers.astype(object) if answers.dtype.kind in "US" else answers
+    found = np.empty(len(answers), dtype=object)
+    found[:] = answers
+    return found

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette._arrays import IntArray, OffsetArray
+from palmette._arrays import IntArray, OffsetArray, free_memory
 from palmette._files import plain_suffix
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.table._delimited import Part
@@ -36,7 +34,6 @@ _LOOK = 500  # rows of a chunk whose texts are measured
 _PER_CHARACTER = 80  # bytes of features, and of what a fit copies of them, per character of text
 _COPIES = 3  # of a column, while it is read and fitted
 _DEFAULT_SHARE = 0.5  # of the free memory
-_UNKNOWN_MEMORY = 8 * GIB
 _LAST = np.iinfo(np.uint64).max
 _GOLDEN = 0x9E3779B97F4A7C15
 
@@ -199,24 +196,7 @@ def usable_memory(memory: float | None) -> float:
         if not memory > 0:
             raise PalmetteError(f"memory={memory!r}: expected a positive number of GiB, or None.")
         return memory * GIB
-    return _DEFAULT_SHARE * _free_memory()
-
-
-def _free_memory() -> float:
-    """Return the bytes that this process could still use, as far as the system tells."""
-    free = float(_UNKNOWN_MEMORY)
-    with suppress(OSError, ValueError, AttributeError, KeyError):
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        facts = dict(line.split(":", 1) for line in lines)
-        free = int(facts["MemAvailable"].split()[0]) * 1024.0
-    if free == _UNKNOWN_MEMORY:
-        with suppress(OSError, ValueError, AttributeError):
-            free = float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    with suppress(OSError, ValueError):  # a container may allow less
-        group = Path("/sys/fs/cgroup")
-        used = int((group / "memory.current").read_text())
-        free = min(free, int((group / "memory.max").read_text()) - used)
-    return max(free, GIB / 4)
+    return _DEFAULT_SHARE * free_memory()
 
 
 def _bytes_needed(frame: pd.DataFrame) -> float:

@@ -1,0 +1,103 @@
+"""Dask arrays and DataFrames: predictions are Dask arrays, and what cannot be gathered is said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+import palmette as pm
+from palmette import _arrays
+from palmette.exceptions import PalmetteError
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+
+RNG = np.random.default_rng(0)
+CODES = np.arange(30) % 3
+X = RNG.normal(size=(30, 4)) + 3 * RNG.normal(size=(3, 4))[CODES]
+NAMES = np.array(["a", "bc", "d"])[CODES]
+PATHS = [[("g", "a"), ("g", "bc"), ("d",)][c] for c in CODES]
+SETS = [{"a", "d"} if c else {"bc"} for c in CODES]
+LEVELS = np.array([["g", "a"], ["g", "bc"], ["d", ""]], dtype=object)[CODES]
+INDICATORS = np.eye(3, dtype=int)[CODES]
+
+
+@pytest.mark.parametrize(
+    "y", [NAMES, PATHS, SETS, LEVELS, INDICATORS, pd.Series(NAMES)],
+    ids=["names", "paths", "sets", "levels", "indicators", "series"],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["array", "table"])
+def test_predictions_are_those_of_ordinary_rows(y, kind):
+    rows = X if kind == "array" else pd.DataFrame(X, columns=list("abcd"))
+    model = pm.LocalPerNodeClassifier(GaussianNB()).fit(rows, y)
+    if kind == "array":
+        lazy = da.from_array(X, chunks=(8, 3))
+    else:
+        lazy = dd.from_pandas(rows, npartitions=4)
+    expected = model.predict(rows)
+    if hasattr(expected, "to_numpy"):
+        expected = expected.to_numpy()
+    found = model.predict(lazy)
+    assert isinstance(found, da.Array)
+    assert found.compute().tolist() == (
+        expected.tolist() if isinstance(expected, np.ndarray) else expected
+    )
+    for method in ("predict_proba", "predict_node_proba"):
+        whole, parts = getattr(model, method)(rows), getattr(model, method)(lazy)
+        assert parts.dtype == np.float64
+        assert parts.shape[1] == whole.shape[1]
+        np.testing.assert_allclose(parts.compute(scheduler="sync"), whole, rtol=1e-12)
+    if kind == "array":
+        assert found.chunks[0] == (8, 8, 8, 6)
+
+
+def test_node_numbers_and_some_nodes():
+    model = pm.LocalPerParentClassifier(GaussianNB()).fit(X, PATHS)
+    lazy = da.from_array(X, chunks=(11, 4))
+    np.testing.assert_array_equal(model.predict_nodes(lazy).compute(), model.predict_nodes(X))
+    some = model.predict_node_proba(lazy, nodes=["g"])
+    assert some.shape == (30, 1)
+    np.testing.assert_allclose(some.compute(), model.predict_node_proba(X, nodes=["g"]))
+
+
+def test_nothing_is_computed_before_it_is_asked_for():
+    seen = []
+    lazy = da.from_array(X, chunks=(10, 4)).map_blocks(
+        lambda part: seen.append(len(part)) or part, dtype=float, meta=np.empty((0, 0))
+    )
+    model = pm.LocalPerParentClassifier(GaussianNB()).fit(X, PATHS)
+    found = model.predict(lazy)
+    assert seen == []
+    assert found[:3].compute(scheduler="sync").tolist() == model.predict(X[:3])
+    assert seen == [10]
+
+
+def test_empty_parts_and_columns_of_text():
+    table = pd.DataFrame({"colour": np.array(["red", "blue", "green"])[CODES], "n": CODES})
+    encoder = make_pipeline(OneHotEncoder(), LogisticRegression())
+    model = pm.FlatClassifier(encoder).fit(table, NAMES)
+    lazy = dd.from_pandas(table, npartitions=3)
+    lazy = lazy[lazy["n"] < 2]  # some parts may be empty, and all are shorter
+    kept = table[table["n"] < 2]
+    assert model.predict(lazy).compute().tolist() == model.predict(kept).tolist()
+    none = lazy[(lazy["n"] < 2) & (lazy.index > 25)]
+    found = model.predict(none).compute()
+    assert found.tolist() == model.predict(kept.loc[26:]).tolist()
+
+
+def test_what_does_not_fit_in_memory_is_an_error(monkeypatch):
+    huge = da.zeros((10**9, 10**4), chunks=(10**5, 10**4))
+    model = pm.LocalPerParentClassifier(GaussianNB())
+    with pytest.raises(PalmetteError, match=r"7\.45e\+04 GiB must be gathered .* partial_fit"):
+        model.fit(huge, NAMES)
+    table = dd.from_pandas(pd.DataFrame(X), npartitions=3)
+    monkeypatch.setattr(_arrays, "free_memory", lambda: 500.0)
+    with pytest.raises(PalmetteError, match="must be gathered in the memory of this process"):
+        model.fit(table, NAMES)
+    with pytest.raises(PalmetteError, match="must be gathered"):
+        model.fit(da.from_array(X), NAMES)
