@@ -60,6 +60,7 @@ def main() -> None:
     parser.add_argument("--set", default=None)
     parser.add_argument("--rows", type=int, default=20_000, help="to learn from, at most")
     parser.add_argument("--batch", type=int, nargs="+", default=[64])
+    parser.add_argument("--epochs", type=int, default=25)
     parser.add_argument("--backend", default="numpy")
     parser.add_argument("--repeat", type=int, default=1)
     given = parser.parse_args()
@@ -69,10 +70,11 @@ def main() -> None:
     order = np.random.default_rng(0).permutation(n_rows)
     n_held_out = min(2_000, n_rows // 3)
     train, test = order[:-n_held_out][: given.rows], order[-n_held_out:]
-    print(f"{given.set or 'made up'}: {len(train)} rows to learn from, {X.shape[1]} features")
+    shape = f"{len(train)} rows to learn from, {X.shape[1]} features"
+    print(f"{given.set or 'made up'}, {given.epochs} epochs: {shape}")
     for batch in given.batch * given.repeat:
         model = CoherentNetworkClassifier(
-            batch_size=batch,
+            batch_size=batch, n_epochs=given.epochs,
             backend=given.backend, hierarchy=hierarchy, random_state=0,
         )  # fmt: skip
         start, cpu = time.perf_counter(), time.process_time()

@@ -10,6 +10,7 @@ from scipy.special import expit
 from palmette.multipath._layers import (
     NumpyNetwork,
     adam_step,
+    adam_step_of_units,
     cross_entropy,
     initial_weights,
     learning_rates,
@@ -111,3 +112,53 @@ def test_dropped_units_leave_the_mean_signal_as_it_is():
     losses = [loss_and_gradients(net, X, truth, weights, rng)[0] for _ in range(300)]
     assert np.std(losses) > 0
     assert np.isfinite(losses).all()
+
+
+class SameForAll:
+    """Random numbers that drop the same units in every row."""
+
+    def __init__(self, units):
+        self.units = list(units)
+
+    def random(self, shape, dtype):
+        drawn = np.zeros(shape, dtype)
+        drawn[:, self.units.pop(0)] = 1.0
+        return drawn
+
+
+def test_units_that_a_batch_drops_have_no_gradient():
+    net, X, truth, weights = network(dropout=0.5)
+    rng = np.random.default_rng(3)
+    net.parts = [part.astype(float) for part in initial_weights([4, 6, 8, 3], np.full(3, 0.4), rng)]
+    units = net._draw_units(rng)
+    hidden = [layer.kept for layer in units[1:-1]]
+    assert [len(kept) for kept in hidden] == [3, 4]
+    loss, found = loss_and_gradients(net._of_units(units), X, truth, weights, units)
+    expected_loss, expected = loss_and_gradients(net, X, truth, weights, SameForAll(hidden))
+    assert loss == pytest.approx(expected_loss)
+    whole = [np.arange(4), *hidden, np.arange(3)]
+    for layer in range(3):
+        for place, cells in (
+            (2 * layer, np.ix_(whole[layer], whole[layer + 1])),
+            (2 * layer + 1, whole[layer + 1]),
+        ):
+            np.testing.assert_allclose(expected[place][cells], found[2 * layer + place % 2])
+            expected[place][cells] = 0.0
+            assert not expected[place].any()
+
+
+@pytest.mark.parametrize("columns", [None, np.array([0, 2, 3], dtype=np.int32)])
+def test_a_step_of_some_units_is_that_of_their_weights(columns):
+    rng = np.random.default_rng(0)
+    part, first = rng.normal(size=(2, 5, 4)).astype(np.float32)
+    second = rng.random((5, 4), dtype=np.float32)
+    rows = np.array([1, 4], dtype=np.int32)
+    cells = np.ix_(rows, np.arange(4) if columns is None else columns)
+    gradient = rng.normal(size=part[cells].shape).astype(np.float32)
+    expected = [array.copy() for array in (part, first, second)]
+    taken = [array[cells].ravel() for array in expected]
+    adam_step(taken[0], gradient.ravel(), *taken[1:], 0.02, 0.1, (0.9, 0.999), 1e-8)
+    adam_step_of_units(part, first, second, gradient, rows, columns, 0.02, 0.1, (0.9, 0.999), 1e-8)
+    for found, array, changed in zip((part, first, second), expected, taken, strict=True):
+        array[cells] = changed.reshape(gradient.shape)
+        np.testing.assert_allclose(found, array, rtol=1e-6)

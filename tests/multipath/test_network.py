@@ -7,7 +7,7 @@ import pytest
 from tests.multipath.problems import DAG, TREE, dag_problem, tree_problem
 
 from palmette import PalmetteError
-from palmette.multipath import CoherentNetworkClassifier
+from palmette.multipath import CoherentNetworkClassifier, _network
 from palmette.multipath._layers import NumpyNetwork
 
 SMALL = {"hidden": (16,), "n_epochs": 40, "batch_size": 16, "learning_rate": 0.01}
@@ -103,3 +103,26 @@ def test_torch_comes_to_nearly_the_same():
         assert model.backend_ == backend
         scores.append(model.predict_node_proba(X))
     assert np.abs(scores[0] - scores[1]).max() < 0.01
+
+
+@pytest.mark.parametrize(("dropout", "shares"), [(0.5, True), (0.2, False)])
+def test_rows_of_a_batch_drop_the_same_units_if_there_are_many(dropout, shares, monkeypatch):
+    drawn = []
+    draw = NumpyNetwork._draw_units
+    monkeypatch.setattr(
+        NumpyNetwork, "_draw_units", lambda net, rng: drawn.append(1) or draw(net, rng)
+    )
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, 90)
+    X = np.eye(3)[codes] + 0.1 * rng.normal(size=(90, 3))
+    y = [{("a", "b")} if code else {("a", "c"), ("d",)} for code in codes]
+    settings = {"dropout": dropout, "n_epochs": 40, "backend": "numpy", "random_state": 0}
+    clf = CoherentNetworkClassifier((32,), batch_size=30, learning_rate=0.02, **settings)
+    clf.fit(X, y)
+    assert not drawn
+    monkeypatch.setattr(_network, "_MANY_ROWS", 90)
+    proba = clf.fit(X, y).predict_node_proba(X)
+    assert len(drawn) == 120 * shares
+    assert clf.loss_curve_[-1] < clf.loss_curve_[0]
+    assert clf.score(X, y) > 0.9
+    assert np.array_equal(clf.fit(X, y).predict_node_proba(X), proba)

@@ -1,4 +1,4 @@
-"""Training of a feed-forward network, with numpy or torch.
+"""Training of a feed-forward network with numpy.
 
 The loss and the Adam step are compiled: they need one pass over arrays that do not fit into the
 cache, instead of about ten passes in numpy.
@@ -8,23 +8,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
-from palmette._kernels import kernel
+from palmette._kernels import inner, kernel
 
 Indices: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 
-_MAX_LABELS = 2**31  # cells of labels that are kept dense on a device, a byte each
 _FACTORS = 64  # number of factors, at most 2 each, that are multiplied per logarithm
 Array = NDArray[np.float32]
 
 _BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8  # Adam's, as published
+
+
+class Units(NamedTuple):
+    """Units of a layer that are not dropped.
+
+    Parameters
+    ----------
+    kept : int32 array of shape (n_kept,), ascending, or None for all
+    scale : float
+        Number of all units by the number of these.
+    """
+
+    kept: NDArray[np.int32] | None
+    scale: float
 
 
 class NumpyNetwork:
@@ -52,6 +65,7 @@ class NumpyNetwork:
         rates: list[NDArray[np.float64]],
         rng: np.random.Generator,
         report: Callable[[int, float], None],
+        shared: bool = False,
     ) -> None:
         """Train for one epoch per array of rates.
 
@@ -68,6 +82,13 @@ class NumpyNetwork:
         rng : Generator
         report : callable
             Called with (epoch, mean loss).
+        shared : bool
+            Whether all rows of a batch drop the same units. Products of matrices then have the
+            other units only, and so have the steps of Adam, whose averages wait for dropped units.
+
+        References
+        ----------
+        Graham, Reizenstein, Robinson, Efficient batchwise dropout training using submatrices, 2015.
         """
         first = [np.zeros_like(part) for part in self.parts]
         second = [np.zeros_like(part) for part in self.parts]
@@ -75,9 +96,15 @@ class NumpyNetwork:
         for epoch, epoch_rates in enumerate(rates):
             total = 0.0
             for rows, rate in zip(batches(epoch), epoch_rates, strict=True):
-                loss, gradients = self._loss_and_gradients(X[rows], Y, rows, weights[rows], rng)
+                batch = X[rows], Y, rows, weights[rows]
                 step += 1
-                self._update(gradients, first, second, step, float(rate))
+                if shared:
+                    units = self._draw_units(rng)
+                    loss, gradients = self._of_units(units)._loss_and_gradients(*batch, units)
+                    self._update_units(gradients, first, second, step, float(rate), units)
+                else:
+                    loss, gradients = self._loss_and_gradients(*batch, rng)
+                    self._update(gradients, first, second, step, float(rate))
                 total += loss * len(rows)
             report(epoch, total / Y.shape[0])
 
@@ -87,16 +114,23 @@ class NumpyNetwork:
         Y: sparse.csr_array,
         rows: NDArray[np.intp],
         weights: Array,
-        rng: np.random.Generator,
+        drawn: np.random.Generator | list[Units],
     ) -> tuple[float, list[Array]]:
-        """Return the mean loss of a batch and its gradients, with dropout."""
+        """Return the mean loss of a batch and its gradients, with dropout.
+
+        Units are dropped by a generator for each row, or have been dropped: then `drawn` has the
+        units that are left of every layer.
+        """
         n_layers = len(self.parts) // 2
         inputs, signal = [X], X
-        masks: list[Array] = []
+        masks: list[Any] = []
         for layer in range(n_layers - 1):
             signal = np.maximum(signal @ self.parts[2 * layer] + self.parts[2 * layer + 1], 0.0)
-            kept = rng.random(signal.shape, dtype=np.float32) >= self.dropout
-            masks.append((kept / np.float32(1.0 - self.dropout)).astype(np.float32))
+            if isinstance(drawn, list):
+                masks.append(np.float32(drawn[layer + 1].scale))
+            else:
+                kept = drawn.random(signal.shape, dtype=np.float32) >= self.dropout
+                masks.append((kept / np.float32(1.0 - self.dropout)).astype(np.float32))
             signal = signal * masks[-1]
             inputs.append(signal)
         logits = signal @ self.parts[-2] + self.parts[-1]
@@ -109,7 +143,8 @@ class NumpyNetwork:
             gradients[2 * layer] = np.asarray(inputs[layer].T @ error)
             gradients[2 * layer + 1] = error.sum(axis=0)
             if layer:
-                error = (error @ self.parts[2 * layer].T) * masks[layer - 1]
+                error = error @ self.parts[2 * layer].T
+                error *= masks[layer - 1]
                 error *= inputs[layer] > 0
         return loss, gradients
 
@@ -127,6 +162,52 @@ class NumpyNetwork:
                 *(part.ravel(), gradient.ravel(), m.ravel(), v.ravel()),
                 *(size, self.decay, (_BETA1, _BETA2), _EPSILON),
             )
+
+    def _draw_units(self, rng: np.random.Generator) -> list[Units]:
+        """Draw the units that are kept: those of the input, of hidden layers and of the output."""
+        hidden = []
+        for bias in self.parts[1:-1:2]:
+            n_kept = max(1, round(len(bias) * (1.0 - self.dropout)))
+            kept = np.sort(rng.permutation(len(bias))[:n_kept]).astype(np.int32)
+            hidden.append(Units(kept, len(bias) / n_kept))
+        return [Units(None, 1.0), *hidden, Units(None, 1.0)]
+
+    def _of_units(self, units: list[Units]) -> NumpyNetwork:
+        """Return the network that has some of the units."""
+        parts: list[Array] = []
+        for (above, below), weight, bias in zip(
+            pairwise(units), self.parts[::2], self.parts[1::2], strict=True
+        ):
+            rows = weight if above.kept is None else weight[above.kept]
+            parts += [rows, bias] if below.kept is None else [rows[:, below.kept], bias[below.kept]]
+        return NumpyNetwork(parts, self.dropout, self.decay)
+
+    def _update_units(
+        self,
+        gradients: list[Array],
+        first: list[Array],
+        second: list[Array],
+        step: int,
+        rate: float,
+        units: list[Units],
+    ) -> None:
+        """Take a step of Adam with the weights of some units."""
+        size = rate * np.sqrt(1.0 - _BETA2**step) / (1.0 - _BETA1**step)
+        common = size, self.decay, (_BETA1, _BETA2), _EPSILON
+        for layer, (above, below) in enumerate(pairwise(units)):
+            rows = np.arange(len(self.parts[2 * layer]), dtype=np.int32)
+            for place, kept in (
+                (2 * layer, rows if above.kept is None else above.kept),
+                (2 * layer + 1, rows[:1]),
+            ):
+                width = self.parts[place].shape[-1]
+                adam_step_of_units(
+                    self.parts[place].reshape(-1, width),
+                    first[place].reshape(-1, width),
+                    second[place].reshape(-1, width),
+                    gradients[place].reshape(len(kept), -1),
+                    *(kept, below.kept, *common),
+                )
 
     def proba(self, X: Any) -> NDArray[np.float64]:
         """Return probabilities of shape (n_samples, n_columns)."""
@@ -211,15 +292,67 @@ def adam_step(
         Decay rates of the moving averages.
     epsilon : float
     """
-    size32, decay32, epsilon32 = np.float32(size), np.float32(decay), np.float32(epsilon)
-    beta1, beta2 = np.float32(betas[0]), np.float32(betas[1])
-    rest1, rest2 = np.float32(1.0 - betas[0]), np.float32(1.0 - betas[1])
+    constants = _constants(size, decay, betas, epsilon)
     for i in range(len(part)):
-        regularised = gradient[i] + decay32 * part[i]
-        mean = beta1 * first[i] + rest1 * regularised
-        square = beta2 * second[i] + rest2 * regularised * regularised
-        first[i], second[i] = mean, square
-        part[i] = part[i] - size32 * mean / (np.sqrt(square) + epsilon32)
+        _adam(part, gradient[i], first, second, i, constants)
+
+
+@kernel(error_model="numpy")
+def adam_step_of_units(
+    part: Array,
+    first: Array,
+    second: Array,
+    gradient: Array,
+    rows: NDArray[np.int32],
+    columns: NDArray[np.int32] | None,
+    size: float,
+    decay: float,
+    betas: tuple[float, float],
+    epsilon: float,
+) -> None:
+    """Update some rows and columns of a matrix of weights by one step of Adam.
+
+    Parameters
+    ----------
+    part, first, second : float32 arrays of shape (n_in, n_out), IN and OUT
+        The weights, and moving averages of the gradient and of its square.
+    gradient : float32 array of shape (n_rows, n_columns), IN
+    rows : int32 array of shape (n_rows,), IN
+    columns : int32 array of shape (n_columns,), IN, or None for all
+    size, decay, betas, epsilon
+        As of `adam_step`.
+    """
+    constants = _constants(size, decay, betas, epsilon)
+    for i in range(len(rows)):
+        weights, means, squares = part[rows[i]], first[rows[i]], second[rows[i]]
+        changes = gradient[i]
+        if columns is None:
+            for j in range(len(changes)):
+                _adam(weights, changes[j], means, squares, j, constants)
+        else:
+            for j in range(len(changes)):
+                _adam(weights, changes[j], means, squares, columns[j], constants)
+
+
+@inner(inline="always")
+def _constants(size: float, decay: float, betas: tuple[float, float], epsilon: float) -> Any:
+    """Return the numbers of a step in single precision."""
+    return (
+        (np.float32(size), np.float32(decay), np.float32(epsilon)),
+        (np.float32(betas[0]), np.float32(1.0 - betas[0])),
+        (np.float32(betas[1]), np.float32(1.0 - betas[1])),
+    )
+
+
+@inner(inline="always")
+def _adam(part: Any, change: Any, first: Any, second: Any, i: int, constants: Any) -> None:
+    """Update one weight."""
+    (size, decay, epsilon), (beta1, rest1), (beta2, rest2) = constants
+    regularised = change + decay * part[i]
+    mean = beta1 * first[i] + rest1 * regularised
+    square = beta2 * second[i] + rest2 * regularised * regularised
+    first[i], second[i] = mean, square
+    part[i] = part[i] - size * mean / (np.sqrt(square) + epsilon)
 
 
 def initial_weights(sizes: list[int], prior: Array, rng: np.random.Generator) -> list[Array]:
@@ -237,208 +370,3 @@ def initial_weights(sizes: list[int], prior: Array, rng: np.random.Generator) ->
 def learning_rates(first: float, n_steps: int) -> NDArray[np.float64]:
     """Return learning rates per step, by cosine annealing to 0."""
     return first * 0.5 * (1.0 + np.cos(np.pi * np.arange(n_steps) / max(1, n_steps)))
-
-
-def train_with_torch(
-    parts: list[Array],
-    X: Any,
-    Y: sparse.csr_array,
-    weights: Array,
-    batches: Callable[[int], list[NDArray[np.intp]]],
-    rates: list[NDArray[np.float64]],
-    report: Callable[[int, float], None],
-    *,
-    dropout: float,
-    decay: float,
-    seed: int,
-) -> list[Array]:
-    """Train the weights of a `NumpyNetwork` with torch, on a CUDA device if there is one.
-
-    Dense rows and labels are copied to the device once, sparse rows batch by batch. Nothing is read
-    back within an epoch, so that the device need not wait. On a CUDA device a step is recorded once
-    and replayed, where rows and labels are there: without that, steps wait for calls of Python. The
-    parameters are those of `NumpyNetwork.train`; the new weights are returned.
-    """
-    import torch
-
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    torch.manual_seed(seed)
-    tensors = [torch.tensor(part, device=device, requires_grad=True) for part in parts]
-    is_dense = not sparse.issparse(X) and np.prod(Y.shape) <= _MAX_LABELS
-    kind = _ReplayedSteps if device.type == "cuda" and is_dense else _Steps
-    steps = kind(tensors, X, Y, weights, dropout, decay)
-    for epoch, epoch_rates in enumerate(rates):
-        parts_of_epoch = batches(epoch)
-        order = torch.as_tensor(np.concatenate(parts_of_epoch), device=device)
-        ends = np.cumsum([len(rows) for rows in parts_of_epoch]).tolist()
-        steps.total.zero_()
-        for rows, end, rate in zip(parts_of_epoch, ends, epoch_rates, strict=True):
-            steps.take(order[end - len(rows) : end], rows, float(rate))
-        report(epoch, float(steps.total) / Y.shape[0])
-    return [tensor.detach().cpu().numpy() for tensor in tensors]
-
-
-class _Steps:
-    """Steps of Adam on batches of rows, with torch.
-
-    Parameters
-    ----------
-    tensors : list of tensors
-        Weights and biases of each layer in turn, which the steps change.
-    X, Y, weights
-        As in `NumpyNetwork.train`.
-    dropout, decay : float
-        As in `NumpyNetwork`.
-
-    Attributes
-    ----------
-    total : tensor
-        Sum of the losses of all rows since it was set to zero.
-    """
-
-    def __init__(
-        self,
-        tensors: list[Any],
-        X: Any,
-        Y: sparse.csr_array,
-        weights: Array,
-        dropout: float,
-        decay: float,
-    ) -> None:
-        import torch
-
-        self._torch, self._tensors, self._dropout, self._sparse_X = torch, tensors, dropout, X
-        self.device = device = tensors[0].device
-        self._X: Any = None
-        if not sparse.issparse(X):
-            self._X = torch.tensor(np.ascontiguousarray(X), device=device)
-        self._labels = self._place_labels(Y)
-        self._weights = torch.tensor(weights, device=device)[:, None]
-        self._rate = torch.ones((), device=device)
-        self.total = torch.zeros((), device=device)
-        on_gpu = device.type == "cuda"
-        # fused: one kernel for all weights, instead of about ten per layer
-        self._adam = torch.optim.Adam(
-            tensors,
-            lr=self._rate if on_gpu else 1.0,
-            weight_decay=decay,
-            fused=True if on_gpu else None,
-            capturable=on_gpu,
-        )
-
-    def _place_labels(self, Y: sparse.csr_array) -> Any:
-        return _LabelsOnDevice(Y, self.device)
-
-    def take(self, places: Any, rows: NDArray[np.intp], rate: float) -> None:
-        """Take a step; `places` are the rows of the batch, on the device."""
-        if self.device.type == "cuda":
-            self._rate.fill_(rate)
-        else:
-            self._adam.param_groups[0]["lr"] = rate
-        if self._X is None:
-            signal = self._torch.tensor(self._sparse_X[rows].toarray(), device=self.device)
-        else:
-            signal = self._X[places]
-        self._step(signal, self._labels.of(places, rows), self._weights[places])
-
-    def _step(self, signal: Any, truth: Any, weights: Any) -> None:
-        torch, tensors, n_rows = self._torch, self._tensors, len(signal)
-        for layer in range(0, len(tensors) - 2, 2):
-            signal = torch.relu(torch.addmm(tensors[layer + 1], signal, tensors[layer]))
-            signal = torch.nn.functional.dropout(signal, self._dropout)
-        logits = torch.addmm(tensors[-1], signal, tensors[-2])
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, truth, weight=weights)
-        self._adam.zero_grad()
-        loss.backward()
-        self._adam.step()
-        self.total += loss.detach() * n_rows
-
-
-class _ReplayedSteps(_Steps):
-    """The same, each step one call: a CUDA graph for every number of rows."""
-
-    def _place_labels(self, Y: sparse.csr_array) -> Any:
-        self._graphs: dict[int, tuple[Any, Any]] = {}
-        found = self._torch.zeros(Y.shape, dtype=self._torch.uint8, device=self.device)
-        cells = self._torch.as_tensor(Y.indices.astype(np.int64), device=self.device)
-        rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
-        found[self._torch.as_tensor(rows, device=self.device), cells] = 1
-        return found
-
-    def take(self, places: Any, rows: NDArray[np.intp], rate: float) -> None:
-        """Take a step; `places` are the rows of the batch, on the device."""
-        if len(rows) not in self._graphs:
-            self._graphs[len(rows)] = self._record(places)
-        graph, taken = self._graphs[len(rows)]
-        self._rate.fill_(rate)
-        taken.copy_(places)
-        graph.replay()
-
-    def _batch(self, places: Any) -> None:
-        self._step(self._X[places], self._labels[places].float(), self._weights[places])
-
-    def _record(self, places: Any) -> tuple[Any, Any]:
-        """Return the graph of a step and the rows that it reads; weights are left as they were."""
-        torch, taken = self._torch, places.clone()
-        before = self._state()
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):  # as torch asks: libraries are set up before recording
-            for _ in range(3):
-                self._batch(taken)
-        torch.cuda.current_stream().wait_stream(stream)
-        graph = torch.cuda.CUDAGraph()
-        self._adam.zero_grad(set_to_none=True)
-        with torch.cuda.graph(graph):
-            self._batch(taken)
-        self._restore(before)
-        return graph, taken
-
-    def _state(self) -> list[Any]:
-        """Return copies of all tensors that a step changes; new ones of Adam are zero."""
-        kept = [tensor.detach().clone() for tensor in (*self._tensors, self.total)]
-        return [*kept, *(value.clone() for value in self._moments())]
-
-    def _moments(self) -> list[Any]:
-        states = (self._adam.state.get(tensor, {}) for tensor in self._tensors)
-        return [value for state in states for value in state.values()]
-
-    def _restore(self, before: list[Any]) -> None:
-        n_kept = len(self._tensors) + 1
-        with self._torch.no_grad():
-            for tensor, value in zip((*self._tensors, self.total), before[:n_kept], strict=True):
-                tensor.copy_(value)
-            moments, earlier = self._moments(), before[n_kept:]
-            for place, tensor in enumerate(moments):
-                tensor.copy_(earlier[place]) if earlier else tensor.zero_()
-
-
-class _LabelsOnDevice:
-    """The true cells of all rows on the device of torch, and the dense labels of some rows.
-
-    Parameters
-    ----------
-    Y : sparse bool array of shape (n_samples, n_columns)
-    device : torch.device
-    """
-
-    def __init__(self, Y: sparse.csr_array, device: Any) -> None:
-        import torch
-
-        self._torch, self._device = torch, device
-        self._n_columns = Y.shape[1]
-        self._sizes = np.diff(Y.indptr)  # here too: the device is not asked for sizes
-        self._starts = torch.as_tensor(Y.indptr.astype(np.int64), device=device)
-        self._columns = torch.as_tensor(Y.indices.astype(np.int64), device=device)
-
-    def of(self, places: Any, rows: NDArray[np.intp]) -> Any:
-        """Return labels of shape (n_rows, n_columns) as 0 and 1; `places` are the same rows."""
-        torch, total = self._torch, int(self._sizes[rows].sum())
-        starts = self._starts[places]
-        sizes = self._starts[places + 1] - starts
-        row = torch.repeat_interleave(sizes, output_size=total)
-        before = torch.cumsum(sizes, 0) - sizes
-        cells = torch.arange(total, device=self._device) - before[row] + starts[row]
-        truth = torch.zeros(len(rows), self._n_columns, device=self._device)
-        truth.view(-1)[row * self._n_columns + self._columns[cells]] = 1.0
-        return truth
