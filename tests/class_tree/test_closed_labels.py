@@ -206,7 +206,7 @@ def test_models_are_the_same_after_reading(which, data, request, tmp_path):
     with pytest.raises(ValueError, match="a node has two columns"):
         again.label_tree_.check_arrays()
     again.label_tree_.nodes = model.label_tree_.nodes + 100
-    with pytest.raises(ValueError, match="no node of the model"):
+    with pytest.raises(ValueError, match="not a node of the model"):
         again.check_arrays()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.table.goods import make_goods
 
@@ -78,6 +79,40 @@ def test_a_given_hierarchy_may_know_more(goods, tmp_path):
     goods.loc[0, "kind"] = "Ships"
     with pytest.raises(HierarchyError, match="row 1 of the target has 'Ships'"):
         fit_table(goods, "kind", hierarchy=path, **QUICK)
+
+
+SKOS = "@prefix skos: <http://www.w3.org/2004/02/skos/core#> . @prefix : <http://e.org/> .\n"
+FAULTS = {
+    "a cycle: 'http://e.org/": ":a skos:broader :c .",
+    "is a broader concept of itself": ":c skos:broader :c .",
+}
+
+
+def fit_with_thesaurus(tmp_path, more, **settings):
+    """Fit a label tree to two texts along a thesaurus of three concepts, and more."""
+    path = tmp_path / "thesaurus.ttl"
+    own = ":a a skos:Concept . :b a skos:Concept ; skos:broader :a . "
+    path.write_text(SKOS + own + ":c a skos:Concept ; skos:broader :b .\n" + more)
+    rows = {"text": ["red ink", "blue sky"] * 6, "uri": ["http://e.org/b", "http://e.org/c"] * 6}
+    return fit_table(pd.DataFrame(rows), "uri", hierarchy=path, **QUICK, **settings)
+
+
+@pytest.mark.parametrize("words", FAULTS)
+def test_a_faulty_thesaurus_is_an_error(tmp_path, words):
+    pytest.importorskip("rdflib")
+    with pytest.raises(PalmetteError, match=words):
+        fit_with_thesaurus(tmp_path, FAULTS[words])
+
+
+def test_repairs_of_a_thesaurus_are_told(tmp_path):
+    pytest.importorskip("rdflib")
+    said = []
+    more = ":x a skos:Concept . :b skos:prefLabel 'b'@en, 'bee'@en ; skos:broader :nowhere ."
+    model = fit_with_thesaurus(tmp_path, more, tell=said.append)
+    assert model.hierarchy_.n_nodes == 1 + 4  # x is below the root
+    (line,) = [each for each in said if each.startswith("thesaurus: ")]
+    assert "1 links to concepts that are deprecated, undefined" in line
+    assert "1 second preferred labels of a language" in line
 
 
 @pytest.mark.parametrize("method", ["learn", "learn:bhc"])

@@ -134,7 +134,12 @@ Separator = Annotated[
     ),
 ]
 LabelsSeparator = Annotated[
-    str | None, typer.Option(help="Separator between several labels in a target cell, such as ';'.")
+    str | None,
+    typer.Option(
+        "--labels-separator",
+        "--label-separator",
+        help="Separator between several labels in a target cell, such as ';'.",
+    ),
 ]
 
 # ---------------------------------------------------------------------- models and fits

@@ -109,13 +109,8 @@ def _note_vocabulary(hierarchy: Hierarchy, language: str | None) -> None:
     words = hierarchy.vocabulary
     if words is None:
         return
-    for key, what in (
-        ("deprecated", "deprecated concepts"),
-        ("blank_nodes", "concepts without a URI"),
-        ("links_left_out", "links to concepts that are deprecated, undefined or in other schemes"),
-    ):
-        if words.counts.get(key):
-            say(f"note: {words.counts[key]:,} {what} are left out", err=True)
+    for each in words.repairs():
+        say(f"note: {each}", err=True)
     missing = words.n_missing(language)
     if missing:
         order = [tag or "no language" for tag in words.fallbacks(language)]

@@ -26,6 +26,18 @@ _TextLists = Mapping[str, Mapping[str, tuple[str, ...]]]
 _Lists = Mapping[str, tuple[str, ...]]
 
 
+_REPAIRS = (
+    ("deprecated", "deprecated concepts are left out"),
+    ("blank_nodes", "concepts without a URI are left out"),
+    ("other_schemes", "concepts of other schemes are left out"),
+    (
+        "links_left_out",
+        "links to concepts that are deprecated, undefined or in other schemes are left out",
+    ),
+    ("second_labels", "second preferred labels of a language serve as alternative ones"),
+)
+
+
 class Vocabulary:
     """What a thesaurus says of its concepts besides their hierarchy; immutable.
 
@@ -196,6 +208,16 @@ class Vocabulary:
         tags = {tag for each in asked for tag in self._variants(each)}
         have = {name for tag in tags for name in self.preferred[tag]}
         return len({name for labels in self.preferred.values() for name in labels} - have)
+
+    def repairs(self) -> list[str]:
+        """Return sentences that say what a file had and the hierarchy has not.
+
+        Examples
+        --------
+        >>> Vocabulary(counts={"concepts": 9, "deprecated": 2}).repairs()
+        ['2 deprecated concepts are left out']
+        """
+        return [f"{self.counts[key]:,} {what}" for key, what in _REPAIRS if self.counts.get(key)]
 
     # ------------------------------------------------------------------ files
 

@@ -91,6 +91,8 @@ def describe(problem: TableProblem, text: str, say: Callable[[str], None]) -> No
     say(f"target: {problem.target.describe()}")
     learnt = "" if problem.learner is None else f"; another one is learnt by {problem.learner!r}"
     say(f"hierarchy: {h.n_nodes - 1:,} nodes, {h.n_leaves:,} leaves, depth {h.max_depth}{learnt}")
+    if h.vocabulary is not None and h.vocabulary.repairs():
+        say(f"thesaurus: {'; '.join(h.vocabulary.repairs())}")
 
 
 class Race:

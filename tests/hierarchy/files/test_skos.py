@@ -687,3 +687,28 @@ def test_counts_of_a_real_thesaurus(data_home: Path, tmp_path: Path):
         again = Hierarchy.read(tmp_path / f"out{SUFFIXES[syntax]}")
         assert again == h
         assert again.vocabulary.alternative == h.vocabulary.alternative
+
+
+def test_things_of_a_subclass_of_concept_are_concepts(read):
+    text = PREFIXES + (
+        "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . :t a :Term ; skos:broader :a . "
+        ":a a skos:Concept . :Special rdfs:subClassOf :Term . :Term rdfs:subClassOf skos:Concept . "
+        ":s a :Special ; skos:broader :t . :other a :Person . skos:Concept rdfs:subClassOf :Term ."
+    )
+    h = read(text, "x.ttl")
+    assert h.names.tolist() == ["root", URI("a"), URI("t"), URI("s")]
+    assert h.vocabulary.counts["concepts"] == 3
+
+
+def test_what_was_repaired_is_told(read):
+    text = PREFIXES + (
+        ":a a skos:Concept ; skos:prefLabel 'one'@en, 'two'@en ; skos:broader :nowhere . "
+        ":gone a skos:Concept ; owl:deprecated true ."
+    )
+    words = read(text, "x.ttl").vocabulary
+    assert words.texts(URI("a"), "en") == ("one", "two")
+    assert words.repairs() == [
+        "1 deprecated concepts are left out",
+        "1 links to concepts that are deprecated, undefined or in other schemes are left out",
+        "1 second preferred labels of a language serve as alternative ones",
+    ]

@@ -4,9 +4,10 @@ Nodes are the URIs of concepts, in the order of URIs; a root is always added abo
 broader concept. What is read:
 
 ================== ===========================================================================
-concepts           what has the type ``skos:Concept``; in a file without types, what has a scheme
-                   or a broader or narrower concept. Deprecated ones (``owl:deprecated``) and
-                   blank nodes are left out and counted, collections are ignored.
+concepts           what has the type ``skos:Concept``, or one that the file declares a subclass of
+                   it; in a file without types, what has a scheme or a broader or narrower
+                   concept. Deprecated ones (``owl:deprecated``) and blank nodes are left out and
+                   counted, collections are ignored.
 edges              ``skos:broader`` and the inverse of ``skos:narrower``. The transitive ones are
                    used only if there are no others, without those that others imply.
 schemes            ``skos:inScheme``, ``skos:topConceptOf``, ``skos:hasTopConcept``
@@ -43,13 +44,13 @@ _DCT = "http://purl.org/dc/terms/"
 _TITLES = (f"{_DCT}title", "http://purl.org/dc/elements/1.1/title", f"{SKOS}prefLabel",
            "http://www.w3.org/2000/01/rdf-schema#label")  # fmt: skip
 _LINKS = ("broader", "narrower", "broaderTransitive", "narrowerTransitive")
-_TYPE = f"{RDF}type"
+_TYPE, _SUBCLASS = f"{RDF}type", "http://www.w3.org/2000/01/rdf-schema#subClassOf"
 _WANTED = frozenset(
     [
         *(f"{SKOS}{name}" for name in (*_LINKS, "topConceptOf", "hasTopConcept", "inScheme")),
         *(f"{SKOS}{name}" for name in ("prefLabel", "altLabel", "notation")),
         *(f"{_XL}{name}" for name in ("prefLabel", "altLabel", "literalForm")),
-        *(_TYPE, f"{_OWL}deprecated"),
+        *(_TYPE, _SUBCLASS, f"{_OWL}deprecated"),
         *_TITLES,
     ]
 )
@@ -156,11 +157,13 @@ class Thesaurus:
         inside = set(kept)
         preferred: dict[str, dict[str, str]] = {}
         others: dict[str, dict[str, list[str]]] = {}
+        n_second = 0
         for concept in kept:
             for text, language in sorted(set(self.labels.get(concept, ()))):
                 labels = preferred.setdefault(language, {})
                 if concept in labels:  # SKOS allows one: the others serve as alternatives
                     others.setdefault(language, {}).setdefault(concept, []).append(text)
+                    n_second += 1
                 labels.setdefault(concept, text)
             for text, language in sorted(set(self.alternatives.get(concept, ()))):
                 others.setdefault(language, {}).setdefault(concept, []).append(text)
@@ -171,6 +174,7 @@ class Thesaurus:
         )
         tops = {uri: names for uri, names in tops.items() if names}
         schemes = {uri: names for uri, names in schemes.items() if names}
+        counts = counts | ({"second_labels": n_second} if n_second else {})
         return Vocabulary(preferred, others, codes, schemes, tops, counts)
 
 
@@ -185,7 +189,7 @@ class _Facts:
 
     def add(self, subject: str, predicate: str, value: str | Text) -> None:
         if predicate == _TYPE:
-            if isinstance(value, str) and value.startswith(SKOS):
+            if isinstance(value, str):  # a class of the file may be a subclass of skos:Concept
                 self.types.setdefault(value, {})[subject] = None
                 check_size(self.source, len(self.types[value]))
         elif isinstance(value, str):
@@ -200,6 +204,16 @@ class _Facts:
             pairs = self.pairs.get(SKOS + each.removeprefix("^"), {})
             found.update({(b, a): None for a, b in pairs} if each[0] == "^" else pairs)
         return found
+
+    def concepts(self) -> dict[str, None]:
+        """What has the type skos:Concept, or that of a subclass which the file declares."""
+        below: dict[str, list[str]] = {}
+        for narrow, wide in self.pairs.get(_SUBCLASS, {}):
+            below.setdefault(wide, []).append(narrow)
+        classes = [f"{SKOS}Concept"]
+        for each in classes:  # grows: classes below those that were found
+            classes += [narrow for narrow in below.get(each, ()) if narrow not in classes]
+        return {name: None for each in classes for name in self.types.get(each, {})}
 
     def written(self, name: str) -> dict[str, list[Text]]:
         """Labels of a kind, those of SKOS-XL for concepts without others; none is empty."""
@@ -241,7 +255,7 @@ def read_thesaurus(source: Source, syntax: str) -> Thesaurus:
         links = {(a, b): None for a, b in links if a != b}  # some files state the closure
     tops = facts.linked("^topConceptOf", "hasTopConcept")  # scheme, concept
     inside = facts.linked("^inScheme")
-    named = facts.types.get(f"{SKOS}Concept", {})
+    named = facts.concepts()
     is_typed = bool(named)
     collections = {
         *facts.types.get(f"{SKOS}Collection", {}),
