@@ -351,10 +351,11 @@ def rank_methods(
         None where there are fewer than two sets or three methods, or no control.
     """
     used = [outcome for outcome in outcomes if outcome.answers]
-    there = [key for key in methods if all(key in outcome.answers for outcome in used)]
-    full = [o for o in used if all(key in o.answers for key in methods)]
-    if len(full) > 1 and len(full) * len(methods) > len(used) * len(there):
-        used, there = full, list(methods)
+    known = [key for key in methods if any(key in outcome.answers for outcome in used)]
+    there = [key for key in known if all(key in outcome.answers for outcome in used)]
+    full = [o for o in used if all(key in o.answers for key in known)]
+    if len(full) > 1 and len(full) * len(known) > len(used) * len(there):
+        used, there = full, known
     scores = {o.name: [value(answer) for answer in _on_common_splits(o, there)] for o in used}
     return rank_scores(scores, there, control)
 
