@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import inspect
 import sys
@@ -16,6 +17,7 @@ from tests.instances import public_estimators
 
 import palmette
 
+PACKAGE = Path(palmette.__file__).parent
 SHARED = ("base", "trees")
 SHORT = 150  # lines; a shorter private module with one importer belongs to that one
 
@@ -121,3 +123,48 @@ def test_a_fit_enters_few_files(estimator, most):
 def test_one_module_decorates_compiled_functions():
     named = [path.name for path in graph.PACKAGE.rglob("*.py") if "njit" in path.read_text()]
     assert named == ["_kernels.py"]
+
+
+# names that Windows lacks, and the files that ask for the system, or for the name, before
+OF_POSIX = {
+    "fcntl": {"_files.py"},
+    "geteuid": {"_files.py"},
+    "O_NOFOLLOW": {"_files.py"},
+    "O_NONBLOCK": {"_files.py"},
+    "posix_fallocate": {"base/_scratch.py"},
+    "pthread_sigmask": {"table/_workers.py"},
+    "SIG_BLOCK": {"table/_workers.py"},
+    "SIG_SETMASK": {"table/_workers.py"},
+    "sysconf": {"compare/_measure.py", "table/_large.py"},
+}
+NOWHERE = {
+    *(
+        "fork",
+        "getuid",
+        "grp",
+        "killpg",
+        "mkfifo",
+        "pwd",
+        "resource",
+        "setsid",
+        "SIGHUP",
+        "SIGKILL",
+    ),
+    *("SIGUSR1", "SIGUSR2", "sched_getaffinity", "statvfs", "termios", "uname"),
+}
+
+
+def test_names_that_windows_lacks_are_in_files_that_check_for_them():
+    found: dict[str, set[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            named = set()
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                named = {node.attr} if node.value.id in ("os", "signal", "fcntl") else set()
+            elif isinstance(node, ast.Import):
+                named = {each.name for each in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                named = {node.module}
+            for name in named & (OF_POSIX.keys() | NOWHERE):
+                found.setdefault(name, set()).add(path.relative_to(PACKAGE).as_posix())
+    assert found == OF_POSIX
