@@ -16,7 +16,7 @@ REFERENCE = "\n".join(page.read_text(encoding="utf-8") for page in sorted(DOCS.g
 # a module has a page of its members; a table with a toctree gives every name a page of its own
 DOCUMENTED = set(re.findall(r"^\.\. automodule:: (\S+)$", REFERENCE, re.M))
 for table in re.findall(r":toctree: generated\n\n((?:   \S+\n)+)", REFERENCE):
-    DOCUMENTED.update(table.split())
+    DOCUMENTED.update(name.lstrip("~") for name in table.split())
 # the page of such a module has tables of its members, each with a page of its own
 TABLES = re.findall(r"^\.\. py:module:: palmette\.(\S+)$", REFERENCE, re.M)
 DOCUMENTED.update(f"palmette.{module}" for module in TABLES)

@@ -101,7 +101,7 @@ def hierarchical_precision_score(
     sample_weight: Any = None,
     zero_division: ZeroDivision = "warn",
 ) -> Any:
-    """Share of the predicted nodes, ancestors among them, that are true.
+    """Share of the predicted nodes, including ancestors, that are true.
 
     Parameters are those of `hierarchical_precision_recall_fscore`.
 
@@ -131,7 +131,7 @@ def hierarchical_recall_score(
     sample_weight: Any = None,
     zero_division: ZeroDivision = "warn",
 ) -> Any:
-    """Share of the true nodes, ancestors among them, that are predicted.
+    """Share of the true nodes, including ancestors, that are predicted.
 
     Parameters are those of `hierarchical_precision_recall_fscore`.
 
