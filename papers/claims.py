@@ -457,7 +457,8 @@ def _section(paper: str, stored: dict[str, Any] | None) -> str:
     lines = [f"## {paper}", "", reference, "", made, ""]
     lines += ["| place | claim | printed | ours | verdict |", "|---|---|---|---|---|"]
     for claim in (one for one in CLAIMS if one.paper == paper):
-        found = [] if stored is None else _belonging(claim, stored["claims"])
+        judged = [] if stored is None or claim.cannot else stored["claims"]
+        found = _belonging(claim, judged)
         ours = "<br>".join(_shortened(one) for one in found) or "–"
         cells = (claim.where, claim.claim, claim.printed, ours, verdict_of(claim, found))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
@@ -512,7 +513,7 @@ def store(source: Path, command: str, folder: Path = RESULTS, *, add: bool = Fal
     folder : Path
     add : bool
         Whether tables and claims are added to those that are stored, such as those of other data
-        sets; tables of the same title and claims of the same words are kept once.
+        sets; rows of tables of the same title, and claims, that both have are kept once.
 
     Returns
     -------
@@ -531,19 +532,31 @@ def store(source: Path, command: str, folder: Path = RESULTS, *, add: bool = Fal
 
 def _added(before: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     """Return the results of two runs as one; what both have is that of the second."""
-    titles, words = ({one[key] for one in more[name]} for name, key in _NAMED)
+    tables = {one["title"]: one for one in before["tables"]}
+    for one in more["tables"]:
+        tables[one["title"]] = _joined(tables.get(one["title"]), one)
+    words = {one["words"] for one in more["claims"]}
     commands = [*before["command"].split("; "), more["command"]]
     return {
         **more,
         "command": "; ".join(dict.fromkeys(commands)),
-        "tables": [one for one in before["tables"] if one["title"] not in titles] + more["tables"],
+        "tables": list(tables.values()),
         "claims": [one for one in before["claims"] if one["words"] not in words] + more["claims"],
         "scores": {**before["scores"], **more["scores"]},
         "notes": list(dict.fromkeys([*before["notes"], *more["notes"]])),
     }
 
 
-_NAMED = (("tables", "title"), ("claims", "words"))
+def _joined(before: dict[str, Any] | None, more: dict[str, Any]) -> dict[str, Any]:
+    """Return a table with the rows of both, by their first cells, if they have the same columns."""
+    if before is None or not before["rows"] or not more["rows"]:
+        return more
+    columns = list(more["rows"][0])
+    if list(before["rows"][0]) != columns:
+        return more
+    named = {row[columns[0]] for row in more["rows"]}
+    rows = [row for row in before["rows"] if row[columns[0]] not in named] + more["rows"]
+    return {**more, "rows": rows, "notes": list(dict.fromkeys([*before["notes"], *more["notes"]]))}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

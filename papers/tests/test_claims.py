@@ -83,7 +83,8 @@ def test_results_of_other_sets_are_added(tmp_path):
     found = json.loads(path.read_text())
     assert found["command"] == f"{first}; {second}"
     titles = [table["title"] for table in found["tables"]]
-    assert titles == ["Table 2. a", "Table 1", "Table 2. b"]
+    assert titles == ["Table 1", "Table 2. a", "Table 2. b"]
+    assert found["tables"][0]["rows"] == [{"set": "a"}, {"set": "b"}]
     assert [claim["words"] for claim in found["claims"]] == ["it is so", "it is so, too"]
     assert list(found["scores"]) == ["a", "b"]
     assert found["notes"] == ["n"]
