@@ -448,11 +448,12 @@ def page(folder: Path = RESULTS) -> str:
 
 
 def _section(paper: str, stored: dict[str, Any] | None) -> str:
+    own = f"`palmette bench {paper}`"
     reference = paper if stored is None else f"{stored['reference']}"
     made = (
         f"Nothing is stored yet: `palmette bench {paper} --out FOLDER` measures it."
         if stored is None
-        else f"Stored results: {_commands(stored)}; all of the paper: `palmette bench {paper}`."
+        else f"Stored results: {_commands(stored)}; all of the paper: {_WHOLE.get(paper, own)}."
     )
     lines = [f"## {paper}", "", reference, "", made, ""]
     lines += ["| place | claim | printed | ours | verdict |", "|---|---|---|---|---|"]
@@ -463,6 +464,15 @@ def _section(paper: str, stored: dict[str, Any] | None) -> str:
         cells = (claim.where, claim.claim, claim.printed, ours, verdict_of(claim, found))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join([*lines, "", *_tables(stored)]).rstrip()
+
+
+# what has options of its own, with CPU times on the machine of the stored results; --resume FILE
+# keeps what is done
+_WHOLE = {
+    _H: "`palmette bench h-ada-mh --resume FILE` (some 20 CPU minutes)",
+    _B: "`palmette bench adaboost-bhc --splits 10 --resume FILE` (some 50 CPU minutes)",
+    _M: "`palmette bench mf-tree --splits 5 --resume FILE` (some 2 to 3 CPU hours)",
+}
 
 
 def _commands(stored: dict[str, Any]) -> str:
