@@ -124,7 +124,7 @@ class HirrScore(FeatureScore):
         "squares" is the loss of the paper. "logistic" is ``log(1 + exp(f)) - y f`` for every row
         and every option of its node, with an intercept if features are centred: rows that are far
         on the right side cost nothing. It is minimized by steps of "bcd" for squares that bound it,
-        which takes several times as long.
+        tens of sweeps instead of one: 10 s instead of .2 s on 10,000 rows of 80 features.
     device : str
         "cpu", or a CUDA device of torch such as "cuda" or "cuda:1", for dense X. There "irls"
         solves the equations of all nodes that do not depend on each other at once, and "bcd"
