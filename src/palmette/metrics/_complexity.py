@@ -404,8 +404,9 @@ def _moments(rows: Any, codes: NDArray[np.intp]) -> tuple[FloatArray, ...]:
     found = np.empty((4, n_classes, rows.shape[1]))
     for columns, block in _blocks(rows):
         for code in range(n_classes):
-            own = block[codes == code]
-            found[:, code, columns] = own.mean(axis=0), own.var(axis=0), own.min(0), own.max(0)
+            # every column adjacent in memory, so that numpy adds it alike in any block
+            own = np.ascontiguousarray(block[codes == code].T)
+            found[:, code, columns] = own.mean(axis=1), own.var(axis=1), own.min(1), own.max(1)
     return found[0], found[1], found[2], found[3]
 
 
