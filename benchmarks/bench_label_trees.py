@@ -248,7 +248,11 @@ def compare(options):
                 one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
                 if kind in THEIRS:
                     one["PYTHONPATH"] = ""
-                done = subprocess.run(command, env=os.environ | one, timeout=options.limit)
+                try:
+                    done = subprocess.run(command, env=os.environ | one, timeout=options.limit)
+                except subprocess.TimeoutExpired:
+                    print(f"| {name} | | {kind} | not within {options.limit:.0f} s |", flush=True)
+                    continue
                 if done.returncode:
                     print(f"| {name} | | {kind} | failed |", flush=True)
                     continue
