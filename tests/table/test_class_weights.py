@@ -75,6 +75,6 @@ def test_weights_reach_the_estimator_and_models_without_weights_are_refused():
         def fit(self, X, y):
             return self
 
-    with pytest.raises(PalmetteError, match="class_weight='balanced', but mine takes no weights"):
+    with pytest.raises(PalmetteError, match="but mine does not accept sample weights"):
         set_balance(Weightless(), "balanced", False, "mine")
     assert set_balance(Weightless(), None, False, "mine") is not None

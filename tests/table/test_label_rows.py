@@ -115,11 +115,11 @@ def test_what_cannot_be_done_is_told():
 
     with pytest.raises(PalmetteError, match="the hierarchy has names only"):
         fit(hierarchy=H, **TEXT)
-    with pytest.raises(PalmetteError, match="the table has no column of texts"):
+    with pytest.raises(PalmetteError, match="the table has no text column"):
         fit_table(PRICED, "subjects", drop=["text"], use_labels=True, **SETTINGS)
     with pytest.raises(PalmetteError, match="use_labels='some': expected True, False or 'all'"):
         fit(use_labels="some", **TEXT)
-    with pytest.raises(PalmetteError, match="leave out calibrate and coverage, or use_labels"):
+    with pytest.raises(PalmetteError, match="leave out calibrate= and coverage=, or use_labels="):
         fit(calibrate="sigmoid", **TEXT)
     with pytest.raises(HierarchyError, match="no label has it"):
         fit(language="de", **TEXT)
