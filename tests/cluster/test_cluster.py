@@ -34,7 +34,7 @@ from tests.table.goods import make_goods
 
 import palmette as pm
 from palmette.base import _cluster
-from palmette.base._cluster import connected, map_on, started, stream_on
+from palmette.base._cluster import computed_on, connected, map_on, started, stream_on
 from palmette.boosting import _team
 from palmette.boosting._team import LostWorkerError, team_on
 from palmette.compare import Problem, ResultStore, compare
@@ -123,6 +123,7 @@ def test_a_cluster_without_workers():
         for job in (
             lambda: map_on(client, add, (1,), [(1,)]),
             lambda: list(stream_on(client, add, (1,), iter([1]))),
+            lambda: computed_on(client, [da.ones(3)]),
         ):
             with pytest.raises(PalmetteError, match=r"the cluster has no workers after 0.2 s"):
                 job()
