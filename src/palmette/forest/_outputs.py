@@ -158,8 +158,10 @@ class OutputAnswers(NodeSets):
         self.outputs = outputs
         self.classes: Any = outputs.values
 
-    def write(self, chosen: sparse.csr_array, index: Any) -> Any:
-        """Return the chosen value of every output as a table."""
+    def write(
+        self, chosen: sparse.csr_array, index: Any, listed: sparse.csr_array | None = None
+    ) -> Any:
+        """Return the chosen value of every output as a table; no output has a second value."""
         # a row has one value of each output, so its indices are the codes
         codes = [sparse.csr_array(chosen[:, nodes]).indices for nodes in self.outputs.nodes]
         return self.outputs.write(np.column_stack(codes), index)
