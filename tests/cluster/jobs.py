@@ -32,6 +32,10 @@ def divide(shared, number):
     return shared / number
 
 
+def run_out_of_time(shared, number):
+    raise TimeoutError("of the job")
+
+
 class Counter:
     """An object on a worker that remembers what it has counted."""
 

@@ -28,6 +28,7 @@ from tests.cluster.jobs import (
     kill,
     kill_at,
     kill_at_job,
+    run_out_of_time,
 )
 from tests.table.calls import fail_at, square, warn
 from tests.table.goods import make_goods
@@ -86,6 +87,13 @@ def test_small_jobs_are_sent_together():
 def test_errors_of_a_job_are_raised_at_once(client):
     with pytest.raises(ZeroDivisionError):
         map_on(client, divide, (1,), [(1,), (0,)])
+
+
+def test_time_outs_of_a_job_are_errors_of_its_own(client):
+    with pytest.raises(TimeoutError, match="of the job"):
+        map_on(client, run_out_of_time, (1,), [(0,), (1,)])
+    with pytest.raises(TimeoutError, match="of the job"):
+        list(stream_on(client, run_out_of_time, (1,), iter([0, 1])))
 
 
 def test_calls_at_the_same_time_do_not_mix(client):

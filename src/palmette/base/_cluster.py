@@ -277,7 +277,9 @@ def _attempt(
             i = futures.pop(future)
             try:
                 result = future.result(timeout=timeout)
-            except lost:  # its worker may be lost before the result is fetched
+            except (*lost, TimeoutError):  # its worker may be lost before the result is fetched
+                if _is_own_error(future):
+                    raise
                 continue  # the next attempt places the data again
             yield i, result
     finally:
@@ -359,6 +361,8 @@ def _awaited(client: Any, future: Any, timeout: float) -> Any:
         try:
             return future.result(timeout=POLL)
         except TimeoutError:
+            if _is_own_error(future):
+                raise
             if future.status in GONE:
                 raise CancelledError from None
             if workers_of(client):
@@ -368,6 +372,11 @@ def _awaited(client: Any, future: Any, timeout: float) -> Any:
                     f"the cluster has had no workers for {timeout:g} s: start workers, and begin "
                     "again."
                 ) from None
+
+
+def _is_own_error(future: Any) -> bool:
+    """Return whether a call has ended with an error of the type by which waiting for it ends."""
+    return future.status == "error" and isinstance(future.exception(), TimeoutError)
 
 
 def computed_on(client: Any, lazy: Sequence[Any], *, timeout: float | None = None) -> list[Any]:
@@ -405,7 +414,7 @@ def computed_on(client: Any, lazy: Sequence[Any], *, timeout: float | None = Non
 
 def _place_shared(client: Any, shared: tuple[Any, ...], timeout: float) -> Any:
     """Copy data to every worker; workers that are lost meanwhile are no error."""
-    lost = errors_of_loss()
+    lost = (*errors_of_loss(), TimeoutError)
     for _ in range(ATTEMPTS):
         _require_workers(client, timeout)
         try:
@@ -424,7 +433,7 @@ def errors_of_loss() -> tuple[type[BaseException], ...]:
     from distributed.comm import CommClosedError
     from distributed.scheduler import NoValidWorkerError
 
-    return CancelledError, KilledWorker, NoValidWorkerError, CommClosedError, TimeoutError
+    return CancelledError, KilledWorker, NoValidWorkerError, CommClosedError
 
 
 def _run(function: Callable[..., Any], shared: tuple[Any, ...], job: Sequence[Any]) -> Any:
