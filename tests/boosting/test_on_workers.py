@@ -140,10 +140,11 @@ class Client:
 
     n_numbers = 0
 
-    def compute(self, lazy):
-        return [each.compute(scheduler="sync") for each in lazy]
+    def wait_for_workers(self, n_workers, timeout):
+        """They are here."""
 
-    def gather(self, found):
+    def compute(self, lazy):
+        found = [each.compute(scheduler="sync") for each in lazy]
         Client.n_numbers += sum(np.size(each) for each in found)
         return found
 

@@ -80,18 +80,14 @@ def test_what_does_not_go_together_is_refused():
     X, y = tree_problem()
     with pytest.raises(HierarchyError, match="negatives"):
         LocalPerNodeClassifier(negatives="some", hierarchy=TREE).fit(X, y)
-    X, y = dag_problem()
-    selector = HierarchicalFeatureSelector(score="fisher")
-    for kind in [LocalPerNodeClassifier, *OF_BLOCKS]:
-        with pytest.raises(HierarchyError, match="HierarchicalFeatureSelector needs a tree"):
-            kind(feature_selector=selector, hierarchy=DAG).fit(X, y)
 
 
+@pytest.mark.parametrize(("problem", "hierarchy"), [(tree_problem, TREE), (dag_problem, DAG)])
 @pytest.mark.parametrize("kind", [LocalPerNodeClassifier, *OF_BLOCKS])
-def test_features_are_selected_from_several_paths(kind):
-    X, y = tree_problem(noise=0.1)
+def test_features_are_selected_from_several_paths(kind, problem, hierarchy):
+    X, y = problem(noise=0.1)
     selector = HierarchicalFeatureSelector(score="fisher", n_features_to_select=2)
-    model = kind(GaussianNB(), feature_selector=selector, hierarchy=TREE).fit(X, y)
+    model = kind(GaussianNB(), feature_selector=selector, hierarchy=hierarchy).fit(X, y)
     assert model.feature_selector_.get_support().sum() < X.shape[1]
     for key, fitted in model.estimators_.items():
         if not isinstance(fitted, DummyClassifier):

@@ -111,7 +111,7 @@ def overall_weights(shares: Sums) -> Sums:
 
     Examples
     --------
-    >>> overall_weights(np.array([0.5, 0.125, 0.0])).tolist()
+    >>> overall_weights(np.array([0.5, 0.125, 0.0])).round(6).tolist()
     [0.5, 1.0, 1.0]
     """
     weights = np.ones(len(shares))
