@@ -12,7 +12,12 @@ def cluster():
     dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
     with (
         dask.config.set(
-            {"distributed.scheduler.allowed-failures": 0, "palmette.timeout": PATIENCE}
+            {
+                "distributed.scheduler.allowed-failures": 0,
+                # else a worker that is lost in two tests within 15 s is not started again
+                "distributed.deploy.lost-worker-timeout": "1 hour",
+                "palmette.timeout": PATIENCE,
+            }
         ),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None

@@ -57,12 +57,15 @@ def started(n_workers: int | None, scheduler: str | None) -> Iterator[Any]:
     if n_workers is None or n_workers < 1:
         raise PalmetteError(f"got {n_workers} workers: expected at least 1.")
     try:
+        import dask.config
         from distributed import Client, LocalCluster
     except ImportError:
         raise PalmetteError(
             "workers need Dask: pip install 'palmette[dask]', or leave them out."
         ) from None
     with ExitStack() as stack:
+        # else a worker that is down 15 s after it was lost, perhaps once more, is given up
+        stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}))
         try:
             cluster = stack.enter_context(
                 LocalCluster(
@@ -246,7 +249,7 @@ def _attempt(
     timeout: float,
 ) -> Iterator[tuple[int, Any]]:
     """Run some jobs once, and yield the results of those that were not lost."""
-    lost = errors_of_loss()
+    lost: tuple[type[BaseException], ...] = (*errors_of_loss(), TimeoutError)
     name = f"palmette-{uuid4().hex}"  # so that fits at the same time do not share keys
     placed = _place_shared(client, shared, timeout)
     futures: dict[Any, int] = {}
@@ -277,7 +280,7 @@ def _attempt(
             i = futures.pop(future)
             try:
                 result = future.result(timeout=timeout)
-            except (*lost, TimeoutError):  # its worker may be lost before the result is fetched
+            except lost:  # its worker may be lost before the result is fetched
                 if _is_own_error(future):
                     raise
                 continue  # the next attempt places the data again
@@ -414,7 +417,7 @@ def computed_on(client: Any, lazy: Sequence[Any], *, timeout: float | None = Non
 
 def _place_shared(client: Any, shared: tuple[Any, ...], timeout: float) -> Any:
     """Copy data to every worker; workers that are lost meanwhile are no error."""
-    lost = (*errors_of_loss(), TimeoutError)
+    lost: tuple[type[BaseException], ...] = (*errors_of_loss(), TimeoutError)
     for _ in range(ATTEMPTS):
         _require_workers(client, timeout)
         try:
