@@ -24,6 +24,7 @@ from palmette.base._fitting import (
     path_target,
     used_rows,
 )
+from palmette.base._lazy import is_lazy
 from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
 from palmette.class_tree._chosen_router import resolve_router
 from palmette.class_tree._label_set_answers import (
@@ -435,8 +436,9 @@ Router, or scikit-learn classifier
             be above one another; those above them that are only implied are written if `y` lists
             all ancestors.
         """
-        rows = self._read_rows(X)
-        decision = decide_sets(self, rows) if hasattr(self, "label_tree_") else None
+        if not hasattr(self, "label_tree_") or is_lazy(X):
+            return super().predict(X)
+        decision = decide_sets(self, self._read_rows(X))
         if decision is None:
             return super().predict(X)
         closed, listed = decision
