@@ -96,17 +96,18 @@ class RowTreeClassifier(BaseEstimator):  # type: ignore[misc]
 
     def count_products(self, X: Any) -> float:
         """Return the dot products of a row with weights or support vectors, on average."""
-        return float(self._answer(X)[1].mean())
+        return float(self._answer(X, only_count=True)[1].mean())
 
-    def _answer(self, X: Any) -> tuple[Labels, Labels]:
+    def _answer(self, X: Any, only_count: bool = False) -> tuple[Labels, Labels]:
         n = X.shape[0]
         codes, products = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=np.intp)
         waiting = [(self.root_, np.arange(n))]
         while waiting:
             node, rows = waiting.pop()
             if node.router is None:
-                codes[rows], costs = node.decide(take_rows(X, rows))
-                products[rows] += costs
+                products[rows] += node.n_products
+                if not only_count:
+                    codes[rows] = node.decide(take_rows(X, rows))
                 continue
             taken = node.router.predict(take_rows(X, rows))
             products[rows] += len(np.atleast_2d(node.router.coef_))
@@ -137,14 +138,18 @@ class _Node:
                 for code in self.codes.tolist()
             ]
 
-    def decide(self, X: Any) -> tuple[Labels, int]:
-        """Return the class of every row, and the number of products that it took."""
+    @property
+    def n_products(self) -> int:
+        """Number of products that the classifiers of a leaf take for a row."""
+        return sum(int(each.n_support_.sum()) for each in self.judges)
+
+    def decide(self, X: Any) -> Labels:
+        """Return the class of every row of a leaf."""
         if not self.judges:
-            return np.full(X.shape[0], self.codes[0]), 0
+            return np.full(X.shape[0], self.codes[0])
         # scores in units of the offset, which grows with the rows of the class
         values = [each.score_samples(X) / max(abs(each.offset_[0]), 1e-12) for each in self.judges]
-        costs = sum(int(each.n_support_.sum()) for each in self.judges)
-        return self.codes[np.argmax(values, axis=0)], costs
+        return np.asarray(self.codes[np.argmax(values, axis=0)])
 
 
 def _gamma(X: Any) -> float:

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from papers import list_published
-from papers.claims import CLAIMS, RESULTS, PaperClaim, main, page, store, verdict_of
+from papers.claims import RESULTS, main, page, store, verdict_of
+from papers.statements import CLAIMS, PaperClaim
 
 
 def test_the_page_is_what_the_command_prints(capsys):

@@ -216,3 +216,23 @@ class TestPairs:
     def test_other_starts_are_refused(self):
         with pytest.raises(PalmetteError, match="'eigenvectors' or 'pairs'"):
             RelaxedTree(starts="best").fit([[0.0], [1.0], [2.0]], [0, 1, 2])
+
+
+class CountedSVC(LinearSVC):
+    """Keeps the sides that it was fitted to."""
+
+    fitted: list[tuple[bytes, bytes]] = []  # noqa: RUF012
+
+    def fit(self, X, y, sample_weight=None):
+        self.fitted.append((np.asarray(X).tobytes(), np.asarray(y).tobytes()))
+        return super().fit(X, y, sample_weight)
+
+
+def test_no_colours_of_a_node_are_classified_twice():
+    here = noise(8, seed=3)
+    CountedSVC.fitted.clear()
+    counted = RelaxedPartition(estimator=CountedSVC(random_state=0), n_starts=3)
+    sides = root(counted, here)
+    assert len(set(CountedSVC.fitted)) == len(CountedSVC.fitted) > 1
+    plain = root(RelaxedPartition(estimator=LinearSVC(random_state=0), n_starts=3), here)
+    assert [side.tolist() for side in sides] == [side.tolist() for side in plain]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -157,8 +158,17 @@ class RelaxedTree(ClassTreeLearner):
         """Return the cheapest colours that the starts lead to."""
         here = _NodeRows.take(state, classes)
         limits = n_uncoloured, int(self.imbalance * len(classes))
+        known: dict[bytes, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
+
+        def losses(colours: Colours) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            """Fit a classifier of the colours, unless another start has led to the same ones."""
+            key = colours.tobytes()
+            if key not in known:
+                known[key] = here.losses(self._score(here, colours, state.problem.seed))
+            return known[key]
+
         found = [
-            self._alternate(here, start, limits, relax_at, state.problem.seed)
+            self._alternate(losses, start, limits, relax_at)
             for start in self._first_colours(state, classes, node)
             for relax_at in ((0, 1) if n_uncoloured else (0,))
         ]
@@ -171,21 +181,25 @@ class RelaxedTree(ClassTreeLearner):
         return [_extremes(each) for each in scores.T]
 
     def _alternate(
-        self, here: _NodeRows, colours: Colours, limits: tuple[int, int], relax_at: int, seed: int
+        self,
+        losses: Callable[[Colours], tuple[NDArray[np.float64], NDArray[np.float64]]],
+        colours: Colours,
+        limits: tuple[int, int],
+        relax_at: int,
     ) -> tuple[float, Colours]:
         """Colour and classify until the colours do not change; return the lowest cost and colours.
 
-        Classes may be uncoloured from the iteration `relax_at` on. A class that the classifier was
-        not fitted to tends to stay uncoloured, and another tends to keep its colour: neither start
-        is always better.
+        `losses` gives those of all classes on either side, given colours to classify. Classes may
+        be uncoloured from the iteration `relax_at` on. A class that the classifier was not fitted
+        to tends to stay uncoloured, and another tends to keep its colour: neither start is always
+        better.
         """
         n_uncoloured, imbalance = limits
         best = np.inf, colours
         seen = {colours.tobytes()}
         for turn in range(max(self.max_iter, relax_at + 1)):
-            losses = here.losses(self._score(here, colours, seed))
             spared = n_uncoloured if turn >= relax_at else 0
-            colours, cost = colour_classes(*losses, self.rho, spared, imbalance)
+            colours, cost = colour_classes(*losses(colours), self.rho, spared, imbalance)
             best = min(best, (cost, colours), key=lambda each: each[0])
             if turn > relax_at and colours.tobytes() in seen:
                 break
