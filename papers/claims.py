@@ -42,15 +42,18 @@ def verdict_of(claim: PaperClaim, found: Sequence[dict[str, Any]]) -> str:
     'holds partly (1 of 2)'
     >>> verdict_of(claim, [])
     'not measured yet'
+    >>> verdict_of(claim, [{"holds": False, "so": (5, 7)}, {"holds": True, "so": (7, 7)}])
+    'holds partly (12 of 14)'
     """
     if claim.cannot:
         return f"cannot be checked: {claim.cannot}"
     if not found:
         return "not measured yet"
-    n_held = sum(one["holds"] for one in found)
-    if n_held == len(found):
+    if all(one["holds"] for one in found):
         return "holds"
-    return f"holds partly ({n_held} of {len(found)})" if n_held else "does not hold"
+    counts = [one.get("so") or (int(one["holds"]), 1) for one in found]
+    n_held, n_all = (sum(column) for column in zip(*counts, strict=True))
+    return f"holds partly ({n_held} of {n_all})" if n_held else "does not hold"
 
 
 def page(folder: Path = RESULTS) -> str:
@@ -86,7 +89,7 @@ def _section(paper: str, stored: dict[str, Any] | None) -> str:
     for claim in (one for one in CLAIMS if one.paper == paper):
         judged = [] if stored is None or claim.cannot else stored["claims"]
         found = _belonging(claim, judged)
-        ours = "<br>".join(_shortened(one) for one in found) or "–"
+        ours = "<br>".join(_shortened(claim, one) for one in found) or "–"
         cells = (claim.where, claim.claim, claim.printed, ours, verdict_of(claim, found))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join([*lines, "", *_tables(stored)]).rstrip()
@@ -104,10 +107,14 @@ def _belonging(claim: PaperClaim, judged: Sequence[dict[str, Any]]) -> list[dict
     ]
 
 
-def _shortened(judged: dict[str, Any]) -> str:
-    """Return the words of a stored claim without its place, which begins them."""
+def _shortened(claim: PaperClaim, judged: dict[str, Any]) -> str:
+    """Return the words of a stored claim; of its place, which begins them, only what is new."""
     words: str = judged["words"]
-    return words.removeprefix(f"{judged['where']}: ")
+    where: str = judged["where"]
+    told = words.removeprefix(f"{where}: ")
+    rest = where.removeprefix(f"{claim.where}, ")
+    is_new = rest != where and not told.startswith(rest)
+    return f"{rest}: {told}" if is_new and told != words else told
 
 
 def _tables(stored: dict[str, Any] | None) -> list[str]:

@@ -95,11 +95,14 @@ class Claim:
     words : str
         The numbers, and whether the claim holds.
     holds : bool
+    so : tuple of 2 ints, optional
+        On how many sets it is so, of how many, where it is claimed of all of them.
     """
 
     where: str
     words: str
     holds: bool
+    so: tuple[int, int] | None = None
 
 
 @dataclass

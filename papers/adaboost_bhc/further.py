@@ -310,7 +310,9 @@ def _copies_claims(found: Sequence[Further]) -> Iterator[Claim]:
             slower.append((one.copies.name, f"{ratio:.1f} times", ratio > 1))
             errors = copied.last("test"), own["MH"].last("test")
             most = one.copies.standard_error(min(errors))
-            words = f"{100 * errors[0]:.2f}%, a tree a class {100 * errors[1]:.2f}%"
+            words = (
+                f"{_percent(errors[0])}, a tree a class {_percent(errors[1])} ± {_percent(most)}"
+            )
             same.append((one.copies.name, words, abs(errors[0] - errors[1]) <= 2 * most))
         yield _counted("Copies", "MH over copies takes longer than BHC", learner.words, slower)
         yield _counted(
@@ -339,7 +341,9 @@ def _margin_claim(found: Sequence[Further]) -> Claim:
     for one in found:
         errors = {name: each.last("test") for name, each in one.trees.curves["few"].items()}
         most = one.trees.standard_error(min(errors["BHC"], errors["margin tree"]))
-        words = f"{100 * errors['margin tree']:.2f}%, BHC {100 * errors['BHC']:.2f}%"
+        words = (
+            f"{_percent(errors['margin tree'])}, BHC {_percent(errors['BHC'])} ± {_percent(most)}"
+        )
         sets.append((one.trees.name, words, errors["margin tree"] <= errors["BHC"] + most))
     what = "a margin tree serves as well as a BHC tree, to a standard error"
     return _counted("Section 2", what, LEARNERS["few"].words, sets)
@@ -407,8 +411,9 @@ def _comparable(outcomes: Sequence[Outcome], key: str, setting: str) -> Claim:
     sets = []
     for outcome in outcomes:
         bhc, mh = (outcome.curves[key][name].last("test") for name in ("BHC", "MH"))
-        words = f"{100 * bhc:.2f}%, MH {100 * mh:.2f}%"
-        sets.append((outcome.name, words, bhc <= mh + outcome.standard_error(mh)))
+        spread = outcome.standard_error(mh)
+        words = f"{_percent(bhc)}, MH {_percent(mh)} ± {_percent(spread)}"
+        sets.append((outcome.name, words, bhc <= mh + spread))
     what = "BHC generalizes better than MH or as well, to a standard error"
     return _counted("Abstract", what, setting, sets)
 
@@ -422,7 +427,7 @@ def _steady(outcomes: Sequence[Outcome], key: str, setting: str) -> Iterator[Cla
         for name in ("MH", "ECC", "BHC"):
             mean = outcome.curves[key][name].mean("test")
             least, last = float(mean.min()), float(mean[-1])
-            words = f"{100 * least:.2f}% at least, {100 * last:.2f}% at last"
+            words = f"{_percent(least)} at least, {_percent(last)} at last"
             sets.append((name, words, last <= least + outcome.standard_error(least)))
         what = f"test errors of MH, ECC and BHC do not rise on {outcome.name}"
         yield _counted("Section 5, unbalanced", what, setting, sets, "methods")
@@ -439,11 +444,16 @@ def _counted(
     n_held = sum(held for *_, held in sets)
     told = "; ".join(f"{name} {words}{'' if held else ' (not so)'}" for name, words, held in sets)
     holds = n_held == len(sets)
+    partly = 0 < n_held < len(sets)
     words = (
         f"{where}, {setting}: that {what} is so on {n_held} of {len(sets)} {of} and "
-        f"{_verdict(holds)} ({told})."
+        f"{'holds partly' if partly else _verdict(holds)} ({told})."
     )
-    return Claim(f"{where}, {setting}", words, holds)
+    return Claim(f"{where}, {setting}", words, holds, (n_held, len(sets)))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}%"
 
 
 def _verdict(holds: bool) -> str:

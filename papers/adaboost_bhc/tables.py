@@ -311,15 +311,17 @@ def _with_learner(key: str, outcomes: Sequence[Outcome]) -> Iterator[Claim]:
 def _summary(
     where: str, what: str, learner: str, results: Sequence[_Found], everywhere: bool
 ) -> Claim:
-    """Sum up: a claim holds where it does on all sets, or on more than half of them."""
+    """Sum up: a claim holds if it does on all sets, partly if on some; or if on more than half."""
     n_held = sum(one.holds for one in results)
     holds = n_held == len(results) if everywhere else 2 * n_held > len(results)
     told = "; ".join(f"{one.name} {one.words}{'' if one.holds else ' (not so)'}" for one in results)
+    partly = everywhere and 0 < n_held < len(results)
     words = (
         f"{where}, {learner}: that {what} is so on {n_held} of {len(results)} sets and "
-        f"{_verdict(holds)} ({told})."
+        f"{'holds partly' if partly else _verdict(holds)} ({told})."
     )
-    return Claim(f"{where}, {learner}", words, holds)
+    so = (n_held, len(results)) if everywhere else None
+    return Claim(f"{where}, {learner}", words, holds, so)
 
 
 _Judge = Callable[[Outcome, Mapping[str, Curves]], _Found]
@@ -343,25 +345,29 @@ def _among_best(outcome: Outcome, curves: Mapping[str, Curves]) -> _Found:
     """No more than a standard error above the best."""
     errors = {name: one.last("test") for name, one in curves.items()}
     best = min(errors, key=lambda name: errors[name])
-    allowed = errors[best] + outcome.standard_error(errors[best])
-    words = f"{_percent(errors['BHC'])}, {_one_best(errors)}"
-    return _Found(outcome.name, words, errors["BHC"] <= allowed)
+    spread = outcome.standard_error(errors[best])
+    words = f"{_percent(errors['BHC'])}, {_one_best(errors)} ± {_percent(spread)}"
+    return _Found(outcome.name, words, errors["BHC"] <= errors[best] + spread)
 
 
 def _best_is_either(outcome: Outcome, curves: Mapping[str, Curves]) -> _Found:
     errors = {name: one.last("test") for name, one in curves.items()}
     either = min(errors["BHC"], errors["MH"])
-    return _Found(outcome.name, _one_best(errors), either <= min(errors.values()))
+    spread = outcome.standard_error(min(errors.values()))
+    words = f"{_one_best(errors)} ± {_percent(spread)}"
+    return _Found(outcome.name, words, either <= min(errors.values()))
 
 
 def _earlier(outcome: Outcome, curves: Mapping[str, Curves]) -> _Found:
     ours, other = (float(curves[name].mean("test")[:EARLY].mean()) for name in ("BHC", "MH"))
-    return _Found(outcome.name, f"{_percent(ours)}, MH {_percent(other)}", ours < other)
+    words = f"{_percent(ours)}, MH {_percent(other)} ± {_percent(outcome.standard_error(other))}"
+    return _Found(outcome.name, words, ours < other)
 
 
 def _ecc_worse(outcome: Outcome, curves: Mapping[str, Curves]) -> _Found:
     ecc, bhc = curves["ECC"].last("test"), curves["BHC"].last("test")
-    return _Found(outcome.name, f"{_percent(ecc)}, BHC {_percent(bhc)}", ecc > bhc)
+    words = f"{_percent(ecc)}, BHC {_percent(bhc)} ± {_percent(outcome.standard_error(bhc))}"
+    return _Found(outcome.name, words, ecc > bhc)
 
 
 def _rises(outcome: Outcome, curves: Mapping[str, Curves]) -> _Found:
