@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from operator import methodcaller
 from typing import Any
 
 from papers.drawing import COLOURS, DARK, PALE, clean, new_figure, png_of
 from papers.soshf.methods import DEFAULT, METHODS, OF_PAPER
-from papers.soshf.outcome import Outcome, rank_methods
+from papers.soshf.outcome import Outcome
 from papers.soshf.published import PAPER_AUC, PAPER_F
+from papers.soshf.ranking import rank_methods
 from papers.soshf.tables import paper_score
 
 __all__ = ["draw_figures", "figure_facts"]
@@ -52,7 +52,7 @@ def _ranks(
 ) -> Facts | None:
     panels = []
     for value, words in ((f, "macro-F"), ("auc", "macro-AUC")):
-        found = rank_methods(outcomes, methods, methodcaller("mean", value), control)
+        found = rank_methods(outcomes, methods, value, control)
         if found is None:
             return None
         panels.append(
@@ -83,7 +83,7 @@ def _scores(outcomes: Sequence[Outcome]) -> Facts | None:
                 "fit_s": answer.mean("fit_s"),
             }
             for key in _SHOWN
-            if (answer := outcome.answers.get(key)) is not None
+            if (answer := outcome.answers.get(key)) is not None and answer.by_split("f_tuned")
         ]
         paper = {
             "f": paper_score(PAPER_F, "sf-h-cs", outcome.name),

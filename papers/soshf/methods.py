@@ -134,40 +134,44 @@ def _structured(preset: str | None) -> Callable[[Options], Any]:
     return make
 
 
+# methods of the paper that it takes from MULAN, with the settings of that library
+
+
 def _ml_knn(options: Options) -> Any:
     from palmette.multilabel import MLkNN
 
-    return MLkNN(n_jobs=options.n_jobs)
+    return MLkNN.preset("mulan", n_jobs=options.n_jobs)
 
 
 def _iblr(options: Options) -> Any:
     from palmette.multilabel import IBLR
 
-    return IBLR(n_jobs=options.n_jobs)
+    return IBLR.preset("mulan", n_jobs=options.n_jobs)
 
 
 def _ecc(options: Options) -> Any:
     from palmette.multilabel import ChainEnsemble
 
-    return ChainEnsemble(n_chains=10 if options.quick else 50, **options.shared)
+    n_chains = 10 if options.quick else 50
+    return ChainEnsemble(_j48(), n_chains=n_chains, **options.shared)
 
 
 def _clr(options: Options) -> Any:
     from palmette.multilabel import CalibratedLabelRanking
 
-    return CalibratedLabelRanking(**options.shared)
+    return CalibratedLabelRanking(_j48(), **options.shared)
 
 
 def _rakel(options: Options) -> Any:
     from palmette.multilabel import RAkEL
 
-    return RAkEL(**options.shared)
+    return RAkEL.preset("mulan", **options.shared)
 
 
 def _homer(options: Options) -> Any:
     from palmette.multilabel import HOMER
 
-    return HOMER(branching=4, **options.shared)
+    return HOMER.preset("mulan", branching=4, **options.shared)
 
 
 def _cocoa(options: Options) -> Any:
@@ -175,7 +179,14 @@ def _cocoa(options: Options) -> Any:
 
     n_models = 10 if options.dataset in _LARGE else 50
     sizes = (3, 3) if options.quick else (10, n_models)
-    return COCOA(*sizes, **options.shared)
+    return COCOA(*sizes, _j48(), **options.shared)
+
+
+def _j48() -> Any:
+    """Return the C4.5 trees of MULAN."""
+    from palmette.multilabel import C45Tree
+
+    return C45Tree(smoothing=0.0, mdl_correction=True)
 
 
 def _trees(kind: str) -> Callable[[Options], Any]:

@@ -1,35 +1,22 @@
-"""Score all methods on all splits of a data set, and rank them over data sets."""
+"""Score all methods on all splits of a data set."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from palmette.compare import Problem, Split, fingerprint, measure
-from palmette.exceptions import PalmetteError
 from palmette.forest._oblique_trees import ObliqueTrees
-from palmette.metrics import compare_over_datasets, multilabel_auc_score, multilabel_f1_score
+from palmette.metrics import multilabel_auc_score, multilabel_f1_score
 from papers.cells import Cells, OutOfTime
 from papers.soshf.methods import Method, Options, SetFacts, describe, even_split, facts_of, folds_of
 
-__all__ = [
-    "ALPHA",
-    "Answer",
-    "Gain",
-    "Outcome",
-    "Ranking",
-    "find_outcome",
-    "gain_of",
-    "rank_methods",
-    "rank_scores",
-    "signed_rank_pvalue",
-    "work",
-]
+__all__ = ["Answer", "Gain", "Outcome", "find_outcome", "gain_of", "work"]
 
 # ---------------------------------------------------------------------- one method on one split
 
@@ -53,9 +40,10 @@ def work(method: Method, split: Split, options: Options) -> Results:
     dict
         ``f_own``, macro-F by the rule that the paper uses with the method; ``f_tuned``, with
         thresholds of the best F on out-of-bag or cross-validated scores; ``auc``, macro-AUC;
-        ``fit_s`` and ``predict_s``, CPU seconds, the former with the tuning; ``peak_mib``, memory
-        that fitting needed; of structured forests ``depth``, the mean depth of the leaves of rows,
-        and ``weights``, how many features a split has with a weight of at least 1% of its largest.
+        ``fit_s`` and ``predict_s``, CPU seconds, the former with the tuning by ``method.folds``, if
+        any; ``peak_mib``, memory that fitting needed; of structured forests ``depth``, the mean
+        depth of the leaves of rows, and ``weights``, how many features a split has with a weight of
+        at least 1% of its largest.
     """
     model = _with_thresholds(method, options)
     _warm(model, split)
@@ -140,26 +128,26 @@ class Answer:
     splits: list[dict[str, Any]]
 
     def mean(self, value: str) -> float:
-        """Mean over the splits of a value such as "auc"; NaN where it is missing."""
-        return float(np.mean(self._all(value)))
+        """Mean of a value such as "auc" over the splits that have it; NaN if none has."""
+        found = list(self.by_split(value).values())
+        return float(np.mean(found)) if found else np.nan
 
     def deviation(self, value: str) -> float | None:
-        """Standard deviation over the splits; None of a single one."""
-        found = self._all(value)
+        """Standard deviation over the splits that have a value; None of a single one."""
+        found = list(self.by_split(value).values())
         return float(np.std(found, ddof=1)) if len(found) > 1 else None
 
-    def _all(self, value: str) -> list[float]:
-        found = [split.get(value) for split in self.splits]
-        return [np.nan if one is None else one for one in found]
-
     def by_split(self, value: str) -> dict[int, float]:
-        """Return a value by the number of its split."""
-        numbers = [split.get("number", place) for place, split in enumerate(self.splits)]
-        return dict(zip(numbers, self._all(value), strict=True))
+        """Return a value by the number of its split, of those that have it."""
+        return {
+            split.get("number", place): split[value]
+            for place, split in enumerate(self.splits)
+            if split.get(value) is not None
+        }
 
     def means(self) -> dict[str, float]:
-        """All means, by value."""
-        return {value: self.mean(value) for value in _VALUES}
+        """All means, by value, of what there is."""
+        return {value: self.mean(value) for value in _VALUES if self.by_split(value)}
 
 
 @dataclass(frozen=True)
@@ -236,7 +224,10 @@ def find_outcome(
 ) -> Outcome:
     """Fit every method on every split, unless its results are there already.
 
-    A method that fails is reported, and tried again in the next run; the others continue.
+    Methods are fitted as the paper does first, then again with tuned thresholds, which takes a fit
+    per fold more: if the time is up, the figures that the paper has are complete sooner, and the
+    seconds of a method are without our tuning. A quick look fits once for both. A method that fails
+    is reported, and tried again in the next run; the others continue.
 
     Parameters
     ----------
@@ -253,209 +244,52 @@ def find_outcome(
     Outcome
     """
     data, chosen = fingerprint(problem), list(methods)
-    found: dict[str, list[dict[str, Any]]] = {method.key: [] for method in chosen}
+    found: dict[str, dict[int, Results]] = {method.key: {} for method in chosen}
     failures: dict[str, str] = {}
-    for number in range(n_splits):
-        split = even_split(problem, number, seed)
-        options = Options(problem.name, split.seed, n_jobs, quick)
-        for method in chosen:
-            if method.key in failures:
-                continue
-            try:
-                result = _result(method, split, options, data, cells)
-                found[method.key].append({**result, "number": number})
-            except OutOfTime:  # results that are stored come nevertheless
-                continue
-            except Exception as error:  # code of any estimator runs here
-                words = str(error).strip().partition("\n")[0]
-                failures[method.key] = f"{split.name}: {type(error).__name__}: {words}"
+    for tuned in (True,) if quick else (False, True):
+        for number in range(n_splits):
+            split = even_split(problem, number, seed)
+            options = Options(problem.name, split.seed, n_jobs, quick)
+            for method in chosen:
+                if method.key in failures or (tuned and not quick and not method.folds):
+                    continue
+                fitted = method if tuned else replace(method, folds=0)
+                try:
+                    name = f"{method.key}, tuned" if tuned and not quick else method.key
+                    result = _result(name, fitted, split, options, data, cells)
+                except OutOfTime:  # results that are stored come nevertheless
+                    continue
+                except Exception as error:  # code of any estimator runs here
+                    words = str(error).strip().partition("\n")[0]
+                    failures[method.key] = f"{split.name}: {type(error).__name__}: {words}"
+                    continue
+                known = found[method.key].setdefault(number, {"number": number})
+                known.update(_kept(result, method, tuned=tuned, quick=quick))
     answers = {
-        key: Answer(key, splits) for key, splits in found.items() if splits and key not in failures
+        key: Answer(key, [splits[number] for number in sorted(splits)])
+        for key, splits in found.items()
+        if splits and key not in failures
     }
     return Outcome(problem.name, facts_of(problem), n_splits, answers, failures)
 
 
+def _kept(result: Results, method: Method, *, tuned: bool, quick: bool) -> Results:
+    """Return what a fit tells: without tuning all but the tuned F, with it this alone."""
+    if quick or not method.folds:
+        return result
+    return {name: value for name, value in result.items() if (name == "f_tuned") == tuned}
+
+
 def _result(
-    method: Method, split: Split, options: Options, data: str, cells: Cells
-) -> dict[str, Any]:
+    name: str, method: Method, split: Split, options: Options, data: str, cells: Cells
+) -> Results:
     cell = {
         "dataset": options.dataset,
         "split": split.name,
-        "model": method.key,
+        "model": name,
         "data": data,
         "seed": split.seed,
         "estimator": describe(method, options),
         "folds": folds_of(method, options),
     }
-    return cells.results(cell, lambda: work(method, split, options))
-
-
-# ------------------------------------- ranks: Friedman's test, mean ranks, Wilcoxon's signed ranks
-
-
-ALPHA = 0.05  # as in the paper
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """Methods ranked over data sets, all compared with one of them.
-
-    Parameters
-    ----------
-    control : str
-    n_datasets : int
-    mean_ranks : dict of str to float
-        By method, best first.
-    friedman_p : float
-    distance : float
-        Difference of mean ranks that is significant, by Bonferroni and Dunn.
-    by_ranks, by_wilcoxon : dict of str to float
-        p-values against the control, corrected for the number of comparisons.
-    """
-
-    control: str
-    n_datasets: int
-    mean_ranks: dict[str, float]
-    friedman_p: float
-    distance: float
-    by_ranks: dict[str, float]
-    by_wilcoxon: dict[str, float]
-
-    def is_worse(self, method: str, pvalues: Mapping[str, float]) -> bool:
-        """Whether the control is significantly better than a method."""
-        behind = self.mean_ranks[method] > self.mean_ranks[self.control]
-        return behind and pvalues[method] < ALPHA
-
-
-def rank_methods(
-    outcomes: Sequence[Outcome],
-    methods: Sequence[str],
-    value: Callable[[Answer], float],
-    control: str,
-) -> Ranking | None:
-    """Rank methods by a score.
-
-    Parameters
-    ----------
-    outcomes : sequence of Outcome
-    methods : sequence of str
-        If some have no answer on some set, either these methods or these sets are left out,
-        whichever leaves more scores. Scores are means over the splits that all methods have.
-    value : callable
-        Takes an Answer and gives the score.
-    control : str
-
-    Returns
-    -------
-    Ranking or None
-        None where there are fewer than two sets or three methods, or no control.
-    """
-    used = [outcome for outcome in outcomes if outcome.answers]
-    known = [key for key in methods if any(key in outcome.answers for outcome in used)]
-    there = [key for key in known if all(key in outcome.answers for outcome in used)]
-    full = [o for o in used if all(key in o.answers for key in known)]
-    if len(full) > 1 and len(full) * len(known) > len(used) * len(there):
-        used, there = full, known
-    scores = {o.name: [value(answer) for answer in _on_common_splits(o, there)] for o in used}
-    return rank_scores(scores, there, control)
-
-
-def _on_common_splits(outcome: Outcome, methods: Sequence[str]) -> list[Answer]:
-    """Return the answers of methods on the splits that all of them have, or else on all."""
-    answers = [outcome.answers[key] for key in methods]
-    if not answers:
-        return []
-    common = set.intersection(*(set(answer.by_split("auc")) for answer in answers))
-    if not common:
-        return answers
-    return [
-        Answer(answer.method, [answer.splits[i] for i, n in enumerate(numbers) if n in common])
-        for answer in answers
-        for numbers in [answer.by_split("auc")]
-    ]
-
-
-def rank_scores(
-    scores: Mapping[str, Sequence[float]], methods: Sequence[str], control: str
-) -> Ranking | None:
-    """Rank methods by their scores on data sets.
-
-    Parameters
-    ----------
-    scores : mapping of str to sequences of floats
-        By data set, in the order of `methods`.
-    methods : sequence of str
-    control : str
-
-    Returns
-    -------
-    Ranking or None
-
-    Examples
-    --------
-    >>> scores = {"x": [0.9, 0.8, 0.7], "y": [0.8, 0.7, 0.6], "z": [0.7, 0.8, 0.5]}
-    >>> found = rank_scores(scores, ["a", "b", "c"], "a")
-    >>> {key: round(rank, 2) for key, rank in found.mean_ranks.items()}
-    {'a': 1.33, 'b': 1.67, 'c': 3.0}
-    """
-    if len(scores) < 2 or len(methods) < 3 or control not in methods:
-        return None
-    return _ranked(tuple(map(tuple, scores.values())), tuple(methods), control)
-
-
-@cache  # tables, claims and figures ask for the same rankings
-def _ranked(
-    table: tuple[tuple[float, ...], ...], methods: tuple[str, ...], control: str
-) -> Ranking | None:
-    try:
-        found = compare_over_datasets(
-            table, methods=methods, posthoc="bonferroni-dunn", control=control, alpha=ALPHA
-        )
-    except PalmetteError:  # all scores are equal
-        return None
-    place = methods.index(control)
-    against, scores, n_tests = found.pvalues[place], np.asarray(table), len(methods) - 1
-    return Ranking(
-        control,
-        len(table),
-        {methods[i]: float(found.average_ranks[i]) for i in found.order},
-        float(found.friedman_pvalue),
-        float(found.critical_difference),
-        {methods[i]: float(against[i]) for i in found.order},
-        {
-            methods[i]: min(1.0, signed_rank_pvalue(scores[:, i] - scores[:, place]) * n_tests)
-            for i in found.order
-        },
-    )
-
-
-def signed_rank_pvalue(differences: Sequence[float]) -> float:
-    """Return the exact two-sided p-value of Wilcoxon's signed-rank test.
-
-    Equal sizes share the mean of their ranks, and those of zeros are split evenly between both
-    sides (Demsar 2006): with few data sets and many ties no other form of the test is exact.
-
-    Parameters
-    ----------
-    differences : sequence of float
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> signed_rank_pvalue([0.1, 0.2, 0.3, 0.4, 0.5]), signed_rank_pvalue([0.1, -0.1])
-    (0.0625, 1.0)
-    """
-    from scipy.stats import rankdata
-
-    values = np.round(np.asarray(differences, dtype=np.float64), 12)
-    doubled = np.rint(2 * rankdata(np.abs(values))).astype(np.int64)  # means may be halves
-    moved, positive = doubled[values != 0], values[values != 0] > 0
-    ways = np.ones(1)  # of the signs that give every sum of positive ranks
-    for rank in moved.tolist():
-        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
-    observed = int(moved[positive].sum())
-    tail = min(ways[: observed + 1].sum(), ways[observed:].sum()) / ways.sum()
-    return float(min(1.0, 2 * tail))
+    return cells.results(cell, partial(work, method, split, options))

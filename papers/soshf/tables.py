@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 
 from papers.result import Cell, Table
 from papers.soshf.methods import DEFAULT, METHODS, OF_PAPER, short_name
-from papers.soshf.outcome import Answer, Outcome, Ranking, rank_methods
+from papers.soshf.outcome import Answer, Outcome
 from papers.soshf.published import (
     COLUMNS,
     PAPER_AUC,
@@ -18,8 +18,9 @@ from papers.soshf.published import (
     PAPER_SETS,
     PaperRank,
 )
+from papers.soshf.ranking import Ranking, rank_methods
 
-__all__ = ["all_tables", "mean_of", "paper_score"]
+__all__ = ["all_tables", "paper_score"]
 
 # ---------------------------------------------------------------------- tables
 
@@ -28,7 +29,7 @@ _WORDS = {
     "f_own": "Table 2 at a glance: macro-F, decision rules as in the paper",
     "f_tuned": "Table 2 at a glance: macro-F, thresholds tuned for every method",
     "auc": "Table 2 at a glance: macro-AUC",
-    "fit_s": "CPU seconds of fitting, with the tuning of thresholds",
+    "fit_s": "CPU seconds of fitting, as published",
     "predict_s": "CPU seconds of asking for probabilities",
     "peak_mib": "Memory that fitting needs, MiB",
 }
@@ -143,22 +144,17 @@ def _rank_tables(outcomes: Sequence[Outcome]) -> list[Table]:
         ("The methods of the paper, its decision rules", OF_PAPER, "sf-h-cs", "f_own"),
         ("All methods, tuned thresholds", tuple(METHODS), DEFAULT, "f_tuned"),
     ):
-        by_f = rank_methods(outcomes, methods, mean_of(f), control)
-        by_auc = rank_methods(outcomes, methods, mean_of("auc"), control)
+        by_f = rank_methods(outcomes, methods, f, control)
+        by_auc = rank_methods(outcomes, methods, "auc", control)
         if by_f is not None and by_auc is not None:
             tables.append(_rank_table(title, by_f, by_auc))
     return tables
 
 
-def mean_of(value: str) -> Callable[[Answer], float]:
-    """Return the function that gives the mean of a value over splits."""
-    return lambda answer: answer.mean(value)
-
-
 def _rank_table(title: str, by_f: Ranking, by_auc: Ranking) -> Table:
     columns = ("method", "rank by F", "F, paper", "rank by AUC", "AUC, paper")
     rows: list[tuple[Cell, ...]] = []
-    for key in by_auc.mean_ranks:
+    for key in {**by_auc.mean_ranks, **by_f.mean_ranks}:
         paper_f, paper_auc = PAPER_F_RANKS.get(key), PAPER_AUC_RANKS.get(key)
         rows.append(
             (
@@ -169,8 +165,11 @@ def _rank_table(title: str, by_f: Ranking, by_auc: Ranking) -> Table:
                 None if paper_auc is None else _marked_paper(paper_auc, key),
             )
         )
+    sets = f"{by_f.n_datasets} sets"
+    if by_auc.n_datasets != by_f.n_datasets:
+        sets += f" (by AUC {by_auc.n_datasets})"
     words = (
-        f"Mean ranks over {by_f.n_datasets} sets and the splits that all these methods have, "
+        f"Mean ranks over {sets} and the splits that all these methods have, "
         f"compared with {by_f.control}: ● by mean ranks, "
         "▲ by Wilcoxon's test it is significantly better (p < .05, Bonferroni's correction), ○ and "
         f"△ it is not. Friedman's test: p = {by_f.friedman_p:.2g} for F, {by_auc.friedman_p:.2g} "
@@ -179,7 +178,9 @@ def _rank_table(title: str, by_f: Ranking, by_auc: Ranking) -> Table:
     return Table(f"Table 2, ranks. {title}", columns, rows, [words])
 
 
-def _marked(ranking: Ranking, key: str) -> str:
+def _marked(ranking: Ranking, key: str) -> str | None:
+    if key not in ranking.mean_ranks:
+        return None
     marks = _marks(
         ranking.is_worse(key, ranking.by_ranks), ranking.is_worse(key, ranking.by_wilcoxon)
     )
@@ -218,17 +219,23 @@ def _score_table(outcome: Outcome, explain: bool) -> Table:
     return Table(f"Table 2. {outcome.name}", columns, rows, notes + [_SCORE_WORDS] * explain)
 
 
-def _spread(answer: Answer, value: str) -> str:
-    deviation = answer.deviation(value)
-    mean = f"{answer.mean(value):.3f}"
-    return mean if deviation is None else f"{mean}±{deviation:.3f}".replace("±0.", "±.")
+def _spread(answer: Answer, value: str) -> str | None:
+    """Write mean and deviation; the number of splits too where some of them have no value."""
+    n_splits, deviation = len(answer.by_split(value)), answer.deviation(value)
+    if not n_splits:
+        return None
+    told = f"{answer.mean(value):.3f}"
+    if deviation is not None:
+        told += f"±{deviation:.3f}".replace("±0.", "±.")
+    return told if n_splits == len(answer.splits) else f"{told} ({n_splits})"
 
 
 _SCORE_WORDS = (
     "Macro-F with thresholds tuned on out-of-bag scores or by cross-validation of three folds (a "
     "quick look: two), and by the decision rule that the paper uses with the method; macro-AUC is "
-    "the same for both. Means over the splits with their standard deviations. CPU seconds of "
-    "fitting include the tuning. "
+    "the same for both. Means over the splits with their standard deviations; the number of splits "
+    "in brackets where only some were tuned. CPU seconds are those of fitting as published, "
+    "without our tuning (a quick look: with it). "
     + "; ".join(f"{method.key}: {method.words}" for method in METHODS.values())
     + "."
 )

@@ -10,14 +10,9 @@ from scipy import stats
 
 from papers.soshf.claims import judge
 from papers.soshf.figures import draw_figures, figure_facts
-from papers.soshf.outcome import (
-    Answer,
-    gain_of,
-    rank_methods,
-    rank_scores,
-    signed_rank_pvalue,
-)
+from papers.soshf.outcome import Answer, gain_of
 from papers.soshf.published import COLUMNS, EARLIER, PAPER_AUC, PAPER_F, PAPER_SETS
+from papers.soshf.ranking import rank_methods, rank_scores, signed_rank_pvalue
 from papers.soshf.tables import all_tables
 
 SEVEN = tuple(EARLIER)
@@ -42,7 +37,7 @@ def test_every_method_is_judged_against_print(outcome_of):
     off = (printed[0] + 0.05, 0.1, printed[2])
     claims = {c.where: c for c in judge([outcome_of("yeast", cocoa=printed, sf=off, n_splits=1)])}
     assert claims["Against print, cocoa"].holds
-    assert "yeast 0.479/0.717 (printed 0.479/0.717)" in claims["Against print, cocoa"].words
+    assert "yeast 0.479/0.717 (1; printed 0.479/0.717)" in claims["Against print, cocoa"].words
     assert not claims["Against print, sf"].holds
     assert "Against print, ecc" not in claims
 
@@ -57,6 +52,14 @@ def test_parts_are_compared_split_by_split(outcome_of):
     assert found["Text, logistic splits are mixed"].holds
     medical = {c.where: c.holds for c in judge([outcome_of("medical", **scores)])}
     assert not medical["Text, logistic splits"]
+    better = {**scores, "sf_h_cs": 0.61, "sf_lr": 0.671}
+    medical = {c.where: c for c in judge([outcome_of("medical", **better)])}
+    assert medical["Text, logistic splits"].holds  # by .021
+    harmless = medical["Text, clusters by rarity rarely harm"]  # said, too, if there is nothing
+    assert harmless.holds
+    assert "below sf-h in macro-AUC on 0 of 1 sets (medical +0.010 ± 0.000 (2))" in harmless.words
+    gain = medical["Ablation, clusters by rarity, Hellinger"]
+    assert "above on 1 of 1, on 1 by two standard errors; sf-h-cs is above" in gain.words
 
 
 def test_splits_that_only_one_method_has_are_not_compared(outcome_of):
@@ -144,9 +147,9 @@ def test_methods_or_sets_without_answers_are_not_ranked(outcome_of, n_without, e
     for outcome in outcomes[:n_without]:
         del outcome.answers["sf"]
     keys = ["ours", "sf-h-cs", "sf-h", "sf", "cocoa"]  # the last has no answer at all
-    found = rank_methods(outcomes, keys, lambda a: a.mean("auc"), "ours")
+    found = rank_methods(outcomes, keys, "auc", "ours")
     assert (len(found.mean_ranks), found.n_datasets) == expected
-    assert rank_methods(outcomes[:1], keys, lambda a: a.mean("auc"), "ours") is None
+    assert rank_methods(outcomes[:1], keys, "auc", "ours") is None
 
 
 def test_ranks_are_of_the_splits_that_all_methods_have(outcome_of):
@@ -154,7 +157,7 @@ def test_ranks_are_of_the_splits_that_all_methods_have(outcome_of):
     for outcome in outcomes:  # the second split, the better one, is there of one method only
         for key in ("ours", "sf"):
             outcome.answers[key] = Answer(key, outcome.answers[key].splits[:1])
-    found = rank_methods(outcomes, ["ours", "sf", "sf-h"], lambda a: a.mean("auc"), "ours")
+    found = rank_methods(outcomes, ["ours", "sf", "sf-h"], "auc", "ours")
     assert list(found.mean_ranks) == ["ours", "sf-h", "sf"]
 
 
@@ -200,6 +203,22 @@ def test_tables_show_ours_beside_the_paper(outcome_of):
     assert "cocoa failed, even-0: ValueError: no" in glance
     ranks = texts["Table 2, ranks. The methods of the paper, its decision rules"]
     assert "| sf-h-cs | 1.0 | 1.8 | 1.0 | 1.6 |" in ranks
+
+
+def test_tables_say_what_was_tuned_on_fewer_splits(outcome_of):
+    outcomes = three_methods(outcome_of, 0.9, 0.8)
+    for outcome in outcomes:
+        del outcome.answers["sf"].splits[0]["f_tuned"]
+        for split in outcome.answers["sf-h"].splits:
+            del split["f_tuned"]
+    tables = {table.title: table.to_markdown() for table in all_tables(outcomes)}
+    by_set = tables["Table 2. yeast"]
+    assert "| sf | 2 | 0.590 (1) | 0.580±.014 |" in by_set
+    assert "| sf-h | 2 | – | 0.600±.014 |" in by_set
+    ranks = tables["Table 2, ranks. All methods, tuned thresholds"]
+    assert "| sf-h | – | 2.5 " in ranks
+    shown = figure_facts(outcomes)["scores"]["panels"][0]["points"]
+    assert [point["method"] for point in shown] == ["ours", "sf-h-cs", "sf"]
 
 
 def test_another_figure_of_table_1_stands_beside_the_papers(outcome_of):

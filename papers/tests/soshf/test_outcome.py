@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -25,7 +27,10 @@ def test_means_and_deviations():
     answer = Answer("m", [{"auc": 0.5, "peak_mib": None}, {"auc": 0.7, "peak_mib": 1.0}])
     assert answer.mean("auc") == pytest.approx(0.6)
     assert answer.deviation("auc") == pytest.approx(np.sqrt(0.02))
-    assert np.isnan(answer.mean("peak_mib"))
+    assert answer.mean("peak_mib") == 1.0  # of the splits that have it
+    assert answer.by_split("peak_mib") == {1: 1.0}
+    assert np.isnan(answer.mean("fit_s"))
+    assert answer.deviation("peak_mib") is None
     assert Answer("m", [{"auc": 0.5}]).deviation("auc") is None
 
 
@@ -67,6 +72,34 @@ def test_cells_are_found_again(problem, trees, tmp_path):
     assert run(3).answers == more.answers
     assert len(seen) == 3
     assert more.n_splits == 3
+
+
+def test_figures_of_the_paper_come_before_tuned_thresholds(problem, tmp_path):
+    method, store, seen = METHODS["ml-knn"], ResultStore(tmp_path / "r.jsonl"), []
+    own = find_outcome(problem, [replace(method, folds=0)], Cells(store, {}), n_splits=2)
+    late = Cells(store, {}, lambda *names: seen.append(names), minutes=0)
+    found = find_outcome(problem, [method], late, n_splits=2).answers["ml-knn"]
+    assert found.by_split("auc") == own.answers["ml-knn"].by_split("auc")
+    assert found.by_split("f_tuned") == {}
+    assert "f_tuned" not in found.means()
+    assert not seen
+    cells = Cells(store, {}, lambda *names: seen.append(names))
+    found = find_outcome(problem, [method], cells, n_splits=2).answers["ml-knn"]
+    assert len(seen) == 2
+    split = even_split(problem, 1, 0)
+    expected = work(method, split, Options("toy", 1))
+    assert found.by_split("f_tuned")[1] == expected["f_tuned"]
+    assert found.by_split("f_own")[1] == expected["f_own"]
+    # seconds are those of the method, without our tuning
+    assert found.by_split("fit_s") == own.answers["ml-knn"].by_split("fit_s")
+
+
+def test_a_quick_look_fits_once(problem):
+    seen = []
+    cells = Cells(None, {}, lambda *names: seen.append(names))
+    found = find_outcome(problem, [METHODS["ml-knn"]], cells, n_splits=1, quick=True)
+    assert len(seen) == 1
+    assert {"f_own", "f_tuned", "auc"} <= found.answers["ml-knn"].means().keys()
 
 
 def test_a_method_that_fails_stops_no_other_and_is_tried_again(problem, trees, failing, tmp_path):
