@@ -113,7 +113,7 @@ def _shortened(claim: PaperClaim, judged: dict[str, Any]) -> str:
     where: str = judged["where"]
     told = words.removeprefix(f"{where}: ")
     rest = where.removeprefix(f"{claim.where}, ")
-    is_new = rest != where and not told.startswith(rest)
+    is_new = (rest != where or not claim.where) and not told.startswith(rest)
     return f"{rest}: {told}" if is_new and told != words else told
 
 

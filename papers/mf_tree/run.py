@@ -23,10 +23,11 @@ from papers.mf_tree.samples import (
     Samples,
     halved,
     judge_objectives,
+    judge_samples,
     sample_tables,
     tables_of,
 )
-from papers.mf_tree.tables import REFERENCE, all_tables, judge
+from papers.mf_tree.tables import REFERENCE, RIVALS, all_tables, judge
 from papers.mf_tree.words import judge_theory, judge_words
 from papers.result import PublishedResult
 
@@ -109,6 +110,7 @@ def reproduce(
         [
             *judge_theory(seed),
             *judge(outcomes),
+            *judge_samples(samples, RIVALS),
             *judge_objectives(outcomes),
             *judge_words(outcomes),
         ],

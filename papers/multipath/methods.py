@@ -17,8 +17,10 @@ from palmette.labels._labels import NodeLabels
 
 __all__ = [
     "BLEND",
+    "BOOSTING",
     "DATASETS",
     "EQUAL",
+    "H_ADA",
     "MEMBERS",
     "METHODS",
     "NAMESPACES",
@@ -68,7 +70,7 @@ DATASETS = tuple(PUBLISHED)
 
 Make = Callable[[Hierarchy | None, int, int | None], Any]
 
-BLEND, EQUAL = "blend", "blend, equal"
+BLEND, EQUAL, BOOSTING, H_ADA = "blend", "blend, equal", "boosting", "H-Ada.MH"
 MEMBERS = ("forest", "kernel", "network")  # of the equal blend, which is fitted once for them all
 
 
@@ -139,8 +141,8 @@ def _per_node(hierarchy: Hierarchy | None, seed: int, n_jobs: int | None) -> Any
 METHODS = (
     Method(BLEND, _blend("validation")),
     Method(EQUAL, _blend("equal")),
-    Method("boosting", _boosting),
-    Method("H-Ada.MH", _h_ada_mh),
+    Method(BOOSTING, _boosting),
+    Method(H_ADA, _h_ada_mh),
     Method("structured forest", _structured_forest),
     Method("logistic per node", _per_node),
 )

@@ -126,6 +126,16 @@ def outcome(name: str, score: float) -> Outcome:
     return Outcome(name, 1, 1, 1, 1, (), 0.1, {BLEND: told})
 
 
+@pytest.mark.parametrize(("low", "said"), [(0.11, "is above"), (0.10, "is not above")])
+def test_h_ada_mh_is_compared_with_the_prior(low, said):
+    told = {"auprc": 0.3, "low": low, "high": 0.4, "incoherence": 0.0}
+    scores = {"H-Ada.MH": told, "boosting": {**told, "auprc": 0.5}}
+    found = judge([Outcome("enron_corr", 1, 1, 1, 1, (), 0.1, scores)])
+    (claim,) = (each for each in found if "H-Ada.MH's" in each.words)
+    assert f"0.300 ({low:.3f} to 0.400) {said} the prior's 0.100; boosting has 0.5" in claim.words
+    assert claim.holds == (said == "is above")
+
+
 def test_claims_say_above_level_and_below():
     told = [outcome("derisi_fun", 0.250), outcome("spo_fun", 0.2140), outcome("spo_go", 0.37)]
     words = [claim.words for claim in judge(told)]
