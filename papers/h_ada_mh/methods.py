@@ -18,7 +18,12 @@ from papers.h_ada_mh.outcome import (
     over_columns,
     spread,
 )
-from papers.h_ada_mh.scoring import AnswerSpace, losses_of_signs, top_k_precision
+from papers.h_ada_mh.scoring import (
+    AnswerSpace,
+    errors_of_losses,
+    losses_of_signs,
+    top_k_precision,
+)
 
 __all__ = ["bayes", "stages_of", "tree_methods"]
 
@@ -159,7 +164,8 @@ def stages_of(estimator: Any, X: Any, space: AnswerSpace) -> dict[str, list[floa
     Returns
     -------
     dict
-        ``rounds``, ``hamming`` and ``hierarchical_hamming``, as many numbers each.
+        ``rounds``, ``hamming`` and ``hierarchical_hamming``, as many numbers each, and the
+        ``standard_errors`` of both losses after the last round.
     """
     n_rounds = len(estimator.rounds_)
     wanted = set(np.unique(np.geomspace(1, max(n_rounds, 1), _N_STAGES).round()).tolist())
@@ -173,6 +179,7 @@ def stages_of(estimator: Any, X: Any, space: AnswerSpace) -> dict[str, list[floa
             stages["rounds"].append(number)
             stages["hamming"].append(hamming)
             stages["hierarchical_hamming"].append(hierarchical)
+            stages["standard_errors"] = errors_of_losses(space, wide)  # the last ones stay
     return stages
 
 

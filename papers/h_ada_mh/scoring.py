@@ -32,6 +32,7 @@ __all__ = [
     "CollapsedSpace",
     "EqualWidthBins",
     "TreeAnswers",
+    "errors_of_losses",
     "losses_of_signs",
     "paths_of",
     "top_k_precision",
@@ -425,6 +426,13 @@ class TreeAnswers(AnswerSpace):
         whole = (predicted @ self._above > 0).sum(axis=1) == predicted.sum(axis=1)
         deepest = (predicted * self.level).max(axis=1)
         return np.asarray(whole & predicted.any(axis=1) & (deepest == predicted.sum(axis=1)))
+
+
+def errors_of_losses(space: AnswerSpace, scores: NDArray[np.float64]) -> list[float]:
+    """Standard errors, over the test rows, of the two losses of `losses_of_signs`."""
+    predicted = scores > 0
+    wrong = space.truth != predicted, space.hierarchical_errors(predicted)
+    return [float(each.mean(axis=1).std() / np.sqrt(len(each))) for each in wrong]
 
 
 def losses_of_signs(space: AnswerSpace, scores: NDArray[np.float64]) -> tuple[float, float]:

@@ -8,6 +8,7 @@ C. Chelmis, W. Qi (2021). Hierarchical multiclass AdaBoost.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -328,7 +329,8 @@ def _smaller_loss(outcome: Outcome) -> Iterator[Claim]:
         ("hamming", "share of wrong cells"),
         ("hierarchical_hamming", "share of cells that are wrong or below a wrong one"),
     )
-    for (mine, theirs, place), (loss, words) in itertools.product(_CONTESTS_OF_BOOSTING, losses):
+    contests = itertools.product(_CONTESTS_OF_BOOSTING, enumerate(losses))
+    for (mine, theirs, place), (number, (loss, words)) in contests:
         if not {mine, theirs} <= stages.keys():
             continue
         ours, other = stages[mine][loss][-1], stages[theirs][loss][-1]
@@ -336,11 +338,18 @@ def _smaller_loss(outcome: Outcome) -> Iterator[Claim]:
         side = "below" if holds else "above" if ours > other else "equal to"
         where = f"Figure 4, {outcome.name}"
         text = (
-            f"{where}: {words} {ours:.4g} by H-Ada.MH after {stages[mine]['rounds'][-1]} "
-            f"rounds, {side} the {other:.4g} by AdaBoost.MH after "
+            f"{where}: {words} {_with_error(ours, stages[mine], number)} by H-Ada.MH after "
+            f"{stages[mine]['rounds'][-1]} rounds, {side} the "
+            f"{_with_error(other, stages[theirs], number)} by AdaBoost.MH after "
             f"{stages[theirs]['rounds'][-1]}: {_verdict('Figure 4', holds, place)}."
         )
         yield Claim(where, text, holds)
+
+
+def _with_error(loss: float, stages: Mapping[str, Sequence[float]], number: int) -> str:
+    """Write a loss with its standard error over the rows."""
+    found = stages.get("standard_errors")
+    return f"{loss:.4g}" if found is None else f"{loss:.4f} ± {found[number]:.4f}"
 
 
 def _better_scores(
@@ -381,7 +390,8 @@ def _better_top_k(outcome: Outcome) -> Iterator[Claim]:
         holds = value > best
         text = (
             f"{where}: top-{len(outcome.answers[ours].top_k)} accuracy {value:.3f} by H-Ada.MH, "
-            f"{best:.3f} by the best baseline: {_verdict('Figure 5', holds, place)}."
+            f"{best:.3f} by the best baseline ({_most_error(outcome)}): "
+            f"{_verdict('Figure 5', holds, place)}."
         )
         yield Claim(where, text, holds)
 
@@ -396,9 +406,15 @@ def _better_levels(outcome: Outcome) -> Iterator[Claim]:
         where = f"Figure 6, {outcome.name}"
         text = (
             f"{where}: accuracy by level {_numbers(levels)} by H-Ada.MH, {_numbers(best)} by the "
-            f"best baseline of each: {_verdict('Figure 6', holds, place)}."
+            f"best baseline of each ({_most_error(outcome)}): "
+            f"{_verdict('Figure 6', holds, place)}."
         )
         yield Claim(where, text, holds)
+
+
+def _most_error(outcome: Outcome) -> str:
+    """Say how large the standard error of a share of the test rows is at most."""
+    return f"standard errors {0.5 / math.sqrt(len(outcome.setting.tree.truth)):.3f} at most"
 
 
 def _contests(outcome: Outcome) -> Iterator[tuple[str, Sequence[str], str]]:

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 from palmette.metrics import hmc_loss, hmc_ratio
-from papers.h_ada_mh.scoring import losses_of_signs, top_k_precision
+from papers.h_ada_mh.scoring import errors_of_losses, losses_of_signs, top_k_precision
 
 
 def test_the_truth_is_perfect(setting):
@@ -104,3 +104,15 @@ def test_top_k_counts_true_ones():
     truth = np.array([[True, False, True], [False, True, False]])
     scores = np.array([[3.0, 2.0, 1.0], [1.0, 3.0, -np.inf]])
     assert top_k_precision(truth, scores, 3) == pytest.approx([1.0, 0.5, 0.5])
+
+
+def test_standard_errors_are_those_of_the_rows(setting):
+    rng = np.random.default_rng(0)
+    space = setting.tree
+    scores = rng.normal(size=space.truth.shape)
+    wrong = (scores > 0) != space.truth
+    by_row = [row.sum() / len(row) for row in wrong]
+    spread = (sum((each - sum(by_row) / len(by_row)) ** 2 for each in by_row) / len(by_row)) ** 0.5
+    hamming, hierarchical = errors_of_losses(space, scores)
+    assert hamming == pytest.approx(spread / len(by_row) ** 0.5)
+    assert hierarchical > 0
