@@ -3,6 +3,7 @@
     python benchmarks/bench_network.py --backend numpy
     python benchmarks/bench_network.py --backend torch --repeat 2
     python benchmarks/bench_network.py --set delicious --rows 8000 --batch 64 256
+    python benchmarks/bench_network.py --set tmc2007_500 --epochs 15 25 --splits 3
 
 Without a set, the rows are made up: 20,000 rows of 200 features, several paths each, in a tree of
 1,110 nodes below the root. The last of several repeated fits is without the start of a device. With
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -60,33 +62,35 @@ def main() -> None:
     parser.add_argument("--set", default=None)
     parser.add_argument("--rows", type=int, default=20_000, help="to learn from, at most")
     parser.add_argument("--batch", type=int, nargs="+", default=[64])
-    parser.add_argument("--epochs", type=int, default=25)
+    parser.add_argument("--epochs", type=int, nargs="+", default=["auto"])
     parser.add_argument("--backend", default="numpy")
     parser.add_argument("--repeat", type=int, default=1)
+    parser.add_argument("--splits", type=int, default=1, help="random divisions of the rows")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     X, y, hierarchy = made_up(given.rows + 2_000) if given.set is None else training_rows(given.set)
     n_rows = X.shape[0]
-    order = np.random.default_rng(0).permutation(n_rows)
     n_held_out = min(2_000, n_rows // 3)
-    train, test = order[:-n_held_out][: given.rows], order[-n_held_out:]
-    shape = f"{len(train)} rows to learn from, {X.shape[1]} features"
-    print(f"{given.set or 'made up'}, {given.epochs} epochs: {shape}")
-    for batch in given.batch * given.repeat:
-        model = CoherentNetworkClassifier(
-            batch_size=batch, n_epochs=given.epochs,
-            backend=given.backend, hierarchy=hierarchy, random_state=0,
-        )  # fmt: skip
-        start, cpu = time.perf_counter(), time.process_time()
-        model.fit(take_rows(X, train), _rows_of(y, train))
-        seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
-        proba = model.predict_node_proba(take_rows(X, test))
-        score = micro_auprc(_rows_of(y, test), proba, hierarchy=model.hierarchy_)
-        print(
-            f"{model.backend_}, batch {batch}: {seconds:.1f} s, {cpu:.1f} CPU s, "
-            f"AU(PRC) {score:.4f} on {len(test)} rows held out",
-            flush=True,
-        )
+    for split in range(given.splits):
+        order = np.random.default_rng(split).permutation(n_rows)
+        train, test = order[:-n_held_out][: given.rows], order[-n_held_out:]
+        shape = f"{len(train)} rows to learn from, {X.shape[1]} features"
+        print(f"{given.set or 'made up'}, split {split}: {shape}")
+        for batch, epochs in product(given.batch * given.repeat, given.epochs):
+            model = CoherentNetworkClassifier(
+                batch_size=batch, n_epochs=epochs,
+                backend=given.backend, hierarchy=hierarchy, random_state=split,
+            )  # fmt: skip
+            start, cpu = time.perf_counter(), time.process_time()
+            model.fit(take_rows(X, train), _rows_of(y, train))
+            seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+            proba = model.predict_node_proba(take_rows(X, test))
+            score = micro_auprc(_rows_of(y, test), proba, hierarchy=model.hierarchy_)
+            print(
+                f"{model.backend_}, {model.n_epochs_} epochs, batch {batch}: {seconds:.1f} s, "
+                f"{cpu:.1f} CPU s, AU(PRC) {score:.4f} on {len(test)} rows held out",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

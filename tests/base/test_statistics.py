@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from palmette.base import _class_moments as class_moments
+from palmette.base._fitting import Threads
 from palmette.base._statistics import ClassStatistics
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -91,6 +92,21 @@ def test_blocks_of_any_size_change_nothing(table):
             assert_same(small, whole.rollup(h, h.leaves))
     finally:
         class_moments._BLOCK = size
+
+
+@pytest.mark.parametrize("n_parts", [1, 3, 50])
+def test_threads_that_share_sparse_rows_change_no_bit(n_parts, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((60, 9), density=0.3, format="csr", rng=rng)
+    codes, weights = rng.integers(0, 7, 60) * 2, rng.random(60)  # some classes have no rows
+    alone = ClassStatistics.gather(X, codes, 14, weights)
+    monkeypatch.setattr(class_moments, "_BLOCK", 1)
+    monkeypatch.setattr(class_moments, "_PARTS", n_parts)
+    with Threads(2) as threads:
+        shared = ClassStatistics.gather(X, codes, 14, weights, run=threads.map)
+    assert shared.sum.shape == alone.sum.shape
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(shared.sum, name), getattr(alone.sum, name))
 
 
 @unhurried

@@ -12,6 +12,7 @@ from sklearn.svm import LinearSVC
 from tests.class_tree.routing_literal import diamond, random_hierarchy
 from tests.class_tree.routing_problems import blobs, problem_of, sparse_rows
 
+from palmette.class_tree import _linear
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.routing import LinearRouter
@@ -189,6 +190,16 @@ def test_sparse_rows_are_dense_rows(loss):
     by_sparse = router.train(problem_of(star, X, codes))
     by_dense = router.train(problem_of(star, X.toarray(), codes))
     np.testing.assert_allclose(lanes_of(by_sparse, 0), lanes_of(by_dense, 0), atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1, 7])
+def test_threads_that_share_the_rows_of_a_node_change_no_bit(size, monkeypatch):
+    X, codes = sparse_rows(5)
+    problem = problem_of(Hierarchy.star(list("abcde")), X, codes)
+    alone = LinearRouter().train(problem)
+    monkeypatch.setattr(_linear, "_ROWS_TO_READ", size)
+    shared = LinearRouter().train(problem)
+    np.testing.assert_array_equal(lanes_of(shared, 0), lanes_of(alone, 0))
 
 
 class TestScale:

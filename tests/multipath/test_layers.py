@@ -130,7 +130,7 @@ def test_units_that_a_batch_drops_have_no_gradient():
     net, X, truth, weights = network(dropout=0.5)
     rng = np.random.default_rng(3)
     net.parts = [part.astype(float) for part in initial_weights([4, 6, 8, 3], np.full(3, 0.4), rng)]
-    units = net._draw_units(rng)
+    units = net.draw_units(rng)
     hidden = [layer.kept for layer in units[1:-1]]
     assert [len(kept) for kept in hidden] == [3, 4]
     loss, found = loss_and_gradients(net._of_units(units), X, truth, weights, units)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from tests.multipath.problems import DAG, TREE, dag_problem, tree_problem
 
 from palmette import PalmetteError
@@ -105,12 +106,29 @@ def test_torch_comes_to_nearly_the_same():
     assert np.abs(scores[0] - scores[1]).max() < 0.01
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_torch_drops_the_same_units_of_a_batch(form, monkeypatch):
+    pytest.importorskip("torch")
+    monkeypatch.setattr(_network, "_MANY_ROWS", 2)
+    X, y = tree_problem(noise=0.1)
+    settings = {**SMALL, "hidden": (16, 12), "dropout": 0.4, "random_state": 0}
+    ours, theirs = (
+        CoherentNetworkClassifier(**settings, backend=backend, hierarchy=TREE).fit(
+            form(X), y, sample_weight=1.0 + np.arange(len(y)) % 3
+        )
+        for backend in ("numpy", "torch")
+    )
+    np.testing.assert_allclose(theirs.loss_curve_, ours.loss_curve_, rtol=1e-4)
+    found, expected = theirs.predict_node_proba(X), ours.predict_node_proba(X)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
 @pytest.mark.parametrize(("dropout", "shares"), [(0.5, True), (0.2, False)])
 def test_rows_of_a_batch_drop_the_same_units_if_there_are_many(dropout, shares, monkeypatch):
     drawn = []
-    draw = NumpyNetwork._draw_units
+    draw = NumpyNetwork.draw_units
     monkeypatch.setattr(
-        NumpyNetwork, "_draw_units", lambda net, rng: drawn.append(1) or draw(net, rng)
+        NumpyNetwork, "draw_units", lambda net, rng: drawn.append(1) or draw(net, rng)
     )
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, 90)

@@ -5,7 +5,8 @@ A matrix with one row per class is dense, or sparse if the rows that it sums wer
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
@@ -18,16 +19,23 @@ from palmette.exceptions import PalmetteError
 Moments: TypeAlias = Literal["mean", "diagonal", "scatter", "pooled"]
 Matrix: TypeAlias = CountArray | sparse.csr_array
 Rows: TypeAlias = NDArray[Any] | sparse.csr_array
+Run: TypeAlias = Callable[..., list[Any]]
 
 # Values processed at once: 32 MB, more than the caches and far less than memory.
 _BLOCK = 2**22
+_PARTS = 32  # ranges of classes that threads sum
 
 
 # ---------------------------------------------------------------------- computing
 
 
 def moments_by_class(
-    rows: Rows, codes: OffsetArray, weights: CountArray, n_classes: int, moments: Moments
+    rows: Rows,
+    codes: OffsetArray,
+    weights: CountArray,
+    n_classes: int,
+    moments: Moments,
+    run: Run | None = None,
 ) -> tuple[CountArray, Matrix, Moments, Matrix | None]:
     """Compute the weight, sum and scatter of every class.
 
@@ -39,6 +47,9 @@ def moments_by_class(
     weights : float array of shape (n_rows,)
     n_classes : int
     moments : {"mean", "diagonal", "scatter", "pooled"}
+    run : callable, optional
+        Applies a function to items and returns the results in order, such as in threads. Ranges of
+        classes of sparse rows are then summed by it; every sum is the same as without.
 
     Returns
     -------
@@ -50,7 +61,7 @@ def moments_by_class(
         See `ClassStatistics`.
     """
     weight = np.bincount(codes, weights, minlength=n_classes).astype(COUNT)
-    total = _sum_by_class(rows, codes, weights, n_classes)
+    total = _sum_by_class(rows, codes, weights, n_classes, run)
     mean = scale_rows(total, inverse(weight))
     scatter: Matrix | None = None
     if moments == "scatter":
@@ -64,10 +75,18 @@ def moments_by_class(
     return weight, total, moments, scatter
 
 
-def _sum_by_class(rows: Rows, codes: OffsetArray, weights: CountArray, n_classes: int) -> Matrix:
+def _sum_by_class(
+    rows: Rows, codes: OffsetArray, weights: CountArray, n_classes: int, run: Run | None
+) -> Matrix:
     """Sum weighted rows by class, as a product with the sparse indicator of classes."""
     if isinstance(rows, sparse.csr_array):
-        return _csr(_indicator(codes, weights, n_classes).tocsr() @ rows)
+        member = _indicator(codes, weights, n_classes).tocsr()
+        if run is None or rows.nnz < _BLOCK:
+            return _csr(member @ rows)
+        wanted = np.arange(_PARTS + 1) * (len(codes) / _PARTS)  # about as many rows each
+        bounds = np.unique(np.append(np.searchsorted(member.indptr, wanted[:-1]), n_classes))
+        parts = run(lambda part: _csr(member[slice(*part)] @ rows), pairwise(bounds.tolist()))
+        return sparse.csr_array(sparse.vstack(parts, format="csr"))
     total = np.zeros((n_classes, rows.shape[1]), dtype=COUNT)
     # a block has at least n_classes rows, since each block allocates an array like `total`
     for block in _blocks(len(codes), rows.shape[1], at_least=n_classes):

@@ -122,7 +122,9 @@ class ClassProblem:
 
     def gather(self, moments: Moments) -> ClassStatistics:
         """Gather statistics of the classes with the given second moments."""
-        return ClassStatistics.gather(self.X, self.codes, self.n_classes, self.weights, moments)
+        return ClassStatistics.gather(
+            self.X, self.codes, self.n_classes, self.weights, moments, run=self.run
+        )
 
     @cached_property
     def rows_of(self) -> list[NDArray[np.intp]]:

@@ -16,6 +16,7 @@ from palmette.base._class_moments import (
     Matrix,
     Moments,
     Rows,
+    Run,
     add,
     combine_scatter,
     dense,
@@ -107,6 +108,7 @@ class ClassStatistics:
         sample_weight: ArrayLike | None = None,
         moments: Moments = "mean",
         client: Any = None,
+        run: Run | None = None,
     ) -> ClassStatistics:
         """Compute the statistics of rows and their classes.
 
@@ -125,6 +127,9 @@ class ClassStatistics:
         client : distributed.Client or str, optional
             Cluster that computes the parts of a Dask collection; by default that of Dask, or
             threads of this process.
+        run : callable, optional
+            Applies a function to items and returns the results in order, such as in threads, which
+            then share the work on sparse rows.
 
         Returns
         -------
@@ -134,7 +139,7 @@ class ClassStatistics:
         if is_lazy(X):
             return _gather_lazy(X, codes, n_classes, sample_weight, moments, client)
         rows, codes, weights = _check_rows(X, codes, n_classes, sample_weight)
-        return cls(*moments_by_class(rows, codes, weights, n_classes, moments))
+        return cls(*moments_by_class(rows, codes, weights, n_classes, moments, run))
 
     @classmethod
     def gather_chunks(

@@ -27,6 +27,7 @@ _NEWTON_STEPS, _ROW_UPDATES = 1000, 80_000  # limits of max_iter="auto"
 _PASSES = 5, 8  # least and most of them there
 _MOST = 0.75  # share of all features from which the rows of a node are not renumbered
 _ROWS_AT_ONCE = 2**16
+_ROWS_TO_READ = 2**14
 _CERTAIN = 1000.0  # margin of an option that is true of all rows of its node: a score of 0
 _COARSE = 0.05  # tolerance from which label sets and sparse rows need no more than float32
 _AT_ONCE = 16  # number of classifiers that are trained together: two cache lines of weights
@@ -310,6 +311,9 @@ class _Task(NamedTuple):
     def count_rows(self, problem: RoutingProblem) -> int:
         return problem.count_rows(self.classes)
 
+    def row_numbers(self, problem: RoutingProblem) -> NDArray[np.int64]:
+        return problem.rows_of(self.classes)[0]
+
     def rows_of(self, problem: RoutingProblem) -> tuple[Any, Any, NDArray[np.int8]]:
         """Return the rows, the group of every row, and the signs of the groups."""
         return *problem.rows_of(self.classes), self.signs
@@ -332,6 +336,10 @@ class _SetTask(NamedTuple):
 
     def count_rows(self, problem: Any) -> int:
         return len(problem.rows_of(self.node))
+
+    def row_numbers(self, problem: Any) -> NDArray[np.int64]:
+        rows: NDArray[np.int64] = problem.rows_of(self.node)
+        return rows
 
     def rows_of(self, problem: Any) -> tuple[Any, Any, NDArray[np.int8]]:
         """Return the rows, which are a group each, and their signs."""
@@ -375,13 +383,32 @@ def _columns_of(problem: Any, X: FlatRows, tasks: list[Any]) -> list[IntArray]:
         return [X.columns] * len(tasks)
     from palmette.class_tree._dual_descent import used_columns
 
-    def find(task: Any) -> IntArray:
-        rows = task.rows_of(problem)[0]
+    distinct = {task.key(): task for task in tasks}
+    parts = [  # threads share the nodes of many rows
+        (key, low)
+        for key, task in distinct.items()
+        for low in range(0, max(task.count_rows(problem), 1), _ROWS_TO_READ)
+    ]
+
+    def find(part: tuple[Any, int]) -> IntArray:
+        key, low = part
+        rows = distinct[key].row_numbers(problem)[low : low + _ROWS_TO_READ]
         return used_columns(X.columns, X.column_starts, X.lengths, rows, X.n_features)
 
-    distinct = {task.key(): task for task in tasks}
-    found = dict(zip(distinct, problem.run(find, distinct.values()), strict=True))
-    return [found[task.key()] for task in tasks]
+    found: dict[Any, list[IntArray]] = {key: [] for key in distinct}
+    for (key, _), used in zip(parts, problem.run(find, parts), strict=True):
+        found[key].append(used)
+    united = {key: _union(used, X.n_features) for key, used in found.items()}
+    return [united[task.key()] for task in tasks]
+
+
+def _union(parts: list[IntArray], n_features: int) -> IntArray:
+    if len(parts) == 1:
+        return parts[0]
+    seen = np.zeros(n_features, dtype=np.bool_)
+    for used in parts:
+        seen[used] = True
+    return np.flatnonzero(seen).astype(np.int32)
 
 
 def _tasks_of(problem: RoutingProblem, node: int) -> list[_Task]:

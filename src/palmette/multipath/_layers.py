@@ -23,7 +23,7 @@ Reals: TypeAlias = NDArray[np.float32] | NDArray[np.float64]
 _FACTORS = 64  # number of factors, at most 2 each, that are multiplied per logarithm
 Array = NDArray[np.float32]
 
-_BETA1, _BETA2, _EPSILON = 0.9, 0.999, 1e-8  # Adam's, as published
+BETAS, EPSILON = (0.9, 0.999), 1e-8  # Adam's, as published
 
 
 class Units(NamedTuple):
@@ -99,7 +99,7 @@ class NumpyNetwork:
                 batch = X[rows], Y, rows, weights[rows]
                 step += 1
                 if shared:
-                    units = self._draw_units(rng)
+                    units = self.draw_units(rng)
                     loss, gradients = self._of_units(units)._loss_and_gradients(*batch, units)
                     self._update_units(gradients, first, second, step, float(rate), units)
                 else:
@@ -156,14 +156,14 @@ class NumpyNetwork:
         step: int,
         rate: float,
     ) -> None:
-        size = rate * np.sqrt(1.0 - _BETA2**step) / (1.0 - _BETA1**step)
+        size = rate * np.sqrt(1.0 - BETAS[1] ** step) / (1.0 - BETAS[0] ** step)
         for part, gradient, m, v in zip(self.parts, gradients, first, second, strict=True):
             adam_step(
                 *(part.ravel(), gradient.ravel(), m.ravel(), v.ravel()),
-                *(size, self.decay, (_BETA1, _BETA2), _EPSILON),
+                *(size, self.decay, BETAS, EPSILON),
             )
 
-    def _draw_units(self, rng: np.random.Generator) -> list[Units]:
+    def draw_units(self, rng: np.random.Generator) -> list[Units]:
         """Draw the units that are kept: those of the input, of hidden layers and of the output."""
         hidden = []
         for bias in self.parts[1:-1:2]:
@@ -192,8 +192,8 @@ class NumpyNetwork:
         units: list[Units],
     ) -> None:
         """Take a step of Adam with the weights of some units."""
-        size = rate * np.sqrt(1.0 - _BETA2**step) / (1.0 - _BETA1**step)
-        common = size, self.decay, (_BETA1, _BETA2), _EPSILON
+        size = rate * np.sqrt(1.0 - BETAS[1] ** step) / (1.0 - BETAS[0] ** step)
+        common = size, self.decay, BETAS, EPSILON
         for layer, (above, below) in enumerate(pairwise(units)):
             rows = np.arange(len(self.parts[2 * layer]), dtype=np.int32)
             for place, kept in (

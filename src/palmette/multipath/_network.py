@@ -47,8 +47,8 @@ class CoherentNetworkClassifier(CoherentClassifier):
         Number of epochs; "auto" is 25, and more if every row has one path and there are few rows.
     dropout : float or "auto"
         Proportion of hidden units dropped per step; "auto" is 0.5, or 0.2 if every row has one
-        path. Every row drops units of its own; with numpy, at least 4,000 rows and a proportion of
-        at least 0.3, all rows of a batch drop the same units, which takes less time.
+        path. Every row drops units of its own; with at least 4,000 rows and a proportion of at
+        least 0.3, all rows of a batch drop the same units, which takes less time.
     learning_rate : float or "auto"
         Initial learning rate of Adam; it decreases to 0 by cosine annealing. "auto" is 0.001 for
         layers of 500 units and batches of 64 rows, and larger for smaller layers and larger
@@ -169,13 +169,12 @@ class CoherentNetworkClassifier(CoherentClassifier):
         def batches(epoch: int) -> list[NDArray[np.intp]]:
             return np.array_split(order.permutation(n_rows), n_batches)
 
+        shared = n_rows >= _MANY_ROWS and dropout >= _MUCH_DROPOUT
         scale = weights.astype(np.float32)
+        given = X, Y, scale, batches, rates, rng, self._record_loss, shared
         if self.backend_ == "torch":
             parts = train_with_torch(
-                *(parts, X, Y, scale, batches, rates, self._record_loss),
-                dropout=dropout,
-                decay=self.weight_decay,
-                seed=seed,
+                parts, *given, dropout=dropout, decay=self.weight_decay, seed=seed
             )
             self._network = NumpyNetwork(parts, dropout, self.weight_decay)
         else:
@@ -184,8 +183,7 @@ class CoherentNetworkClassifier(CoherentClassifier):
                 *(part.size for part in parts), size * max(part.shape[0] for part in parts)
             )
             with one_thread_if_small(largest):
-                shared = n_rows >= _MANY_ROWS and dropout >= _MUCH_DROPOUT
-                self._network.train(X, Y, scale, batches, rates, rng, self._record_loss, shared)
+                self._network.train(*given)
 
     def _epochs(self, single: bool, n_batches: int, growth: float) -> int:
         if self.n_epochs != "auto":

@@ -25,6 +25,7 @@ from palmette._kernels import seconds_compiling
 _ALONE = 2.0  # seconds of calls in this process before others are started unasked
 _COPIES = 2**32  # bytes of the copies of a function in processes that are started unasked
 _AHEAD = 2  # items per process that are read but not yet returned
+_LOOK = 0.01  # seconds between looks at processes that are being started
 
 
 def map_in_order(
@@ -74,8 +75,8 @@ def map_in_order(
         if n_processes > 1:
             if n_jobs is None and tell is not None:
                 tell(f"the table is large: using {n_processes} jobs (--jobs 1 for one)")
-            with _started(stored, n_processes) as workers:
-                yield from _shared(workers, stream)
+            with _started(stored, n_processes) as team:
+                yield from _shared(team, stream)
             return
     yield from _alone(function, stream)
 
@@ -140,7 +141,7 @@ class _Worker:
         self.process = context.Process(target=_work, args=(theirs,), daemon=True)
         self.process.start()
         theirs.close()  # so that the end of the process is the end of the pipe
-        self.place = -1  # of its item in the stream; -1 for none
+        self.place = -1  # of its item in the stream
 
     def send(self, content: bytes, place: int = -1) -> None:
         self.place = place
@@ -173,27 +174,75 @@ def _stored(function: Callable[[Any], Any], must: bool) -> bytes:
         return b""
 
 
-@contextmanager
-def _started(stored: bytes, n_processes: int) -> Iterator[list[_Worker]]:
-    """Start processes, each with a copy of the function, and end them."""
-    can_fork = "forkserver" in get_all_start_methods()
-    context: Any = get_context("forkserver" if can_fork else "spawn")
-    if can_fork:  # imports once, for all
-        context.set_forkserver_preload(_imported())
-    workers: list[_Worker] = []
-    try:
-        with _without_interrupts():
-            for _ in range(n_processes):
-                workers.append(_Worker(context))
-        for worker in workers:
-            worker.send(stored)
-        yield workers
-    finally:
-        for worker in workers:
+class _Team(threading.Thread):
+    """Processes, each with a copy of the function, that are started while this one reads items.
+
+    Parameters
+    ----------
+    stored : bytes
+        The function.
+    size : int
+        Number of processes.
+
+    Attributes
+    ----------
+    workers, free : sequences of _Worker
+        All that are started, and those that wait for an item.
+    """
+
+    def __init__(self, stored: bytes, size: int) -> None:
+        super().__init__(daemon=True)
+        self._stored, self.size = stored, size
+        self.workers: list[_Worker] = []
+        self.free: deque[_Worker] = deque()
+        self._error: BaseException | None = None
+        self._is_closed = False
+
+    def run(self) -> None:
+        can_fork = "forkserver" in get_all_start_methods()
+        context: Any = get_context("forkserver" if can_fork else "spawn")
+        if can_fork:  # imports once, for all
+            context.set_forkserver_preload(_imported())
+        try:
+            with _without_interrupts():
+                while len(self.workers) < self.size and not self._is_closed:
+                    self.workers.append(_Worker(context))
+            for worker in self.workers:
+                if not self._is_closed:
+                    worker.send(self._stored)
+                    self.free.append(worker)
+        except BaseException as error:
+            self._error = error
+
+    def is_starting(self) -> bool:
+        """Return whether more processes will come; raise the error that prevents it."""
+        if self.is_alive():
+            return True
+        if self._error is not None:
+            raise self._error
+        return False
+
+    def close(self) -> None:
+        """End all processes."""
+        self._is_closed = True
+        for worker in self.workers:  # a thread that sends to them need not wait
             worker.process.terminate()
-        for worker in workers:
+        self.join()
+        for worker in self.workers:
+            worker.process.terminate()
             worker.process.join()
             worker.pipe.close()
+
+
+@contextmanager
+def _started(stored: bytes, n_processes: int) -> Iterator[_Team]:
+    """Start processes, each with a copy of the function, and end them."""
+    team = _Team(stored, n_processes)
+    team.start()
+    try:
+        yield team
+    finally:
+        team.close()
 
 
 def _imported() -> list[str]:
@@ -218,31 +267,33 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _shared(workers: list[_Worker], stream: _Stream) -> Iterator[Any]:
+def _shared(team: _Team, stream: _Stream) -> Iterator[Any]:
     """Yield the results of all items, which processes compute as they become free."""
-    free, ready = deque(workers), deque[bytes]()
+    ready = deque[bytes]()
+    busy: dict[Any, _Worker] = {}  # by pipe
     results: dict[int, Any] = {}
     n_read = n_sent = n_yielded = 0
     shown: dict[Any, Any] = {}  # warnings, which are shown once, not once per process
     while True:
-        while free and ready:
-            free.popleft().send(ready.popleft(), n_sent)
+        starting = team.is_starting()
+        while team.free and ready:
+            worker = team.free.popleft()
+            worker.send(ready.popleft(), n_sent)
+            busy[worker.pipe] = worker
             n_sent += 1
         while n_yielded in results:
             yield _opened(results.pop(n_yielded), shown)
             n_yielded += 1
-        may_read = n_read - n_yielded < _AHEAD * len(workers) and stream.has_item()
+        may_read = n_read - n_yielded < _AHEAD * team.size and stream.has_item()
         if may_read:
             ready.append(pickle.dumps(stream.take(), pickle.HIGHEST_PROTOCOL))
             n_read += 1
         elif n_yielded == n_read:
             break
-        busy = {worker.pipe: worker for worker in workers if worker.place >= 0}
-        for pipe in wait(list(busy), 0 if may_read else None):
-            worker = busy[pipe]
+        for pipe in wait(list(busy), 0 if may_read else _LOOK if starting else None):
+            worker = busy.pop(pipe)
             results[worker.place] = worker.receive()
-            worker.place = -1
-            free.append(worker)
+            team.free.append(worker)
     stream.end()
 
 
