@@ -11,8 +11,10 @@
 labels of every test row. CPU seconds are those of the fit with everything that it chooses, and of
 the prediction; the model is measured as a file. PYTHON is an interpreter with napkinXC, whose
 models get the scaled rows that the label tree chose. "same" is told the loss and C that the label
-tree chose; ours "same" uses them too, without a choice. Labels of ``generated`` are known: 40
-fields of 25 topics, frequencies as rank^-.7, words of labels, topics, fields and noise.
+tree chose; ours "same" uses them too, without a choice; "one level" is one-vs-rest with the solver
+and settings of the label tree, "one-vs-rest" that of scikit-learn with C = 1. Labels of
+``generated`` are known: 40 fields of 25 topics, frequencies as rank^-.7, words of labels, topics,
+fields and noise.
 ``labels``: what rows made of the labels of concepts gain (``palmette fit --use-labels``), where
 texts are the definitions of the concepts of a thesaurus, and labels their broader concepts.
 ``vocabulary``: counts of a thesaurus as read here, beside plain queries of rdflib.
@@ -39,7 +41,7 @@ from scipy import sparse
 
 K = 5
 NAMESPACES = ("GO0003674", "GO0005575", "GO0008150")  # roots that the measure leaves out
-OURS = ("label tree", "label tree, same", "three trees", "one-vs-rest")
+OURS = ("label tree", "label tree, same", "three trees", "one-vs-rest", "one level, same")
 THEIRS = ("napkinXC PLT", "napkinXC PLT, 16-means", "napkinXC PLT, same")
 
 
@@ -127,7 +129,9 @@ def questions(corpus):
 def fit_and_rank(kind, folder):
     """Fit a model, and write the best labels of the test rows and the costs to a folder."""
     X, Y, Z = (sparse.load_npz(folder / f"{name}.npz") for name in ("X", "Y", "Z"))
-    told = json.loads((folder / "chosen.json").read_text()) if kind in (*THEIRS, OURS[1]) else {}
+    told = (
+        json.loads((folder / "chosen.json").read_text()) if kind in (*THEIRS, *OURS[1:5:3]) else {}
+    )
     X, Y, Z = (sparse.csr_array(each) for each in (X, Y, Z))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -171,7 +175,10 @@ def run_ours(kind, X, Y, Z, told, folder):
         if model is None:
             router = LinearRouter(C=told["C"], tol=0.1, prune=0.1)
             # without a threshold to tune, no row is held out
-            model = pm.ClassTreeClassifier(router=router, decoding=0.5, calibration=1.0, n_jobs=1)
+            tree = pm.KMeansTree(leaf_size=Y.shape[1]) if kind == OURS[4] else None
+            model = pm.ClassTreeClassifier(
+                tree, router=router, decoding=0.5, calibration=1.0, n_jobs=1
+            )
             scale = TermScale(told["idf"]).fit(X)
             X, Z = scale.transform(X), scale.transform(Z)
         model.fit(X[:60], Y[:60])  # kernels are compiled

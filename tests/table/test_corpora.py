@@ -126,6 +126,17 @@ def test_labels_that_the_thesaurus_lacks_are_left_out_of_rows(tmp_path):
     assert any(sentence.startswith(expected) for sentence in told)
 
 
+def test_labels_of_deprecated_concepts_count_for_those_that_replace_them():
+    words = Vocabulary(replaced={"u:moggy": ["u:cat"], "u:pet": ["u:cat", "u:dog"]})
+    thesaurus = THESAURUS.with_vocabulary(words)
+    table = {"text": ["a", "b"], "subjects": ["u:moggy;u:dog", "<u:moggy>;u:oak"]}
+    problem = read_problem(table, "subjects", hierarchy=thesaurus, labels_separator=";")
+    assert problem.truth == [{CAT, DOG}, {CAT, OAK}]
+    table["subjects"][1] = "<u:pet>"
+    with pytest.raises(PalmetteError, match="'<u:pet>', which is replaced by 2 concepts: u:cat, u"):
+        read_problem(table, "subjects", hierarchy=thesaurus, labels_separator=";")
+
+
 def test_a_folder_is_fitted_and_evaluated(tmp_path):
     for i in range(24):
         name, text = ("cat", "it meows") if i % 2 else ("1.2", "it barks")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Languages = str | Sequence[str]
 _PARTS = (
     *("preferred", "alternative", "notations", "schemes", "top_concepts", "counts"),
-    "language",
+    *("language", "replaced"),
 )
 _TAG = re.compile(r"[a-z]+(?:-[a-z0-9]+)*|")
 _Texts = Mapping[str, Mapping[str, str]]
@@ -28,11 +28,21 @@ _Lists = Mapping[str, tuple[str, ...]]
 
 _REPAIRS = (
     ("deprecated", "deprecated concepts are left out"),
+    ("replaced", "deprecated concepts are replaced: where rows have them, the others count"),
     ("blank_nodes", "concepts without a URI are left out"),
     ("other_schemes", "concepts of other schemes are left out"),
     (
         "links_left_out",
         "links to concepts that are deprecated, undefined or in other schemes are left out",
+    ),
+    (
+        "links_in_cycles",
+        "links that would put a concept above itself are left out (`palmette hierarchy check` "
+        "lists the cycles)",
+    ),
+    (
+        "links_of_subproperties",
+        "links are stated by sub-properties of skos:broader or skos:narrower only",
     ),
     ("second_labels", "second preferred labels of a language serve as alternative ones"),
 )
@@ -60,6 +70,8 @@ class Vocabulary:
     language : str or sequence of str, optional
         Languages of labels where none is asked for, in the order of preference. The one with the
         most preferred labels by default.
+    replaced : mapping of name to sequence of names, optional
+        Concepts that are no nodes, since they are deprecated, and those that stand for them.
 
     Examples
     --------
@@ -79,6 +91,7 @@ class Vocabulary:
         top_concepts: Mapping[str, Sequence[str]] | None = None,
         counts: Mapping[str, int] | None = None,
         language: Languages | None = None,
+        replaced: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         labels = _mapping(preferred, "preferred")
         self.preferred: _Texts = MappingProxyType(
@@ -96,6 +109,7 @@ class Vocabulary:
             if type(count) is not int or count < 0:
                 raise HierarchyError(f"counts[{name!r}] is {shown(count)}: expected a number.")
         self.language: tuple[str, ...] = tuple(_asked(language))
+        self.replaced: _Lists = _lists(replaced, "replaced")
         self._frozen = True
 
     # ------------------------------------------------------------------ labels
@@ -231,6 +245,7 @@ class Vocabulary:
             "top_concepts": _plain(self.top_concepts),
             "counts": dict(self.counts),
             "language": list(self.language),
+            "replaced": _plain(self.replaced),
         }
         return {key: value for key, value in found.items() if value}
 

@@ -393,15 +393,19 @@ def find_node(path: Path, hierarchy: Hierarchy) -> int:
 def concepts_named(path: Path, hierarchy: Hierarchy) -> tuple[str, ...]:
     """Return the concepts of a thesaurus that a cell may mean, which is not the URI of one.
 
-    A cell may have a URI in angle brackets, a label in any language, or a notation; whatever its
-    case. Preferred labels come before alternative ones.
+    A cell may have a URI in angle brackets, that of a deprecated concept for those that replace it,
+    a label in any language, or a notation; whatever its case. Preferred labels come before
+    alternative ones.
     """
     words = hierarchy.vocabulary
     if words is None or len(path) != 1 or not isinstance(path[0], str):
         return ()
     text = path[0].strip()
-    if text.startswith("<") and text.endswith(">") and text[1:-1] in hierarchy:
-        return (text[1:-1],)
+    uri = text[1:-1] if text.startswith("<") and text.endswith(">") else text
+    if uri != text and uri in hierarchy:
+        return (uri,)
+    if uri in words.replaced:
+        return tuple(name for name in words.replaced[uri] if name in hierarchy)
     found = [name for name in words.find(text) if name in hierarchy]
     if len(found) > 1:
         same = text.casefold()
@@ -497,8 +501,10 @@ def plain_labels(rows: Rows, write: Any) -> list[str]:
 def _unknown(path: Path, place: str, hierarchy: Hierarchy) -> str:
     several = concepts_named(path, hierarchy)
     if len(several) > 1:
+        words: Any = hierarchy.vocabulary
+        what = "replaced by" if path[0].strip().strip("<>") in words.replaced else "a label of"
         return (
-            f"{place} of the target has {path[0]!r}, which is a label of {len(several)} concepts: "
+            f"{place} of the target has {path[0]!r}, which is {what} {len(several)} concepts: "
             f"{', '.join(several[:3])}. Write the URI of one of them, or drop the row."
         )
     names = [str(name) for name in hierarchy.names[1:5000].tolist()]

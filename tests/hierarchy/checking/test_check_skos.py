@@ -1,4 +1,4 @@
-"""Faults of thesauri: found, named, and no obstacle to reading except cycles."""
+"""Faults of thesauri: found, named, and no obstacle to reading."""
 
 from __future__ import annotations
 
@@ -95,12 +95,16 @@ def test_undefined_narrower_concepts(check):
         (concept("a", "; skos:broader :a, :top"), "own parent", "is its own parent"),
     ],
 )
-def test_cycles_prevent_reading(check, text, kind, words):
+def test_cycles_are_faults_and_the_link_that_is_left_out_is_named(check, text, kind, words):
     found = check(text)
     assert [fault.kind for fault in found.faults] == [kind]
     assert words in found.faults[0].message
-    assert found.hierarchy is None
-    assert "cannot be read until fixed" in found.to_text()
+    assert found.hierarchy == Hierarchy.read(found.path)
+    assert found.statistics["vocabulary"]["links_in_cycles"] == 1
+    notes = [note.message for note in found.notes if note.kind == "link of a cycle"]
+    # the search comes from the top to a, then to c and b, which would lead back to a
+    expected = "'http://x.org/a' (a) has the broader concept 'http://x.org/b' (b), which is below"
+    assert [expected in note for note in notes] == ([True] if kind == "cycle" else [])
 
 
 def test_several_faults_at_once(check):
@@ -133,6 +137,21 @@ def test_files_without_schemes_top_concepts_or_types(check):
     assert {"no schemes", "no top concepts"} <= {note.kind for note in found.notes}
     found = check(":b skos:broaderTransitive :a .", prefixes)
     assert {"no types", "transitive links"} <= {note.kind for note in found.notes}
+
+
+def test_what_is_replaced_but_kept_and_links_of_sub_properties_are_noted(check):
+    prefixes = PREFIXES + (
+        "@prefix dct: <http://purl.org/dc/terms/> . "
+        "@prefix iso: <http://purl.org/iso25964/skos-thes#> .\n"
+    )
+    text = concept("a", "; iso:broaderGeneric :top ; dct:isReplacedBy :b") + concept(
+        "b", "; skos:broader :top"
+    )
+    found = check(text, prefixes)
+    assert found.faults == ()
+    notes = {note.kind: note.message for note in found.notes}
+    assert notes["sub-properties"].startswith("1 links are stated by sub-properties")
+    assert "(a) is replaced by 'http://x.org/b'" in notes["replaced"]
 
 
 def test_one_scheme(check):

@@ -504,7 +504,6 @@ def test_truncated_files(read, syntax):
         (PREFIXES, "no SKOS concepts"),
         (PREFIXES + "[] a skos:Concept .", "no SKOS concepts with a URI"),
         (PREFIXES + ":a a skos:Concept ; owl:deprecated true .", "all 1 concepts .* deprecated"),
-        (PREFIXES + ":a a skos:Concept ; skos:broader :a .", "a broader concept of itself"),
     ],
 )
 def test_what_is_no_thesaurus(read, text, words):
@@ -512,10 +511,43 @@ def test_what_is_no_thesaurus(read, text, words):
         read(text, "x.ttl")
 
 
-def test_cycles_are_refused(read):
-    text = PREFIXES + ":a a skos:Concept ; skos:broader :b . :b a skos:Concept ; skos:broader :a ."
-    with pytest.raises(HierarchyError, match="cycle"):
-        read(text, "x.ttl")
+def test_links_that_close_a_cycle_are_left_out_and_counted(read):
+    text = PREFIXES + (
+        ":a a skos:Concept ; skos:broader :b, :a . :b a skos:Concept ; skos:broader :c . "
+        ":c a skos:Concept ; skos:broader :a . :d a skos:Concept ; skos:broader :b . "
+    )
+    h = read(text, "x.ttl")
+    names = h.names.tolist()
+    edges = [(names[a][-1], names[b][-1]) for a, b in h.edges.tolist()]
+    assert sorted(edges) == [("a", "c"), ("b", "d"), ("c", "b"), ("t", "a")]  # t: the root
+    counts = h.vocabulary.counts
+    assert (counts["links"], counts["links_in_cycles"], counts["links_left_out"]) == (5, 2, 0)
+    assert h.vocabulary.repairs() == [
+        "2 links that would put a concept above itself are left out (`palmette hierarchy check` "
+        "lists the cycles)"
+    ]
+    # a top concept stays at the top, whatever its URI
+    h = read(text + ":s skos:hasTopConcept :c .", "x.ttl")
+    assert h.names[h.children(0)].tolist() == [URI("c")]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_left_of_cycles_has_all_concepts_and_no_needless_gap(read, seed):
+    import random
+
+    draw = random.Random(seed)
+    links = {(draw.randrange(8), draw.randrange(8)) for _ in range(14)}
+    text = "".join(f":n{i} a skos:Concept . " for i in range(8))
+    text += "".join(f":n{b} skos:broader :n{a} . " for a, b in sorted(links))
+    h = read(PREFIXES + text, "x.ttl")
+    names = h.names.tolist()
+    kept = {(int(names[a][-1]), int(names[b][-1])) for a, b in h.edges.tolist() if a}
+    assert h.n_nodes == 9
+    assert kept <= links
+    assert h.vocabulary.counts.get("links_in_cycles", 0) == len(links) - len(kept)
+    for a, b in links - kept:  # the other end is above: with it there would be a cycle
+        nodes = {i: h.index(URI(f"n{i}")) for i in (a, b)}
+        assert nodes[b] in h.ancestors(nodes[a], include_self=True)
 
 
 def test_rdf_is_utf8(read):
@@ -648,7 +680,7 @@ def test_deep_and_wide_files(read, syntax, text):
 
 def test_a_large_file_is_refused(read, monkeypatch):
     monkeypatch.setattr(_rdf, "MAX_RDF", 100)
-    with pytest.raises(ReadError, match=r"expected at most 100\. Split it"):
+    with pytest.raises(ReadError, match=r"expected at most 100\. Write only .* grep"):
         read(ANIMALS, "x.ttl")
 
 

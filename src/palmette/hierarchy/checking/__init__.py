@@ -62,8 +62,8 @@ def check_hierarchy(
     Returns
     -------
     HierarchyCheck
-        A file without faults can be read; one with faults cannot, unless it is SKOS: a thesaurus
-        with faults but no cycle can be read too.
+        A file without faults can be read; one with faults cannot, unless it is SKOS: what is at
+        fault in a thesaurus is left out.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Faults of SKOS thesauri: cycles, orphans, doubtful links, labels and schemes.
 
-A thesaurus with cycles cannot be read. With the other faults it can, since what is left out is
-counted: a person should still mend them."""
+A thesaurus with faults can be read, since what is left out is counted: a person should still mend
+them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._vocabulary import Languages
 from palmette.hierarchy.checking._findings import Findings
 from palmette.hierarchy.checking._lines import Links
-from palmette.hierarchy.files._skos import Thesaurus, read_thesaurus
 from palmette.hierarchy.files._source import Source, short
+from palmette.hierarchy.files._thesaurus import Thesaurus, read_thesaurus
 
 _SHOWN = 3  # languages or concepts listed in a message
 
@@ -67,6 +67,14 @@ def _check_cycles(thesaurus: Thesaurus, kept: list[str], found: Findings) -> Non
     links.check(one_root=False)
     # without a concept at the top there is a cycle, which is reported already
     found.found[before:] = [each for each in found.found[before:] if each.kind != "no root"]
+    for broader, narrower in sorted(thesaurus.cycle_links(thesaurus.edges(kept))):
+        if broader != narrower:
+            found.note(
+                "link of a cycle",
+                f"{_shown(thesaurus, narrower)} has the broader concept "
+                f"{_shown(thesaurus, broader)}, which is below it. The link is left out: delete "
+                "it, or another of the cycle",
+            )
 
 
 def _check_links(thesaurus: Thesaurus, kept: list[str], found: Findings) -> None:
@@ -174,6 +182,20 @@ def _note_file(thesaurus: Thesaurus, found: Findings) -> None:
             "no types",
             "nothing has the type skos:Concept: what has a scheme or a broader or narrower concept "
             "is taken for one",
+        )
+    if thesaurus.n_implied:
+        found.note(
+            "sub-properties",
+            f"{thesaurus.n_implied:,} links are stated by sub-properties of skos:broader or "
+            "skos:narrower only, such as those of ISO 25964. They count as broader ones",
+        )
+    current = [name for name in thesaurus.replaced if name not in thesaurus.deprecated]
+    for concept in sorted(set(current) & set(thesaurus.concepts)):
+        found.note(
+            "replaced",
+            f"{_shown(thesaurus, concept)} is replaced by "
+            f"{', '.join(map(short, thesaurus.replaced[concept][:_SHOWN]))} (dct:isReplacedBy), "
+            "but not deprecated: it is kept",
         )
     if thesaurus.is_transitive and thesaurus.links:
         found.note(

@@ -8,6 +8,7 @@ takes are named in `_graph_class` and `_xml_handler` only."""
 from __future__ import annotations
 
 import codecs
+import io
 import json
 import logging
 import re
@@ -64,8 +65,8 @@ def read_triples(source: Source, syntax: str, wanted: frozenset[str], add: Add) 
     """
     if len(source.data) > MAX_RDF:
         raise source.error(
-            f"the file has {len(source.data):,} bytes: expected at most {MAX_RDF:,}. Split it, or "
-            "write only the triples of SKOS"
+            f"the file has {len(source.data):,} bytes: expected at most {MAX_RDF:,}. Write only "
+            "the triples of SKOS, such as by grep -E 'skos|owl#deprecated' from N-Triples"
         )
     if syntax != "rdf-xml":
         _require_utf8(source)
@@ -207,8 +208,8 @@ def _parse_n_triples(source: Source, graph: Any) -> None:
 
     parser = W3CNTriplesParser(sink=Sink())  # type: ignore[arg-type]
     # line by line: rdflib would search a long line again for every piece that it reads
-    for number, line in enumerate(source.data.split(b"\n"), start=1):
-        parser.line = line.decode("utf-8").strip("\r\ufeff \t")
+    for number, line in enumerate(io.BytesIO(source.data), start=1):
+        parser.line = line.decode("utf-8").strip("\r\n\ufeff \t")
         plain = _PLAIN_TRIPLE.fullmatch(parser.line)
         if plain is not None:  # ten times as fast
             subject, predicate, address, text, language = plain.groups()

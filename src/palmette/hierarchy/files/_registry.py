@@ -38,6 +38,7 @@ from palmette.hierarchy.files._text import (
     stray_blanks,
     to_edges,
 )
+from palmette.hierarchy.files._thesaurus import SKOS
 from palmette.hierarchy.files._xml import (
     ICD10_ELEMENT,
     MULAN_ELEMENT,
@@ -217,7 +218,7 @@ _BINARY = {
     b"version https://git-lfs": "a Git LFS pointer instead of the file itself",
 }
 _LONGEST = 1000  # characters of a line that patterns look at
-_RDF = f"; a SKOS thesaurus can be read, but the file does not name {skos.SKOS}"
+_RDF = f"; a SKOS thesaurus can be read, but the file does not name {SKOS}"
 # How lines of text formats begin, among the first ones; comments are skipped.
 _LINES = {
     f"RDF in Turtle{_RDF}": skos.PREFIX_LINE,
