@@ -244,9 +244,9 @@ def judge_parity(parity: ParityOutcome) -> list[Claim]:
     ]
 
 
-def _claim(words: str, statement: str, holds: bool) -> Claim:
+def _claim(words: str, statement: str, holds: bool, so: tuple[int, int] | None = None) -> Claim:
     verdict = statement if holds else f"it does not hold that {statement}"
-    return Claim(_WHERE, f"{_WHERE}: {words}; {verdict}.", holds)
+    return Claim(_WHERE, f"{_WHERE}: {words}; {verdict}.", holds, so)
 
 
 def _printed_digits(parity: ParityOutcome) -> Iterator[Claim]:
@@ -302,8 +302,9 @@ def _chosen(parity: ParityOutcome) -> Claim:
         len(set(ours) & set(theirs))
         for ours, theirs in zip(parity.chosen.values(), PAPER_CHOSEN.values(), strict=True)
     ]
-    words = f"of {N_SHOWN} features printed in Table 6 for each node, {common} are chosen"
-    return _claim(words, "all are", min(common) == N_SHOWN)
+    told = ", ".join(map(str, common))
+    words = f"of {N_SHOWN} features printed in Table 6 for each of five nodes, {told} are chosen"
+    return _claim(words, "all are", min(common) == N_SHOWN, (sum(common), N_SHOWN * len(common)))
 
 
 def _grid(parity: ParityOutcome) -> Iterator[Claim]:
@@ -321,7 +322,7 @@ def _grid(parity: ParityOutcome) -> Iterator[Claim]:
             f"Table 8(b) {title}: {same} of {len(gaps)} cells agree in all digits, the largest gap "
             f"is {max(gaps):.4f}"
         )
-        yield _claim(words, "all agree", same == len(gaps))
+        yield _claim(words, "all agree", same == len(gaps), (same, len(gaps)))
 
 
 def _converged(parity: ParityOutcome) -> Claim:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from papers.result import Claim
 from papers.soshf.methods import DATASETS, DEFAULT, METHODS
@@ -270,7 +270,8 @@ def _significant(outcomes: Sequence[Outcome]) -> Iterator[Claim]:
         words += f"than {len(beaten)} of {len(others)} ({', '.join(beaten) or 'none'}); ranks must "
         words += f"differ by {found.distance:.1f} (with the paper's 11 sets by less)"
         statement = "it is better than all but COCOA and forests per label"
-        yield claim_of("Text, significance", words, statement, len(beaten) == len(others))
+        so = len(beaten), len(others)
+        yield replace(claim_of("Text, significance", words, statement, so[0] == so[1]), so=so)
 
 
 # ---------------------------------------------------------------------- every method against print

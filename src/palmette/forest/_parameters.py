@@ -1,4 +1,4 @@
-"""Parameters of StructuredForestClassifier: checks, the partition LabelTwoMeans, presets."""
+"""Parameters of StructuredForestClassifier: checks, what they make, LabelTwoMeans, presets."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from palmette._arrays import FloatArray
 from palmette.base._presets import Preset
 from palmette.exceptions import PalmetteError
-from palmette.forest._growing import TreeDraws, part_of
+from palmette.forest._growing import ForestGrower, TreeDraws, part_of, scores_of_betas
+from palmette.forest._oblique_trees import Votes
+from palmette.forest._rows import DistinctRows
 from palmette.forest._splits import AxisSplit, Hellinger, LogisticSplit
 
 
@@ -91,6 +94,7 @@ class LabelTwoMeans(BaseEstimator):  # type: ignore[misc]
 
 
 _BETAS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_TRIAL_TREES = 50  # of each candidate of beta
 _PARTITIONS: dict[str, Callable[[], Any]] = {"two_means": LabelTwoMeans}
 _ROUTERS: dict[str, Callable[[], Any]] = {
     "hellinger": Hellinger,
@@ -138,10 +142,45 @@ def check_forest(forest: Any) -> None:
         )
 
 
+def check_continued(forest: Any, before: Any, now: Any) -> None:
+    """Raise an error unless a warm start has the labels (nodes and classes) of the fit before."""
+    if not all(np.array_equal(a, b) for a, b in zip(before, now, strict=True)):
+        raise PalmetteError(
+            f"warm_start=True continues a fit with {len(before[0])} labels, but y has other "
+            f"labels ({len(now[0])}). Fit on the same data, or set warm_start=False."
+        )
+    if forest.n_estimators < forest.trees_.n_trees:
+        raise PalmetteError(
+            f"n_estimators={forest.n_estimators} is less than the {forest.trees_.n_trees} trees of "
+            "the earlier fit: with warm_start=True expected at least as many. Increase "
+            "n_estimators, or set warm_start=False."
+        )
+
+
 def beta_candidates(forest: Any) -> tuple[float, ...]:
     """Return the candidates of the partition's beta; none if it has no such choice."""
     partition = forest.partition
     return partition.betas() if isinstance(partition, LabelTwoMeans) else ()
+
+
+def beta_scores(
+    forest: Any,
+    grower: ForestGrower,
+    truth: sparse.csr_array,
+    weights: FloatArray | None,
+    votes: Votes,
+) -> dict[float, float]:
+    """Return the out-of-bag scores of the candidates of beta, of a few trees each."""
+    return scores_of_betas(
+        grower,
+        beta_candidates(forest),
+        truth,
+        weights,
+        n_trees=min(forest.n_estimators, _TRIAL_TREES),
+        votes=votes,
+        n_jobs=forest.n_jobs,
+        client=forest.client,
+    )
 
 
 def has_out_of_bag_rows(forest: Any) -> bool:
@@ -162,6 +201,22 @@ def power_of_relevance(forest: Any, X: Any) -> float:
         return float(forest.relevance)
     n_filled = X.count_nonzero() if sparse.issparse(X) else np.count_nonzero(X)
     return 0.5 if 2 * n_filled >= X.shape[0] * X.shape[1] else 0.0
+
+
+def grower_of(
+    forest: Any, X: Any, scaled: Any, Y: sparse.csr_array, rows: DistinctRows, seed: int
+) -> ForestGrower:
+    """Return what grows the trees of a forest, from its distinct rows before and after scaling."""
+    return ForestGrower(
+        scaled,
+        Y,
+        rows,
+        tree_draws(forest),
+        tree_settings(forest, X.shape[1]),
+        seed,
+        power_of_relevance(forest, X),
+        is_mixed(forest),
+    )
 
 
 def tree_settings(forest: Any, n_features: int) -> dict[str, Any]:

@@ -19,24 +19,21 @@ from palmette.base._multilabel import MultilabelClassifier
 from palmette.base._presets import Preset, preset, presets
 from palmette.decisions._thresholds import LabelRule
 from palmette.exceptions import PalmetteError
-from palmette.forest._growing import ForestGrower, scores_of_betas
+from palmette.forest._growing import ForestGrower
 from palmette.forest._oblique_trees import ObliqueTrees, Votes, split_importances
 from palmette.forest._outputs import OneValueEach, OutputAnswers, OutputTable
 from palmette.forest._parameters import (
     PRESETS,
     beta_candidates,
+    beta_scores,
+    check_continued,
     check_forest,
+    grower_of,
     has_out_of_bag_rows,
-    is_mixed,
-    power_of_relevance,
-    tree_draws,
-    tree_settings,
 )
 from palmette.forest._rows import distinct_rows
 from palmette.labels._labels import NodeLabels
 from palmette.persistence.checks import numbers, require
-
-_TRIAL_TREES = 50  # of each candidate of beta
 
 
 class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # type: ignore[misc]
@@ -266,23 +263,13 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     def _make_grower(
         self, X: Any, Y: sparse.csr_array, weights: FloatArray | None, is_new: bool
     ) -> ForestGrower:
-        settings, draws = tree_settings(self, X.shape[1]), tree_draws(self)
         rows = distinct_rows(X, Y, weights)
         distinct = X[rows.first]
         if is_new:
             self.scale_ = ColumnScale(self.standardize).fit(distinct, rows.copies * rows.unit)
             self._seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         scaled = self.scale_.transform(distinct)
-        return ForestGrower(
-            scaled,
-            Y[rows.first],
-            rows,
-            draws,
-            settings,
-            self._seed,
-            power_of_relevance(self, distinct),
-            is_mixed(self),
-        )
+        return grower_of(self, distinct, scaled, Y[rows.first], rows, self._seed)
 
     def _with_best_beta(
         self, grower: ForestGrower, Y: sparse.csr_array, weights: FloatArray | None, is_new: bool
@@ -295,16 +282,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         if len(betas) < 2:
             return grower
         if not hasattr(self, "beta_"):
-            self.beta_scores_ = scores_of_betas(
-                grower,
-                betas,
-                Y,
-                weights,
-                n_trees=min(self.n_estimators, _TRIAL_TREES),
-                votes=self._votes(),
-                n_jobs=self.n_jobs,
-                client=self.client,
-            )
+            self.beta_scores_ = beta_scores(self, grower, Y, weights, self._votes())
             self.beta_ = max(self.beta_scores_, key=self.beta_scores_.__getitem__)
         return grower.with_beta(self.beta_)
 
@@ -407,18 +385,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
         """Return whether trees are added to an earlier fit; its labels must be the same."""
         if not self.warm_start or before is None:
             return False
-        now = self._fitted_labels()
-        if not all(np.array_equal(a, b) for a, b in zip(before, now, strict=True)):
-            raise PalmetteError(
-                f"warm_start=True continues a fit with {len(before[0])} labels, but y has other "
-                f"labels ({len(now[0])}). Fit on the same data, or set warm_start=False."
-            )
-        if self.n_estimators < self.trees_.n_trees:
-            raise PalmetteError(
-                f"n_estimators={self.n_estimators} is less than the {self.trees_.n_trees} trees of "
-                "the earlier fit: with warm_start=True expected at least as many. Increase "
-                "n_estimators, or set warm_start=False."
-            )
+        check_continued(self, before, self._fitted_labels())
         return True
 
     # ------------------------------------------------------------------ predicting
