@@ -7,8 +7,10 @@ which hierarchies and labels do without."""
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -16,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from palmette._text import caller_level
 from palmette.exceptions import PalmetteError
 
 NODE = np.int32
@@ -77,11 +80,17 @@ _GIB = 2**30
 _UNKNOWN_MEMORY = 8.0 * _GIB
 
 
-def in_memory(value: Any) -> Any:
+def in_memory(value: Any, *, tell: bool = False) -> Any:
     """Return a Dask array or DataFrame as an ordinary one, and anything else unchanged.
 
     One that is larger than the free memory is an error. The size of a DataFrame is estimated by
     that of its first partition.
+
+    Parameters
+    ----------
+    value : object
+    tell : bool
+        Whether a warning says what is gathered, as it should of X.
     """
     if not hasattr(value, "__dask_graph__"):
         return value
@@ -93,7 +102,27 @@ def in_memory(value: Any) -> Any:
             "HierarchicalBoostingClassifier(client=...) leaves rows on the workers, partial_fit of "
             "other models takes one part after another, and palmette fit reads files in chunks."
         )
+    if tell:
+        warnings.warn(
+            f"X is a Dask collection{_shown_size(size)}: all of it is gathered in the memory of "
+            "this process. HierarchicalBoostingClassifier(client=...) leaves rows on the workers.",
+            stacklevel=caller_level(),
+        )
     return value.compute()
+
+
+def _shown_size(size: float) -> str:
+    """Return bytes in the words of a message, nothing if they are unknown.
+
+    Examples
+    --------
+    >>> _shown_size(3 * 2**20), _shown_size(0.0)
+    (' of 3 MiB', '')
+    """
+    if not size:
+        return ""
+    unit, name = (_GIB, "GiB") if size >= _GIB else (2**20, "MiB")
+    return f" of {size / unit:.3g} {name}"
 
 
 def _size_of(lazy: Any) -> float:
@@ -151,7 +180,7 @@ def read_rows(
     """
     from sklearn.utils.validation import check_array, validate_data
 
-    X, options = canonical_rows(in_memory(X)), {"accept_sparse": "csr", **options}
+    X, options = canonical_rows(in_memory(X, tell=True)), {"accept_sparse": "csr", **options}
     try:
         if estimator is None:
             rows = check_array(X, **options)
@@ -308,6 +337,30 @@ def _sparse_cells(X: Any, rows: NDArray[np.int32], columns: NDArray[np.intp]) ->
     bounds = np.searchsorted(lengths, np.arange(_SPARSE_AT_ONCE, lengths[-1], _SPARSE_AT_ONCE))
     blocks = [X[block][:, columns] for block in np.split(rows, np.unique(bounds)) if block.size]
     return sparse.vstack(blocks, format="csr")
+
+
+def joined(parts: list[Any]) -> Any:
+    """Return the labels of parts of the rows as those of all rows.
+
+    Examples
+    --------
+    >>> joined([[("a",)], [("b",), ("c",)]])
+    [('a',), ('b',), ('c',)]
+    >>> joined([np.array(["x"]), np.array(["yes"])]).tolist()
+    ['x', 'yes']
+    """
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    if isinstance(first, np.ndarray):
+        return np.concatenate(parts)
+    if sparse.issparse(first):
+        return sparse.vstack(parts, format="csr")
+    if hasattr(first, "iloc"):
+        import pandas as pd
+
+        return pd.concat(parts)
+    return list(chain.from_iterable(parts))
 
 
 def row_chunks(n_rows: int, numbers_per_row: int, at_once: int = 2**25) -> Iterator[slice]:

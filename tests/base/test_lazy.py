@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -63,6 +65,67 @@ def test_node_numbers_and_some_nodes():
     some = model.predict_node_proba(lazy, nodes=["g"])
     assert some.shape == (30, 1)
     np.testing.assert_allclose(some.compute(), model.predict_node_proba(X, nodes=["g"]))
+
+
+@pytest.mark.parametrize("kind", ["array", "table"])
+@pytest.mark.parametrize(
+    "y", [NAMES, PATHS, SETS, INDICATORS, pd.Series(NAMES)],
+    ids=["names", "paths", "sets", "indicators", "series"],
+)  # fmt: skip
+def test_answers_that_are_no_arrays_come_part_by_part(y, kind):
+    rows = X if kind == "array" else pd.DataFrame(X, columns=list("abcd"))
+    model = pm.LocalPerNodeClassifier(GaussianNB()).fit(rows, y)
+    sizes = []
+    if kind == "array":
+        lazy = da.from_array(X, chunks=(8, 3))
+    else:
+        lazy = dd.from_pandas(rows, npartitions=4)
+        lazy = lazy[lazy["a"] > -np.inf]
+    lazy = lazy.map_blocks(_seen, sizes, dtype=float) if kind == "array" else lazy
+    lazy_y = da.from_array(y, chunks=7) if isinstance(y, np.ndarray) else y
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing is gathered
+        labels, proba = model.predict_top_k(lazy, k=2)
+        sets = model.predict_node_sets(lazy)
+        score = model.score(lazy, lazy_y)
+    expected = model.predict_top_k(rows, k=2)
+    np.testing.assert_allclose(proba, expected[1], rtol=1e-12)
+    for found, whole in zip(labels, expected[0], strict=True):
+        assert type(found) is type(whole)
+        assert _listed(found) == _listed(whole)
+    assert (sets != model.predict_node_sets(rows)).nnz == 0
+    assert sets.dtype == bool
+    assert score == model.score(rows, y)
+    assert max(sizes, default=0) <= 8
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        model.score(lazy, y[:-1])
+
+
+def _listed(labels):
+    labels = labels.toarray() if hasattr(labels, "toarray") else labels
+    return labels.tolist() if hasattr(labels, "tolist") else labels
+
+
+def _seen(part, sizes):
+    sizes.append(len(part))
+    return part
+
+
+def test_a_collection_that_is_gathered_is_told_with_its_size():
+    model = pm.LocalPerParentClassifier(GaussianNB())
+    with pytest.warns(UserWarning, match=r"X is a Dask collection of 0\.000916 MiB: all of it is"):
+        model.fit(da.from_array(X, chunks=(8, 4)), NAMES)
+    with pytest.warns(UserWarning, match="all of it is gathered") as told:
+        pm.MFTree().fit(dd.from_pandas(pd.DataFrame(X), npartitions=2), NAMES)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+
+
+def test_a_collection_without_rows():
+    model = pm.LocalPerNodeClassifier(GaussianNB()).fit(X, NAMES)
+    lazy = da.from_array(X[:0], chunks=(8, 4))
+    with pytest.raises(ValueError, match=r"X has shape \(0, 4\): expected at least one row"):
+        model.predict_top_k(lazy)
 
 
 def test_nothing_is_computed_before_it_is_asked_for():

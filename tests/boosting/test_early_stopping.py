@@ -11,6 +11,7 @@ from tests.boosting.models import MODELS, bits, make
 from tests.boosting.problems import dag_problem, signs_of, tree_problem
 
 from palmette import NodeLabels
+from palmette.boosting import _base
 from palmette.boosting._boost import staged_scores
 from palmette.boosting._validation import split_rows
 from palmette.decisions._losses import hierarchical_costs
@@ -121,3 +122,9 @@ def test_a_warm_start_goes_on_after_early_stopping_to_the_same_end(name):
 def test_stopping_early_needs_classes_of_two_rows():
     with pytest.raises(PalmetteError, match=r"every class has one row only.*n_iter_no_change=None"):
         make("leaf softmax", n_iter_no_change=2).fit(X[:3], ["a", "b", "c"])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_early_stopping_copies_no_values(name, monkeypatch):
+    monkeypatch.setattr(_base, "take_rows", None)  # it would fail
+    assert make(name, n_iter_no_change=2, n_estimators=2).fit(X, Y).rounds_

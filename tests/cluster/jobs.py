@@ -20,6 +20,11 @@ def add_slowly(shared, number, path):
     return shared + number
 
 
+def sleep_a_little(shared, number):
+    time.sleep(0.2)
+    return number
+
+
 def add_pair_slowly(shared, pair):
     return add_slowly(shared, *pair)
 

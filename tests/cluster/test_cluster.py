@@ -35,7 +35,8 @@ from tests.table.goods import make_goods
 
 import palmette as pm
 from palmette.base import _cluster
-from palmette.base._cluster import computed_on, connected, map_on, started, stream_on
+from palmette.base._clients import connected, started, workers_of
+from palmette.base._cluster import GONE, computed_on, map_on, stream_on
 from palmette.boosting import _team
 from palmette.boosting._team import LostWorkerError, team_on
 from palmette.compare import Problem, ResultStore, compare
@@ -194,8 +195,9 @@ def test_objects_on_workers_remember(client, direct):
     with team_on(client, Counter, starts_of, direct=direct) as team:
         assert team.call("add", 1) == [1, 11]
         assert team.call_each("add", [(1,), (2,)]) == [2, 13]
-        with pytest.raises(ZeroDivisionError):
+        with pytest.raises(ZeroDivisionError) as error:
             team.call("fail")
+        assert "in fail" in error.value.__notes__[0]  # the line on the worker
         assert team.call("add", 0) == [2, 13]
 
 
@@ -450,6 +452,36 @@ def test_a_lost_object_is_known(client, tmp_path):
     ):
         team.call("die", str(tmp_path / "died"))
     client.wait_for_workers(2, timeout=PATIENCE)
+
+
+class ForgottenFuture:
+    """As of Dask, if data that a call needs were lost with another worker: it is never done."""
+
+    def __init__(self, status):
+        self.status = status
+
+    def result(self, timeout):
+        raise TimeoutError
+
+
+@pytest.mark.parametrize("status", GONE)
+def test_objects_that_dask_forgets_are_lost(client, status):
+    [address, *_] = workers_of(client)  # which is there
+    with pytest.raises(LostWorkerError):
+        _team._awaited(client, ForgottenFuture(status), address)
+
+
+def test_an_object_whose_worker_ends_is_lost(client, monkeypatch):
+    """A worker that ends answers with an error of its pool of threads."""
+    with team_on(client, Counter, starts_of) as team:
+
+        def sync(function, callback_timeout):
+            raise RuntimeError("cannot schedule new futures after shutdown")
+
+        monkeypatch.setattr(team._client, "sync", sync)
+        with pytest.raises(LostWorkerError):
+            team.call("add", 1)
+        monkeypatch.undo()
 
 
 def test_the_last_worker_may_be_lost_before_objects_are_placed(client, monkeypatch):

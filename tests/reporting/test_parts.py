@@ -10,9 +10,10 @@ from sklearn.linear_model import LogisticRegression
 from tests.reporting.clouds import clouds
 
 from palmette import LocalPerParentClassifier
+from palmette._arrays import joined
 from palmette.calibration import ConformalHierarchicalClassifier
 from palmette.reporting import _parts, report
-from palmette.reporting._parts import in_parts, joined
+from palmette.reporting._parts import in_parts
 
 
 def test_rows_beside_x_are_cut_like_x(monkeypatch):

@@ -21,6 +21,7 @@ from palmette._arrays import (
     count_rows,
     in_memory,
     is_text,
+    joined,
     read_rows,
     row_chunks,
     take_rows,
@@ -34,7 +35,7 @@ from palmette.base._fitting import (
     read_labels,
     used_rows,
 )
-from palmette.base._lazy import is_lazy, lazy_answers
+from palmette.base._lazy import answers_by_parts, is_lazy, lazy_answers
 from palmette.base._one_path import check_one_path
 from palmette.decisions._coherence import check_dag_rule
 from palmette.decisions._decode import Route, RouteByMarginals
@@ -158,7 +159,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def _read_features(self, X: Any, *, reset: bool) -> Any:
         """Check X; tables and texts are not converted, so that pipelines can use their columns."""
-        X = in_memory(X)
+        X = in_memory(X, tell=True)
         if is_text(X) or hasattr(X, "columns") or hasattr(X, "column_names"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             if not is_text(X) and 0 in X.shape:
@@ -396,7 +397,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self._answers.check_one_node()
         if is_lazy(X):
             return lazy_answers(self, "predict_nodes", X)
-        return self._decide(self._read_rows(X))
+        return self._decided(X)
 
     @available_if(_may_answer_with_sets)
     def predict_node_sets(self, X: Any) -> sparse.csr_array:
@@ -412,6 +413,8 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             With the root, and with all ancestors of every node; in a DAG with ``dag_rule="any"``
             with at least one parent of every node.
         """
+        if is_lazy(X):
+            return joined(answers_by_parts(self, "predict_node_sets", X))
         rows = self._read_rows(X)
         return self._answers.node_sets(self._decide(rows))
 
@@ -496,6 +499,10 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             With several paths per row, the probability that a row lists this very label: of an
             inner node less than that of `predict_proba`, which includes everything below it.
         """
+        if is_lazy(X):
+            parts = answers_by_parts(self, "predict_top_k", X, k=k)
+            labels, proba = (list(each) for each in zip(*parts, strict=True))
+            return [joined(list(best)) for best in zip(*labels, strict=True)], joined(proba)
         rows = self._read_rows(X)
         if k < 1:
             raise PalmetteError(f"k={k!r}: expected a positive integer.")
@@ -525,8 +532,14 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             of its nodes are, including ancestors.
         """
         check_is_fitted(self)
-        check_consistent_length(X, y, sample_weight)
-        return self._share_right(self._decide(self._read_rows(X)), y, sample_weight)
+        y, sample_weight = in_memory(y), in_memory(sample_weight)
+        chosen = joined(answers_by_parts(self, "_decided", X)) if is_lazy(X) else None
+        check_consistent_length(X if chosen is None else chosen, y, sample_weight)
+        return self._share_right(self._decided(X) if chosen is None else chosen, y, sample_weight)
+
+    def _decided(self, X: Any) -> Any:
+        """Choose the predictions for rows of a fitted model; see `_decide`."""
+        return self._decide(self._read_rows(X))
 
     def _share_right(self, chosen: Any, y: Any, sample_weight: Any) -> float:
         """Return the share of predictions that are correct."""

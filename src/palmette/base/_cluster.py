@@ -5,140 +5,27 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 from uuid import uuid4
 
+from palmette.base._clients import (
+    POLL,
+    errors_of_loss,
+    named_loss,
+    require_workers,
+    seconds,
+    workers_of,
+)
 from palmette.base._fitting import run_jobs
 from palmette.exceptions import PalmetteError
 
-POLL = 0.5  # seconds between looks at the workers
 ATTEMPTS = 4  # calls of a job whose worker was lost
 _GROUPS = 16  # of jobs per worker
 GONE = ("lost", "cancelled")  # states of calls that will never end
 _AHEAD = 2  # items of a stream per worker that are read but not yet returned
-_TIMEOUT = 60.0  # seconds to wait for the scheduler and for workers
-
-
-def _seconds(timeout: float | None) -> float:
-    """Return a time to wait, by default the setting ``palmette.timeout`` of Dask, or a minute."""
-    if timeout is not None:
-        return timeout
-    import dask
-
-    return float(dask.config.get("palmette.timeout", _TIMEOUT))
-
-
-@contextmanager
-def started(n_workers: int | None, scheduler: str | None) -> Iterator[Any]:
-    """Give a client of the cluster that a user has asked for; None if there is none.
-
-    Parameters
-    ----------
-    n_workers : int or None
-        Number of processes of this machine that are started, and ended afterwards.
-    scheduler : str or None
-        Address of a cluster that runs already.
-    """
-    if n_workers is None and scheduler is None:
-        yield None
-        return
-    if n_workers is not None and scheduler is not None:
-        raise PalmetteError(
-            "got both a number of workers and a scheduler: expected one of them, since the workers "
-            "of a cluster are started with it."
-        )
-    if scheduler is not None:
-        with connected(scheduler) as client:
-            yield client
-        return
-    if n_workers is None or n_workers < 1:
-        raise PalmetteError(f"got {n_workers} workers: expected at least 1.")
-    try:
-        import dask.config
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise PalmetteError(
-            "workers need Dask: pip install 'palmette[dask]', or leave them out."
-        ) from None
-    with ExitStack() as stack:
-        # else a worker that is down 15 s after it was lost, perhaps once more, is given up
-        stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}))
-        try:
-            cluster = stack.enter_context(
-                LocalCluster(
-                    n_workers=n_workers,
-                    threads_per_worker=1,
-                    processes=True,
-                    dashboard_address=None,
-                )
-            )
-            client = stack.enter_context(Client(cluster, set_as_default=False))
-        except (OSError, RuntimeError) as error:  # time-outs of Dask are among them
-            raise PalmetteError(
-                f"{n_workers} workers could not be started on this machine: {error}. Start fewer, "
-                "or set DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT=120s if the machine is busy."
-            ) from error
-        _require_workers(client, _seconds(None))
-        yield client
-
-
-@contextmanager
-def connected(client: Any, timeout: float | None = None) -> Iterator[Any]:
-    """Give a Dask client; one that is made from the address of a scheduler is closed at the end.
-
-    Parameters
-    ----------
-    client : distributed.Client or str
-        A client, or the address of a scheduler such as ``"tcp://10.0.0.1:8786"``.
-    timeout : float, optional
-        Seconds to wait for the scheduler and its first worker; by default the setting
-        ``palmette.timeout`` of Dask (``dask.config.set({"palmette.timeout": 10})``, or the
-        environment variable ``DASK_PALMETTE__TIMEOUT``), which is 60.
-    """
-    try:
-        from distributed import Client
-    except ImportError:
-        raise PalmetteError(
-            "client= needs Dask: pip install 'palmette[dask]', or leave it out."
-        ) from None
-    timeout = _seconds(timeout)
-    if isinstance(client, Client):
-        _require_workers(client, timeout)
-        yield client
-        return
-    if not isinstance(client, str):
-        raise PalmetteError(
-            f"client is a {type(client).__name__}: expected a distributed.Client or the address of "
-            "a scheduler, such as 'tcp://10.0.0.1:8786'."
-        )
-    try:
-        made = Client(client, timeout=timeout, set_as_default=False)
-    except Exception as error:  # what answers may be anything, and be read as anything
-        raise PalmetteError(
-            f"no Dask scheduler answers at {client} within {timeout:g} s: check the address, or "
-            "start one with `dask scheduler`."
-        ) from error
-    with made:
-        _require_workers(made, timeout)
-        yield made
-
-
-def _require_workers(client: Any, timeout: float) -> None:
-    try:
-        client.wait_for_workers(1, timeout=timeout)
-    except (TimeoutError, RuntimeError) as error:
-        raise PalmetteError(
-            f"the cluster has no workers after {timeout:g} s: start some with `dask worker`."
-        ) from error
-
-
-def workers_of(client: Any) -> dict[str, int]:
-    """Return the addresses of the workers, in a fixed order, and their numbers of threads."""
-    known = client.scheduler_info(n_workers=-1)["workers"]
-    return {address: int(known[address]["nthreads"]) for address in sorted(known)}
 
 
 def map_on(
@@ -223,16 +110,17 @@ def each_on(
     (int, object)
         Number of a job and its result, in the order in which they end.
     """
-    left, timeout = set(range(len(jobs))), _seconds(timeout)
+    left, timeout = set(range(len(jobs))), seconds(timeout)
     order = sorted(left, key=lambda i: 0.0 if sizes is None else -sizes[i])
     for _ in range(ATTEMPTS):
         if not left:
             return
-        _require_workers(client, timeout)
+        require_workers(client, timeout)
         wanted = [i for i in order if i in left]
-        for i, result in _attempt(client, function, shared, jobs, wanted, timeout):
-            left.discard(i)
-            yield i, result
+        with named_loss(client, timeout):
+            for i, result in _attempt(client, function, shared, jobs, wanted, timeout):
+                left.discard(i)
+                yield i, result
     if left:
         raise PalmetteError(
             f"{len(left)} of {len(jobs)} jobs were lost with their workers {ATTEMPTS} times: the "
@@ -267,7 +155,7 @@ def _attempt(
             except Empty:
                 for future in [each for each in futures if each.status in GONE]:
                     del futures[future]  # Dask forgets jobs whose data are lost without a call
-                if workers_of(client):
+                if workers_of(client, timeout):
                     seen = time.monotonic()
                 elif time.monotonic() - seen > timeout:
                     raise PalmetteError(
@@ -286,7 +174,7 @@ def _attempt(
                 continue  # the next attempt places the data again
             yield i, result
     finally:
-        client.cancel([*futures, placed])
+        _forget(client, [*futures, placed])
 
 
 def stream_on(
@@ -302,14 +190,25 @@ def stream_on(
     Two items per worker are read ahead, so that memory does not grow with their number. An item
     whose worker is lost is sent again. Arguments are those of `each_on`.
     """
+    timeout = seconds(timeout)
+    with named_loss(client, timeout):
+        yield from _stream(client, function, shared, items, timeout)
+
+
+def _stream(
+    client: Any,
+    function: Callable[..., Any],
+    shared: tuple[Any, ...],
+    items: Iterator[Any],
+    timeout: float,
+) -> Iterator[Any]:
     lost = errors_of_loss()
     ahead: deque[_Sent] = deque()
-    timeout = _seconds(timeout)
     there = _place_shared(client, shared, timeout)
     ended = False
     try:
         while True:
-            while not ended and len(ahead) < _AHEAD * max(1, len(workers_of(client))):
+            while not ended and len(ahead) < _AHEAD * max(1, len(workers_of(client, timeout))):
                 item = next(items, _NOTHING)
                 ended = item is _NOTHING
                 if not ended:
@@ -331,7 +230,7 @@ def stream_on(
             ahead.popleft()
             yield result
     finally:
-        client.cancel([*(each.future for each in ahead), there])
+        _forget(client, [*(each.future for each in ahead), there])
 
 
 _NOTHING = object()
@@ -368,7 +267,7 @@ def _awaited(client: Any, future: Any, timeout: float) -> Any:
                 raise
             if future.status in GONE:
                 raise CancelledError from None
-            if workers_of(client):
+            if workers_of(client, timeout):
                 seen = time.monotonic()
             elif time.monotonic() - seen > timeout:
                 raise PalmetteError(
@@ -397,16 +296,17 @@ def computed_on(client: Any, lazy: Sequence[Any], *, timeout: float | None = Non
     """
     from distributed import Future
 
-    lost, timeout = errors_of_loss(), _seconds(timeout)
+    lost, timeout = errors_of_loss(), seconds(timeout)
     for _ in range(ATTEMPTS):
-        _require_workers(client, timeout)
-        # nothing is cancelled: another fit at the same time may wait for the same parts
-        futures = client.compute(list(lazy))
+        require_workers(client, timeout)
         try:
-            return [
-                _awaited(client, each, timeout) if isinstance(each, Future) else each
-                for each in futures
-            ]
+            with named_loss(client, timeout):
+                # nothing is cancelled: another fit at the same time may wait for the same parts
+                futures = client.compute(list(lazy))
+                return [
+                    _awaited(client, each, timeout) if isinstance(each, Future) else each
+                    for each in futures
+                ]
         except lost as error:
             last = error
     raise PalmetteError(
@@ -419,7 +319,7 @@ def _place_shared(client: Any, shared: tuple[Any, ...], timeout: float) -> Any:
     """Copy data to every worker; workers that are lost meanwhile are no error."""
     lost: tuple[type[BaseException], ...] = (*errors_of_loss(), TimeoutError)
     for _ in range(ATTEMPTS):
-        _require_workers(client, timeout)
+        require_workers(client, timeout)
         try:
             return client.scatter([shared], broadcast=True, hash=False, timeout=timeout)[0]
         except lost as error:
@@ -430,13 +330,11 @@ def _place_shared(client: Any, shared: tuple[Any, ...], timeout: float) -> Any:
     ) from last
 
 
-def errors_of_loss() -> tuple[type[BaseException], ...]:
-    """Return the errors by which Dask says that a worker, or data on it, is lost."""
-    from distributed import CancelledError, KilledWorker
-    from distributed.comm import CommClosedError
-    from distributed.scheduler import NoValidWorkerError
-
-    return CancelledError, KilledWorker, NoValidWorkerError, CommClosedError
+def _forget(client: Any, futures: list[Any]) -> None:
+    """Cancel calls and data, unless they are lost with the scheduler."""
+    with suppress(Exception):
+        if client.status == "running":
+            client.cancel(futures)
 
 
 def _run(function: Callable[..., Any], shared: tuple[Any, ...], job: Sequence[Any]) -> Any:

@@ -11,7 +11,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from palmette._arrays import FloatArray, in_memory
-from palmette.base._cluster import computed_on, connected
+from palmette.base._clients import connected
+from palmette.base._cluster import computed_on
 from palmette.exceptions import PalmetteError
 
 
@@ -134,11 +135,7 @@ def lazy_answers(model: Any, method: str, X: Any, **options: Any) -> Any:
     import dask.array as da
 
     check_is_fitted(model)
-    if hasattr(X, "columns"):
-        parts, sizes = list(X.to_delayed()), [np.nan] * X.npartitions
-    else:
-        whole = X.rechunk({1: -1})
-        parts, sizes = list(whole.to_delayed()[:, 0]), list(whole.chunks[0])
+    parts, sizes = _parts_of(X)
     one = _as_array(getattr(model, method)(_one_row(X), **options))  # its form is that of all
     shared = dask.delayed(model, traverse=False)
     answer = dask.delayed(_answered, pure=True)
@@ -151,6 +148,42 @@ def lazy_answers(model: Any, method: str, X: Any, **options: Any) -> Any:
         ],
         allow_unknown_chunksizes=True,
     )
+
+
+def answers_by_parts(model: Any, method: str, X: Any, **options: Any) -> list[Any]:
+    """Return the answers of a fitted model for every part of a Dask collection that has rows.
+
+    They are computed where the parts are, on the cluster of the model or that of Dask, and only the
+    answers are gathered.
+
+    Parameters
+    ----------
+    model, method, X, options
+        As of `lazy_answers`.
+    """
+    import dask
+
+    check_is_fitted(model)
+    shared = dask.delayed(model, traverse=False)
+    answer = dask.delayed(_answered_part, pure=True)
+    lazy = [answer(shared, method, part, options) for part in _parts_of(X)[0]]
+    found = list(dask.compute(*lazy)) if model.client is None else gathered(lazy, model.client)
+    if kept := [each for each in found if each is not None]:
+        return kept
+    raise ValueError(f"X has shape (0, {X.shape[1]}): expected at least one row and column.")
+
+
+def _answered_part(model: Any, method: str, part: Any, options: Any) -> Any:
+    """Return the answers for a part of X, None if it has no rows; on a worker."""
+    return getattr(model, method)(part, **options) if len(part) else None
+
+
+def _parts_of(X: Any) -> tuple[list[Any], list[Any]]:
+    """Return the parts of a Dask collection as delayed values, and their sizes, NaN if unknown."""
+    if hasattr(X, "columns"):
+        return list(X.to_delayed()), [np.nan] * X.npartitions
+    whole = X.rechunk({1: -1})
+    return list(whole.to_delayed()[:, 0]), list(whole.chunks[0])
 
 
 def _one_row(X: Any) -> Any:

@@ -36,7 +36,7 @@ from palmette.boosting._checkpoint import (
     resume_from,
 )
 from palmette.boosting._explain import explain
-from palmette.boosting._hypotheses import Samples, extent_of
+from palmette.boosting._hypotheses import ClassModels, Samples, extent_of
 from palmette.boosting._importances import node_importances, node_map, overall_importances
 from palmette.boosting._validation import HeldOutScores, Validation, split_rows, tune_marginal
 from palmette.boosting._weak import ColumnMask, TrainingRows
@@ -254,13 +254,14 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
             }
             self._continue_from(resume_from(self, fingerprint))
         validation = None
+        raw = X if self._sees_values() else None  # codes suffice for our own weak learners
         if self.n_iter_no_change is not None:
             kept, held = split_rows(targets, self.validation_fraction, self._seed)
-            kept_out = None if is_lazy(X) else take_rows(X, held)
+            kept_out = None if raw is None else take_rows(raw, held)
             samples = Samples(gathered(codes[held], self.client), kept_out)
             held_out = self._held_out(samples, targets[held], weights[held])
             validation = Validation(held_out, self.n_iter_no_change, self.tol)
-            X = take_rows(X, kept)
+            raw = None if raw is None else take_rows(raw, kept)
             codes = _some_rows(codes, kept, empty)
             targets, weights = targets[kept], weights[kept]
         if is_lazy(X) and not self._divides(len(weights)):
@@ -271,8 +272,10 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
         if self.rounds_:  # they may come from a checkpoint, and are replayed
             with refused_unless_whole("the rounds of an earlier fit"):
                 self._check_rounds()
+                is_fitted = isinstance(self.rounds_[0], ClassModels)
+                require(raw is not None or not is_fitted, "its estimators are not of this model")
         rows = TrainingRows(
-            codes, self.bins_.n_bins, weights.astype(np.float32), X, self._mask(), threads, empty
+            codes, self.bins_.n_bins, weights.astype(np.float32), raw, self._mask(), threads, empty
         )
         self._boost(objective, rows, validation, given, fingerprint)
 
@@ -664,9 +667,17 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
 
     def _wrapped_classifier(self) -> Any:
         """Return the classifier of scikit-learn that is boosted; None for weak learners of ours."""
+        inner = self._inner_estimator()
+        return inner if inner is not None and is_classifier(inner) else None
+
+    def _sees_values(self) -> bool:
+        """Whether an estimator of another library is boosted, which is fitted to values of X."""
+        return self._inner_estimator() is not None
+
+    def _inner_estimator(self) -> Any:
         learner = getattr(self, "weak_learner", None)
         inner = getattr(learner, "estimator", learner)
-        return inner if hasattr(inner, "fit") and is_classifier(inner) else None
+        return inner if hasattr(inner, "fit") else None
 
     def _takes_any_scale(self) -> bool:
         return self._wrapped_classifier() is None  # our weak learners see bins

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from palmette.base._cluster import (
-    ATTEMPTS,
-    GONE,
-    POLL,
-    connected,
-    errors_of_loss,
-    workers_of,
-)
+from palmette.base._clients import POLL, connected, errors_of_loss, workers_of
+from palmette.base._cluster import ATTEMPTS, GONE
 from palmette.exceptions import PalmetteError
 
 
 class LostWorkerError(Exception):
     """A worker was lost while objects on it were in use."""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What a method of an object on a worker returned, or its error."""
+
+    found: Any = None
+    error: Exception | None = None
+
+    def get(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.found
 
 
 class _Member:
@@ -39,9 +48,17 @@ class _Member:
         self._object = kind(*(computed.get(i, each) for i, each in enumerate(part)))
 
     def call(self, message: bytes) -> bytes:
-        """Call a method of the object, given its name and its arguments."""
+        """Call a method of the object, given its name and its arguments.
+
+        Its errors are answers, so that all others are those of a worker that ends.
+        """
         method, given = pickle.loads(message)
-        return pickle.dumps(getattr(self._object, method)(*given), pickle.HIGHEST_PROTOCOL)
+        try:
+            answer = _Answer(getattr(self._object, method)(*given))
+        except Exception as error:
+            error.add_note(f"On a worker:\n{traceback.format_exc()}")
+            answer = _Answer(error=error)
+        return pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
 
 
 class Team:
@@ -81,12 +98,14 @@ class Team:
 
         while True:
             try:
-                return [*map(pickle.loads, self._client.sync(replies, callback_timeout=POLL))]
+                found = self._client.sync(replies, callback_timeout=POLL)
+                break
             except TimeoutError:
                 if not set(self._addresses) <= workers_of(self._client).keys():
                     raise LostWorkerError from None
-            except OSError as error:  # the connection is closed
+            except Exception as error:  # the connection is closed, or the worker ends
                 raise LostWorkerError from error
+        return [pickle.loads(answer).get() for answer in found]
 
 
 @contextmanager
@@ -114,24 +133,28 @@ def team_on(
     timeout : float, optional
         See `connected`.
     """
-    from distributed import Client
-
-    with (
-        connected(client, timeout) as given,
-        # a client of its own has ways of its own to workers, and forgets everything at its end
-        Client(
-            given.scheduler.address,
-            security=given.security,
-            direct_to_workers=direct,
-            set_as_default=False,
-        ) as own,
-    ):
+    with connected(client, timeout) as given, _own_client(given, direct) as own:
         threads = workers_of(own)
         if not threads:  # the last one was lost after `connected` had seen it
             raise LostWorkerError
         parts = divide(list(threads.values()))
         addresses = list(threads)[: len(parts)]
         yield Team(own, _place(own, kind, parts, addresses), addresses)
+
+
+def _own_client(given: Any, direct: bool) -> Any:
+    """Return a client that has ways of its own to workers, and forgets everything at its end."""
+    from distributed import Client
+
+    try:
+        return Client(
+            given.scheduler.address,
+            security=given.security,
+            direct_to_workers=direct,
+            set_as_default=False,
+        )
+    except OSError as error:  # the scheduler was lost after `connected` had seen it
+        raise LostWorkerError from error
 
 
 def _place(

@@ -91,7 +91,7 @@ def compare(
 
     Example: palmette compare digits --models flat-naive-bayes,mf-tree --out results/
     """
-    from palmette.base._cluster import started
+    from palmette.base._clients import started
     from palmette.cli._terminal import (
         Console,
         hint_at,

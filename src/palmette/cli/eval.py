@@ -75,7 +75,7 @@ def command(
 
     Example: palmette eval model.palmette test.csv --k 1 --k 5
     """
-    from palmette.base._cluster import started
+    from palmette.base._clients import started
     from palmette.cli._terminal import Console, plain_table, require_writable
     from palmette.cli.report import read_rows
     from palmette.table._sources import TableSource
@@ -150,7 +150,8 @@ def evaluate(
         ``"at_k"`` has a value per k for every measure, ``"predictions"`` one value.
     """
     from palmette import metrics
-    from palmette.reporting._parts import in_parts, joined
+    from palmette._arrays import joined
+    from palmette.reporting._parts import in_parts
 
     if not hasattr(model, "predict_proba"):
         raise PalmetteError(

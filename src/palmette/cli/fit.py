@@ -150,7 +150,7 @@ def fit(
 
     Example: palmette fit products.csv --target category --out model.palmette
     """
-    from palmette.base._cluster import started
+    from palmette.base._clients import started
     from palmette.cli._terminal import progress, require_writable
     from palmette.persistence import save
     from palmette.table import fit_table

@@ -94,7 +94,7 @@ def predict(
 
     Example: palmette predict model.palmette new.csv --confidence .8 --out predicted.csv
     """
-    from palmette.base._cluster import started
+    from palmette.base._clients import started
     from palmette.cli._terminal import require_csv, require_writable
     from palmette.table._anndata import SUFFIX
     from palmette.table._predicting import Wishes, predict_chunks

@@ -103,7 +103,7 @@ def report(
 
     Example: palmette report model.palmette test.csv --html report.html
     """
-    from palmette.base._cluster import started
+    from palmette.base._clients import started
     from palmette.cli._terminal import Console, require_writable
     from palmette.reporting import report as make_report
     from palmette.reporting._acceptance import check_precision

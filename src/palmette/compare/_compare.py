@@ -179,7 +179,8 @@ class _Run:
 
         A cell is stored as soon as it is done; they are listed in the order of splits and models.
         """
-        from palmette.base._cluster import connected, each_on
+        from palmette.base._clients import connected
+        from palmette.base._cluster import each_on
 
         places = [(s, m) for s in range(len(splits)) for m in range(len(self._specs))]
         begun = [self._begin(problem, data, splits[s], self._specs[m]) for s, m in places]

@@ -331,7 +331,8 @@ class ForestGrower:
 
     def grow_on(self, client: Any, first: int, stop: int) -> Generator[GrownTree, None, None]:
         """Yield the trees from `first` to `stop` in order, grown on the workers of a cluster."""
-        from palmette.base._cluster import connected, map_on
+        from palmette.base._clients import connected
+        from palmette.base._cluster import map_on
 
         with connected(client) as cluster:
             trees = [(tree,) for tree in range(first, stop)]

@@ -255,7 +255,8 @@ def fit_parts(
     list of fitted estimators
     """
     if client is not None:
-        from palmette.base._cluster import connected, map_on
+        from palmette.base._clients import connected
+        from palmette.base._cluster import map_on
 
         listed = list(parts)
         sizes = [len(part.target) for part in listed]

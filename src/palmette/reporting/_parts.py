@@ -8,13 +8,9 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
-from palmette._arrays import count_rows, row_chunks, take_rows
+from palmette._arrays import count_rows, joined, row_chunks, take_rows
 from palmette.base._cluster import stream_on
 from palmette.base._fitting import one_blas_thread
 
@@ -48,8 +44,8 @@ def in_parts(
 
     Examples
     --------
-    >>> list(in_parts(lambda X, y: (X, y), [[1], [2]], n_nodes=3, beside=(np.array([5, 6]),)))
-    [([[1], [2]], array([5, 6]))]
+    >>> list(in_parts(lambda X, y: (X, y), [[1], [2]], n_nodes=3, beside=([5, 6],)))
+    [([[1], [2]], [5, 6])]
     """
     n_rows = count_rows(X)
     per_row = max(_TABLES * n_nodes, _NUMBERS_AT_ONCE // _ROWS)
@@ -80,27 +76,3 @@ def predict_in_parts(model: Any, X: Any, n_nodes: int, client: Any = None) -> An
     Parameters are those of `in_parts`.
     """
     return joined(list(in_parts(model.predict, X, n_nodes, client)))
-
-
-def joined(parts: list[Any]) -> Any:
-    """Return the labels of parts of the rows as those of all rows.
-
-    Examples
-    --------
-    >>> joined([[("a",)], [("b",), ("c",)]])
-    [('a',), ('b',), ('c',)]
-    >>> joined([np.array(["x"]), np.array(["yes"])]).tolist()
-    ['x', 'yes']
-    """
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    if isinstance(first, np.ndarray):
-        return np.concatenate(parts)
-    if sparse.issparse(first):
-        return sparse.vstack(parts, format="csr")
-    if hasattr(first, "iloc"):
-        import pandas as pd
-
-        return pd.concat(parts)
-    return list(chain.from_iterable(parts))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from palmette._arrays import FloatArray, count_rows
 from palmette._files import atomic_write
 from palmette.base._adapters import find_in_parts, hierarchy_of, node_proba_of
-from palmette.base._cluster import connected
+from palmette.base._clients import connected
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._names import shown
 from palmette.labels._labels import NodeLabels

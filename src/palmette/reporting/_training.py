@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from palmette._arrays import FloatArray, is_text
+from palmette._arrays import FloatArray, is_text, joined
 from palmette.base._adapters import find_in_parts, hierarchy_of, model_parts, parts_with_rows
 from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import row_overlap
 from palmette.metrics._pairs import LabelPair
 from palmette.reporting._evaluation import Evaluation, places_of
 from palmette.reporting._headline import Interval, bootstrap
-from palmette.reporting._parts import in_parts, joined
+from palmette.reporting._parts import in_parts
 from palmette.reporting._plain import cut, plain_facts
 
 _PACKAGES = ("palmette", "scikit-learn", "numpy", "scipy", "skrub", "pandas")

@@ -1,0 +1,135 @@
+"""The process of the scheduler is killed in the middle of every kind of job: a named error."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from tests.cluster.conftest import PATIENCE
+from tests.cluster.jobs import Counter, sleep_a_little
+from tests.table.goods import make_goods
+
+import palmette as pm
+from palmette.base._clients import connected
+from palmette.base._cluster import computed_on, each_on, stream_on
+from palmette.boosting._team import retried, team_on
+from palmette.exceptions import PalmetteError
+from palmette.table import fit_table
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.thorough
+
+ROOT = Path(__file__).parents[2]
+N_JOBS = 10**5  # more than are done before the scheduler is killed
+LOST = r"the Dask scheduler( at tcp://127\.0\.0\.1:\d+)? does not answer any more"
+
+
+@pytest.fixture
+def scheduler(tmp_path):
+    """Start a scheduler and a worker; return the process of the one, and its address."""
+    file = tmp_path / "scheduler.json"
+    started = []
+
+    def start(kind, *words):
+        command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", *words]
+        command += ["--scheduler-file", str(file), "--no-dashboard"]
+        started.append(
+            subprocess.Popen(
+                command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+        )
+        return started[-1]
+
+    try:
+        made = start("scheduler", "--host", "127.0.0.1", "--port", "0")
+        start("worker", "--nthreads", "1", "--no-nanny")
+        late, address = time.monotonic() + PATIENCE, None
+        while address is None and time.monotonic() < late:
+            with suppress(OSError, ValueError):
+                address = json.loads(file.read_text())["address"]
+            time.sleep(0.05)
+        with distributed.Client(address, timeout=PATIENCE, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        yield made, address
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def maps(client, begun):
+    for _ in each_on(client, sleep_a_little, (0,), [(i,) for i in range(300)]):
+        begun.set()
+
+
+def streams(client, begun):
+    for _ in stream_on(client, sleep_a_little, (0,), iter(range(N_JOBS))):
+        begun.set()
+
+
+def computes(client, begun):
+    begun.set()
+    computed_on(client, [dask.delayed(sleep_a_little)(0, i) for i in range(300)])
+
+
+def teams(client, begun):
+    def attempt(number):
+        with team_on(client, Counter, lambda n_threads: [(0,)]) as team:
+            for _ in range(N_JOBS):
+                time.sleep(0.01)
+                yield team.call("add", 1)
+
+    for _ in retried(attempt):
+        begun.set()
+
+
+def test_every_kind_of_job_ends_with_a_named_error(scheduler):
+    process, address = scheduler
+    kinds = [maps, streams, computes, teams]
+
+    def run(kind, begun):
+        with connected(address, timeout=20) as client:
+            kind(client, begun)
+
+    all_begun = [threading.Event() for _ in kinds]
+    with (
+        dask.config.set({"palmette.timeout": 2.0}),
+        ThreadPoolExecutor(len(kinds)) as pool,
+    ):
+        found = [pool.submit(run, *each) for each in zip(kinds, all_begun, strict=True)]
+        try:
+            assert all(each.wait(PATIENCE) for each in all_begun)
+        finally:
+            process.kill()
+        for each in found:
+            with pytest.raises(PalmetteError, match=LOST):
+                each.result(timeout=PATIENCE)
+
+
+def test_a_command_ends_with_a_named_error(scheduler, tmp_path, monkeypatch):
+    process, address = scheduler
+    monkeypatch.chdir(tmp_path)
+    pm.save(fit_table(make_goods(), "kind", model="flat-naive-bayes", folds=0), "model.palmette")
+    make_goods(3000).to_csv("new.csv", index=False)  # predictions do not fit in a pipe
+    words = ["predict", "model.palmette", "new.csv", "--chunk-rows", "5", "--scheduler", address]
+    command = [sys.executable, "-m", "palmette.cli.main", *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    patience = {**os.environ, "DASK_PALMETTE__TIMEOUT": "2"}
+    with subprocess.Popen(command, **pipes, env=patience, text=True) as running:
+        try:
+            assert running.stdout.readline()
+            process.kill()
+            told = running.communicate(timeout=PATIENCE)[1]
+        finally:
+            running.kill()
+    assert running.returncode == 2, told
+    assert "error: the Dask scheduler" in told
