@@ -501,8 +501,9 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """
         if is_lazy(X):
             parts = answers_by_parts(self, "predict_top_k", X, k=k)
-            labels, proba = (list(each) for each in zip(*parts, strict=True))
-            return [joined(list(best)) for best in zip(*labels, strict=True)], joined(proba)
+            by_part, shares = zip(*parts, strict=True)
+            labels = [joined(list(best)) for best in zip(*by_part, strict=True)]
+            return labels, np.concatenate(shares)
         rows = self._read_rows(X)
         if k < 1:
             raise PalmetteError(f"k={k!r}: expected a positive integer.")
