@@ -307,9 +307,12 @@ def network(given: argparse.Namespace, device: Any) -> None:
     _network.train_with_torch = watched
     for turn in ("first fit", "second fit"):
         model = CoherentNetworkClassifier(backend="torch", hierarchy=hierarchy, random_state=0)
-        with stopwatch(f"network, {turn} of 25 epochs"):
+        with stopwatch(f"network, {turn}"):
             model.fit(X, y)
-        say(f"network: {steps[-1]:.3f} s of it are training, loss {model.loss_curve_[-1]:.6f}")
+        say(
+            f"network: {model.n_epochs_} epochs, {steps[-1]:.3f} s of it are training, "
+            f"loss {model.loss_curve_[-1]:.6f}"
+        )
     _network.train_with_torch = train
 
 

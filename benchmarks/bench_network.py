@@ -48,7 +48,7 @@ def training_rows(name: str) -> tuple[Any, Any, Hierarchy | None]:
     if hasattr(data, "X_train"):
         return data.X_train, data.y_train, hierarchy
     # sets without a split: the two thirds that bench_wide_paths.py fits on
-    order = np.random.RandomState(0).permutation(len(data.y))
+    order = np.random.RandomState(0).permutation(data.X.shape[0])
     kept = np.sort(order[: len(order) * 2 // 3])
     return take_rows(data.X, kept), _rows_of(data.y, kept), hierarchy
 

@@ -37,12 +37,18 @@ def test_the_same_seed_gives_the_same_network():
 
 def test_few_rows_of_one_path_are_gone_through_more_often():
     model = CoherentNetworkClassifier()
-    assert model._epochs(single=False, n_batches=5, growth=1.0) == 25
-    assert model._epochs(single=True, n_batches=32, growth=1.0) == 63
-    assert model._epochs(single=True, n_batches=1000, growth=1.0) == 25
-    assert model._epochs(single=True, n_batches=2, growth=2.0) == 500  # fewer, larger steps
+
+    def epochs(single, n_batches, growth, shared=False):
+        return model._epochs(single, shared, n_batches, growth)
+
+    assert epochs(single=False, n_batches=5, growth=1.0) == 25
+    assert epochs(single=True, n_batches=32, growth=1.0) == 63
+    assert epochs(single=True, n_batches=1000, growth=1.0) == 25
+    assert epochs(single=True, n_batches=2, growth=2.0) == 500  # fewer, larger steps
+    assert epochs(single=False, n_batches=5, growth=1.0, shared=True) == 15
+    assert epochs(single=True, n_batches=32, growth=1.0, shared=True) == 63
     model.set_params(learning_rate=0.01)
-    assert model._epochs(single=True, n_batches=2, growth=2.0) == 1000
+    assert epochs(single=True, n_batches=2, growth=2.0) == 1000
 
 
 @pytest.mark.parametrize(("n_rows", "width"), [(30, 64), (300, 150), (1200, 500)])

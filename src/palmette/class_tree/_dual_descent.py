@@ -330,6 +330,7 @@ def compact_columns(
     return used, *local_columns(columns, starts, lengths, rows, used, n_features)
 
 
+@kernel
 def used_columns(
     columns: NDArray[np.int32],
     starts: NDArray[np.int64],
@@ -338,22 +339,19 @@ def used_columns(
     n_features: int,
 ) -> NDArray[np.int32]:
     """Return the columns that occur in some rows, ascending; see `compact_columns`."""
-    seen = np.zeros(n_features, dtype=np.bool_)
-    _mark_columns(columns, starts, lengths, rows, seen)
-    return np.flatnonzero(seen).astype(np.int32)
-
-
-@kernel
-def _mark_columns(
-    columns: NDArray[np.int32],
-    starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    seen: NDArray[np.bool_],
-) -> None:
+    seen = np.zeros(n_features, np.uint8)
+    n_used = 0
     for i in rows:
         for e in range(starts[i], starts[i] + lengths[i]):
-            seen[columns[e]] = True
+            n_used += 1 - seen[columns[e]]
+            seen[columns[e]] = 1
+    used = np.empty(n_used, np.int32)
+    at = 0
+    for column in range(n_features):
+        if seen[column]:
+            used[at] = column
+            at += 1
+    return used
 
 
 @kernel

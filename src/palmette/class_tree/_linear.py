@@ -384,16 +384,20 @@ def _columns_of(problem: Any, X: FlatRows, tasks: list[Any]) -> list[IntArray]:
     from palmette.class_tree._dual_descent import used_columns
 
     distinct = {task.key(): task for task in tasks}
-    parts = [  # threads share the nodes of many rows
-        (key, low)
-        for key, task in distinct.items()
-        for low in range(0, max(task.count_rows(problem), 1), _ROWS_TO_READ)
-    ]
+    parts: list[tuple[Any, Any]] = []
+    for key, task in distinct.items():
+        n_rows = task.count_rows(problem)
+        if n_rows <= _ROWS_TO_READ:
+            parts.append((key, None))
+            continue
+        rows = task.row_numbers(problem)  # which threads share
+        parts += [(key, rows[k : k + _ROWS_TO_READ]) for k in range(0, n_rows, _ROWS_TO_READ)]
 
-    def find(part: tuple[Any, int]) -> IntArray:
-        key, low = part
-        rows = distinct[key].row_numbers(problem)[low : low + _ROWS_TO_READ]
-        return used_columns(X.columns, X.column_starts, X.lengths, rows, X.n_features)
+    def find(part: tuple[Any, Any]) -> IntArray:
+        key, rows = part
+        rows = distinct[key].row_numbers(problem) if rows is None else rows
+        used: IntArray = used_columns(X.columns, X.column_starts, X.lengths, rows, X.n_features)
+        return used
 
     found: dict[Any, list[IntArray]] = {key: [] for key in distinct}
     for (key, _), used in zip(parts, problem.run(find, parts), strict=True):

@@ -30,6 +30,7 @@ _NARROWEST, _WIDEST = 64, 500  # units of the layers
 _RATE = 1e-3  # of the widest
 _MANY_ROWS = 4_000  # from which all rows of a batch drop the same units, which is faster
 _MUCH_DROPOUT = 0.3  # if they drop at least this share of them
+_EPOCHS, _EPOCHS_OF_MANY_ROWS = 25, 15  # if each row drops units of its own, and if not
 
 
 class CoherentNetworkClassifier(CoherentClassifier):
@@ -44,7 +45,8 @@ class CoherentNetworkClassifier(CoherentClassifier):
         Number of units of each hidden layer; "auto" is two layers of half the number of rows, at
         least 64 and at most 500.
     n_epochs : int or "auto"
-        Number of epochs; "auto" is 25, and more if every row has one path and there are few rows.
+        Number of epochs; "auto" is 25, more if every row has one path and there are few rows, and
+        15 if all rows of a batch drop the same units.
     dropout : float or "auto"
         Proportion of hidden units dropped per step; "auto" is 0.5, or 0.2 if every row has one
         path. Every row drops units of its own; with at least 4,000 rows and a proportion of at
@@ -157,7 +159,8 @@ class CoherentNetworkClassifier(CoherentClassifier):
         self.hidden_ = (width, width) if isinstance(self.hidden, str) else tuple(self.hidden)
         # narrow layers need larger steps, and fewer
         growth = float(np.sqrt(_WIDEST / max(self.hidden_, default=_WIDEST)))
-        self.n_epochs_ = self._epochs(single, n_batches, growth)
+        shared = n_rows >= _MANY_ROWS and dropout >= _MUCH_DROPOUT
+        self.n_epochs_ = self._epochs(single, shared, n_batches, growth)
         rate = _RATE * growth * float(np.sqrt(max(size, _BATCH) / _BATCH))
         first = rate if self.learning_rate == "auto" else float(self.learning_rate)
         rates = np.split(learning_rates(first, self.n_epochs_ * n_batches), self.n_epochs_)
@@ -169,7 +172,6 @@ class CoherentNetworkClassifier(CoherentClassifier):
         def batches(epoch: int) -> list[NDArray[np.intp]]:
             return np.array_split(order.permutation(n_rows), n_batches)
 
-        shared = n_rows >= _MANY_ROWS and dropout >= _MUCH_DROPOUT
         scale = weights.astype(np.float32)
         given = X, Y, scale, batches, rates, rng, self._record_loss, shared
         if self.backend_ == "torch":
@@ -185,11 +187,12 @@ class CoherentNetworkClassifier(CoherentClassifier):
             with one_thread_if_small(largest):
                 self._network.train(*given)
 
-    def _epochs(self, single: bool, n_batches: int, growth: float) -> int:
+    def _epochs(self, single: bool, shared: bool, n_batches: int, growth: float) -> int:
         if self.n_epochs != "auto":
             return int(self.n_epochs)
+        usual = _EPOCHS_OF_MANY_ROWS if shared else _EPOCHS
         steps = _MIN_STEPS if self.learning_rate != "auto" else round(_MIN_STEPS / growth)
-        return max(25, -(-steps // n_batches)) if single else 25
+        return max(usual, -(-steps // n_batches)) if single else usual
 
     def _choose_backend(self) -> str:
         if self.backend == "auto":

@@ -251,7 +251,7 @@ def _imported() -> list[str]:
     Estimators of skrub are in models of tables; every process would import it, for a second.
     """
     names = [name for name in sys.modules if name.partition(".")[0] == "palmette"]
-    return [*names, *({"skrub"} & sys.modules.keys())]
+    return [*names, *({"skrub"} & sys.modules.keys()), "palmette.table._forked"]
 
 
 @contextmanager
