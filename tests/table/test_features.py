@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
+import skrub
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -69,6 +70,45 @@ def test_rows_alone_have_the_features_that_they_have_together(goods):
     vectorizer, schema, X = features_of(goods.drop(columns="kind"))
     parts = [vectorizer.transform(schema.cast(goods.iloc[i : i + 27])) for i in range(0, 80, 27)]
     assert np.allclose(sparse.vstack(parts).toarray(), X.toarray())
+
+
+def test_numbers_are_those_of_skrub_in_the_order_of_the_columns():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "a": rng.normal(size=40),
+            "kind": list("abcd") * 10,
+            "kind_b": rng.normal(size=40) * 1e6,
+            "since": pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(40), unit="D"),
+            "gone": np.full(40, np.nan),
+            "z": np.where(np.arange(40) % 3, rng.normal(size=40), np.nan),
+        }
+    )
+    kinds = ["number", "category", "number", "date", "number", "number"]
+    schema = Schema(dict(zip(frame, kinds, strict=True)))
+    vectorizer = TableFeatures(schema)
+    X = vectorizer.fit_transform(schema.cast(frame))
+    whole = skrub.TableVectorizer()
+    expected = np.asarray(whole.fit_transform(schema.cast(frame)), dtype=np.float64)
+    layout = vectorizer._layout()
+    assert np.array_equal(vectorizer._found(schema.cast(frame)), expected, equal_nan=True)
+    assert next(name for _, name, _ in layout) == "a"
+    assert len(layout) == expected.shape[1]
+    assert "gone" not in [name for _, name, _ in layout]
+    assert X.shape[1] == vectorizer.n_features_ == len(vectorizer.get_feature_names_out())
+    assert np.array_equal(vectorizer.transform(schema.cast(frame)), X)
+
+
+def test_a_model_in_which_skrub_encodes_numbers_still_answers(goods):
+    """Files of version 0.1 have no `encoded_` and `numbers_`."""
+    vectorizer, schema, X = features_of(goods[["price", "colour", "since"]])
+    cast = schema.cast(goods[["price", "colour", "since"]])
+    state = {k: v for k, v in vars(vectorizer).items() if k not in ("encoded_", "numbers_")}
+    state["table_"] = skrub.TableVectorizer().fit(cast)
+    earlier = TableFeatures.__new__(TableFeatures)
+    earlier.__setstate__(state)
+    assert np.array_equal(earlier.transform(cast), X)
+    assert earlier.get_feature_names_out().tolist() == vectorizer.get_feature_names_out().tolist()
 
 
 def test_gaps_and_new_categories_are_no_trouble(goods):

@@ -23,13 +23,13 @@ _BESIDE_TEXT = 0.5  # maximum length of the part of a row that is not text, wher
 class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Convert the columns of a table to a matrix of features.
 
-    Texts become tf-idf weights of words and character n-grams; categories, dates and numbers become
-    columns of numbers by skrub's TableVectorizer. Those of categories are 0 or 1. Numbers are
-    centred by their median and divided by their interquartile range, values far from the median are
-    compressed to the range from -3 to 3, missing values become 0, and columns of 0 and 1 tell
-    where they were missing. With a column of texts the matrix is sparse, and the columns other than
-    texts are multiplied by one number so that, in squares, they weigh at most a quarter of a
-    text: columns that tell nothing cannot hurt much, and those that tell something still count.
+    Texts become tf-idf weights of words and character n-grams; categories and dates become columns
+    of numbers by skrub's TableVectorizer. Those of categories are 0 or 1. Numbers are centred by
+    their median and divided by their interquartile range, values far from the median are compressed
+    to the range from -3 to 3, missing values become 0, and columns of 0 and 1 show where they were
+    missing. With a column of texts the matrix is sparse, and the columns other than texts are
+    multiplied by one number so that, in squares, they weigh at most a quarter of a text: columns
+    without information cannot hurt much, and those with information still count.
 
     Parameters
     ----------
@@ -42,11 +42,13 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     texts_ : dict of str to TextVectorizer
         Vectorizers by column.
     table_ : skrub.TableVectorizer or None
-        Vectorizer of all other columns.
+        Vectorizer of the columns of categories and dates.
+    encoded_, numbers_ : list of str
+        Columns of categories and dates, and columns of numbers that have a value.
     scaler_ : Pipeline or None
-        Scales those features of `table_` that are not indicators, and imputes missing values.
+        Scales those features other than texts that are not indicators, and imputes missing values.
     is_indicator_ : bool array of shape (n_table_features,)
-        Which features of `table_` are 0 or 1, and are not scaled.
+        Which features other than texts are 0 or 1, and are not scaled.
     weight_ : float
         Factor of all features other than texts.
     n_features_ : int
@@ -82,15 +84,22 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         array or sparse array of shape (n_samples, n_features)
         """
         texts = self.schema.names("text")
-        others = [name for name in self.schema.names() if name not in texts]
         self.texts_ = {name: TextVectorizer(self.text) for name in texts}
         blocks = [vectorizer.fit_transform(X[name]) for name, vectorizer in self.texts_.items()]
         self.table_: Any = None
         self.scaler_: Any = None
-        if others:
-            self.table_ = _table_vectorizer()
-            found = np.asarray(self.table_.fit_transform(X[others]), dtype=np.float64)
-            self.is_indicator_ = _are_indicators(self.table_, found.shape[1])
+        numbers = self.schema.names("number")
+        self.encoded_: list[str] | None = [
+            name for name in self.schema.names() if name not in {*texts, *numbers}
+        ]
+        self.numbers_ = [name for name in numbers if X[name].notna().any()]
+        if numbers or self.encoded_:
+            coded = None
+            if self.encoded_:
+                self.table_ = _skrub("TableVectorizer")()
+                coded = self.table_.fit_transform(X[self.encoded_])
+            found = self._found(X, coded)
+            self.is_indicator_ = np.array([flag for _, _, flag in self._layout()], dtype=bool)
             if not self.is_indicator_.all():
                 self.scaler_ = _scaler().fit(found[:, ~self.is_indicator_])
             self.weight_ = 1.0
@@ -119,10 +128,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "n_features_")
         blocks = [vectorizer.transform(X[name]) for name, vectorizer in self.texts_.items()]
-        if self.table_ is not None:
-            others = [name for name in self.schema.names() if name not in self.texts_]
-            found = np.asarray(self.table_.transform(X[others]), dtype=np.float64)
-            blocks.append(self.weight_ * self._scale(found))
+        if self._encoded() or self.schema.names("number"):
+            blocks.append(self.weight_ * self._scale(self._found(X)))
         features = _join(blocks)
         if not np.isfinite(features.data if sparse.issparse(features) else features).all():
             raise PalmetteError(
@@ -131,6 +138,42 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "again."
             )
         return features
+
+    def _found(self, X: pd.DataFrame, coded: Any = None) -> NDArray[np.float64]:
+        """Return the features other than texts before scaling, in the order of the columns.
+
+        Numbers are rounded to single precision, as by skrub, which takes long for many columns.
+        """
+        found = [X[self.numbers_].to_numpy(dtype=np.float32).astype(np.float64)]
+        if self.table_ is not None:
+            coded = self.table_.transform(X[self._encoded()]) if coded is None else coded
+            found.append(np.asarray(coded, dtype=np.float64))
+        return np.hstack(found)[:, [place for place, _, _ in self._layout()]]
+
+    def _encoded(self) -> list[str]:
+        """Return the columns that `table_` encodes: in files of earlier versions, numbers too."""
+        if self.encoded_ is not None:
+            return self.encoded_
+        return [name for name in self.schema.names() if name not in self.texts_]
+
+    def _layout(self) -> list[tuple[int, str, bool]]:
+        """List the features other than texts in the order of the columns.
+
+        Returns
+        -------
+        list of (int, str, bool)
+            Place among the numbers and, after them, the features of `table_`; name; whether it is a
+            one-hot column of a category.
+        """
+        found = {name: [(i, name, False)] for i, name in enumerate(self.numbers_)}
+        if self.table_ is not None:
+            names = self.table_.get_feature_names_out()
+            place = {name: i for i, name in enumerate(names, start=len(self.numbers_))}
+            kinds = self.table_.column_to_kind_
+            for column, outputs in self.table_.input_to_outputs_.items():
+                is_indicator = kinds.get(column) == "low_cardinality"
+                found[column] = [(place[name], name, is_indicator) for name in outputs]
+        return [each for column in self.schema.names() for each in found.get(column, [])]
 
     def _scale(self, found: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the indicators unchanged, and the other features scaled."""
@@ -143,6 +186,8 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if state.get("table_") is not None and "is_indicator_" not in state:
             n_found = state["scaler_"].n_features_in_  # a file in which all features are scaled
             state = {**state, "is_indicator_": np.zeros(n_found, dtype=bool), "weight_": 1.0}
+        if "texts_" in state:  # files of earlier versions lack these two
+            state = {"encoded_": None, "numbers_": [], **state}
         super().__setstate__(state)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -153,8 +198,9 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for column, vectorizer in self.texts_.items():
             grams = vectorizer.get_feature_names_out().tolist()
             names += [gram if alone else f"{column}: {gram}" for gram in grams]
-        if self.table_ is not None:
-            found = np.asarray(self.table_.get_feature_names_out(), dtype=object)
+        layout = self._layout()
+        if layout:
+            found = np.array([name for _, name, _ in layout], dtype=object)
             names += found[self.is_indicator_].tolist()
             if not self.is_indicator_.all():
                 scaled = self.scaler_.get_feature_names_out(found[~self.is_indicator_])
@@ -168,36 +214,23 @@ class TableFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return f"{words}, texts by {self.text}" if self.texts_ else words
 
 
-def _table_vectorizer() -> Any:
+def _skrub(name: str) -> Any:
+    """Return a class of skrub, which is an extra."""
     try:
-        from skrub import TableVectorizer
+        import skrub
     except ImportError:
         raise PalmetteError(
             "columns of categories, numbers and dates need skrub: pip install 'palmette[table]'."
         ) from None
-    return TableVectorizer()
-
-
-def _are_indicators(table: Any, n_features: int) -> NDArray[np.bool_]:
-    """Return which features of a TableVectorizer are one-hot columns of categories."""
-    names = list(table.get_feature_names_out())
-    kinds = table.column_to_kind_
-    indicators = {
-        output
-        for column, outputs in table.input_to_outputs_.items()
-        if kinds.get(column) == "low_cardinality"
-        for output in outputs
-    }
-    return np.array([name in indicators for name in names], dtype=bool).reshape(n_features)
+    return getattr(skrub, name)
 
 
 def _scaler() -> Any:
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
-    from skrub import SquashingScaler
 
     return make_pipeline(
-        SquashingScaler(),
+        _skrub("SquashingScaler")(),
         SimpleImputer(
             strategy="constant", fill_value=0.0, add_indicator=True, keep_empty_features=True
         ),
