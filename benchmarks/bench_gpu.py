@@ -42,7 +42,7 @@ from palmette.boosting._device_objective import DeviceObjective
 from palmette.boosting._device_tree import DeviceTreeLearner
 from palmette.boosting._hypotheses import Samples
 from palmette.boosting._objectives import GradientObjective, LeafSoftmax
-from palmette.boosting._weak import SharedTreeLearner, TrainingRows, draw_columns
+from palmette.boosting._weak import SharedTree, TrainingRows, draw_columns
 from palmette.trees._binning import BinMapper
 
 BEGIN = time.perf_counter()
@@ -174,7 +174,7 @@ def boosting(given: argparse.Namespace, device: Any) -> None:
         weights = np.ones(given.rows)
         rows = TrainingRows(codes, bins.n_bins, np.ones(given.rows, np.float32), threads=threads)
         say(f"rows and their codes are made; {n_jobs} threads")
-        loss, tree = LeafSoftmax(targets, weights, given.labels), SharedTreeLearner(5)
+        loss, tree = LeafSoftmax(targets, weights, given.labels), SharedTree(5)
         objective = DeviceObjective(loss, weights, 0.1, device)
         if given.profile:
             profile(objective, DeviceTreeLearner(tree, device), rows)

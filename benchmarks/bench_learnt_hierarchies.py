@@ -1,9 +1,9 @@
-"""Hierarchies learnt inside `fit` beside the given one and none at all.
+"""Hierarchies learned inside `fit` beside the given one and none at all.
 
     OMP_NUM_THREADS=1 python benchmarks/bench_learnt_hierarchies.py
     OMP_NUM_THREADS=1 python benchmarks/bench_learnt_hierarchies.py --data diatoms --models boosting
 
-Every model is fitted along a star ("none"), the hierarchy of the data, and learnt ones; learners
+Every model is fitted along a star ("none"), the hierarchy of the data, and learned ones; learners
 see training rows only. All answers are scored by the hierarchy of the data, which the others never
 saw. The label with the largest probability is the answer, so that the rule is the same for all.
 """

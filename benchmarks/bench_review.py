@@ -12,7 +12,7 @@ false alarms for all scores alike.
 
 All scores see the same held-out probabilities, those of `palmette.review` (class-tree, 5 folds).
 Confident learning (Northcutt, Jiang and Chuang, 2021) is written here from its formulas:
-self-confidence is the probability of the given label; the normalised margin is that minus the
+self-confidence is the probability of the given label; the normalized margin is that minus the
 largest other probability; the confident joint counts a row as an error if among the labels whose
 probability reaches the mean self-confidence of their rows the most probable one is not the given
 label, and these rows come first, ordered by either score.
@@ -123,7 +123,7 @@ def scores(proba: Any, codes: Any, unseen: Any, h: Any, labels: Any) -> Iterator
     rest[rows, codes] = 0.0
     margin = own - rest.max(axis=1)
     yield "self-confidence", -own
-    yield "normalised margin", -margin
+    yield "normalized margin", -margin
     yield "log margin", np.log(rest.max(axis=1) + 1e-300) - np.log(own + 1e-300)
     means = np.array(
         [own[codes == c].mean() if (codes == c).any() else 1 for c in range(len(labels))]

@@ -1,4 +1,4 @@
-"""Structured forests beside multi-output extremely randomised trees: accuracy, CPU time, speed.
+"""Structured forests beside multi-output extremely randomized trees: accuracy, CPU time, speed.
 
     python benchmarks/bench_structured_forest.py accuracy --sets emotions yeast --splits 3
     python benchmarks/bench_structured_forest.py speed --set yeast
@@ -79,7 +79,7 @@ def common_threshold(scores, Y):
 
 
 class Trees:
-    """Extremely randomised trees for all labels at once, with out-of-bag thresholds."""
+    """Extremely randomized trees for all labels at once, with out-of-bag thresholds."""
 
     def __init__(self, seed, rule=best_thresholds):
         self.forest, self.rule = ExtraTreesClassifier(200, bootstrap=True, random_state=seed), rule

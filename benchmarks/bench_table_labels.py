@@ -5,7 +5,7 @@
     python benchmarks/bench_table_labels.py --table tags.csv --target tags --fit --time 60
 
 Every seed is a random split of the training rows, two thirds against one third; the features of a
-table are learnt on the former. Scores are over all nodes: micro is the hierarchical F1 of
+table are learned on the former. Scores are over all nodes: micro is the hierarchical F1 of
 `palmette fit`, "rows" the mean over rows, macro the mean over nodes; the interval is that of a
 bootstrap of the test rows of the first seed. Every method runs in a process of its own, whose CPU
 seconds and peak memory are printed. With ``--fit`` the whole command runs instead, on all rows.

@@ -162,10 +162,10 @@ def test_several_labels_a_row(problem):
     assert parts.set_params(router__sparsity=0.2).fit(X, sets).score(X, sets) > 0.5
     tuned = pm.ThresholdedMultilabel(pm.RAkEL(random_state=0), rule="f1", cv=2).fit(X, sets)
     assert tuned.thresholds_.shape == clf.classes_.shape
-    learnt = pm.StructuredForestClassifier(
+    learned = pm.StructuredForestClassifier(
         10, hierarchy=pm.HOMERTree(branching=2), random_state=0
     ).fit(X, sets)
-    assert learnt.hierarchy_.max_depth > 1
+    assert learned.hierarchy_.max_depth > 1
 
 
 def test_several_paths_a_row(problem):

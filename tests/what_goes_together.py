@@ -54,7 +54,7 @@ all of them to small problems and prints this page.
   label sets or 0/1 matrices.
 - A *learner* is passed in the place of a hierarchy and learns one over the labels. `RelaxedTree`
   may learn a DAG.
-- *as a tree*: every node of a learnt DAG that has several parents keeps the one whose other rows
+- *as a tree*: every node of a learned DAG that has several parents keeps the one whose other rows
   are nearest, and a warning says so.
 - *no*: the method has no such form. The error says what was expected.
 

@@ -28,7 +28,7 @@ problems = {
 models = {
     "flat": pm.FlatClassifier(LogisticRegression(max_iter=300)),
     "local per parent": pm.LocalPerParentClassifier(LogisticRegression(max_iter=300)),
-    "class tree, learnt": pm.MFTreeClassifier(random_state=0),
+    "class tree, learned": pm.MFTreeClassifier(random_state=0),
     "boosting": pm.HierarchicalBoostingClassifier(n_estimators=60, n_bags=1, random_state=0),
 }
 

@@ -1,8 +1,8 @@
 """
-A given tree, a learnt tree, or none
+A given tree, a learned tree, or none
 ====================================
 
-The same classifier along the hierarchy of the data, along three learnt ones, along a random one,
+The same classifier along the hierarchy of the data, along three learned ones, along a random one,
 and without any. A learner is fitted inside of `fit`, so that cross-validation is unbiased.
 """
 
@@ -37,8 +37,8 @@ scores = [
 ]
 
 # %%
-# A learnt tree comes close to the given one here, and a random one costs accuracy. On real data it
-# depends: see "Learnt hierarchies, given hierarchies and none" in :doc:`/benchmarks`.
+# A learned tree comes close to the given one here, and a random one costs accuracy. On real data it
+# depends: see "Learned hierarchies, given hierarchies and none" in :doc:`/benchmarks`.
 figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
 axes.bar(list(trees), np.mean(scores, axis=1), yerr=np.std(scores, axis=1), color="tab:green")
 axes.set(ylabel="accuracy (3 folds)", ylim=(np.min(scores) - 0.08, None))

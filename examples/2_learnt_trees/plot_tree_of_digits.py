@@ -1,5 +1,5 @@
 """
-What a learnt tree says about the classes
+What a learned tree says about the classes
 =========================================
 
 `BHCTree` divides the ten digits by their pixels. The mean images of its groups show what they have

@@ -157,7 +157,13 @@ _LARGEST_SINGLE = 1e37  # sums of two values are finite in single precision
 
 
 def read_rows(
-    X: Any, estimator: Any = None, *, reset: bool = True, any_scale: bool = False, **options: Any
+    X: Any,
+    estimator: Any = None,
+    *,
+    named: Any = None,
+    reset: bool = True,
+    any_scale: bool = False,
+    **options: Any,
 ) -> Any:
     """Check X as scikit-learn does, with sparse rows made canonical; all estimators read it here.
 
@@ -167,6 +173,8 @@ def read_rows(
         It is never changed.
     estimator : estimator, optional
         Its number and names of features are set or compared; None only checks the array.
+    named : estimator or str, optional
+        Estimator, or name of a function, that the error about texts names, if not `estimator`.
     reset : bool
         Whether X has the rows of a fit.
     any_scale : bool
@@ -189,7 +197,7 @@ def read_rows(
     except ValueError as error:
         if not any(words in str(error) for words in _OF_TEXTS):
             raise
-        raise texts_error(estimator) from error
+        raise texts_error(named or estimator) from error
     if not any_scale:
         _check_scale(rows, _SMALLEST if reset else 0.0, _LARGEST)
     return rows
@@ -199,9 +207,9 @@ def read_rows(
 _OF_TEXTS = ("could not convert string to float", "bytes/strings")
 
 
-def texts_error(estimator: Any = None) -> PalmetteError:
-    """Return the error of an estimator, or of any, that was given texts or categories as X."""
-    who = "this estimator" if estimator is None else type(estimator).__name__
+def texts_error(named: Any) -> PalmetteError:
+    """Return the error of an estimator, or a function by name, that was given texts as X."""
+    who = named if isinstance(named, str) else type(named).__name__
     return PalmetteError(
         f"{who} accepts numbers only, but X contains texts or categories. Encode them first, for "
         "example with skrub.TableVectorizer or TfidfVectorizer."

@@ -133,9 +133,9 @@ class _Inner(_registry.CPUDispatcher):  # type: ignore[misc]
         return self.py_func(*arguments, **keywords)
 
 
-# numba optimises the code of every function, together with that of the functions it calls, and
+# numba optimizes the code of every function, together with that of the functions it calls, and
 # translates it to machine code, although a kernel contains its callees: the innermost would be
-# optimised once per level of calls. Here only kernels are optimised and translated.
+# optimized once per level of calls. Here only kernels are optimized and translated.
 
 
 class _InnerLibrary(_codegen.JITCodeLibrary):  # type: ignore[misc]

@@ -5,7 +5,7 @@ Pass one as `weak_learner=` of a classifier, by object or by name (``"stump"``, 
 """
 
 from palmette.boosting._class_trees import StumpPerClass, TreePerClass
-from palmette.boosting._weak import SharedTreeLearner as SharedTree
+from palmette.boosting._weak import SharedTree
 from palmette.boosting._weak_answers import CartPerClass, EstimatorPerClass
 
 __all__ = ["CartPerClass", "EstimatorPerClass", "SharedTree", "StumpPerClass", "TreePerClass"]

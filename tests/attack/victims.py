@@ -51,9 +51,9 @@ class Victim:
 def _model(content: bytes, X: Any) -> Victim:
     def use(model: Any) -> None:
         told = [getattr(model, name)(X) for name in _METHODS if hasattr(model, name)]
-        learnt = getattr(model, "hierarchy_", None)
-        if not told and isinstance(learnt, pm.Hierarchy):
-            _ = learnt.edges, learnt.names
+        learned = getattr(model, "hierarchy_", None)
+        if not told and isinstance(learned, pm.Hierarchy):
+            _ = learned.edges, learned.names
 
     return Victim(content, load, use)
 

@@ -57,7 +57,7 @@ def test_groups_without_classes_are_left_out():
         hierarchy_ = DAG
 
     X, y = problem()
-    with pytest.warns(UserWarning, match="Model needs a tree, but Learner has learnt a DAG"):
+    with pytest.warns(UserWarning, match="Model needs a tree, but Learner has learned a DAG"):
         tree = tree_of_learnt(Learner(), X, NodeLabels.encode(y, DAG), "Model")
     assert tree.is_tree
     assert sorted(tree.names[tree.leaves].tolist()) == ["a", "b", "c"]
@@ -92,7 +92,7 @@ def test_learners_of_dags_go_with_classifiers_of_trees(name):
     model = getattr(palmette, name)(hierarchy=learner)
     if name.startswith("Ada"):
         model.set_params(n_estimators=3, random_state=0)
-    with pytest.warns(UserWarning, match=f"{name} needs a tree, but RelaxedTree has learnt a DAG"):
+    with pytest.warns(UserWarning, match=f"{name} needs a tree, but RelaxedTree has learned a DAG"):
         model.fit(X, y)
     assert model.hierarchy_.is_tree
     assert set(model.predict(X)) <= set(y)

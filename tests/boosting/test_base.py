@@ -138,6 +138,39 @@ def test_scores_are_monitored_and_progress_is_shown(name, capsys):
     assert bits(clf) == bits(make(name, n_estimators=3).fit(X, names))
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_verbose_prints_the_losses_and_changes_nothing(name, capsys):
+    loud = make(name, n_estimators=3, verbose=2).fit(X, Y)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [
+        f"round {turn} of 3: loss {loss:.5f}" for turn, loss in enumerate(loud.train_loss_, 1)
+    ]
+    quiet = make(name, n_estimators=3).fit(X, Y)
+    assert capsys.readouterr().out == ""
+    assert bits(quiet) == bits(loud)
+
+
+def test_verbose_prints_some_rounds_the_last_one_and_the_end(capsys):
+    make("leaf softmax", n_estimators=25, verbose=1).fit(X, Y)
+    rounds = [int(line.split()[1]) for line in capsys.readouterr().out.splitlines()]
+    assert rounds == [*range(2, 25, 2), 25]
+    noise = [Y[i] for i in np.random.default_rng(0).permutation(len(Y))]
+    stops = {"n_iter_no_change": 2, "tol": 0.0, "validation_fraction": 0.3, "learning_rate": 0.5}
+    clf = make("leaf softmax", n_estimators=60, verbose=2, **stops).fit(X, noise)
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert last == f"stopped: the best loss was that after round {len(clf.rounds_)}"
+    assert len(lines) == len(clf.rounds_) + 2
+    assert lines[0].endswith(f", validation loss {clf.validation_loss_[0]:.5f}")
+
+
+def test_verbose_counts_the_folds_that_choose_a_rule(capsys):
+    make("leaf softmax", n_estimators=2, decoding="marginal", verbose=1).fit(X, Y)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines[-2:]] == ["round 1 of 2", "round 2 of 2"]
+    folds = [f"fold {k} of {len(lines) - 2}, to choose the decision rule" for k in (1, 2, 3)]
+    assert lines[:3] == folds
+
+
 def test_a_callback_may_end_the_fit():
     clf = make("mh").set_callbacks(StopAfter(3)).fit(X, Y)
     assert len(clf.rounds_) == 4

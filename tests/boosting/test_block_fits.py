@@ -9,7 +9,7 @@ import palmette as pm
 from palmette.base._fitting import Threads
 from palmette.boosting import _block_sums, _block_tree, _growing_rows
 from palmette.boosting._boost import BundledLearner
-from palmette.boosting._weak import SharedTreeLearner, TrainingRows
+from palmette.boosting._weak import SharedTree, TrainingRows
 
 N = 4000
 NAMES = [(f"{a}", f"{a}.{b}") for a in range(6) for b in range(4)]
@@ -111,7 +111,7 @@ def test_staged_scores_end_where_the_fit_did():
     assert (np.diff(model.train_loss_) < 0).all()
 
 
-class Watched(SharedTreeLearner):
+class Watched(SharedTree):
     """A learner that notes how many of its kind grow at once."""
 
     now = most = 0
@@ -135,7 +135,7 @@ def test_threads_serve_members_first_and_then_blocks(n_threads, most):
         Watched.now = Watched.most = 0
         grown = BundledLearner([Watched(6), Watched(6)]).grow(rows, signed, None, 0)
     assert Watched.most <= most
-    alone = BundledLearner([SharedTreeLearner(6)] * 2).grow(
+    alone = BundledLearner([SharedTree(6)] * 2).grow(
         TrainingRows(codes, np.full(6, 50), np.ones(N, np.float32)), signed, None, 0
     )
     for a, b in zip(grown, alone, strict=True):

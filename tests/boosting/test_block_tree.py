@@ -13,7 +13,7 @@ from palmette.boosting._block_sums import column_squares, scaled_columns, sum_at
 from palmette.boosting._block_tree import BlockGrower
 from palmette.boosting._growing_rows import GrowingRows, ranges_of_codes
 from palmette.boosting._votes import newton_sums
-from palmette.boosting._weak import SharedTreeLearner, TrainingRows
+from palmette.boosting._weak import SharedTree, TrainingRows
 
 
 def make_problem(seed, n_samples=300, n_features=7, n_labels=5, zeros=0.0):
@@ -194,7 +194,7 @@ def test_ranges_are_the_least_and_largest_codes_and_one_more_than_known():
 def test_a_sketch_of_large_data_is_that_of_small_data(criterion):
     rng = np.random.default_rng(0)
     signed = rng.normal(size=(50, 600)).astype(np.float32) * rng.random(600).astype(np.float32)
-    learner = SharedTreeLearner(criterion=criterion)
+    learner = SharedTree(criterion=criterion)
     rows = TrainingRows(np.zeros((50, 1), np.uint8), np.ones(1), np.ones(50, np.float32))
     whole, parts = learner._sketched(signed, 4), learner._sketched(signed, 4, rows)
     np.testing.assert_allclose(parts, whole, rtol=1e-5)
@@ -204,18 +204,18 @@ def test_a_sketch_of_large_data_is_that_of_small_data(criterion):
 
 def test_only_large_data_in_float32_with_random_cuts_grow_in_blocks():
     small, large = np.ones((2**10, 2**6)), np.ones((2**10, 2**6 + 1))
-    learner = SharedTreeLearner()
+    learner = SharedTree()
     assert learner.grows_in_blocks(large.astype(np.float32))
     assert not learner.grows_in_blocks(small.astype(np.float32))
     assert not learner.grows_in_blocks(large)
-    assert not SharedTreeLearner(thresholds="best").grows_in_blocks(large.astype(np.float32))
+    assert not SharedTree(thresholds="best").grows_in_blocks(large.astype(np.float32))
 
 
 def test_constant_features_grow_a_single_leaf():
     codes = np.full((2000, 3), 7, np.uint8)
     gradients = np.ones((2000, 40), np.float32)
     rows = TrainingRows(codes, np.full(3, 9), np.ones(2000, np.float32))
-    grown = SharedTreeLearner(3).grow(rows, gradients, None, 0)
+    grown = SharedTree(3).grow(rows, gradients, None, 0)
     assert grown.n_leaves == 1
     assert (grown.leaf == 0).all()
     assert grown.leaf_at[1] == 0

@@ -30,7 +30,7 @@ from palmette.boosting._objectives import (
     LeafSoftmax,
     Logistic,
 )
-from palmette.boosting._weak import SharedTreeLearner, TrainingRows
+from palmette.boosting._weak import SharedTree, TrainingRows
 
 N, M = 80, 4
 
@@ -65,18 +65,18 @@ CASES = {
     "stumps on some features": (ada, StumpPerClass(2, votes="sign")),
     "confident trees": (lambda: ada(votes="confidence"), TreePerClass(3, votes="confidence")),
     "trees, per class": (lambda: ada(coefficient="per_class"), TreePerClass(2, max_features=3)),
-    "shared trees": (lambda: ada(votes="confidence"), SharedTreeLearner(3)),
+    "shared trees": (lambda: ada(votes="confidence"), SharedTree(3)),
     "shared trees, sign, per class": (
         lambda: ada(coefficient="per_class"),
-        SharedTreeLearner(2, votes="sign", thresholds="best"),
+        SharedTree(2, votes="sign", thresholds="best"),
     ),
     "colourings": (lambda: ColouringWeights(labels(), np.ones(N), M), TreePerClass(2)),
-    "colourings, shared": (lambda: ColouringWeights(labels(), np.ones(N), M), SharedTreeLearner(2)),
-    "softmax": (lambda: gradient(LeafSoftmax(labels(), np.ones(N), M)), SharedTreeLearner(3)),
-    "logistic": (lambda: gradient(Logistic(positives(), np.ones(N))), SharedTreeLearner(3)),
+    "colourings, shared": (lambda: ColouringWeights(labels(), np.ones(N), M), SharedTree(2)),
+    "softmax": (lambda: gradient(LeafSoftmax(labels(), np.ones(N), M)), SharedTree(3)),
+    "logistic": (lambda: gradient(Logistic(positives(), np.ones(N))), SharedTree(3)),
     "bundle": (
         lambda: BundledObjective([CASES["logistic"][0](), CASES["shared trees"][0]()]),
-        BundledLearner([SharedTreeLearner(2), SharedTreeLearner(3, thresholds="best")]),
+        BundledLearner([SharedTree(2), SharedTree(3, thresholds="best")]),
     ),
 }
 

@@ -10,7 +10,7 @@ from palmette.base._fitting import Threads
 from palmette.boosting._boost import BundledLearner, BundledObjective, RowChoice, boost, scores_of
 from palmette.boosting._hypotheses import Samples
 from palmette.boosting._objectives import AdaBoostWeights, GradientObjective, LeafSoftmax, Logistic
-from palmette.boosting._weak import SharedTreeLearner, TrainingRows
+from palmette.boosting._weak import SharedTree, TrainingRows
 
 N = 50
 TARGETS = (np.arange(N) % 3).astype(np.int32)
@@ -31,7 +31,7 @@ def objectives():
     ]
 
 
-LEARNERS = [SharedTreeLearner(2), SharedTreeLearner(3), SharedTreeLearner(2, thresholds="best")]
+LEARNERS = [SharedTree(2), SharedTree(3), SharedTree(2, thresholds="best")]
 
 
 class WithSeedOf:
@@ -70,7 +70,7 @@ def test_members_are_what_they_would_be_alone(n_threads, choice):
 def test_bags_of_one_kind_draw_from_seeds_of_their_own():
     first, second = (objectives()[0] for _ in range(2))
     coming = boost(
-        BundledObjective([first, second]), BundledLearner([SharedTreeLearner(3)] * 2), rows(), 0
+        BundledObjective([first, second]), BundledLearner([SharedTree(3)] * 2), rows(), 0
     )
     parts = next(coming).hypothesis.parts
     assert not np.array_equal(parts[0].features, parts[1].features)

@@ -12,7 +12,7 @@ from tests.boosting.test_block_fits import bits_of, make_data, parts_of
 import palmette as pm
 from palmette.boosting import _device_tree, _hierarchical, _objectives, _weak
 from palmette.boosting._objectives import GradientObjective, LeafSoftmax, Logistic, PathSoftmax
-from palmette.boosting._weak import GrownTree, SharedTreeLearner, TrainingRows
+from palmette.boosting._weak import GrownTree, SharedTree, TrainingRows
 from palmette.exceptions import PalmetteError
 from palmette.labels._space import LabelSpace
 
@@ -208,7 +208,7 @@ def test_trees_of_drawn_columns(criterion, n_kept, large):
     weights = (rng.random(N) + 0.5).astype(np.float32)
     rows = TrainingRows(codes, np.full(7, 30), weights)
     chosen = np.sort(rng.choice(N, 400, replace=False)).astype(np.int32)
-    learner = SharedTreeLearner(5, criterion=criterion, sketch=n_kept, min_samples_leaf=4)
+    learner = SharedTree(5, criterion=criterion, sketch=n_kept, min_samples_leaf=4)
     expected = learner.grow(rows, signed, chosen, 3)
     padded = DeviceGradients(torch.as_tensor(np.vstack([signed, np.zeros((1, 12), np.float32)])))
     found = DeviceTreeLearner(learner, CPU).grow(rows, padded, chosen, 3)
@@ -221,7 +221,7 @@ def test_columns_without_gradients(large):
     """The first columns are taken, and no split gains anything."""
     codes = np.arange(40, dtype=np.uint8)[:, None]
     rows = TrainingRows(codes, np.full(1, 40), np.ones(40, np.float32))
-    learner = SharedTreeLearner(2, sketch=2)
+    learner = SharedTree(2, sketch=2)
     expected = learner.grow(rows, np.zeros((40, 4), np.float32), None, 0)
     found = DeviceTreeLearner(learner, CPU).grow(rows, DeviceGradients(torch.zeros(41, 4)), None, 0)
     assert np.array_equal(expected.leaf, found.leaf.numpy())

@@ -32,7 +32,7 @@ def no_other_warnings():
 @pytest.mark.parametrize("name", MODELS)
 def test_early_stopping_keeps_the_best_round(name):
     noise = np.random.default_rng(0).permutation(len(Y))
-    labels = [Y[i] for i in noise]  # nothing can be learnt, so that losses soon rise
+    labels = [Y[i] for i in noise]  # nothing can be learned, so that losses soon rise
     options = {"n_estimators": 60, "validation_fraction": 0.3, "learning_rate": 0.5}
     clf = make(name, n_iter_no_change=4, tol=0.0, **options).fit(X, labels)
     patient = make(name, n_iter_no_change=8, tol=0.0, **options).fit(X, labels)
@@ -105,7 +105,7 @@ def test_losses_of_rows_kept_aside_are_those_of_their_predictions(name):
     stages = staged_scores(clf._samples(X[held]), clf.rounds_, clf.start_)
     expected = [loss_by_hand(clf, name, stage, held, weights[held]) for stage in stages]
     np.testing.assert_allclose(clf.validation_loss_, expected, rtol=1e-5)
-    # cover counts the rows that were learnt from
+    # cover counts the rows that were learned from
     if hasattr(clf.rounds_[0], "leaf_at"):
         assert clf.rounds_[0].cover.sum() == pytest.approx(weights[kept].sum())
 

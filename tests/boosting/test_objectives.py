@@ -22,7 +22,7 @@ from palmette.boosting._objectives import (
     coefficient_of,
     working_dtype,
 )
-from palmette.boosting._weak import GrownColumns, GrownTree, SharedTreeLearner, TrainingRows
+from palmette.boosting._weak import GrownColumns, GrownTree, SharedTree, TrainingRows
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.labels._space import LabelSpace
 
@@ -81,9 +81,9 @@ def test_others_are_shown_a_distribution(coefficient):
 
 
 @pytest.mark.parametrize("coefficient", ["global", "per_class"])
-@pytest.mark.parametrize("learner", [StumpPerClass(), SharedTreeLearner(2)], ids=repr)
+@pytest.mark.parametrize("learner", [StumpPerClass(), SharedTree(2)], ids=repr)
 def test_scaling_in_between_changes_nothing(learner, coefficient, monkeypatch):
-    """Weights shrink as they are learnt, and are scaled up now and then: here every round."""
+    """Weights shrink as they are learned, and are scaled up now and then: here every round."""
     found = []
     for limit in (0.0, np.inf):
         monkeypatch.setattr(adaboost, "_SMALL_MASS", limit)
@@ -112,7 +112,7 @@ def test_weights_stay_numbers_when_all_is_learnt_and_rounds_go_on():
 
 
 @pytest.mark.parametrize("coefficient", ["global", "per_class"])
-@pytest.mark.parametrize("learner", [StumpPerClass(), SharedTreeLearner(2)], ids=repr)
+@pytest.mark.parametrize("learner", [StumpPerClass(), SharedTree(2)], ids=repr)
 def test_replaying_moves_weights_as_taking_did(learner, coefficient):
     first, again = (ada(coefficient=coefficient, votes=learner.votes) for _ in range(2))
     for turn in range(4):

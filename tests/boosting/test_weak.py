@@ -26,7 +26,7 @@ from palmette.boosting._hypotheses import ColumnParents, Samples
 from palmette.boosting._weak import (
     ColumnMask,
     GrownTree,
-    SharedTreeLearner,
+    SharedTree,
     TrainingRows,
     majority,
     regrow,
@@ -74,9 +74,9 @@ LEARNERS = {
     "large leaves": TreePerClass(3, max_features=None, min_samples_leaf=8),
     "full tree": CartPerClass(),
     "weighted full tree": CartPerClass(3, max_features=None, resample=False),
-    "shared": SharedTreeLearner(4),
-    "shared best": SharedTreeLearner(3, thresholds="best", criterion="absolute"),
-    "shared sketch": SharedTreeLearner(3, sketch=2),
+    "shared": SharedTree(4),
+    "shared best": SharedTree(3, thresholds="best", criterion="absolute"),
+    "shared sketch": SharedTree(3, sketch=2),
     "forest": EstimatorPerClass(RandomForestClassifier(4, max_depth=3)),
     "bayes": EstimatorPerClass(GaussianNB()),
 }
@@ -153,7 +153,7 @@ def test_prediction_puts_training_rows_where_growing_did(name, masked):
 def test_only_chosen_rows_are_looked_at(name):
     """Rows that were not chosen may have any weight: the same splits are found."""
     learner, rows, signed = LEARNERS[name], training_rows(), signed_weights()
-    if isinstance(learner, SharedTreeLearner) and learner.sketch == 2:
+    if isinstance(learner, SharedTree) and learner.sketch == 2:
         return  # which labels are looked at is judged by all rows
     chosen = np.arange(0, N, 2, dtype=np.int32)
     other = signed.copy()
@@ -321,7 +321,7 @@ def test_draws_are_voted_down_and_rounding_decides_none():
 
 @pytest.mark.parametrize("thresholds", ["random", "best"])
 def test_shared_trees_keep_to_their_depth_and_leaves(thresholds):
-    learner = SharedTreeLearner(3, thresholds=thresholds, min_samples_leaf=7, max_features=None)
+    learner = SharedTree(3, thresholds=thresholds, min_samples_leaf=7, max_features=None)
     most = 0
     for seed in range(5):
         grown = learner.grow(training_rows(), signed_weights(), None, seed)
@@ -335,7 +335,7 @@ def test_shared_trees_keep_to_their_depth_and_leaves(thresholds):
 def test_best_thresholds_part_gradients_better_than_random_ones():
     signed, gains = signed_weights(), {}
     for thresholds in ("random", "best"):
-        learner = SharedTreeLearner(1, thresholds=thresholds, max_features=None)
+        learner = SharedTree(1, thresholds=thresholds, max_features=None)
         worth = []
         for seed in range(10):
             grown = learner.grow(training_rows(), signed, None, seed)
@@ -352,7 +352,7 @@ def test_a_sketch_stands_for_all_columns(criterion):
     """The worth of any side of any split is right on average over what is drawn."""
     rng = np.random.default_rng(0)
     signed = rng.normal(size=(40, 60)) * rng.exponential(size=60)
-    learner = SharedTreeLearner(sketch=8, criterion=criterion)
+    learner = SharedTree(sketch=8, criterion=criterion)
     power = 2 if criterion == "squared" else 1
 
     def worth(table, side):
@@ -369,14 +369,14 @@ def test_a_sketch_stands_for_all_columns(criterion):
 
 def test_a_sketch_is_small_and_may_be_all():
     signed = np.random.default_rng(0).normal(size=(10, 700)).astype(np.float32)
-    sketched = SharedTreeLearner()._sketched(signed, 0)
+    sketched = SharedTree()._sketched(signed, 0)
     assert sketched.shape[0] == 10
     assert 64 < sketched.shape[1] <= 128
     assert sketched.flags.c_contiguous
-    assert SharedTreeLearner(sketch=None)._sketched(signed, 0) is signed
-    assert SharedTreeLearner(sketch=700)._sketched(signed, 0) is signed
-    assert SharedTreeLearner()._sketched(signed[:, :512], 0).shape == (10, 512)
-    assert SharedTreeLearner(sketch=5)._sketched(np.zeros((10, 700)), 0).shape == (10, 5)
+    assert SharedTree(sketch=None)._sketched(signed, 0) is signed
+    assert SharedTree(sketch=700)._sketched(signed, 0) is signed
+    assert SharedTree()._sketched(signed[:, :512], 0).shape == (10, 512)
+    assert SharedTree(sketch=5)._sketched(np.zeros((10, 700)), 0).shape == (10, 5)
 
 
 # ---------------------------------------------------------------------- full trees
@@ -480,13 +480,13 @@ def test_learners_by_name_object_and_classifier():
     assert isinstance(resolve_weak_learner("stump"), StumpPerClass)
     assert isinstance(resolve_weak_learner("tree"), TreePerClass)
     assert isinstance(resolve_weak_learner("cart"), CartPerClass)
-    assert isinstance(resolve_weak_learner("shared_tree"), SharedTreeLearner)
+    assert isinstance(resolve_weak_learner("shared_tree"), SharedTree)
     learner = TreePerClass(2)
     assert resolve_weak_learner(learner) is learner
     wrapped = resolve_weak_learner(GaussianNB())
     assert isinstance(wrapped, EstimatorPerClass)
     assert isinstance(wrapped.estimator, GaussianNB)
-    assert weak.SharedTree is SharedTreeLearner
+    assert weak.SharedTree is SharedTree
 
 
 @pytest.mark.parametrize("unknown", ["forest", None, 3, SVR(), TreePerClass, ["stump"]], ids=repr)
@@ -517,13 +517,13 @@ def test_classifiers_without_weights_are_refused_by_name():
         (CartPerClass(resample=0.0), "resample=0.0"),
         (CartPerClass(resample=1.5), "resample=1.5"),
         (CartPerClass(max_features="log"), "max_features='log'"),
-        (SharedTreeLearner(13), "max_depth=13"),
-        (SharedTreeLearner(thresholds=None), "thresholds=None"),
-        (SharedTreeLearner(criterion="gini"), "criterion='gini'"),
-        (SharedTreeLearner(sketch=0), "sketch=0"),
-        (SharedTreeLearner(sketch="all"), "sketch='all'"),
-        (SharedTreeLearner(min_samples_leaf=0), "min_samples_leaf=0"),
-        (SharedTreeLearner(votes=""), "votes=''"),
+        (SharedTree(13), "max_depth=13"),
+        (SharedTree(thresholds=None), "thresholds=None"),
+        (SharedTree(criterion="gini"), "criterion='gini'"),
+        (SharedTree(sketch=0), "sketch=0"),
+        (SharedTree(sketch="all"), "sketch='all'"),
+        (SharedTree(min_samples_leaf=0), "min_samples_leaf=0"),
+        (SharedTree(votes=""), "votes=''"),
     ],
 )
 def test_parameters_that_cannot_be_are_refused_by_name(learner, told):

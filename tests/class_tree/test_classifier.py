@@ -161,7 +161,7 @@ class TestTree:
 
     def test_is_learnt_over_labels_not_paths(self, blobs):
         X, y = blobs
-        with pytest.raises(LabelError, match="learnt over labels, but y has paths"):
+        with pytest.raises(LabelError, match="learned over labels, but y has paths"):
             ClassTreeClassifier(RandomTree(), router="linear").fit(X, [("top", name) for name in y])
 
 
@@ -309,6 +309,31 @@ class TestParameters:
     def test_a_beam_has_a_width(self, width, blobs):
         with pytest.raises(PalmetteError, match="beam_width="):
             ClassTreeClassifier(beam_width=width, router="linear").fit(*blobs)
+
+    @pytest.mark.parametrize(
+        "kind", [ClassTreeClassifier, pm.AdaBoostBHCClassifier, pm.MFTreeClassifier]
+    )
+    def test_errors_of_fit_list_all_rules_and_name_the_classifier(self, kind, blobs):
+        X, y = blobs
+        with pytest.raises(PalmetteError, match=r"decoding='x' is unknown: .*'exact', 'greedy'"):
+            kind(decoding="x").fit(X, y)
+        texts = pd.DataFrame({"size": np.arange(len(y)), "title": "a title"})
+        with pytest.raises(PalmetteError, match=f"^{kind.__name__} accepts numbers only"):
+            kind().fit(texts, y)
+
+    def test_verbose_prints_the_steps_and_changes_nothing(self, blobs, capsys):
+        X, y = blobs
+        quiet = ClassTreeClassifier(router="linear", random_state=0).fit(X, y)
+        assert capsys.readouterr().out == ""
+        loud = ClassTreeClassifier(router="linear", random_state=0, verbose=1).fit(X, y)
+        lines = [f"tree of {len(loud.classes_)} classes", "classifiers trained"]
+        assert capsys.readouterr().out.splitlines() == lines
+        np.testing.assert_array_equal(loud.predict_proba(X), quiet.predict_proba(X))
+        chosen = ClassTreeClassifier(random_state=0, verbose=1).fit(X, y)
+        scores = [f"{k}: {v:.4f} on held-out rows" for k, v in chosen.router_scores_.items()]
+        assert capsys.readouterr().out.splitlines() == [lines[0], *scores, lines[1]]
+        pm.ClassTreeEnsemble(n_trees=2, verbose=1, random_state=0).fit(X, y)
+        assert capsys.readouterr().out.splitlines() == ["tree 1 of 2", "tree 2 of 2"]
 
     def test_unknown_rules_are_refused(self, blobs):
         clf = ClassTreeClassifier(router="linear").fit(*blobs)

@@ -102,7 +102,7 @@ class TestInvariance:
 
 class TestWhatIsKeptOfTheScatter:
     def test_diagonal_by_classes_and_by_features_are_one(self):
-        # 30 features and 20 classes: the root is factorised by classes, as wide data are
+        # 30 features and 20 classes: the root is factorized by classes, as wide data are
         X, y = gaussians(20, 30)
         partition = FisherPartition(covariance="diagonal")
         state = partition.begin(problem(X, y))

@@ -129,7 +129,7 @@ def test_what_cannot_be_learnt_from_is_told(rows):
     with pytest.raises(LabelError, match="y contains paths"):
         MFTree().fit(X, [("a", "b"), ("a", "c")] * 30)
     tree = MFTree().fit(X, [{"a"}, {"b"}, {"a", "c"}] * 20)
-    with pytest.raises(LabelError, match="1 labels of y are not in the learnt hierarchy"):
+    with pytest.raises(LabelError, match="1 labels of y are not in the learned hierarchy"):
         tree.encode([{"a", "d"}])
     assert tree.encode([{"a", "d"}], skip_unknown=True).given.nnz == 1
 

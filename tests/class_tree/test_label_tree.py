@@ -47,7 +47,7 @@ def data():
 
 
 def literal_margins(X, y, C=1.0):
-    """The margin of every row for a yes/no label, with a regularised bias."""
+    """The margin of every row for a yes/no label, with a regularized bias."""
     svm = LinearSVC(C=C, tol=1e-10, max_iter=100_000, intercept_scaling=1.0).fit(X, y)
     return lambda Z: Z @ svm.coef_[0] + svm.intercept_[0]
 

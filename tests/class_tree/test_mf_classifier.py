@@ -83,7 +83,7 @@ def test_hard_input_gives_answers(name, X, y, make):
 
 def test_paths_are_refused(digits):
     X, y, _, _ = digits
-    with pytest.raises(LabelError, match="learnt over labels, but y has paths"):
+    with pytest.raises(LabelError, match="learned over labels, but y has paths"):
         MFTreeClassifier().fit(X, [("top", int(k)) for k in y])
 
 

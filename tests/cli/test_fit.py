@@ -156,7 +156,7 @@ def test_a_learnt_tree_is_written_beside_the_model(palmette, goods):
     words = ["--hierarchy", "learn:agglomerative", "--out", "m.palmette"]
     result = palmette("fit", "goods.csv", "--target", "kind", *words, *QUICK)
     assert result.exit_code == 0, result.output
-    assert "wrote m.tree.json, the learnt hierarchy" in result.stdout
+    assert "wrote m.tree.json, the learned hierarchy" in result.stdout
     assert Hierarchy.read("m.tree.json") == load("m.palmette").hierarchy_
 
 

@@ -20,11 +20,11 @@ SINGLE = [spec.name for spec in list_tree_learners() if not spec.label_sets]
 
 @pytest.mark.parametrize("method", SINGLE)
 def test_every_learner_takes_numbers(method, toy):
-    learnt = learn_tree(toy, method)
-    leaves = learnt.hierarchy.names[learnt.hierarchy.leaves]
+    learned = learn_tree(toy, method)
+    leaves = learned.hierarchy.names[learned.hierarchy.leaves]
     assert sorted(leaves) == ["a/x", "a/y", "b/x", "b/y"]  # bare names repeat
-    assert learnt.counts[0] == learnt.n_rows == 60
-    assert learnt.counts[learnt.hierarchy.leaves].tolist() == [15] * 4
+    assert learned.counts[0] == learned.n_rows == 60
+    assert learned.counts[learned.hierarchy.leaves].tolist() == [15] * 4
 
 
 @pytest.mark.parametrize("method", SINGLE)

@@ -202,7 +202,7 @@ def test_a_learner_finds_the_hierarchy():
     selector.fit(X, leaves)
     assert selector.hierarchy_ == selector.hierarchy_learner_.hierarchy_
     assert selector.get_support(0).sum() == 2
-    with pytest.raises(LabelError, match="is learnt over labels"):
+    with pytest.raises(LabelError, match="is learned over labels"):
         selector.fit(X, y)
 
 

@@ -85,7 +85,7 @@ def the_tree_is_learnt_in_every_fold(estimator: BaseEstimator) -> None:
 
 def paths_are_no_labels(estimator: BaseEstimator) -> None:
     X, y = families()
-    with pytest.raises(LabelError, match="learnt over labels, but y has paths"):
+    with pytest.raises(LabelError, match="learned over labels, but y has paths"):
         clone(estimator).fit(X, [("root", str(label)) for label in y])
 
 

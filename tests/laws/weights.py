@@ -20,14 +20,14 @@ __all__ = ["ON_WEIGHTS"]
 
 
 def rows_for(estimator: BaseEstimator) -> tuple[np.ndarray, Any]:
-    """Return rows and paths, or labels where the hierarchy is learnt."""
+    """Return rows and paths, or labels where the hierarchy is learned."""
     if isinstance(estimator, HierarchicalClassifier) and not learns_over_labels(estimator):
         return problem(n_each=6)
     return families(n_each=6)
 
 
 def answers(fitted: BaseEstimator, X: np.ndarray) -> tuple[Any, np.ndarray]:
-    """Return the predictions, or what was learnt instead, and the probabilities if there are."""
+    """Return the predictions, or what was learned instead, and the probabilities if there are."""
     if hasattr(fitted, "get_support"):
         return fitted.get_support().tolist(), np.empty(0)
     if not hasattr(fitted, "predict"):

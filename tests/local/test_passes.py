@@ -166,7 +166,7 @@ def test_labels_that_do_not_fit_the_first_call():
 def test_what_needs_all_rows_is_refused():
     X, y = data()
     names = [path[-1] for path in y]
-    with pytest.raises(PalmetteError, match="is learnt from all rows: partial_fit needs one"):
+    with pytest.raises(PalmetteError, match="is learned from all rows: partial_fit needs one"):
         pm.FlatClassifier(one_pass(), hierarchy=pm.MFTree()).partial_fit(X, names, ["x"])
     selector = pm.HierarchicalFeatureSelector()
     with pytest.raises(PalmetteError, match="features are selected from all rows"):

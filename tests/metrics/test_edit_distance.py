@@ -126,10 +126,10 @@ def test_agrees_with_another_program(seed, n_one, n_other):
 
 def test_inner_names_and_the_order_of_siblings_can_be_left_out():
     given_tree = Hierarchy.from_paths([("p", "x"), ("p", "y"), ("q", "z")])
-    learnt = Hierarchy.from_paths([("1", "z"), ("0", "y"), ("0", "x")], root="top")
-    assert tree_edit_distance(given_tree, learnt, names="leaves", order="sorted") == 0
-    assert tree_edit_distance(given_tree, learnt, order="sorted") == 3  # root, p and q
-    assert tree_edit_distance(given_tree, learnt, names="leaves") > 0
+    learned = Hierarchy.from_paths([("1", "z"), ("0", "y"), ("0", "x")], root="top")
+    assert tree_edit_distance(given_tree, learned, names="leaves", order="sorted") == 0
+    assert tree_edit_distance(given_tree, learned, order="sorted") == 3  # root, p and q
+    assert tree_edit_distance(given_tree, learned, names="leaves") > 0
 
 
 def test_a_leaf_is_never_an_unnamed_inner_node():

@@ -155,8 +155,8 @@ def test_many_classes_are_sampled_unless_all_are_asked_for(monkeypatch):
 
 def test_leaves_are_matched_by_name_or_by_path():
     given_tree = Hierarchy.from_paths([("p", "x"), ("p", "y"), ("q", "x")])
-    learnt = Hierarchy.from_paths([("0", "p/x"), ("0", "p/y"), ("1", "q/x")])
-    assert tree_mse(learnt, given_tree) == tree_mse(given_tree, given_tree) == 0.0
+    learned = Hierarchy.from_paths([("0", "p/x"), ("0", "p/y"), ("1", "q/x")])
+    assert tree_mse(learned, given_tree) == tree_mse(given_tree, given_tree) == 0.0
     with pytest.raises(HierarchyError, match=r"first has 4 and the second 2 .*is in one only"):
         tree_mse(ACTUAL, Hierarchy.star([1, 2]))
     assert tree_mse(ACTUAL, Hierarchy.star([1, 2]), classes=[1, 2]) == 0.0
@@ -251,17 +251,17 @@ def test_a_tree_is_itself():
 
 
 def test_numbers_match_their_digits_and_others_are_left_out():
-    learnt = Hierarchy.from_paths([("g", 1), ("g", 2), ("h", 3), ("h", 4), (5,), (6,)])
-    found = compare_trees(learnt, SPELLED)
+    learned = Hierarchy.from_paths([("g", 1), ("g", 2), ("h", 3), ("h", 4), (5,), (6,)])
+    found = compare_trees(learned, SPELLED)
     assert (found["n_classes"], found["n_only_tree"], found["n_only_reference"]) == (4, 2, 0)
     assert found["clade_fscore"] == 1.0
     assert found["edit_distance"] == 0.0
 
 
 def test_paths_match_names():
-    learnt = Hierarchy.from_paths([("g", "p/x"), ("g", "p/y"), ("q/x",)])
+    learned = Hierarchy.from_paths([("g", "p/x"), ("g", "p/y"), ("q/x",)])
     reference = Hierarchy.from_paths([("p", "x"), ("p", "y"), ("q", "x")])
-    assert compare_trees(learnt, reference)["clade_recall"] == 1.0
+    assert compare_trees(learned, reference)["clade_recall"] == 1.0
 
 
 def test_what_says_nothing_is_none():

@@ -155,7 +155,7 @@ def test_a_new_leaf_gets_rows_from_all_others():
     assert whole["tools", "drills"][is_drill].mean() > 0.5
     assert whole["tools", "drills"][~is_drill].mean() < 0.1
     alone = migrate(new, table=X[is_drill], y=[path for path in y if path[-1] == "drills"])
-    assert len(alone.pending_) == 1  # without other rows nothing can be learnt
+    assert len(alone.pending_) == 1  # without other rows nothing can be learned
 
 
 def test_migrations_are_composed_not_nested():

@@ -171,3 +171,13 @@ def test_it_tells_labels_apart_that_the_rows_tell(model):
         name = "n_chains" if isinstance(model, ChainEnsemble) else "n_models"
         model = clone(model).set_params(**{name: 15})
     assert np.array_equal(clone(model).fit(X, Y).predict(X), Y)
+
+
+@pytest.mark.parametrize("model", MODELS[3:], ids=label)
+def test_verbose_prints_the_progress_and_changes_nothing(model, capsys):
+    X, Y = problem()
+    loud = clone(model).set_params(verbose=1).fit(X, Y)
+    assert "Done" in capsys.readouterr().err
+    np.testing.assert_array_equal(
+        loud.predict_proba(X), fitted_to_the_problem(model).predict_proba(X)
+    )

@@ -153,7 +153,7 @@ def test_what_cannot_be_learnt_from_is_refused():
         HOMERTree().fit(X, [set()] * len(X))
     with pytest.raises(LabelError, match="have a hierarchy already"):
         HOMERTree().fit(X, [("a", "b"), ("c", "d")] * 27)
-    with pytest.raises(LabelError, match=r"not in the learnt hierarchy, e\.g\. 'new'"):
+    with pytest.raises(LabelError, match=r"not in the learned hierarchy, e\.g\. 'new'"):
         HOMERTree().fit(X, [{"a"}, {"b"}] * 27).encode([{"new"}])
-    with pytest.raises(LabelError, match="learnt over labels, but y has paths or sets"):
+    with pytest.raises(LabelError, match="learned over labels, but y has paths or sets"):
         MLkNN(hierarchy=OnlyLabels()).fit(X, Y)

@@ -57,7 +57,7 @@ def fitted(estimator: BaseEstimator, n_each: int = 12) -> tuple[BaseEstimator, n
 
 
 def answers(model: Any, X: np.ndarray) -> dict[str, Any]:
-    """Return all that a model says of rows; of a learner of hierarchies, the one that it learnt."""
+    """Return all answers of a model for rows; of a learner of hierarchies, its hierarchy."""
     told = {name: getattr(model, name)(X) for name in _METHODS if hasattr(model, name)}
     if not told:
         hierarchy: palmette.Hierarchy = model.hierarchy_

@@ -137,10 +137,10 @@ def test_hierarchies_may_differ_by_nodes():
 
 def test_models_that_cannot_be_compared():
     first, X, y = animals()
-    learnt = KnownAnswers(ANIMALS, y)
-    learnt.learnt_ = True
-    with pytest.raises(PalmetteError, match="that of the second model was learnt"):
-        report(first, X, y, other=learnt)
+    learned = KnownAnswers(ANIMALS, y)
+    learned.learnt_ = True
+    with pytest.raises(PalmetteError, match="that of the second model was learned"):
+        report(first, X, y, other=learned)
     sets = KnownAnswers(ANIMALS, [{CAT}] * 7, several=True)
     with pytest.raises(PalmetteError, match="expected two models of the same kind"):
         report(first, numbered(7), y, other=sets)

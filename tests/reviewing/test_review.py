@@ -155,11 +155,11 @@ def test_rare_labels_are_not_judged(model, goods):
 
 def test_a_learnt_hierarchy(goods):
     frame = goods.assign(kind=goods["kind"].str.rpartition(" > ")[2])
-    learnt = fit_table(
+    learned = fit_table(
         frame, "kind", hierarchy="learn:agglomerative", model="class-tree", folds=0,
         columns={"title": "text"},
     )  # fmt: skip
-    found = of(review(learnt, frame, folds=2), "wrong label")
+    found = of(review(learned, frame, folds=2), "wrong label")
     assert {FAR, NEAR} <= set(found["row"])
     assert found["proposed"][found["row"].tolist().index(FAR)] == "Fruit"
 

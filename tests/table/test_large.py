@@ -290,9 +290,9 @@ def test_a_tournament_on_the_sample_and_a_learnt_hierarchy(table):
             assert n_rows < N_LABELLED
             assert f"it can be fitted on a sample of {n_rows:,} rows only" in entry["note"]
     assert any(entry["folds"] for entry in copied)
-    learnt = fitted(table, hierarchy="learn")
-    assert learnt.learnt_
-    assert sum(learnt.summary_["class_rows"]) == N_LABELLED
+    learned = fitted(table, hierarchy="learn")
+    assert learned.learnt_
+    assert sum(learned.summary_["class_rows"]) == N_LABELLED
 
 
 def test_several_labels_per_row(table, tmp_path):

@@ -231,32 +231,32 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             answers, targets = path_target(labels, used)
             self._set_answers(answers)
             return targets
-        learnt = labels
+        learned = labels
         if used is not None:
-            learnt = NodeLabels(labels.hierarchy, labels.given[used], labels.form)
-        return self._learn_any(labels, learnt, used, by_node=by_node)
+            learned = NodeLabels(labels.hierarchy, labels.given[used], labels.form)
+        return self._learn_any(labels, learned, used, by_node=by_node)
 
     def _learn_any(
         self,
         labels: NodeLabels,
-        learnt: NodeLabels,
+        learned: NodeLabels,
         used: NDArray[np.bool_] | None,
         *,
         by_node: bool,
     ) -> Any:
-        """Set the answers of labels, of which `learnt` are those of used rows; return targets."""
+        """Set the answers of labels, of which `learned` are those of used rows; return targets."""
         prefers_sets = by_node or self._has_label_rule()
-        several = has_several(learnt) or (prefers_sets and labels.form.several)
+        several = has_several(learned) or (prefers_sets and labels.form.several)
         self._check_decoding(several)
         if several:
-            node_sets, targets = node_target(learnt)
+            node_sets, targets = node_target(learned)
             self._set_answers(node_sets)
             return targets
         # errors for one path per row refer to all rows, unless rows of weight 0 have several paths
         is_whole = labels.is_single_path
-        answers, codes = path_target(labels, used) if is_whole else path_target(learnt, None)
+        answers, codes = path_target(labels, used) if is_whole else path_target(learned, None)
         self._set_answers(answers)
-        return closed_targets(learnt, answers) if by_node else codes
+        return closed_targets(learned, answers) if by_node else codes
 
     def _set_answers(self, answers: Any) -> None:
         """Set ``_answers`` and the public attributes that depend on it."""
@@ -271,7 +271,7 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             self.nodes_, self.several_paths_ = answers.nodes, answers.by_node
 
     def _given_hierarchy(self) -> Hierarchy | None:
-        """Return the hierarchy that the user set, None if it is found in y or learnt."""
+        """Return the hierarchy that the user set, None if it is found in y or learned."""
         return given_hierarchy(self._hierarchy_setting())
 
     # ------------------------------------------------------------------ deciding

@@ -1,4 +1,4 @@
-"""ColumnScale: standardise the numeric columns of a table."""
+"""ColumnScale: standardize the numeric columns of a table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NOISE = 10 * np.finfo(np.float64).eps  # relative deviation of a constant colum
 
 
 class ColumnScale:
-    """Standardise numeric columns to mean 0 and standard deviation 1.
+    """Standardize numeric columns to mean 0 and standard deviation 1.
 
     Columns that contain only 0 and 1 are nominal and left unchanged. Columns of mostly zeros, such
     as word counts, are scaled but not centred. The result is sparse if most values are zero, else

@@ -52,7 +52,7 @@ def check_weights(sample_weight: Any, n_samples: int) -> FloatArray | None:
     """Return relative weights as an array of shape (n_samples,), or None if there are none.
 
     Only the ratios of weights count: w and c w give the same array up to rounding. Priors,
-    regularisation and numbers of rows are absolute, so that every fit needs one scale:
+    regularization and numbers of rows are absolute, so that every fit needs one scale:
 
     - If all weights are whole multiples of the smallest positive one, they are numbers of copies:
       the smallest is 1, and a weight of k equals k copies of the row.
@@ -194,7 +194,7 @@ def read_labels(
     takes_matrices : bool
         Whether a list of lists of 0 and 1 is an indicator matrix.
     needs_tree : str, optional
-        The estimator, if it has no form for DAGs: of a DAG that is learnt it gets a tree.
+        The estimator, if it has no form for DAGs: of a DAG that is learned it gets a tree.
     """
     learner, y = None, in_memory(y)
     if isinstance(y, NodeLabels):
@@ -317,11 +317,11 @@ def _count_open_rows(labels: NodeLabels) -> int:
 
 
 def given_hierarchy(setting: Any) -> Hierarchy | None:
-    """Return the hierarchy that the user set; None if it is found in y or learnt."""
+    """Return the hierarchy that the user set; None if it is found in y or learned."""
     if setting is None or isinstance(setting, Hierarchy):
         return setting
     if hasattr(setting, "fit"):
-        return None  # to be learnt
+        return None  # to be learned
     raise HierarchyError(
         f"hierarchy is a {type(setting).__name__}: expected a palmette.Hierarchy (such "
         "as Hierarchy.from_paths(...) or Hierarchy.read(file)), a learner of one (such as "
@@ -359,7 +359,7 @@ def _hierarchy_for(
                 known = moved_to(_tree_of(learner, X, known, needs_tree), known)
             return known.hierarchy, known, learner
         raise LabelError(
-            f"hierarchy={setting!r} is learnt over labels, but y has paths or sets: expected one "
+            f"hierarchy={setting!r} is learned over labels, but y has paths or sets: expected one "
             "label per row."
         )
     check_consistent_length(X, labels)

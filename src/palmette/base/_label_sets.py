@@ -37,14 +37,14 @@ def read_label_sets(y: Any) -> NodeLabels:
         labels = NodeLabels.encode(check_target(lists_as_matrix(y, None)), flat=True)
     if labels.hierarchy.depth.max() > 1:
         raise LabelError(
-            "y contains paths, which have a hierarchy already, but a hierarchy is learnt over "
+            "y contains paths, which have a hierarchy already, but a hierarchy is learned over "
             "labels: expected label sets, a 0/1 matrix, or one label per row."
         )
     return labels
 
 
 def encode_label_sets(hierarchy: Hierarchy, y: Any, *, skip_unknown: bool = False) -> NodeLabels:
-    """Encode labels as leaves of a hierarchy that was learnt over them.
+    """Encode labels as leaves of a hierarchy that was learned over them.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def encode_label_sets(hierarchy: Hierarchy, y: Any, *, skip_unknown: bool = Fals
     unknown = [name for name in names if name not in leaves]
     if unknown and not skip_unknown:
         raise LabelError(
-            f"{len(unknown)} labels of y are not in the learnt hierarchy, e.g. "
+            f"{len(unknown)} labels of y are not in the learned hierarchy, e.g. "
             f"{shown(unknown[0])}: expected labels of the y that it was fitted on."
         )
     nodes = np.array([0, *(leaves.get(name, -1) for name in names)], dtype=np.int32)
@@ -82,7 +82,7 @@ def encode_label_sets(hierarchy: Hierarchy, y: Any, *, skip_unknown: bool = Fals
 
 
 class LabelSets(NamedTuple):
-    """The label sets that a tree is learnt from.
+    """The label sets that a tree is learned from.
 
     Parameters
     ----------

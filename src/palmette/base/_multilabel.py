@@ -40,6 +40,7 @@ class MultilabelClassifier(HierarchicalClassifier):
         Of the labels in ``classes_``, if `decoding` is a tuned rule and the model tunes itself.
     """
 
+    verbose: int = 0  # in models of files that do not know the parameter
     _takes_tables = False  # whether X may be a table or texts, which are not converted to numbers
     _tunes_on_seen_rows = False  # whether thresholds are tuned on rows of the fit
     _auto_rule: type[TunedRule] = ShrunkF  # what "auto" means if the model tunes itself

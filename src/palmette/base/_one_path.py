@@ -86,8 +86,8 @@ def tree_of_learnt(learner: Any, X: Any, labels: NodeLabels, who: str) -> Hierar
     several = np.flatnonzero(np.bincount(hierarchy.edges[:, 1]) > 1)
     example = several[0]
     warnings.warn(
-        f"{who} needs a tree, but {type(learner).__name__} has learnt a DAG. The {len(several)} of "
-        f"{hierarchy.n_nodes} nodes that have several parents keep the one whose other rows are "
+        f"{who} needs a tree, but {type(learner).__name__} has learned a DAG. The {len(several)} "
+        f"of {hierarchy.n_nodes} nodes that have several parents keep the one whose other rows are "
         f"nearest: {hierarchy.names[example]!r} stays below {hierarchy.names[kept[example]]!r}.",
         stacklevel=caller_level(),
     )

@@ -13,7 +13,7 @@ _MIN_LOG = -700.0  # of probabilities that underflowed to 0
 
 
 def fit_inverse_temperature(proba: FloatArray, classes: IntArray, weights: FloatArray) -> float:
-    """Return the inverse temperature that maximises the likelihood of the true classes.
+    """Return the inverse temperature that maximizes the likelihood of the true classes.
 
     Scaling keeps the order of the classes of a row.
 
@@ -87,7 +87,7 @@ def held_out_third(codes: IntArray, seed: int) -> NDArray[np.bool_]:
 
 
 def temperature_scaled(proba: FloatArray, inverse_temperature: float) -> FloatArray:
-    """Return probabilities raised to the power of the inverse temperature and normalised.
+    """Return probabilities raised to the power of the inverse temperature and normalized.
 
     Parameters
     ----------

@@ -65,17 +65,24 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
     _by_node = False  # whether targets are by node even with one path per row
     _may_be_none: ClassVar[tuple[str, ...]] = ()  # parameters, beyond those with a default of None
     scratch: Any = None  # in models of files that do not know the parameter, or have none
+    verbose: int = 0  # in models of files that do not know the parameter
 
     # ------------------------------------------------------------------ for subclasses
 
-    def _set_stopping(
-        self, n_iter_no_change: int | None, validation_fraction: float, tol: float, warm_start: bool
+    def _set_rounds(
+        self,
+        n_iter_no_change: int | None,
+        validation_fraction: float,
+        tol: float,
+        warm_start: bool,
+        verbose: int,
     ) -> None:
         """Set the parameters that all subclasses have; for their `__init__`."""
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol
         self.warm_start = warm_start
+        self.verbose = verbose
 
     def _objective(self, targets: Any, weights: FloatArray, empty: Empty) -> Any:
         """Return the objective; `empty` makes its arrays of rows and columns, as np.empty does."""
@@ -304,6 +311,7 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
                 state=lambda: (fingerprint, self._state(rounds, losses, edges, validation)),
             ):
                 if validation is not None and validation.is_over:
+                    self._print(f"stopped: the best loss was that after round {validation.best}")
                     break
                 done = next(coming, None)
                 if done is None:
@@ -319,12 +327,25 @@ class BoostedClassifier(IterativeFitMixin, HierarchicalClassifier):  # type: ign
                 edges.append(done.edge)
                 if validation is not None:
                     validation.add(done.hypothesis)
+                self._print_round(turn + 1, done.loss, validation)
         kept = len(rounds) if validation is None else validation.best
         self.rounds_ = rounds[:kept]
         self.__dict__.update(self._summary(self.rounds_))
         self.train_loss_, self.edges_ = np.asarray(losses[:kept]), np.asarray(edges[:kept])
         if validation is not None:
             self.validation_loss_ = np.asarray(validation.losses[:kept])
+
+    def _print_round(self, n_rounds: int, loss: float, validation: Validation | None) -> None:
+        """Print the losses, in every round or about ten times during the fit."""
+        every = 1 if self.verbose > 1 else max(1, self.n_estimators // 10)
+        if n_rounds % every and n_rounds != self.n_estimators:
+            return
+        held_out = "" if validation is None else f", validation loss {validation.losses[-1]:.5f}"
+        self._print(f"round {n_rounds} of {self.n_estimators}: loss {loss:.5f}{held_out}")
+
+    def _print(self, line: str) -> None:
+        if self.verbose:
+            print(line, flush=True)  # also seen at once in a log file
 
     def _rounds_from(
         self, objective: Any, rows: TrainingRows, rounds: list[Any]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from palmette.base._devices import placed
 from palmette.boosting._block_sums import CLEARLY, LEAST
 from palmette.boosting._block_tree import draw_splits
-from palmette.boosting._weak import GrownTree, SharedTreeLearner, TrainingRows, draw_columns
+from palmette.boosting._weak import GrownTree, SharedTree, TrainingRows, draw_columns
 from palmette.trees._binning import count_features
 
 Codes: TypeAlias = NDArray[np.uint8]
@@ -193,7 +193,7 @@ class DeviceRows:
 
 @dataclass(frozen=True, eq=False)
 class DeviceGradients:
-    """Gradients on a device, as `SharedTreeLearner` reads them elsewhere.
+    """Gradients on a device, as `SharedTree` reads them elsewhere.
 
     Parameters
     ----------
@@ -222,15 +222,15 @@ class DeviceGradients:
 
 
 class DeviceTreeLearner:
-    """Grows the trees of a `SharedTreeLearner` with random thresholds on a device.
+    """Grows the trees of a `SharedTree` with random thresholds on a device.
 
     Parameters
     ----------
-    settings : SharedTreeLearner
+    settings : SharedTree
     device : torch.device
     """
 
-    def __init__(self, settings: SharedTreeLearner, device: Any) -> None:
+    def __init__(self, settings: SharedTree, device: Any) -> None:
         self._settings, self._device = settings, device
 
     def grows_in_blocks(self, signed: Any) -> bool:
@@ -253,7 +253,7 @@ class DeviceTreeLearner:
             return GrownTree(*grower.grow(self._sketched(signed, seed), chosen, seed))
 
     def _sketched(self, signed: DeviceGradients, seed: int) -> Tensor:
-        """Return some columns, as `SharedTreeLearner` draws them: (n_samples + 1, n_some)."""
+        """Return some columns, as `SharedTree` draws them: (n_samples + 1, n_some)."""
         n_kept = self._settings.n_sketched(signed.padded.shape[1])
         if n_kept is None:
             return signed.padded

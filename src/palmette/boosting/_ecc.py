@@ -54,6 +54,8 @@ class AdaBoostECCClassifier(BoostedClassifier):
         Number of threads.
     random_state : int, RandomState or None
         Seed of the random draws.
+    verbose : int
+        Print the training loss: 1 about ten times during the fit, 2 in every round.
 
     Attributes
     ----------
@@ -105,6 +107,7 @@ class AdaBoostECCClassifier(BoostedClassifier):
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.weak_learner = weak_learner
         self.n_estimators = n_estimators
@@ -113,7 +116,7 @@ class AdaBoostECCClassifier(BoostedClassifier):
         self.weight_trim = weight_trim
         self.max_bins = max_bins
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
-        self._set_stopping(n_iter_no_change, validation_fraction, tol, warm_start)
+        self._set_rounds(n_iter_no_change, validation_fraction, tol, warm_start, verbose)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

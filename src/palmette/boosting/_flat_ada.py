@@ -35,6 +35,7 @@ class FlatAdaBoostClassifier(NodeBoostingClassifier):
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.weak_learner = weak_learner
         self.n_estimators = n_estimators
@@ -44,7 +45,7 @@ class FlatAdaBoostClassifier(NodeBoostingClassifier):
         self.weight_trim = weight_trim
         self.max_bins = max_bins
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
-        self._set_stopping(n_iter_no_change, validation_fraction, tol, warm_start)
+        self._set_rounds(n_iter_no_change, validation_fraction, tol, warm_start, verbose)
 
     def _settings(self) -> dict[str, Any]:
         return {"initial_weights": "uniform", "mask": "none", "coefficient": self._coefficient}
@@ -87,6 +88,8 @@ class AdaBoostMHClassifier(FlatAdaBoostClassifier):
         Number of threads.
     random_state : int, RandomState or None
         Seed of the random draws.
+    verbose : int
+        Print the training loss: 1 about ten times during the fit, 2 in every round.
 
     Attributes
     ----------
@@ -138,7 +141,9 @@ class AdaBoostMIClassifier(FlatAdaBoostClassifier):
     ----------
     hierarchy, weak_learner, n_estimators, learning_rate, dag_rule, subsample, weight_trim
         As in `AdaBoostMHClassifier`.
-    max_bins, decoding, n_iter_no_change, validation_fraction, tol, warm_start, n_jobs, random_state
+    max_bins, decoding, n_iter_no_change, validation_fraction, tol, warm_start, n_jobs
+        As in `AdaBoostMHClassifier`.
+    random_state, verbose
         As in `AdaBoostMHClassifier`.
 
     Attributes

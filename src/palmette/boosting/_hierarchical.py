@@ -20,7 +20,7 @@ from palmette.boosting._boost import BundledLearner, BundledObjective, Round, Ro
 from palmette.boosting._hypotheses import Samples
 from palmette.boosting._members import LOSSES, Member
 from palmette.boosting._objectives import GradientObjective, is_small
-from palmette.boosting._weak import SharedTreeLearner, TrainingRows
+from palmette.boosting._weak import SharedTree, TrainingRows
 from palmette.decisions._rules import Marginal
 from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -102,6 +102,8 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         sums are then computed (see Notes).
     random_state : int, RandomState or None
         Seed of the random draws.
+    verbose : int
+        Print the training loss: 1 about ten times during the fit, 2 in every round.
     scratch : path-like, optional
         Folder for what a fit would hold in memory: codes, scores and gradients. They are in files
         without a name, whose space is free again after the fit; pages of them are in memory as far
@@ -188,6 +190,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         n_jobs: int | None = None,
         device: str = "cpu",
         random_state: Any = None,
+        verbose: int = 0,
         scratch: str | os.PathLike[str] | None = None,
         client: Any = None,
     ) -> None:
@@ -206,7 +209,7 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         self.scratch = scratch
         self.client = client
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
-        self._set_stopping(n_iter_no_change, validation_fraction, tol, warm_start)
+        self._set_rounds(n_iter_no_change, validation_fraction, tol, warm_start, verbose)
 
     # ------------------------------------------------------------------ fitting
 
@@ -323,8 +326,8 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
             trees = [DeviceTreeLearner(tree, device) for tree in trees]
         return trees[0] if len(trees) == 1 else BundledLearner(trees)
 
-    def _tree(self, kind: Member | type[Member]) -> SharedTreeLearner:
-        return SharedTreeLearner(
+    def _tree(self, kind: Member | type[Member]) -> SharedTree:
+        return SharedTree(
             kind.max_depth if self.max_depth is None else self.max_depth,
             max_features=self.max_features,
             thresholds=self.thresholds,

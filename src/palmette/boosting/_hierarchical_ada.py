@@ -67,6 +67,8 @@ class HierarchicalAdaBoostClassifier(NodeBoostingClassifier):
         Number of threads.
     random_state : int, RandomState or None
         Seed of the random draws.
+    verbose : int
+        Print the training loss: 1 about ten times during the fit, 2 in every round.
 
     Attributes
     ----------
@@ -166,6 +168,7 @@ class HierarchicalAdaBoostClassifier(NodeBoostingClassifier):
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.weak_learner = weak_learner
         self.n_estimators = n_estimators
@@ -178,4 +181,4 @@ class HierarchicalAdaBoostClassifier(NodeBoostingClassifier):
         self.weight_trim = weight_trim
         self.max_bins = max_bins
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
-        self._set_stopping(n_iter_no_change, validation_fraction, tol, warm_start)
+        self._set_rounds(n_iter_no_change, validation_fraction, tol, warm_start, verbose)

@@ -21,7 +21,7 @@ from palmette.boosting._block_tree import rows_of_level
 from palmette.boosting._growing_rows import widest
 from palmette.boosting._objectives import newton_steps
 from palmette.boosting._team import retried, team_on
-from palmette.boosting._weak import GrownTree, SharedTreeLearner, TrainingRows, draw_columns
+from palmette.boosting._weak import GrownTree, SharedTree, TrainingRows, draw_columns
 from palmette.boosting._worker_rows import WorkerRows
 from palmette.trees._binning import count_features
 
@@ -113,14 +113,14 @@ class _Growing:
 
 
 class WorkersLearner:
-    """Grows the trees of a `SharedTreeLearner` with random thresholds on rows of workers.
+    """Grows the trees of a `SharedTree` with random thresholds on rows of workers.
 
     Parameters
     ----------
-    settings : SharedTreeLearner
+    settings : SharedTree
     """
 
-    def __init__(self, settings: SharedTreeLearner) -> None:
+    def __init__(self, settings: SharedTree) -> None:
         self._settings = settings
 
     def grows_in_blocks(self, signed: Any) -> bool:

@@ -169,9 +169,13 @@ def tune_marginal(
     names = hierarchy.path_strings
     # constructed, not cloned: callbacks belong to the whole fit, not to the folds
     parameters = {**estimator.get_params(deep=False), **estimator._chosen_parameters()}
-    plain = type(estimator)(**{**parameters, "hierarchy": hierarchy, "decoding": "best_path"})
+    own = {"hierarchy": hierarchy, "decoding": "best_path", "verbose": 0}
+    plain = type(estimator)(**{**parameters, **own})
     held: list[tuple[Any, LabelSpace, Any, Any]] = []
-    for train, test in KFold(rule.cv, shuffle=True, random_state=seed).split(nodes):
+    folds = KFold(rule.cv, shuffle=True, random_state=seed)
+    for fold, (train, test) in enumerate(folds.split(nodes), start=1):
+        if estimator.verbose:
+            print(f"fold {fold} of {rule.cv}, to choose the decision rule", flush=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # folds may lack classes; the whole fit warns of that
             model = clone(plain).fit(take_rows(X, train), names[nodes[train]], weights[train])

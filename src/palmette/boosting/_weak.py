@@ -21,8 +21,10 @@ from palmette.boosting._hypotheses import (
     ClassTrees,
     ColumnParents,
     Samples,
-    SharedTree,
     mask_by_parents,
+)
+from palmette.boosting._hypotheses import (
+    SharedTree as SharedVotes,
 )
 from palmette.exceptions import PalmetteError
 from palmette.trees._binning import BinnedRows, count_features
@@ -148,7 +150,7 @@ class GrownTree:
         weights: Floats,
         mass: Sums | None = None,
         cover: Sums | None = None,
-    ) -> SharedTree:
+    ) -> SharedVotes:
         """Return the hypothesis with the votes `values`, (n_columns, n_leaves).
 
         Its cover is the weight of the training rows in each leaf, computed unless it is given.
@@ -157,7 +159,7 @@ class GrownTree:
             cover = np.asarray(np.bincount(self.leaf, weights, minlength=self.n_leaves), np.float64)
         votes = np.ascontiguousarray(values.T, dtype=np.float32)
         at_leaves = cover.astype(np.float32)
-        return SharedTree(self.features, self.cuts, self.leaf_at, votes, at_leaves)
+        return SharedVotes(self.features, self.cuts, self.leaf_at, votes, at_leaves)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +225,7 @@ def regrow(hypothesis: Any, samples: Samples) -> GrownTree | GrownColumns:
     """Return a hypothesis as it was grown, with the places of the training rows."""
     from palmette.boosting._heap_tree import find_class_leaves, shared_leaf
 
-    if isinstance(hypothesis, SharedTree):
+    if isinstance(hypothesis, SharedVotes):
         features, cuts, leaf_at = hypothesis.features, hypothesis.cuts, hypothesis.leaf_at
         leaf = shared_leaf(samples.codes, features, cuts, leaf_at)
         return GrownTree(features, cuts, leaf_at, leaf, len(hypothesis.values))
@@ -288,7 +290,7 @@ def check_parameters(learner: WeakLearner, checks: list[tuple[str, bool, str]]) 
             raise PalmetteError(f"{name}={getattr(learner, name)!r}: expected {expected}.")
 
 
-class SharedTreeLearner(WeakLearner):
+class SharedTree(WeakLearner):
     """One tree per round whose leaves vote for all labels.
 
     A split is chosen by its gain for the gradients of all labels together.
@@ -313,8 +315,8 @@ class SharedTreeLearner(WeakLearner):
 
     Examples
     --------
-    >>> SharedTreeLearner(max_depth=3)
-    SharedTreeLearner(max_depth=3)
+    >>> SharedTree(max_depth=3)
+    SharedTree(max_depth=3)
     """
 
     by_column = False

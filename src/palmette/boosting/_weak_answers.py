@@ -21,7 +21,7 @@ from palmette.boosting._hypotheses import answer_signs, mask_by_parents
 from palmette.boosting._weak import (
     Floats,
     GrownColumns,
-    SharedTreeLearner,
+    SharedTree,
     TrainingRows,
     WeakLearner,
 )
@@ -196,7 +196,7 @@ class EstimatorPerClass(AnswerPerClass):
 
 _BY_NAME = {
     "cart": CartPerClass,
-    "shared_tree": SharedTreeLearner,
+    "shared_tree": SharedTree,
     "stump": StumpPerClass,
     "tree": TreePerClass,
 }

@@ -1,4 +1,4 @@
-"""Calibrated probabilities of nodes, and answers that hold the truth with a chosen probability."""
+"""Calibrated probabilities of nodes, and answers that contain the true label."""
 
 from palmette.calibration._classifier import CalibratedHierarchicalClassifier
 from palmette.calibration._conformal import ConformalHierarchicalClassifier

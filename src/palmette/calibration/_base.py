@@ -1,4 +1,4 @@
-"""Base of classifiers around another one: folds, reading of labels, wrapped models."""
+"""Base class of classifiers that wrap another one: folds, reading of labels, wrapped models."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _given_folds(cv: Any, labels: NodeLabels, used: NDArray[np.bool_]) -> list[F
 
 
 class WrappingClassifier(HierarchicalClassifier):
-    """Base of classifiers around another one, of Palmette or with scikit-learn's interface.
+    """Base class of classifiers that wrap one of Palmette, or one like those of scikit-learn.
 
     A subclass sets the parameters ``estimator``, ``hierarchy``, ``decoding`` and ``random_state``.
     """

@@ -75,7 +75,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
     set_score : {"lac", "aps"}
         How sets are built: from all labels above one probability threshold for all rows, which
         gives the smallest sets on average; or from the most probable labels up to a cumulative
-        probability, not randomised, which gives larger sets where a row is difficult. The most
+        probability, not randomized, which gives larger sets where a row is difficult. The most
         probable label is always in the set.
     control : {"row", "label"}
         What is guaranteed where rows have several paths: that a set contains all labels of a row
@@ -321,7 +321,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
     # ------------------------------------------------------------------ conformal answers
 
     def predict_careful(self, X: Any, coverage: float | None = None) -> Any:
-        """Predict as `predict_node` or `predict_set` does, as the parameter `answer` says.
+        """Predict by `predict_node` or `predict_set`, depending on the parameter `answer`.
 
         With several paths per row the prediction is always that of `predict_set`.
 

@@ -50,9 +50,9 @@ def not_zero(share: FloatArray) -> FloatArray:
 
 
 def fit_family_temperature(families: Iterable[FamilyScores]) -> float:
-    """Return the inverse temperature that maximises the likelihood of the true options.
+    """Return the inverse temperature that maximizes the likelihood of the true options.
 
-    Probabilities are raised to this power and normalised. Targets are smoothed as Platt's are, by
+    Probabilities are raised to this power and normalized. Targets are smoothed as Platt's are, by
     the weight of one more row, so that the result is finite where no row is wrong.
 
     Parameters
@@ -206,7 +206,7 @@ def isotonic_at(curve: FloatArray, score: FloatArray) -> FloatArray:
 
 
 def _logistic_fit(design: FloatArray, target: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return the coefficients that minimise the log loss, by Newton's method: (n_columns,)."""
+    """Return the coefficients that minimize the log loss, by Newton's method: (n_columns,)."""
 
     def loss(params: FloatArray) -> float:
         margin = design @ params

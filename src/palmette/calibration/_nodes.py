@@ -73,7 +73,7 @@ def merge_scores(parts: list[dict[int, FamilyScores]]) -> dict[int, FamilyScores
 class FamilyCalibration:
     """Calibration of the options of every family, given that the path of a row reaches it.
 
-    Curves, if there are any, calibrate every option separately. Normalised to sum to one, these
+    Curves, if there are any, calibrate every option separately. Normalized to sum to one, these
     probabilities are underconfident, more so with more options: a temperature per level corrects
     this.
 
@@ -171,7 +171,7 @@ def _members(scores: FamilyScores, slots: list[int]) -> Iterator[tuple[int, Answ
 
 
 def _calibrated(curves: CurveTable, slots: list[int], share: Any) -> FloatArray:
-    """Return calibrated probabilities of options, normalised to sum to one."""
+    """Return calibrated probabilities of options, normalized to sum to one."""
     return normalize_rows(
         np.column_stack([curves.at(slot, share[:, i]) for i, slot in enumerate(slots)])
     )

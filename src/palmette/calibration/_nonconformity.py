@@ -32,7 +32,7 @@ def least_likely_score(proba: FloatArray) -> FloatArray:
 def cumulative_score(proba: FloatArray) -> FloatArray:
     """Return the total probability of every label and all more probable ones.
 
-    Not randomised: sets are somewhat larger than necessary, and adapt to the difficulty of a row.
+    Not randomized: sets are somewhat larger than necessary, and adapt to the difficulty of a row.
     Of equally probable labels the first count as more probable.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Class hierarchies learnt from data, and classifiers that follow them."""
+"""Class hierarchies learned from data, and classifiers that follow them."""
 
 from palmette.class_tree._adaboost_bhc import AdaBoostBHCClassifier
 from palmette.class_tree._agglomerative import AgglomerativeTree

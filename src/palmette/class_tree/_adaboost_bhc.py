@@ -1,4 +1,4 @@
-"""AdaBoostBHCClassifier: a learnt binary class tree with binary AdaBoost at every node."""
+"""AdaBoostBHCClassifier: a learned binary class tree with binary AdaBoost at every node."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PAPER = "G. Jun, J. Ghosh (2009). Multi-class boosting with class hierarchies. 
 class AdaBoostBHCClassifier(ClassTreeEnsemble):
     """AdaBoost.BHC: binary AdaBoost at every node of a binary tree over the classes.
 
-    First a class tree is learnt that groups similar classes. At every node, AdaBoost of unpruned
+    First a class tree is learned that groups similar classes. At every node, AdaBoost of unpruned
     classification trees separates the two sides, fitted to the rows of the node's classes only:
     C classes need C - 1 binary problems, most of them small.
 
@@ -68,13 +68,15 @@ class AdaBoostBHCClassifier(ClassTreeEnsemble):
     n_jobs : int, optional
         Number of threads; predictions do not depend on it.
     random_state : int, RandomState or None
+    verbose : int
+        Whether to print a line per class tree.
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
         The first tree.
     hierarchy_learner_ : learner
-        The fitted learner of the first tree, if it was learnt.
+        The fitted learner of the first tree, if it was learned.
     classes_ : array of shape (n_classes,)
     estimators_ : list of ClassTreeClassifier
         One per class tree.
@@ -135,6 +137,7 @@ class AdaBoostBHCClassifier(ClassTreeEnsemble):
         max_bins: int = MAX_BINS,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.tree = tree
         self.n_trees = n_trees
@@ -149,6 +152,7 @@ class AdaBoostBHCClassifier(ClassTreeEnsemble):
         self.max_bins = max_bins
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def _default_tree(self) -> Any:
         return BHCTree("first_class")

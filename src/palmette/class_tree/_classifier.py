@@ -1,4 +1,4 @@
-"""ClassTreeClassifier: classification along a class tree, given or learnt."""
+"""ClassTreeClassifier: classification along a class tree, given or learned."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class ClassTreeClassifier(HierarchicalClassifier):
         ``MFTree("auto", leaf_size="auto")`` is fitted, and ``KMeansTree()`` if it has label sets.
         In a given hierarchy all nodes are labels, and predictions are closed under ancestors;
         with label sets, children of nodes with more than 100 are divided into groups, which are
-        learnt and are no nodes of the hierarchy.
+        learned and are no nodes of the hierarchy.
     router : "auto", "linear", "logistic", "adaboost", "flat", "kernel", "forest", "spectral", \
 Router, or scikit-learn classifier
         Trains the classifiers of the nodes. "auto" compares linear classifiers along the tree with
@@ -92,7 +92,7 @@ Router, or scikit-learn classifier
     beam_width : int
         Number of paths that "beam" keeps; twice as many with label sets.
     closure : Hierarchy, optional
-        With label sets along a learnt tree: hierarchy of the labels, a tree or DAG such as a
+        With label sets along a learned tree: hierarchy of the labels, a tree or DAG such as a
         thesaurus, along which answers are closed. It does not change which labels are found and how
         they are ranked; ancestors are added to predictions. The probability of a node is that of
         any label at or below it, as if they were independent. With one path per row it is the tree.
@@ -112,12 +112,15 @@ Router, or scikit-learn classifier
     random_state : int, RandomState or None
         Seed of the tree and the classifiers, if they use random numbers; None leaves their own
         seeds unchanged.
+    verbose : int
+        Whether to print the steps of the fit: the tree, the scores of routers that are compared,
+        and the end of training.
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
     hierarchy_learner_ : learner
-        The fitted learner, if the hierarchy was learnt.
+        The fitted learner, if the hierarchy was learned.
     classes_ : array of shape (n_classes,)
     options_ : OptionTable
         The options of every node, from the root to the classes.
@@ -179,6 +182,7 @@ Router, or scikit-learn classifier
     """
 
     closure: Hierarchy | None = None  # other class trees, and files, lack the parameter
+    verbose: int = 0  # files may lack the parameter
 
     def __init__(
         self,
@@ -192,6 +196,7 @@ Router, or scikit-learn classifier
         standardize: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.tree = tree
         self.router = router
@@ -202,6 +207,7 @@ Router, or scikit-learn classifier
         self.standardize = standardize
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({"standardize": False, **state})  # a parameter that files may lack
@@ -257,18 +263,33 @@ Router, or scikit-learn classifier
         self.__dict__.pop("label_tree_", None)  # of an earlier fit
         sets = read_sets(self, y, used)
         if sets is not None:
+            self._print(f"label tree of {count_rows(X):,} rows")
             fit_sets(self, X, sets, weights, router, rng)
+            self._print_choice()
             return self
         self._check_decoding(False)
+        if self.decoding not in _SEARCHES:
+            resolve_decoding(self.decoding, also=_SEARCHES)
         codes = self._read_labels(X, y, weights, used, rng)
         self.options_ = OptionTable.of(self.hierarchy_, self.space_.classes)
+        self._print(f"tree of {self.space_.n_classes:,} classes")
         seed = None if rng is None else int(rng.randint(2**31 - 1))
         with Threads(self.n_jobs) as threads:
             problem = RoutingProblem(X, codes, self.options_, weights, seed, threads.map)
             self.router_, self.router_scores_ = router.choose(problem)
+            self._print_choice()
             self.routes_ = self.router_.train(problem)
+            self._print("classifiers trained")
             self.exponent_ = self._fit_exponent(self.router_, problem)
         return self
+
+    def _print(self, line: str) -> None:
+        if self.verbose:
+            print(line, flush=True)
+
+    def _print_choice(self) -> None:
+        for name, score in self.router_scores_.items():
+            self._print(f"{name}: {score:.4f} on held-out rows")
 
     def _scaled(self, X: Any, weights: FloatArray | None) -> Any:
         """Set ``scale_`` and return the rows of `fit` with it."""
@@ -304,7 +325,7 @@ Router, or scikit-learn classifier
         """Return X as a numeric dense or CSR matrix, unless the router accepts any rows."""
         if self._any_rows:
             return X
-        return read_rows(X, reset=reset, dtype=np.float64)
+        return read_rows(X, named=self, reset=reset, dtype=np.float64)
 
     def _read_labels(
         self, X: Any, y: Any, weights: FloatArray | None, used: Any, rng: Any
@@ -317,7 +338,7 @@ Router, or scikit-learn classifier
         if isinstance(tree, Hierarchy):
             labels = NodeLabels.encode(check_target(lists_as_matrix(y, tree)), tree)
             return self._learn_paths(labels, used)
-        labels = NodeLabels.encode(check_target(y), flat=True)  # a tree is learnt over strings
+        labels = NodeLabels.encode(check_target(y), flat=True)  # a tree is learned over strings
         # rows of one label each, such as ("a",), are labels, and answers have their form
         alone = labels.form.kind == "paths" and labels.hierarchy.depth.max(initial=0) <= 1
         if labels.form.kind != "names" and not (alone and tree is not None):
@@ -326,7 +347,7 @@ Router, or scikit-learn classifier
                 used = None  # rows of weight 0 may have several paths
             if tree is not None:
                 raise LabelError(
-                    f"tree={self.tree!r} is learnt over labels, but y has paths. Pass one "
+                    f"tree={self.tree!r} is learned over labels, but y has paths. Pass one "
                     "label per row, sets of labels, which are not ordered, such as {'a', 'b'}, or "
                     "tree=None to use the hierarchy in y."
                 )
@@ -340,11 +361,11 @@ Router, or scikit-learn classifier
             learner.set_params(random_state=int(rng.randint(2**31 - 1)))
         given = {} if weights is None else {"sample_weight": weights}
         self.hierarchy_learner_ = learner.fit(X, names, **given)
-        learnt = NodeLabels.encode(names, learner.hierarchy_)
-        learnt.form = replace(learnt.form, container=labels.form.container)
+        learned = NodeLabels.encode(names, learner.hierarchy_)
+        learned.form = replace(learned.form, container=labels.form.container)
         if alone:
-            learnt.form = replace(learnt.form, kind="sets", row_type=labels.form.row_type)
-        return self._learn_paths(learnt, None)
+            learned.form = replace(learned.form, kind="sets", row_type=labels.form.row_type)
+        return self._learn_paths(learned, None)
 
     def _learn_paths(self, labels: NodeLabels, used: NDArray[np.bool_] | None) -> IntArray:
         """Set the attributes that depend on the labels; return the class of every used row."""
@@ -402,11 +423,7 @@ Router, or scikit-learn classifier
             return 0
         if isinstance(rule, Beam):
             return rule.width
-        if rule == "auto" or resolve_decoding(rule) is None:
-            raise PalmetteError(
-                f"decoding={rule!r} is unknown: expected 'beam', 'greedy', 'exact' or a rule of "
-                "palmette.decoding."
-            )
+        resolve_decoding(rule, also=_SEARCHES)
         if isinstance(self.space_, DagSpace):
             raise HierarchyError(
                 f"decoding={rule!r} needs a tree, but in this hierarchy classes are below several "

@@ -26,7 +26,7 @@ class LabelEmbeddingTree(ClassTreeLearner):
 
     Every row is predicted once by a classifier that was not fitted to it. The rates at which class
     i is predicted as class j, averaged with those of j as i, are similarities; the classes of a
-    node are clustered by the leading eigenvectors of the random walk along these (normalised cuts).
+    node are clustered by the leading eigenvectors of the random walk along these (normalized cuts).
 
     Parameters
     ----------

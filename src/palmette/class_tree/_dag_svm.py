@@ -103,7 +103,7 @@ class DAGSVMClassifier(HierarchicalClassifier):
         router = LinearRouter(
             self.loss, C=self.C, prune=self.prune, tol=self.tol, max_iter=self.max_iter
         )
-        X = read_rows(self._read_features(X, reset=True), dtype=np.float64)
+        X = read_rows(self._read_features(X, reset=True), named=self, dtype=np.float64)
         weights = check_weights(sample_weight, count_rows(X))
         used = used_rows(weights)
         codes = self._learn_target(X, y, weights)
@@ -129,7 +129,7 @@ class DAGSVMClassifier(HierarchicalClassifier):
         return False
 
     def _decide(self, X: Any) -> IntArray:
-        X = read_rows(X, reset=False, dtype=np.float64)
+        X = read_rows(X, named=self, reset=False, dtype=np.float64)
 
         def follow(part: Any) -> IntArray:
             rows = self.routes_.prepare(part)

@@ -21,7 +21,7 @@ _MAX_STEPS = 100
 
 
 class DependenceTree(ClassTreeLearner):
-    """Divide the classes recursively by dependence maximisation (HSIC).
+    """Divide the classes recursively by dependence maximization (HSIC).
 
     Groups are chosen to depend as much as possible on the features, by the Hilbert-Schmidt
     independence criterion: the trace of ``P' K P`` for the 0/1 matrix P of classes and groups and

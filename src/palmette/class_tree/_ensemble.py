@@ -13,11 +13,12 @@ from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from palmette._arrays import FloatArray, IntArray, count_rows, take_rows
+from palmette._arrays import FloatArray, IntArray, count_rows, is_text, read_rows, take_rows
 from palmette.base._answers import true_nodes
 from palmette.base._classifier import HierarchicalClassifier
 from palmette.base._fitting import check_weights
 from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
+from palmette.class_tree._chosen_router import resolve_router
 from palmette.class_tree._classifier import ClassTreeClassifier
 from palmette.class_tree._label_set_answers import SEARCHES, closed_sets, votes_for_sets
 from palmette.class_tree._learner import ClassTreeLearner
@@ -68,6 +69,8 @@ class ClassTreeEnsemble(HierarchicalClassifier):
     n_jobs : int, optional
         Number of threads; predictions do not depend on it.
     random_state : int, RandomState or None
+    verbose : int
+        Whether to print a line per tree.
 
     Attributes
     ----------
@@ -90,6 +93,8 @@ class ClassTreeEnsemble(HierarchicalClassifier):
     True
     """
 
+    verbose: int = 0  # files may lack the parameter
+
     def __init__(
         self,
         tree: Any = None,
@@ -103,6 +108,7 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         standardize: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.tree = tree
         self.n_trees = n_trees
@@ -114,6 +120,7 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         self.standardize = standardize
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         lacks = {"standardize": False} if "standardize" in self._get_param_names() else {}
@@ -167,10 +174,14 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         rng = check_random_state(self.random_state)
         seeds = rng.randint(2**31 - 1, size=self.n_trees + 1).tolist()
         first = self._member(self._tree_for(y)).set_params(random_state=seeds[0])
+        any_rows = resolve_router(first.router).takes_any_rows
+        if not any_rows and (is_text(X) or hasattr(X, "columns")):
+            read_rows(X, named=self, dtype=np.float64)  # an error names the ensemble
         first.set_params(calibration=self.calibration)._check_calibration()
         if self.n_trees > 1 and self.calibration is not None:
             first.set_params(calibration=None)  # the mean of the members is calibrated instead
         self._copy_labels(first.fit(X, y, weights))
+        self._print_tree(1)
         self.estimators_ = [first, *self._fit_more(first, X, y, weights, seeds[1:-1])]
         self.exponent_ = first.exponent_
         self.__dict__.pop("threshold_", None)  # of an earlier fit
@@ -213,7 +224,12 @@ class ClassTreeEnsemble(HierarchicalClassifier):
                 times = _draw_within(codes, np.random.default_rng(seed))
                 drawn = times if weights is None else times * weights
             members.append(member.fit(X, y, drawn))
+            self._print_tree(1 + len(members))
         return members
+
+    def _print_tree(self, number: int) -> None:
+        if self.verbose:
+            print(f"tree {number} of {self.n_trees}", flush=True)
 
     def _codes_of(self, y: Any, weights: FloatArray | None) -> IntArray:
         """Return the position of every row's class in ``space_.classes``; -1 for weight 0."""

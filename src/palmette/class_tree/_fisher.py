@@ -1,6 +1,6 @@
 """BHCTree: class trees from soft Fisher discriminants (BHC).
 
-One factorisation per node is enough. The within scatter of two soft sides is the node's total
+One factorization per node is enough. The within scatter of two soft sides is the node's total
 covariance T less a multiple of dd', where d is the difference of the sides' means. By Sherman and
 Morrison the discriminant is therefore proportional to inverse(T + rI) d for all sides: the means
 are whitened by T + rI once, and every step of the search is a product with them.
@@ -41,7 +41,7 @@ class BHCTree(ClassTreeLearner):
     and the likelihoods of the classes along it give new degrees, repeatedly; the temperature of
     this step falls until the degrees are close to 0 and 1. Only weights, means and scatters of the
     classes are needed, so that rows are read once. Constant features are left out; others are
-    standardised.
+    standardized.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class BHCTree(ClassTreeLearner):
         self.max_depth = max_depth
 
     def _begin(self, problem: ClassProblem) -> ClassSpread | None:
-        """Gather and standardise the statistics; None where all features are constant."""
+        """Gather and standardize the statistics; None where all features are constant."""
         self._check()
         n_features = problem.X.shape[1]
         return _standardise(problem, self._kind(problem.n_classes, n_features))
@@ -256,7 +256,7 @@ def _best_cut(node: FisherNode) -> Floats | None:
 
 @dataclass(frozen=True, eq=False)
 class ClassSpread:
-    """Means and covariances of standardised features, for all classes.
+    """Means and covariances of standardized features, for all classes.
 
     Parameters
     ----------

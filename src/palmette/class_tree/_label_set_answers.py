@@ -232,8 +232,8 @@ def _learn_tree(
     """Learn a tree over the labels, and return the labels as its leaves."""
     if not getattr(learner, "learns_from_label_sets", False):
         raise LabelError(
-            f"tree={learner!r} is learnt over labels, but y has label sets: expected one label per "
-            "row, or a learner that takes label sets, such as palmette.KMeansTree()."
+            f"tree={learner!r} is learned over labels, but y has label sets: expected one label "
+            "per row, or a learner that takes label sets, such as palmette.KMeansTree()."
         )
     if rng is not None and "random_state" in learner.get_params():
         learner.set_params(random_state=int(rng.randint(2**31 - 1)))
@@ -245,7 +245,7 @@ def _learn_tree(
 
 
 def _rows_of_tree(X: Any, weights: FloatArray | None, chooses: bool) -> Any:
-    """Return the rows that a tree over labels is learnt from: sparse ones of length one."""
+    """Return the rows that a tree over labels is learned from: sparse ones of length one."""
     if not chooses or not sparse.issparse(X):
         return X
     return TermScale(not (X.data < 0).any()).fit(X, weights).transform(X)
@@ -385,7 +385,7 @@ def _search(model: Any, X: Any, k: int, beam: int) -> tuple[Any, FloatArray]:
     """Return the columns and probabilities of the best labels, of shape (n_samples, k)."""
     tree: LabelTree = model.label_tree_
 
-    # a group of a learnt DAG is a leaf of the tree if all its labels are below other groups, too
+    # a group of a learned DAG is a leaf of the tree if all its labels are below other groups, too
     is_label = np.isin(_nodes(model), model._answers.class_nodes)
     n_groups = int(np.count_nonzero(~is_label[tree.leaves]))
 

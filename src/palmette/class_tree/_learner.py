@@ -68,7 +68,7 @@ class ClassTreeLearner(FittedHTML, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError(f"{type(self).__name__} has neither _split nor _partition.")
 
     def _finish(self, state: Any) -> None:
-        """Set further attributes when the hierarchy is learnt, from what `_begin` computed."""
+        """Set further attributes when the hierarchy is learned, from what `_begin` computed."""
 
     def _partition(self) -> Partition:
         return _OwnRule(self)

@@ -14,7 +14,7 @@ from palmette.class_tree._spectral import MFTree
 
 
 class MFTreeClassifier(ClassTreeClassifier):
-    """Classify along a tree that is learnt from the spectrum of class similarity.
+    """Classify along a tree that is learned from the spectrum of class similarity.
 
     Every group is divided into a few groups, so that a row needs few decisions, each among options
     that linear classifiers can separate; a beam search corrects errors of the first decisions. The
@@ -33,15 +33,15 @@ class MFTreeClassifier(ClassTreeClassifier):
         tree only; see `MFTree`.
     kernel_params : dict, optional
         Parameters of a named kernel.
-    router, decoding, beam_width, calibration, standardize, n_jobs, random_state
+    router, decoding, beam_width, calibration, standardize, n_jobs, random_state, verbose
         See `ClassTreeClassifier`. If `kernel` is a transformer, it gets X as it is, and nothing is
-        standardized. The tree over the labels is always learnt: for a hierarchy that
+        standardized. The tree over the labels is always learned: for a hierarchy that
         is known, use `ClassTreeClassifier`.
 
     Attributes
     ----------
     hierarchy_ : Hierarchy
-        The learnt tree.
+        The learned tree.
     hierarchy_learner_ : MFTree
     classes_ : array of shape (n_classes,)
     options_ : OptionTable
@@ -121,6 +121,7 @@ class MFTreeClassifier(ClassTreeClassifier):
         standardize: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.branching = branching
         self.leaf_size = leaf_size
@@ -139,6 +140,7 @@ class MFTreeClassifier(ClassTreeClassifier):
         self.standardize = standardize
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     @property
     def tree(self) -> MFTree:

@@ -16,14 +16,14 @@ from palmette.class_tree._learner import ClassTreeLearner
 
 
 class NMFTree(ClassTreeLearner):
-    """Divide the classes recursively by non-negative matrix factorisation.
+    """Divide the classes recursively by non-negative matrix factorization.
 
-    The class means of a node are factorised; each class goes to its largest component.
+    The class means of a node are factorized; each class goes to its largest component.
 
     Parameters
     ----------
     branching : int, default=2
-        Number of parts of a group, which is the rank of the factorisation.
+        Number of parts of a group, which is the rank of the factorization.
     leaf_size : int, default=4
         Maximum number of classes in a group that is not divided.
     max_iter : int, default=200
@@ -46,7 +46,7 @@ class NMFTree(ClassTreeLearner):
 
     Notes
     -----
-    A factorisation needs numbers that are not negative. Dense means are shifted, feature by
+    A factorization needs numbers that are not negative. Dense means are shifted, feature by
     feature, by their minimum among the classes of the node, which also removes what these classes
     have in common. Sparse means stay sparse: they are unchanged where nothing is negative, and
     otherwise positive and negative values become two features each.
@@ -124,7 +124,7 @@ class NMFTree(ClassTreeLearner):
         from sklearn.exceptions import ConvergenceWarning
 
         model = NMF(k, init="nndsvd", max_iter=self.max_iter, tol=self.tol, random_state=seed)
-        # the error of an exact factorisation may be below zero by rounding; it is not used
+        # the error of an exact factorization may be below zero by rounding; it is not used
         with warnings.catch_warnings(), np.errstate(invalid="ignore"):
             warnings.simplefilter("ignore", ConvergenceWarning)  # groups stay the same long before
             parts = model.fit_transform(means)

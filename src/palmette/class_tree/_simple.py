@@ -23,7 +23,7 @@ _ITERATIONS = 50
 
 
 class RandomTree(ClassTreeLearner):
-    """Divide the classes at random into groups of equal size, as a baseline for learnt trees.
+    """Divide the classes at random into groups of equal size, as a baseline for learned trees.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ def card(
     ):
         frame = read_rows(source, [fitted], columns)
         status.update(f"predicting {len(frame):,} rows ...")
-        warnings.simplefilter("ignore", TableWarning)  # told when the table was read
+        warnings.simplefilter("ignore", TableWarning)  # they were shown when the table was read
         found = make_report(
             fitted, frame, n_bootstrap=n_bootstrap, random_state=seed, title=title or model.stem
         )

@@ -99,7 +99,7 @@ def command(
         if training is not None:
             training = as_fitted(fitted, training, header, decimal, date_format)
             counted = _truth(fitted, read_rows(training, [fitted], {}))
-        warnings.simplefilter("ignore", TableWarning)  # told when the table was read
+        warnings.simplefilter("ignore", TableWarning)  # they were shown when the table was read
         found = evaluate(fitted, frame, ks, counted, client)
     console = Console()
     shown = plain_table()

@@ -208,7 +208,7 @@ def fit(
     if fitted.learnt_:
         tree = out.with_suffix(".tree.json")
         fitted.hierarchy_.write(tree)
-        say(f"wrote {tree}, the learnt hierarchy")
+        say(f"wrote {tree}, the learned hierarchy")
     if fitted.summary_["interrupted"] == "SIGTERM":
         raise typer.Exit(_TERMINATED)
 

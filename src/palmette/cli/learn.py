@@ -94,17 +94,17 @@ def learn(
     with Console(stderr=True).status("reading data ...") as status:
         problem = find_data(data, target, separator, labels_separator)
         status.update(f"learning by {method} ...")
-        learnt = learn_tree(
+        learned = learn_tree(
             problem, method, random_state=seed, n_jobs=n_jobs, parameters=parameters
         )
-    _print_tree(problem, learnt, method, lines)
+    _print_tree(problem, learned, method, lines)
     title = str(compare)
     if reference is None and problem.hierarchy.max_depth > 1:
         reference, title = problem.hierarchy, f"the hierarchy of {data}"
     if reference is not None:
-        _print_comparison(Console(), learnt.hierarchy, reference, title, seed)
+        _print_comparison(Console(), learned.hierarchy, reference, title, seed)
     for path in out or []:
-        learnt.hierarchy.write(path, excel_safe=excel_safe)
+        learned.hierarchy.write(path, excel_safe=excel_safe)
         say(f"wrote {path}")
 
 
@@ -117,16 +117,16 @@ def _check_files(out: list[Path]) -> None:
         require_writable(path, suffixes)
 
 
-def _print_tree(problem: Problem, learnt: LearntTree, method: str, lines: int) -> None:
+def _print_tree(problem: Problem, learned: LearntTree, method: str, lines: int) -> None:
     from palmette.hierarchy._drawing import summarize
 
-    hierarchy = learnt.hierarchy
+    hierarchy = learned.hierarchy
     say(
-        f"{problem.name}: {learnt.n_rows:,} rows, {hierarchy.n_leaves:,} classes; learnt by "
-        f"{method} in {learnt.cpu_seconds:.1f} CPU seconds"
+        f"{problem.name}: {learned.n_rows:,} rows, {hierarchy.n_leaves:,} classes; learned by "
+        f"{method} in {learned.cpu_seconds:.1f} CPU seconds"
     )
     say(summarize(hierarchy))
-    notes = [f"({count:,})" for count in learnt.counts]
+    notes = [f"({count:,})" for count in learned.counts]
     say(hierarchy.draw(max_lines=lines, annotations=notes))
 
 
@@ -138,7 +138,7 @@ def _print_comparison(
     from palmette.metrics import compare_trees
 
     if not tree.is_tree or not reference.is_tree:
-        which = "the learnt hierarchy" if not tree.is_tree else title
+        which = "the learned hierarchy" if not tree.is_tree else title
         say(f"\nnot compared with {title}: {which} is a DAG, and only trees are compared")
         return
     found = compare_trees(tree, reference, random_state=seed)
@@ -146,7 +146,7 @@ def _print_comparison(
     left_out = [
         f"{count:,} only {where}"
         for count, where in (
-            (found["n_only_tree"], "in the learnt tree"),
+            (found["n_only_tree"], "in the learned tree"),
             (found["n_only_reference"], "in the other"),
         )
         if count
@@ -159,7 +159,7 @@ def _print_comparison(
     )
     table = plain_table()
     table.add_column("")
-    table.add_column("learnt", justify="right")
+    table.add_column("learned", justify="right")
     table.add_column("a random tree", justify="right", style="dim")
     for key, words, pattern in _MEASURES:
         cells = ["–" if f[key] is None else pattern.format(f[key]) for f in (found, chance)]

@@ -243,7 +243,7 @@ def _read_options(path: Path, group: Any) -> dict[str, Any]:
 app = typer.Typer(
     name="palmette",
     cls=_Commands,
-    help="Classification over class hierarchies, given or learnt.",
+    help="Classification over class hierarchies, given or learned.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )

@@ -139,7 +139,7 @@ def report(
             status.update(f"fitting {_FLAT} on {training.title} ...")
             options["baselines"] = {"flat linear model": _fit_flat(fitted, training, seed)}
         status.update(f"predicting {len(frame):,} rows ...")
-        warnings.simplefilter("ignore", TableWarning)  # told when the table was read
+        warnings.simplefilter("ignore", TableWarning)  # they were shown when the table was read
         found = make_report(
             fitted,
             frame,
@@ -190,7 +190,7 @@ def _fit_flat(fitted: TableModel, training: TableSource, seed: int) -> TableMode
 
     if fitted.learnt_:
         raise PalmetteError(
-            "got --train, but the hierarchy of the model was learnt, so the answers of a flat "
+            "got --train, but the hierarchy of the model was learned, so the answers of a flat "
             "model cannot be placed on it. Leave out --train."
         )
     frame = read_whole(replace(training, header=fitted.schema_.header))

@@ -1,4 +1,4 @@
-"""Fit models on data sets: a comparison of models, or a hierarchy learnt over the labels."""
+"""Fit models on data sets: a comparison of models, or a hierarchy learned over the labels."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ def _require_fit(problem: Problem, specs: Sequence[ModelSpec]) -> None:
 
 @dataclass(frozen=True)
 class LearntTree:
-    """A learnt hierarchy, with its learner and counts.
+    """A learned hierarchy, with its learner and counts.
 
     Attributes
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -264,14 +264,17 @@ def register_decoding(name: str, rule: Callable[[], Decoding | RoutedDecoding]) 
     _BY_NAME[name] = rule
 
 
-def resolve_decoding(decoding: str | Decoding | RoutedDecoding) -> Decoding | RoutedDecoding:
-    """Return a decision rule given by name or as an object."""
+def resolve_decoding(
+    decoding: str | Decoding | RoutedDecoding, also: Iterable[str] = ()
+) -> Decoding | RoutedDecoding:
+    """Return a decision rule given by name or as an object; the error lists other names `also`."""
     if isinstance(decoding, Decoding | RoutedDecoding):
         return decoding
     if isinstance(decoding, str) and decoding in _BY_NAME:
         return _BY_NAME[decoding]()
+    known = sorted({*_BY_NAME, *also})
     raise PalmetteError(
-        f"decoding={decoding!r} is unknown: expected one of {sorted(_BY_NAME)}, or an object of "
+        f"decoding={decoding!r} is unknown: expected one of {known}, or an object of "
         "palmette.decoding."
     )
 

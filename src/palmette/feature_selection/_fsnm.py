@@ -32,7 +32,7 @@ _NOTHING = 1e-12  # features whose relative standard deviation is smaller are co
 
 
 class FsnmScore(FeatureScore):
-    """Row norms of W that minimises ``||Z W - Y||_2,1 + lam ||W||_2,1`` at every node: HierFSNM.
+    """Row norms of W that minimizes ``||Z W - Y||_2,1 + lam ||W||_2,1`` at every node: HierFSNM.
 
     Z contains the node's rows, and Y one indicator column per option. The loss is a sum of norms,
     not of squares, so that outliers count less. It is minimized by iteratively reweighted least

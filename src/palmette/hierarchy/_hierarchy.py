@@ -431,8 +431,8 @@ class Hierarchy(Structure):
             codes always add ``"root"``, as SKOS does, and several top nodes in a list of edges are
             an error.
         language : str or sequence of str, optional
-            Language of labels in drawings, as "fi"; several in the order of preference. Labels in
-            all languages are kept. By default the language with the most labels.
+            Language of labels in drawings, such as "fi"; several in the order of preference. Labels
+            in all languages are kept. By default the language with the most labels.
         scheme : str or sequence of str, optional
             URI, or title, of the SKOS concept schemes to read. All by default.
 
@@ -580,9 +580,9 @@ class Hierarchy(Structure):
         Parameters
         ----------
         language : str or sequence of str, optional
-            As "fi"; several in the order of preference. A node without a label in these gets one in
-            another language (`Vocabulary.fallbacks`), or keeps its name. By default the language
-            that `read` was given, or the one with the most labels.
+            Such as "fi"; several in the order of preference. A node without a label in these gets
+            one in another language (`Vocabulary.fallbacks`), or keeps its name. By default the
+            language that `read` was given, or the one with the most labels.
 
         Returns
         -------

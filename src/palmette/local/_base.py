@@ -98,7 +98,7 @@ class BaseLocalClassifier(HierarchicalClassifier):
         sample_weight : array-like of shape (n_samples,), optional
             Passed to every estimator; an error is raised if one does not accept weights. Only
             their ratios count: estimators get whole multiples of the smallest weight as numbers of
-            copies of the rows, other weights with a mean of 1, so that regularisation such as the C
+            copies of the rows, other weights with a mean of 1, so that regularization such as the C
             of scikit-learn does not depend on their scale. Rows of weight 0 are left out.
 
         Returns

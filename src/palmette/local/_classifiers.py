@@ -206,7 +206,7 @@ class _ParentRoute:
 class LocalPerLevelClassifier(BaseLocalClassifier):
     """One multi-class estimator per level, over all nodes of that depth.
 
-    Levels are fitted independently and may contradict each other. Scores of siblings are normalised
+    Levels are fitted independently and may contradict each other. Scores of siblings are normalized
     to sum to one before they are multiplied along paths, so that probabilities are coherent. Rows
     may have several paths or none, and the hierarchy may be a DAG: then several nodes of a level
     may be true, and a node is at least as probable as those below it.

@@ -24,7 +24,7 @@ def hierarchy_setting(own: Any, selector: Any) -> Any:
     other = getattr(selector, "hierarchy_" if fitted else "hierarchy", None)
     if own is not None and hasattr(other, "fit"):
         raise HierarchyError(
-            f"feature_selector has hierarchy={other!r}, to be learnt, but the classifier has one "
+            f"feature_selector has hierarchy={other!r}, to be learned, but the classifier has one "
             "too. Pass it to the classifier only."
         )
     return other if own is None else own

@@ -101,7 +101,7 @@ def fit_in_passes(
 
 
 def shuffled_rows(X: Any, n_passes: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Yield the numbers of rows that are learnt together, those of one pass after another.
+    """Yield the numbers of rows that are learned together, those of one pass after another.
 
     Examples
     --------
@@ -130,8 +130,8 @@ def begin(model: BaseLocalClassifier, classes: Any) -> None:
         )
     if hasattr(model._hierarchy_setting(), "fit"):
         raise PalmetteError(
-            f"hierarchy={model.hierarchy!r} is learnt from all rows: partial_fit needs one that is "
-            "known, such as palmette.Hierarchy.from_paths(...)."
+            f"hierarchy={model.hierarchy!r} is learned from all rows: partial_fit needs one that "
+            "is known, such as palmette.Hierarchy.from_paths(...)."
         )
     model._learn_target(np.empty(count_rows(classes)), classes)
     _make_estimators(model)

@@ -25,7 +25,7 @@ from palmette.local._tasks import Part, Scores, TaskKey, fit_parts, option_score
 class LocalPerNodeClassifier(BaseLocalClassifier):
     """One binary estimator per node, which separates it from its siblings or from all other rows.
 
-    With one path per row, the scores of siblings are normalised to sum to one, so that
+    With one path per row, the scores of siblings are normalized to sum to one, so that
     probabilities are coherent. Rows may have several paths or none, and the hierarchy may be a DAG:
     then every node is decided separately, and its probability given its parents is multiplied with
     theirs.

@@ -320,7 +320,7 @@ def node_complexity(
     y : labels of n_samples rows
         One per row, nodes of the tree.
     tree : Hierarchy
-        A tree, given or learnt.
+        A tree, given or learned.
     max_rows, random_state : as in `problem_complexity`
         For every node.
 
@@ -343,7 +343,7 @@ def node_complexity(
     └─ c
     """
     tree.require_tree("node_complexity")
-    rows = read_rows(X, dtype=np.float64)
+    rows = read_rows(X, named="node_complexity", dtype=np.float64)
     labels = NodeLabels.encode(y, tree).terminals
     check_consistent_length(rows, labels)
     parents = np.asarray(tree.parents)
@@ -370,7 +370,7 @@ def node_complexity(
 
 def _read(X: Any, y: Any) -> tuple[Any, NDArray[np.intp], int]:
     """Check rows and classes; return the rows, codes of the classes and their number."""
-    rows = read_rows(X, dtype=np.float64)
+    rows = read_rows(X, named="the complexity of a problem", dtype=np.float64)
     check_consistent_length(rows, y)
     labels = np.asarray(y)
     if labels.ndim != 1:

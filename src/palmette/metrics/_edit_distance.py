@@ -1,4 +1,4 @@
-"""Ordered tree edit distance, by Zhang and Shasha's recurrence, vectorised over rows."""
+"""Ordered tree edit distance, by Zhang and Shasha's recurrence, vectorized over rows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def tree_edit_distance(
     relabel : float or callable, default=1.0
         Cost of a change of name, or a function of two names that gives it.
     names : {"all", "leaves"}, default="all"
-        Which names are compared. The internal nodes of a learnt tree have generated names: compare
+        Which names are compared. The internal nodes of a learned tree have generated names: compare
         only the leaves then (a leaf that replaces an internal node is a relabelling, for which
         `relabel` gets None).
     order : {"given", "sorted"}, default="given"

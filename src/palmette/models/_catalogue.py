@@ -206,7 +206,7 @@ def _register_boosted_models() -> None:
         register_model(spec)
 
 
-# ---------------------------------------------------------------------- learnt hierarchies
+# ---------------------------------------------------------------------- learned hierarchies
 
 
 def _over_labels(make_plain: Make) -> Make:
@@ -249,8 +249,8 @@ def _along(base: str, learner: str) -> Make:
     def make(context: ModelContext) -> Any:
         from palmette import class_tree
 
-        learnt = getattr(class_tree, learner)()
-        return find_model(base).make(context).set_params(**{parameter: learnt})
+        learned = getattr(class_tree, learner)()
+        return find_model(base).make(context).set_params(**{parameter: learned})
 
     return _over_labels(make)
 
@@ -270,12 +270,12 @@ _LEARNT: tuple[tuple[str, Make, str, Needs], ...] = (
         "linear SVMs of all labels, calibrated",
         _IN_PLACE,
     ),
-    ("mf-tree", _learnt("MFTreeClassifier"), "MF-Tree, learnt; linear, by a beam", _IN_PLACE),
+    ("mf-tree", _learnt("MFTreeClassifier"), "MF-Tree, learned; linear, by a beam", _IN_PLACE),
     ("dag-svm", _learnt("DAGSVMClassifier"), "linear SVMs of all pairs of labels", _SCALED),
     (
         "adaboost-bhc",
         _learnt("AdaBoostBHCClassifier"),
-        "AdaBoost.BHC: AdaBoost along a learnt tree",
+        "AdaBoost.BHC: AdaBoost along a learned tree",
         _CODES,
     ),
     (
@@ -287,7 +287,7 @@ _LEARNT: tuple[tuple[str, Make, str, Needs], ...] = (
     (
         "hierarchical-boosting-bhc",
         _along("hierarchical-boosting", "BHCTree"),
-        "hierarchical-boosting along a learnt BHC tree",
+        "hierarchical-boosting along a learned BHC tree",
         _CODES,
     ),
 )
@@ -309,7 +309,7 @@ def _register_learnt_models() -> None:
     for name, make, summary, needs in _LEARNT:
         register_model(ModelSpec(name, make, summary, **needs))
     for base, suffix, learner, words in _LINEAR_ALONG:
-        summary = f"{base} along a learnt {words}"
+        summary = f"{base} along a learned {words}"
         register_model(ModelSpec(f"{base}-{suffix}", _along(base, learner), summary, **_SCALED))
 
 
@@ -339,7 +339,7 @@ _SEVERAL: tuple[tuple[str, str, str, str | None, str, Needs], ...] = (
     ("cocoa", "multilabel", "COCOA", None,
      "pairs of labels coupled, for rare labels", _CODES),
     ("homer", "multilabel", "HOMER", None,
-     "models along a learnt hierarchy of label sets", _CODES),
+     "models along a learned hierarchy of label sets", _CODES),
     ("iblr", "multilabel", "IBLR", None,
      "nearest rows and logistic regression", _SCALED),
     ("ml-knn", "multilabel", "MLkNN", None,
@@ -375,7 +375,7 @@ def _register_models_of_several_paths() -> None:
     register_model(spec)
     words = "linear classifiers along a tree of labels"
     register_model(ModelSpec("label-tree", _label_tree, words, several_paths=True, scale=True))
-    words = "the same along a learnt tree; answers are closed"
+    words = "the same along a learned tree; answers are closed"
     spec = ModelSpec("label-tree-closed", _closed_label_tree, words, several_paths=True, scale=True)
     register_model(spec)
     for name, package, class_name, preset, summary, needs in _SEVERAL:

@@ -70,6 +70,8 @@ class ChainEnsemble(MultilabelClassifier):
     n_jobs : int, optional
         Number of chains at a time, in threads; -1 for all cores.
     random_state : int, RandomState or None
+    verbose : int
+        Passed to joblib: positive numbers print the progress.
 
     Attributes
     ----------
@@ -107,6 +109,7 @@ class ChainEnsemble(MultilabelClassifier):
         decoding: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.n_chains = n_chains
@@ -114,6 +117,7 @@ class ChainEnsemble(MultilabelClassifier):
         self.max_samples = max_samples
         self.voting = voting
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         if not isinstance(self.n_chains, Integral) or self.n_chains < 1:
@@ -139,7 +143,7 @@ class ChainEnsemble(MultilabelClassifier):
             (make_members(self.estimator, n_columns, rng), shared, Y, weights, order, draws, seed)
             for order, seed in zip(self.orders_, seeds, strict=True)
         ]
-        self.chains_ = in_threads(self._fit_chain, jobs, self.n_jobs)
+        self.chains_ = in_threads(self._fit_chain, jobs, self.n_jobs, self.verbose)
 
     def _fit_chain(
         self,

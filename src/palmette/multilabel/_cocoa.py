@@ -36,7 +36,7 @@ class COCOA(MultilabelClassifier):
 
     .. math:: f_j(x) = \\frac 1 {K + 1} \\Bigl(P(j \\mid x) + \\sum_k P_k(j \\mid x)\\Bigr),
 
-    and its threshold maximises F1 on the training rows. Each member of an ensemble is fitted on a
+    and its threshold maximizes F1 on the training rows. Each member of an ensemble is fitted on a
     balanced sample, with at most as many rows per class as the smaller one of the two classes of
     :math:`j` has.
 
@@ -56,6 +56,8 @@ class COCOA(MultilabelClassifier):
     n_jobs : int, optional
         Number of ensembles at a time, in threads; -1 for all cores.
     random_state : int, RandomState or None
+    verbose : int
+        Passed to joblib: positive numbers print the progress.
 
     Attributes
     ----------
@@ -94,11 +96,13 @@ class COCOA(MultilabelClassifier):
         decoding: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_couplings = n_couplings
         self.n_models = n_models
         self.estimator = estimator
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         for name, least in (("n_couplings", 0), ("n_models", 1)):
@@ -121,7 +125,8 @@ class COCOA(MultilabelClassifier):
         scored_rows = rows_to_predict(X, self.estimator) if tuned else None
         shared = rows_to_share(X, self.estimator)
         jobs = ((*job, shared, scored_rows) for job in self._jobs(X, Y, weights, rng))
-        fitted = _grouped(in_threads(self._fit_ensemble, jobs, self.n_jobs), n_couplings + 1)
+        parts = in_threads(self._fit_ensemble, jobs, self.n_jobs, self.verbose)
+        fitted = _grouped(parts, n_couplings + 1)
         self.ensembles_ = [[models for models, _ in group] for group in fitted]
         if not tuned:
             return None

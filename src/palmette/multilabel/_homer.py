@@ -41,7 +41,7 @@ class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
 
     Labels of the same rows are placed below the same node. The features are not used. A fitted
     `HOMERTree` has a `Hierarchy`. An unfitted one can be passed as the hierarchy of every
-    classifier for several paths per row: it is then learnt from the training rows of each fit.
+    classifier for several paths per row: it is then learned from the training rows of each fit.
 
     Parameters
     ----------
@@ -212,6 +212,8 @@ class HOMER(MultilabelClassifier):
     n_jobs : int, optional
         Number of clusters at a time, in threads; -1 for all cores.
     random_state : int, RandomState or None
+    verbose : int
+        Passed to joblib: positive numbers print the progress.
 
     Attributes
     ----------
@@ -256,11 +258,13 @@ class HOMER(MultilabelClassifier):
         decoding: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.branching = branching
         self.estimator = estimator
         self.routing = routing
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         self._partition().check()
@@ -281,7 +285,10 @@ class HOMER(MultilabelClassifier):
         ]
         columns, shared = sparse.csc_array(Y), rows_to_share(X, self.estimator)
         self.models_ = in_threads(
-            self._fit_choice, ((*job, shared, columns, weights) for job in jobs), self.n_jobs
+            self._fit_choice,
+            ((*job, shared, columns, weights) for job in jobs),
+            self.n_jobs,
+            self.verbose,
         )
 
     def _fit_choice(

@@ -53,6 +53,8 @@ class CalibratedLabelRanking(MultilabelClassifier):
     n_jobs : int, optional
         Number of labels at a time, in threads; -1 for all cores.
     random_state : int, RandomState or None
+    verbose : int
+        Passed to joblib: positive numbers print the progress.
 
     Attributes
     ----------
@@ -88,10 +90,12 @@ class CalibratedLabelRanking(MultilabelClassifier):
         decoding: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.voting = voting
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         if self.voting not in ("soft", "hard"):
@@ -103,12 +107,12 @@ class CalibratedLabelRanking(MultilabelClassifier):
         rows = part_to_fit(shared, self.estimator)
         members = make_members(self.estimator, n_labels, rng)
         jobs = ((member, rows, flags[:, i], weights) for i, member in enumerate(members))
-        self.label_models_ = in_threads(fit_member, jobs, self.n_jobs)
+        self.label_models_ = in_threads(fit_member, jobs, self.n_jobs, self.verbose)
         pairs = (
             (make_members(self.estimator, n_labels - i - 1, rng), shared, flags, i, weights)
             for i in range(n_labels - 1)
         )
-        self.pair_models_ = in_threads(self._fit_pairs, pairs, self.n_jobs)
+        self.pair_models_ = in_threads(self._fit_pairs, pairs, self.n_jobs, self.verbose)
 
     def _fit_pairs(
         self,

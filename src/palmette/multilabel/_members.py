@@ -42,10 +42,12 @@ def make_members(estimator: Any, count: int, rng: np.random.RandomState) -> list
     return members
 
 
-def in_threads(function: Callable[..., Any], jobs: Iterable[Any], n_jobs: int | None) -> list[Any]:
+def in_threads(
+    function: Callable[..., Any], jobs: Iterable[Any], n_jobs: int | None, verbose: int = 0
+) -> list[Any]:
     """Call a function with the arguments of every job; return the results in order."""
     with config_context(assume_finite=True):  # X has been validated
-        return run_jobs(function, jobs, n_jobs, prefer="threads")
+        return run_jobs(function, jobs, n_jobs, "threads", verbose)
 
 
 # ---------------------------------------------------------------------- rows

@@ -62,6 +62,8 @@ class RAkEL(MultilabelClassifier):
     n_jobs : int, optional
         Number of models at a time, in threads; -1 for all cores.
     random_state : int, RandomState or None
+    verbose : int
+        Passed to joblib: positive numbers print the progress.
 
     Attributes
     ----------
@@ -111,6 +113,7 @@ class RAkEL(MultilabelClassifier):
         decoding: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.k = k
         self.n_models = n_models
@@ -118,6 +121,7 @@ class RAkEL(MultilabelClassifier):
         self.estimator = estimator
         self.voting = voting
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         if not isinstance(self.k, Integral) or not 1 <= self.k <= _MAX_LABELS:
@@ -140,7 +144,7 @@ class RAkEL(MultilabelClassifier):
             combinations, codes = _combinations(columns[:, labels].toarray())
             self.combinations_.append(combinations)
             jobs.append((member, rows, codes, weights))
-        self.models_ = in_threads(fit_member, jobs, self.n_jobs)
+        self.models_ = in_threads(fit_member, jobs, self.n_jobs, self.verbose)
 
     def _draw_sets(self, n_labels: int, rng: np.random.RandomState) -> list[IntArray]:
         k = min(int(self.k), n_labels)

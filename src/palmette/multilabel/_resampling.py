@@ -24,7 +24,7 @@ Rows = NDArray[np.intp]
 class Resampler(BaseEstimator):  # type: ignore[misc]
     """Base of resamplers of multi-label data.
 
-    imbalanced-learn's pipelines recognise a sampler by its method `fit_resample`. Subclasses
+    imbalanced-learn's pipelines recognize a sampler by its method `fit_resample`. Subclasses
     implement `_fit_resample`. imbalanced-learn itself is not needed.
     """
 

@@ -72,11 +72,11 @@ class CoherentClassifier(MultilabelClassifier):
 
 
 class FeatureScaling(BaseEstimator):  # type: ignore[misc]
-    """Impute means, transform values to normal scores of their ranks, and standardise.
+    """Impute means, transform values to normal scores of their ranks, and standardize.
 
-    For a column of two values the result equals standardisation alone. A feature of categories
+    For a column of two values the result equals standardization alone. A feature of categories
     becomes one column per category, 1 where a row has it, else 0; a missing category, and one that
-    no training row has, is 0 in all of them. These columns come after all others, standardised.
+    no training row has, is 0 in all of them. These columns come after all others, standardized.
     Sparse matrices stay sparse: their columns are only divided by their root mean squares.
 
     Parameters

@@ -160,7 +160,7 @@ class CategoryCodes:
                 rows[:, j] = _coded(_values(X, j), codes[j])
             else:
                 rows[:, j] = _as_numbers(_column(X, j), j)
-        return read_rows(rows, reset=reset, **options)
+        return read_rows(rows, named=estimator, reset=reset, **options)
 
 
 def _distinct(values: Sequence[Any]) -> list[Category]:

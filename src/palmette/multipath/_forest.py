@@ -1,4 +1,4 @@
-"""CoherentForestClassifier: extremely randomised trees on a projection of the label matrix."""
+"""CoherentForestClassifier: extremely randomized trees on a projection of the label matrix."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COLUMNS_TO_CHOOSE = 500  # the most frequent nodes
 
 
 class CoherentForestClassifier(CoherentClassifier):
-    """Extremely randomised trees over a hierarchy, for several paths per row, in trees and DAGs.
+    """Extremely randomized trees over a hierarchy, for several paths per row, in trees and DAGs.
 
     Trees are grown on a projection of the label matrix (labels with ancestors) on its leading
     singular vectors, so that their cost does not grow with the number of nodes. Leaf values are not
@@ -51,7 +51,7 @@ class CoherentForestClassifier(CoherentClassifier):
 
         If both are "auto" and rows have several paths, leaves of 5 rows and the square root of the
         number of features, which suit weak signals, are used where their micro-averaged average
-        precision on held-out rows is higher. This takes about a third of the time of a fit more.
+        precision on held-out rows is higher. This makes the fit about a third longer.
     missing : {"mean", "error"}
         Whether NaN is replaced by the training mean or raises an error.
     categorical_features : "from_dtype", None, or array-like of bool, int or str

@@ -212,7 +212,7 @@ def solve_ridge(kernel: Matrix, labels: Matrix, root: Matrix, ridge: float) -> M
 class Decomposed:
     """Eigendecomposition of a kernel matrix, and the labels in the basis of its eigenvectors.
 
-    Rows are scaled by the square roots of their weights, so that ridge regression minimises the
+    Rows are scaled by the square roots of their weights, so that ridge regression minimizes the
     weighted squared error.
 
     Parameters

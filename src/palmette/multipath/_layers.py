@@ -33,7 +33,7 @@ class Units(NamedTuple):
     ----------
     kept : int32 array of shape (n_kept,), ascending, or None for all
     scale : float
-        Number of all units by the number of these.
+        Number of all units divided by the number of these.
     """
 
     kept: NDArray[np.int32] | None
@@ -83,8 +83,8 @@ class NumpyNetwork:
         report : callable
             Called with (epoch, mean loss).
         shared : bool
-            Whether all rows of a batch drop the same units. Products of matrices then have the
-            other units only, and so have the steps of Adam, whose averages wait for dropped units.
+            Whether all rows of a batch drop the same units. Products of matrices and steps of Adam
+            then involve the other units only; moving averages of dropped units do not change.
 
         References
         ----------
@@ -348,9 +348,9 @@ def _constants(size: float, decay: float, betas: tuple[float, float], epsilon: f
 def _adam(part: Any, change: Any, first: Any, second: Any, i: int, constants: Any) -> None:
     """Update one weight."""
     (size, decay, epsilon), (beta1, rest1), (beta2, rest2) = constants
-    regularised = change + decay * part[i]
-    mean = beta1 * first[i] + rest1 * regularised
-    square = beta2 * second[i] + rest2 * regularised * regularised
+    regularized = change + decay * part[i]
+    mean = beta1 * first[i] + rest1 * regularized
+    square = beta2 * second[i] + rest2 * regularized * regularized
     first[i], second[i] = mean, square
     part[i] = part[i] - size * mean / (np.sqrt(square) + epsilon)
 

@@ -37,7 +37,7 @@ class CoherentNetworkClassifier(CoherentClassifier):
     """Neural network over a hierarchy: ReLU hidden layers and one sigmoid output per node.
 
     The loss is the binary cross-entropy on the labels with their ancestors; the output biases are
-    initialised with the log-odds of the nodes. Probabilities are made coherent at prediction.
+    initialized with the log-odds of the nodes. Probabilities are made coherent at prediction.
 
     Parameters
     ----------

@@ -242,7 +242,7 @@ class _Steps:
 
 
 class _ReplayedSteps(_Steps):
-    """The same, each step one call: a CUDA graph for every number of rows."""
+    """The same steps, each of them one call: a CUDA graph for every number of rows."""
 
     def _place(self, X: Any, Y: sparse.csr_array, weights: Any) -> None:
         torch = self._torch
@@ -305,7 +305,7 @@ class _LabelsOnDevice:
 
         self._torch, self._device = torch, device
         self._n_columns = Y.shape[1]
-        self._sizes = np.diff(Y.indptr)  # here too: the device is not asked for sizes
+        self._sizes = np.diff(Y.indptr)  # on the host, where sizes are needed
         self._starts = torch.as_tensor(Y.indptr.astype(np.int64), device=device)
         self._columns = torch.as_tensor(Y.indices.astype(np.int64), device=device)
 

@@ -173,7 +173,7 @@ def _check_tree(tree: Any) -> None:
     reached, depth = np.zeros(1, dtype=np.int64), 0
     while (reached := reached[left[reached] != -1]).size:
         reached, depth = np.concatenate([left[reached], right[reached]]), depth + 1
-    require(depth <= tree.max_depth, "a tree is deeper than it says")
+    require(depth <= tree.max_depth, "a tree is deeper than it states")
 
 
 def _check_predictor(predictor: Any) -> None:
@@ -227,7 +227,10 @@ def _check_neighbour_rows(estimator: Any) -> None:
     is_table = sparse.issparse(rows) or (type(rows) is np.ndarray and rows.flags.c_contiguous)
     require(is_table and rows.ndim == 2 and rows.dtype.kind in "biuf", "the rows are not numbers")
     require(rows.shape[1] == n_features, "the rows of neighbours have other features")
-    require(estimator.n_samples_fit_ == rows.shape[0], "the number of neighbours is another one")
+    require(
+        estimator.n_samples_fit_ == rows.shape[0],
+        "it has other rows than it states",
+    )
     if estimator._tree is not None:
         data = estimator._tree.get_arrays()[0]
         require(data.shape == rows.shape, "the rows of neighbours and their tree differ")

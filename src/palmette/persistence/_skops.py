@@ -317,7 +317,7 @@ class _Parts:
             return False
         if node["__module__"] == _DISTANCES:
             return len(parts) == 3
-        if len(parts) != _METRIC_AT + 2:  # the last part are weights
+        if len(parts) != _METRIC_AT + 2:  # the last part is the array of weights
             return False
         counts = [self.found(part) for part in parts[max(places) + 1 : _METRIC_AT]]
         are_integers = all(

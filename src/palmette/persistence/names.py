@@ -47,7 +47,7 @@ STORED: dict[str, str] = {
     "boosting.HierarchicalAdaBoostClassifier": "palmette.boosting:HierarchicalAdaBoostClassifier",
     "boosting.HierarchicalBoostingClassifier": "palmette.boosting:HierarchicalBoostingClassifier",
     "boosting.SharedTree": "palmette.boosting._hypotheses:SharedTree",
-    "boosting.SharedTreeLearner": "palmette.boosting._weak:SharedTreeLearner",
+    "boosting.SharedTreeLearner": "palmette.boosting._weak:SharedTree",
     "boosting.StumpPerClass": "palmette.weak:StumpPerClass",
     "boosting.TreePerClass": "palmette.weak:TreePerClass",
     "calibration.CalibratedHierarchicalClassifier": (

@@ -138,7 +138,7 @@ def rows_with_truth(model: Any, X: Any) -> tuple[Any, Any, IntArray | None]:
     """Return the labelled rows of a table and their labels.
 
     Labels that are not in the hierarchy are kept where possible, so that the errors on them count.
-    With a learnt hierarchy, a DAG or several paths per row, such rows are left out like rows
+    With a learned hierarchy, a DAG or several paths per row, such rows are left out like rows
     without a label.
 
     Parameters
@@ -328,7 +328,7 @@ def primary_parents(hierarchy: Hierarchy) -> IntArray:
 def places_of(hierarchy: Hierarchy, evaluation: Evaluation) -> IntArray:
     """Return the report's node number per node of another hierarchy; 0 for unknown nodes.
 
-    A wrapped model may have its own hierarchy, for example one that it learnt.
+    A wrapped model may have its own hierarchy, for example one that it learned.
     """
     if hierarchy.n_nodes == len(evaluation.node_place):
         return evaluation.node_place

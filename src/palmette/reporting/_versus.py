@@ -47,11 +47,11 @@ class Side:
 
 def require_comparable(models: Sequence[Any]) -> None:
     """Raise an error for models whose predictions cannot be compared node by node."""
-    learnt = [bool(find_in_parts(model, "learnt_")) for model in models]
-    if any(learnt):
+    learned = [bool(find_in_parts(model, "learnt_")) for model in models]
+    if any(learned):
         raise PalmetteError(
             "two models can be compared if their labels are on one hierarchy, but that of the "
-            f"{'first' if learnt[0] else 'second'} model was learnt, so its nodes are its own. "
+            f"{'first' if learned[0] else 'second'} model was learned, so its nodes are its own. "
             "Make one report per model instead."
         )
     several = [bool(find_in_parts(model, "several_paths_")) for model in models]

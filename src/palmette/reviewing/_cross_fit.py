@@ -152,7 +152,7 @@ class HeldOut:
     def _columns(self, model: TableModel, nodes: IntArray) -> IntArray:
         """Return the places in `labels` of nodes of a model; -1 for those that are not there."""
         h = self.model.hierarchy_
-        if self.model.learnt_:  # every fold has learnt a tree of its own, over the same names
+        if self.model.learnt_:  # every fold has learned a tree of its own, over the same names
             ours = {h.path(node)[-1]: node for node in self.labels.tolist()}
             nodes = np.array([ours.get(model.hierarchy_.path(n)[-1], -1) for n in nodes.tolist()])
         places = np.searchsorted(self.labels, nodes).clip(max=len(self.labels) - 1)

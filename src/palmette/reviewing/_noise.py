@@ -23,7 +23,7 @@ IntArray = NDArray[np.integer[Any]]
 _TINY = 1e-12  # smallest probability that is scaled
 _DOUBT = 1e-5  # added to the probability of a given label: no model is as sure as some claim
 _PRIOR = 0.001  # share of the rows that every kind of error gets in advance
-_STEPS = 60  # of expectation maximisation
+_STEPS = 60  # of expectation maximization
 
 
 def _odds(wrong: FloatArray, right: FloatArray) -> FloatArray:

@@ -48,7 +48,7 @@ def review(
     """List the rows of a table that a person should look at, the most doubtful first.
 
     Models of the same kind are fitted on parts of the table and predict the rest, so that no row is
-    judged by a model that has learnt its label. Five kinds of findings are listed:
+    judged by a model that has learned its label. Five kinds of findings are listed:
 
     - ``wrong label``: the label is wrong with a probability of at least one half, by a model of
       label noise along the hierarchy (`palmette.reviewing._noise.LabelNoise`);

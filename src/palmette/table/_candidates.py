@@ -59,7 +59,7 @@ class Situation:
     one_level : bool
         Whether the hierarchy is a star.
     learner : estimator or None
-        Learner of the hierarchy, if it is learnt.
+        Learner of the hierarchy, if it is learned.
     hierarchy : Hierarchy or None
     random_state : int
     n_jobs : int or None
@@ -136,7 +136,7 @@ def _reason_against(name: str, situation: Situation) -> str | None:
     if wide and any(word in name for word in _DENSE_ONLY):
         return f"only for tables of numbers: there are {situation.n_features:,} sparse features"
     if situation.learner is not None and name in ("mf-tree", "adaboost-bhc", "flat-naive-bayes"):
-        return "the hierarchy is learnt by another method"
+        return "the hierarchy is learned by another method"
     if situation.one_level and situation.learner is None and name in _ONE_LEVEL:
         return "the hierarchy has one level: the same as flat"
     if situation.one_level and name == "label-tree-closed":
@@ -174,7 +174,7 @@ def make(name: str, situation: Situation, settings: Mapping[str, Any] | None = N
     """
     hierarchy = situation.hierarchy if situation.learner is None else situation.learner
     if name == BASELINE and situation.learner is not None:
-        hierarchy = None  # it does not use the hierarchy, so none is learnt
+        hierarchy = None  # it does not use the hierarchy, so none is learned
     context = ModelContext(hierarchy, situation.random_state, situation.n_jobs, situation.is_sparse)
     estimator = find_model(name).make(context)
     given = dict(settings or {})

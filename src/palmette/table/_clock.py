@@ -37,7 +37,7 @@ class Clock:
     compiling : float
         Seconds in which kernels were compiled since the start.
     estimate : float
-        Seconds that it takes to compile all kernels, told when one is compiled.
+        Seconds that it takes to compile all kernels, shown when one is compiled.
     best : str
         The best model so far, shown with every step.
     hurried : bool

@@ -56,7 +56,7 @@ class Explainer:
 
     def _path_texts(self, nodes: Any, proba: FloatArray) -> list[str]:
         h = self._model.hierarchy_
-        if not h.is_tree or self._model.learnt_:  # groups of a learnt tree have no meaningful names
+        if not h.is_tree or self._model.learnt_:  # names of learned groups mean nothing
             return ["" for _ in nodes]
         above = {n: [*h.ancestors(n).tolist(), n] for n in np.unique(nodes).tolist() if n > 0}
         steps = {n: sorted(node for node in path if node > 0) for n, path in above.items()}

@@ -205,7 +205,7 @@ def _fit_rest(
 ) -> tuple[Any, TableFeatures]:
     """Fit a model to rows of a table that is larger than memory.
 
-    Features are learnt from the sample, and those of the rows are written to a scratch folder. A
+    Features are learned from the sample, and those of the rows are written to a scratch folder. A
     model that reads rows in place reads them from there; for others they fit in memory.
     """
     assert problem.rest is not None

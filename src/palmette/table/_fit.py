@@ -89,8 +89,8 @@ def describe(problem: TableProblem, text: str, say: Callable[[str], None]) -> No
     more = f" and {len(kinds) - 12} more" if len(kinds) > 12 else ""
     say(f"columns: {', '.join(kinds[:12])}{more}")
     say(f"target: {problem.target.describe()}")
-    learnt = "" if problem.learner is None else f"; another one is learnt by {problem.learner!r}"
-    say(f"hierarchy: {h.n_nodes - 1:,} nodes, {h.n_leaves:,} leaves, depth {h.max_depth}{learnt}")
+    learned = "" if problem.learner is None else f"; another one is learned by {problem.learner!r}"
+    say(f"hierarchy: {h.n_nodes - 1:,} nodes, {h.n_leaves:,} leaves, depth {h.max_depth}{learned}")
     if h.vocabulary is not None and h.vocabulary.repairs():
         say(f"thesaurus: {'; '.join(h.vocabulary.repairs())}")
 
@@ -263,7 +263,7 @@ class Race:
         return compile_seconds(tried if self.model == "auto" else [self.model], wide.is_sparse)
 
     def _load(self, train: Any, test: Any, first: bool = False) -> Fold:
-        """Features of a fold, learnt from its training rows only."""
+        """Features of a fold, learned from its training rows only."""
         problem = self.problem
         vectorizer = TableFeatures(problem.schema, self.text)
         if first:  # libraries are loaded once, which is not a matter of the number of rows

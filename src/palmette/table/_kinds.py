@@ -21,7 +21,7 @@ KINDS = ("text", "category", "number", "date")
 _MAX_CATEGORIES = 40  # a column with more distinct strings is text
 _MAX_DISTINCT = 0.3  # maximum share of distinct strings in a column of categories
 _NEARLY_ALL = 0.95  # share of the values that can be read, in a column of numbers or dates
-_MOST = 0.5  # share of the values that can be read, if the user is told
+_MOST = 0.5  # share of the values that can be read, from which the user is warned
 _MISSING = frozenset(
     {"", "na", "n/a", "n.a.", "nan", "nat", "null", "none", "nil", "#n/a", "<na>"}
     | {"-", "--", "–", "—", "?", "...", "."}

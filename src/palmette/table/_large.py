@@ -25,7 +25,7 @@ GIB = 2**30
 _CHUNK_ROWS = 50_000
 _HEAD_ROWS = 20_000  # whose memory is measured
 _HEAD_BYTES = 2**20  # of a text, whose lines are counted
-_WORTH_TELLING = GIB / 2  # a smaller need of memory is not told
+_WORTH_TELLING = GIB / 2  # a smaller need of memory is not mentioned
 _SAMPLE_ROWS = 200_000
 _LEAST_SAMPLE = 20_000
 _ROWS_PER_TARGET = 3  # of every distinct target, if there are as many
@@ -162,7 +162,7 @@ def _memory_words(needed: float, allowed: float) -> str:
 
 
 def expected_rows(source: TableSource) -> float | None:
-    """Return about how many rows a table has, without reading it; None if that cannot be told.
+    """Return about how many rows a table has, without reading it; None if it is unknown.
 
     Parquet files tell it. Of text files, the lines at the beginning of the first file tell how many
     there are in all bytes; compressed ones do not.

@@ -258,9 +258,9 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         How the target is written.
     hierarchy_ : Hierarchy
     learner_ : estimator or None
-        Unfitted learner of the hierarchy, if it was learnt.
+        Unfitted learner of the hierarchy, if it was learned.
     learnt_ : bool
-        Whether the hierarchy was learnt: labels are then its leaves, and its internal nodes have
+        Whether the hierarchy was learned: labels are then its leaves, and its internal nodes have
         generated names.
     classes_ : array of shape (n_classes,)
         Paths of the labels seen in training; names in a DAG.
@@ -324,7 +324,7 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         self
-            Without a tournament or cross-validation; the hierarchy is kept unless it was learnt.
+            Without a tournament or cross-validation; the hierarchy is kept unless it was learned.
         """
         check_is_fitted(self, "estimator_")
         facts = self.summary_
@@ -525,7 +525,7 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return kind(self.estimator_, self.hierarchy_, self.classes_)
 
     def label_text(self, path: Any) -> str:
-        """Write a path as in the table; only the label in a learnt hierarchy or a thesaurus."""
+        """Write a path as in the table; only the label in a learned hierarchy or a thesaurus."""
         if not isinstance(path, tuple):
             return str(path)
         is_uri = self.hierarchy_.vocabulary is not None and self.target_.separator is None

@@ -51,7 +51,7 @@ class TableProblem:
     hierarchy : Hierarchy
         The given hierarchy, that of the paths, or a star; used for scores.
     learner : estimator or None
-        Learner of a hierarchy, if one is to be learnt.
+        Learner of a hierarchy, if one is to be learned.
     y : list of n_samples labels
         Labels for classifiers: paths, sets of paths, or, with a learner, plain labels.
     truth : list of n_samples paths, or sets of paths
@@ -66,7 +66,7 @@ class TableProblem:
     groups : int array of shape (n_samples,) or None
         Rows with equal inputs have equal numbers; None if all inputs differ.
     notes : tuple of str
-        What is doubtful about the table, as told to the user.
+        What is doubtful about the table, as shown to the user.
     rest : RestOfTable or None
         All rows, if the table is larger than memory; the rows above are a sample of them.
     label_rows : LabelRows or None
@@ -247,7 +247,7 @@ def read_problem(
     path_of: dict[str, Any] = {}
     if several and learner is not None:
         raise PalmetteError(
-            "rows have several labels, but a hierarchy is learnt from one label per row. "
+            "rows have several labels, but a hierarchy is learned from one label per row. "
             "Pass a hierarchy instead of a learner."
         )
     truth = labels.truth(found, several)
@@ -290,7 +290,7 @@ def _with_label_rows(
     if use_labels not in (True, "all"):
         raise PalmetteError(f"use_labels={use_labels!r}: expected True, False or 'all'.")
     if problem.rest is not None or problem.learner is not None:
-        why = "the table is larger than memory" if problem.rest else "the hierarchy is learnt"
+        why = "the table is larger than memory" if problem.rest else "the hierarchy is learned"
         raise PalmetteError(f"use_labels= cannot be used if {why}: leave it out.")
     rows = LabelRows.of(
         problem.hierarchy, language, problem.frame, problem.schema, problem.several_paths,
@@ -303,7 +303,7 @@ def _with_label_rows(
 
 
 def _rest_of(large: LargeTable, kept: NDArray[np.intp], y: list[Any]) -> RestOfTable:
-    """Return all rows with their labels, which those of the sample tell: it has every target."""
+    """Return all rows with their labels, found in the sample: it has every target."""
     labels: list[Any] = [None] * (int(large.codes.max()) + 1)
     for code, label in zip(large.codes[large.rows[kept]].tolist(), y, strict=True):
         labels[code] = label

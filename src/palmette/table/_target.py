@@ -481,7 +481,7 @@ def canonical_labels(
 
 
 def plain_labels(rows: Rows, write: Any) -> list[str]:
-    """Write paths as plain labels, for a hierarchy that is learnt over them.
+    """Write paths as plain labels, for a hierarchy that is learned over them.
 
     Parameters
     ----------

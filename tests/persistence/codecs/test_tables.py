@@ -1,4 +1,4 @@
-"""Types of columns of pandas, polars and pyarrow, and models that learnt from such labels."""
+"""Types of columns of pandas, polars and pyarrow, and models that learned from such labels."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def write_hierarchy(
         distinct. DOT, SVG and HTML are pictures; SVG and HTML abbreviate a large hierarchy. Control
         characters of names are escaped in JSON, indented text, Turtle, N-Triples and JSON-LD, dots
         in pictures, and errors elsewhere. The last four formats are SKOS: the root becomes the
-        concept scheme, names that are no URIs get one that starts with "urn:palmette:".
+        concept scheme, names that are not URIs get one that starts with "urn:palmette:".
     excel_safe : bool
         Whether names in a list of edges that look like formulas begin with an apostrophe; they are
         read back with it.

@@ -2,8 +2,8 @@
 
 Nothing is fetched and nothing expands: JSON-LD with a context elsewhere is refused, and so are XML
 files that refer to other files or whose entities are more than short texts. Triples are handed on
-one at a time, so that texts that nobody needs take no memory. The private parts of rdflib that this
-takes are named in `_graph_class` and `_xml_handler` only."""
+one at a time, so that texts that are not needed take no memory. The private parts of rdflib that
+this module uses are named in `_graph_class` and `_xml_handler` only."""
 
 from __future__ import annotations
 
