@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -99,11 +100,14 @@ def folds_of(method: Method, options: Options) -> int:
 
 
 def describe(method: Method, options: Options) -> str:
-    """Write an estimator with all parameters: a default that changes makes another result."""
+    """Write an estimator with all parameters: a default that changes makes another result.
+
+    What it prints is left out.
+    """
     from sklearn import config_context
 
     with config_context(print_changed_only=False):
-        return describe_estimator(method.make(options))
+        return re.sub(r", verbose=\w+", "", describe_estimator(method.make(options)))
 
 
 # ---------------------------------------------------------------------- makers
