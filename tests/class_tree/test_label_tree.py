@@ -2,6 +2,7 @@
 
 import copy
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -23,7 +24,13 @@ from palmette.class_tree import (
     RandomTree,
 )
 from palmette.class_tree._k_means_tree import _balanced_k_means
-from palmette.class_tree._label_tree import _are_true, _best_exponent, _best_threshold, _ndcg
+from palmette.class_tree._label_tree import (
+    _are_true,
+    _best_exponent,
+    _best_threshold,
+    _measure,
+    _ndcg,
+)
 from palmette.class_tree._set_routing import TermScale
 from palmette.exceptions import LabelError, PalmetteError
 from palmette.metrics import ndcg_at_k
@@ -435,6 +442,28 @@ def test_measures_on_held_out_rows_are_the_public_ones():
         return 2 * right / (weights @ chosen + weights @ truth.ravel())
 
     assert f1(threshold) == pytest.approx(max(f1(cut) for cut in [0, *scores.ravel()]))
+
+
+def test_along_a_given_hierarchy_settings_are_compared_by_the_area_of_all_nodes(data):
+    X, Y = data
+    paths = [("a", "x"), ("a", "y"), ("b",), ("b", "z")]  # an inner node is a label, too
+    y = [{paths[k] for k in np.flatnonzero(row[:4])} for row in Y]
+    model = ClassTreeClassifier(router="linear", decoding="exact").fit(X, y)
+    labels = pm.NodeLabels.encode(y, model.hierarchy_)
+    truth = sparse.csr_array(labels.closed)[:, model._answers.nodes]
+    own = sparse.csr_array(labels.given)[:, model.label_tree_.nodes[model.label_tree_.n_whole :]]
+    columns = sparse.csr_array(sparse.hstack([truth, own], format="csr"))
+    weights = np.random.default_rng(0).random(150)
+    fit = SimpleNamespace(searches=False)
+    found = _measure(model.label_tree_, X, columns, weights, fit).score
+    # literally: the mean precision at the true nodes, from the most probable one down
+    proba = model.label_tree_.proba(X)[:, : model.label_tree_.n_whole].ravel()
+    hits, each = truth.toarray().ravel(), np.repeat(weights, truth.shape[1])
+    at = [proba >= score for score in proba[hits]]
+    precision = [(each * hits)[above].sum() / each[above].sum() for above in at]
+    assert found == pytest.approx(np.average(precision, weights=each[hits]), rel=1e-9)
+    names = list(model.router_scores_)
+    assert names[0].startswith("C=0.3,")
 
 
 def test_the_exponent_recovers_a_known_one():

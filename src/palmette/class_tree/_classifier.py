@@ -128,7 +128,8 @@ Router, or scikit-learn classifier
         The router that was trained: the chosen one if `router` is "auto".
     router_scores_ : dict of str to float
         Accuracies of the routers that "auto" compared, on held-out rows; else empty. With label
-        sets, nDCG at 5 of the settings that were compared.
+        sets, nDCG at 5 of the settings that were compared or, along a given hierarchy, the area
+        below the precision-recall curve of its nodes.
     routes_ : Routes
         The fitted classifiers of all nodes.
     scale_ : ColumnScale or None

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize_scalar
 from sklearn.base import clone
+from sklearn.metrics import average_precision_score
 
 from palmette._arrays import FloatArray, count_rows, row_chunks, take_rows
 from palmette.class_tree._linear import LinearRouter, scaled_cost
@@ -37,7 +38,7 @@ _UNIT = 1e-6  # by which lengths of rows may differ from one
 _PRUNE = 0.1  # of rows of length one: a quarter of the weights is left
 _EXPONENTS = (-1.5, 1.5)  # logarithms: if held-out rows are separated, any would do
 _ALMOST_SURE = 1.0 - 1e-15  # the logarithm of its complement is finite
-_AT = 5  # settings are compared by nDCG at this number of labels
+_AT = 5  # settings are compared by nDCG at this number of labels, if no hierarchy is given
 
 
 @dataclass(eq=False)
@@ -250,7 +251,9 @@ class LabelTreeFit(NamedTuple):
         router : LinearRouter
             With the settings that were chosen.
         scores : dict of str to float
-            nDCG at 5 of the settings that were compared, on held-out rows.
+            Measures of the settings that were compared, on held-out rows: nDCG at 5 of the labels
+            or, along a given hierarchy, the micro-averaged area below the precision-recall curve
+            of its nodes.
         """
         trial = _Trial(self, X)
         setting = trial.choose() if self.chooses else trial.first()
@@ -262,7 +265,7 @@ class LabelTreeFit(NamedTuple):
         if held is not None:
             tree.exponent = held.exponent if self.exponent is None else self.exponent
             tree.threshold = float(held.threshold**tree.exponent)
-        return tree, router, {trial.name(each): one.ndcg for each, one in trial.found.items()}
+        return tree, router, {trial.name(each): one.score for each, one in trial.found.items()}
 
     def _train(
         self,
@@ -304,9 +307,9 @@ class _Setting(NamedTuple):
 
 
 class _Held(NamedTuple):
-    """Results on held-out rows: nDCG, and the threshold and exponent of the scores."""
+    """Results on held-out rows: a measure, and the threshold and exponent of the scores."""
 
-    ndcg: float
+    score: float
     threshold: float
     exponent: float
 
@@ -361,8 +364,8 @@ class _Trial:
         if not isinstance(given, str):
             return _Setting(float(given), idf)
         base = 1.0
-        if self._positives >= _MANY_POSITIVES:
-            base = _FACTORS[0]
+        if not self.fit.searches or self._positives >= _MANY_POSITIVES:
+            base = _FACTORS[0]  # nodes of a given hierarchy have the rows of all labels below
         elif self._positives <= _FEW_POSITIVES:
             base = _FACTORS[1]
         if idf is not None:
@@ -377,8 +380,8 @@ class _Trial:
         if best.idf:
             best = self._better([best, best._replace(idf=False)])
         first = best
-        n_steps = 1 if self.is_large else 2
-        up_first = self._positives <= _FEW_POSITIVES
+        n_steps = 1 if self.is_large else 2 if self.fit.searches else 3
+        up_first = self.fit.searches and self._positives <= _FEW_POSITIVES
         for factor in _FACTORS[::-1] if up_first else _FACTORS:
             for power in range(1, n_steps + 1):
                 other = first._replace(C=first.C * factor**power)
@@ -391,7 +394,7 @@ class _Trial:
 
     def _better(self, settings: list[_Setting]) -> _Setting:
         """Return the best of some settings; the first of equal ones."""
-        return max(settings, key=lambda each: (self.held(each) or _Held(-1.0, 0.5, 1.0)).ndcg)
+        return max(settings, key=lambda each: (self.held(each) or _Held(-1.0, 0.5, 1.0)).score)
 
     def held(self, setting: _Setting) -> _Held | None:
         """Return the results of settings; None if there are no held-out rows with labels."""
@@ -418,11 +421,10 @@ def _measure(
     tree: LabelTree, X: Any, truth: sparse.csr_array, weights: FloatArray, fit: LabelTreeFit
 ) -> _Held:
     """Measure a tree on held-out rows."""
-    k = max(_AT, tree.n_answers if fit.searches else _AT)
-    columns, scores = tree.best(X, k, fit.beam)
-    hits = _are_true(truth, columns)
-    ndcg = _ndcg(hits[:, :_AT], np.diff(truth[:, tree.leaves].indptr), weights)
     if fit.searches:
+        columns, scores = tree.best(X, max(_AT, tree.n_answers), fit.beam)
+        hits = _are_true(truth, columns)
+        measure = _ndcg(hits[:, :_AT], np.diff(truth[:, tree.leaves].indptr), weights)
         each = np.broadcast_to(weights[:, None], hits.shape)
         n_true = float(weights @ np.diff(truth[:, tree.leaves].indptr))
         pairs = scores[columns >= 0], hits[columns >= 0], each[columns >= 0]
@@ -435,11 +437,13 @@ def _measure(
         ]
         scores = np.concatenate(parts)
         hits = truth[rows][:, whole].toarray().astype(bool)
-        shape = hits.shape
-        each = np.broadcast_to(weights[rows, None], shape)
+        each = np.broadcast_to(weights[rows, None], hits.shape)
         n_true = float((each * hits).sum())
         pairs = scores.ravel(), hits.ravel(), each.ravel()
-    return _Held(ndcg, _best_threshold(*pairs, n_true), _best_exponent(*pairs))
+        measure = 0.0
+        if n_true > 0:
+            measure = float(average_precision_score(pairs[1], pairs[0], sample_weight=pairs[2]))
+    return _Held(measure, _best_threshold(*pairs, n_true), _best_exponent(*pairs))
 
 
 def _are_true(truth: sparse.csr_array, columns: NDArray[np.intp]) -> NDArray[np.bool_]:
