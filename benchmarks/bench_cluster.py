@@ -3,7 +3,8 @@
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py make --rows 10000000 --out big.parquet
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py table big.parquet --memory 2 [--model NAME]
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py workers [local forest grid boosting]
-    OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py together
+    OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py together [--times 5] [--rows 20000]
+    OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py calls [--times 300]
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py messages [--workers 1 2 16 64]
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py classes 10000 100000 --out classes.jsonl
 
@@ -18,10 +19,14 @@ model is fitted in memory. ``--options="--drop text"`` are further ones of ``pal
 522 local logistic regressions, a structured forest, a grid of 50 cells of a comparison, and 40
 rounds of boosting on 1,000,000 rows. Overhead is what one worker takes beyond no cluster. A line
 per run has the CPU seconds of this process, with the scheduler, and of all workers: on a busy
-machine they count, and the larger of both sides bounds what several machines would take.
+machine they count, and the larger of both sides bounds what several machines would take. With
+``--again`` a fit is measured after another one on the same workers, which have loaded everything.
 
 `together` fits the local models on two workers with small jobs sent together, as they are, and with
 a message per job, one after the other, several times, and prints medians.
+
+`calls` calls a method of an object on each of two workers, by connections of Palmette and by those
+of Dask, alternately, and prints wall-clock and CPU milliseconds per call.
 
 `messages` boosts with rows on workers that are objects of this process, counts the messages and
 their bytes, and prints beside them what they are on paper. Trees must be those of one process.
@@ -137,10 +142,10 @@ def cpu_of(pid):
     return (int(fields[11]) + int(fields[12])) / 100  # ticks of user and system time
 
 
-def local_models(client):
+def local_models(client, rows=20_000):
     from sklearn.linear_model import LogisticRegression
 
-    X, names = one_path(20_000, 50, 500)
+    X, names = one_path(rows, 50, 500)
     model = pm.LocalPerNodeClassifier(LogisticRegression(), client=client)
     return lambda: model.fit(X, names)
 
@@ -174,7 +179,7 @@ def boosting(client, rows=1_000_000, labels=20, rounds=40):
 JOBS = {"local": local_models, "forest": forest, "grid": grid, "boosting": boosting}
 
 
-def workers(names):
+def workers(names, again=False):
     from distributed import Client, LocalCluster
 
     print("| job | no cluster, s | 1 worker | 2 workers | times | overhead | CPU s here, there |")
@@ -189,6 +194,8 @@ def workers(names):
             ):
                 client.run(_load)
                 fit = JOBS[name](client)
+                if again:
+                    fit()
                 before = time.process_time(), client.run(time.process_time)
                 seconds.append(timed(fit))
                 here = time.process_time() - before[0]
@@ -204,20 +211,20 @@ def workers(names):
         )
 
 
-def together(times=5):
+def together(times, rows):
     """Compare jobs that are sent together with one message per job, alternately."""
     from distributed import Client, LocalCluster
 
     from palmette.base import _cluster
 
     found = {"together": [], "one by one": []}
-    local_models(None)()
+    local_models(None, rows)()
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         client.run(_load)
-        fit = local_models(client)
+        fit = local_models(client, rows)
         fit()
         for _ in range(times):
             for name, groups in (("together", _cluster._GROUPS), ("one by one", 10**9)):
@@ -232,6 +239,50 @@ def together(times=5):
     for name, runs in found.items():
         cells = " | ".join(f"{each:.2f}" for each in np.median(runs, axis=0))
         print(f"| {name} | {cells} |")
+
+
+class Echo:
+    """An object on a worker that returns numbers, as many as the sums of a level."""
+
+    def __init__(self, size):
+        self.numbers = np.zeros(size, np.float32)
+
+    def give(self, size):
+        return self.numbers[:size]
+
+
+def calls(times):
+    """Compare calls by connections of Palmette with those of Dask, alternately."""
+    from distributed import Client, LocalCluster
+
+    from palmette.boosting._team import team_on
+
+    found = {}
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster, set_as_default=False) as client,
+        team_on(client, Echo, lambda threads: [(50_000,)] * len(threads)) as team,
+    ):
+        lines = team._lines
+        for turn in range(4):  # the first one is not counted
+            for way, used in (("of Palmette", lines), ("of Dask", ())):
+                for size in (10, 50_000):
+                    team._lines = used
+                    before = time.process_time(), sum(client.run(time.process_time).values())
+                    begun = time.perf_counter()
+                    for _ in range(times):
+                        team.call("give", size)
+                    wall = time.perf_counter() - begun
+                    here = time.process_time() - before[0]
+                    there = sum(client.run(time.process_time).values()) - before[1]
+                    if turn:
+                        found.setdefault((way, size), []).append((wall, here, there / 2))
+        team._lines = lines
+    print("| connections | bytes of an answer | ms per call | CPU ms here | of each worker |")
+    print("|---|---|---|---|---|")
+    for (way, size), runs in found.items():
+        cells = " | ".join(f"{each / times * 1e3:.2f}" for each in np.median(runs, axis=0))
+        print(f"| {way} | {4 * size:,} | {cells} |")
 
 
 def _load():
@@ -433,7 +484,11 @@ def main():
     fitting.add_argument("--options", default="")
     working = commands.add_parser("workers")
     working.add_argument("jobs", nargs="*", choices=[*JOBS, []], default=list(JOBS))
-    commands.add_parser("together")
+    working.add_argument("--again", action="store_true")
+    sending = commands.add_parser("together")
+    sending.add_argument("--times", type=int, default=5)
+    sending.add_argument("--rows", type=int, default=20_000)
+    commands.add_parser("calls").add_argument("--times", type=int, default=300)
     counting = commands.add_parser("messages")
     counting.add_argument("--workers", type=int, nargs="*", default=[1, 2, 16, 64])
     growing = commands.add_parser("classes")
@@ -457,11 +512,13 @@ def main():
     elif given.what == "table":
         table(given.table, given.memory, given.model, given.options)
     elif given.what == "together":
-        together()
+        together(given.times, given.rows)
+    elif given.what == "calls":
+        calls(given.times)
     elif given.what == "messages":
         messages(given.workers)
     else:
-        workers(given.jobs)
+        workers(given.jobs, given.again)
 
 
 if __name__ == "__main__":

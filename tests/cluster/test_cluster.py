@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import socket
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -199,6 +200,26 @@ def test_objects_on_workers_remember(client, direct):
             team.call("fail")
         assert "in fail" in error.value.__notes__[0]  # the line on the worker
         assert team.call("add", 0) == [2, 13]
+
+
+def test_calls_have_connections_of_their_own(client, monkeypatch):
+    with team_on(client, Counter, starts_of) as team:
+        assert len(team._lines) == 2
+        port = team._actors[0].listen("127.0.0.1", b"known").result()
+        stranger = _team._line(socket.create_connection(("127.0.0.1", port)))
+        stranger.send_bytes(b"wrong")  # who does not know the token is not answered
+        with pytest.raises((EOFError, OSError)):
+            stranger.recv_bytes()
+        assert team.call("add", 1) == [1, 11]
+    monkeypatch.setattr(_team.socket, "create_connection", refuse)
+    with team_on(client, Counter, starts_of) as team:
+        assert not team._lines
+        assert team.call("add", 1) == [1, 11]  # by Dask
+    assert nothing_stays_on(client)
+
+
+def refuse(address, timeout):
+    raise ConnectionRefusedError
 
 
 def test_there_may_be_more_workers_than_parts(client):
@@ -478,6 +499,7 @@ def test_an_object_whose_worker_ends_is_lost(client, monkeypatch):
         def sync(function, callback_timeout):
             raise RuntimeError("cannot schedule new futures after shutdown")
 
+        monkeypatch.setattr(team, "_lines", ())
         monkeypatch.setattr(team._client, "sync", sync)
         with pytest.raises(LostWorkerError):
             team.call("add", 1)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import softmax
 
-from palmette._arrays import FloatArray
+from palmette._arrays import FloatArray, count_rows
 from palmette.base._devices import torch_device
 from palmette.base._lazy import head_of, is_lazy, lazy_rows
 from palmette.base._presets import Preset, preset, presets
@@ -30,6 +30,7 @@ from palmette.trees._binning import MAX_BINS
 _AUTO = Marginal(0.4, 1.5, partial=False)  # by cross-validation on four data sets
 _EARLIER = Marginal(0.4, 1.0, partial=False)  # of models in files of earlier versions
 # bags of small data, by cross-validation (see benchmarks/README.md); many nodes need much memory
+_MANY_ROWS = 10_000  # for which workers load what they need beforehand
 _FEW_ROWS, _FEW_NODES, _MODELS_OF_SMALL_DATA = 1000, 100, 4
 
 
@@ -282,6 +283,10 @@ class HierarchicalBoostingClassifier(BoostedClassifier):
         return getattr(self, "n_bags_", self.n_bags)
 
     def _read_training(self, X: Any) -> Any:
+        if self.client is not None and (is_lazy(X) or count_rows(X) >= _MANY_ROWS):
+            from palmette.boosting._on_workers import load_on_workers
+
+            load_on_workers(self.client, HierarchicalBoostingClassifier, self.loss)
         is_tuned = self.decoding == "marginal" or getattr(self.decoding, "is_open", False)
         is_learnt = self.hierarchy is not None and not isinstance(self.hierarchy, Hierarchy)
         if self.client is None or not is_lazy(X) or is_tuned or is_learnt:

@@ -9,12 +9,14 @@ again on those that are left, and the trees so far are added to their scores.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette.base._clients import workers_of
 from palmette.base._fitting import Threads
 from palmette.boosting._block_sums import add_leaf_parts, block_rows, rows_of_leaves
 from palmette.boosting._block_tree import rows_of_level
@@ -272,6 +274,37 @@ def rounds_on_workers(
             yield from begin()
 
     yield from retried(attempt)
+
+
+def load_on_workers(client: Any, kind: type, loss: Any) -> None:
+    """Let workers load modules and compiled code, which takes a second, while rows are read here.
+
+    Parameters
+    ----------
+    client : distributed.Client or str
+        Nothing is done for an address, which has no connection yet.
+    kind : type
+        `HierarchicalBoostingClassifier`.
+    loss : str or tuple
+        Its parameter.
+    """
+    try:
+        from distributed import Client, fire_and_forget
+    except ImportError:
+        return
+    if isinstance(client, Client):
+        known = loss if isinstance(loss, str) else tuple(loss)
+        for address in workers_of(client):
+            there = {"workers": [address], "allow_other_workers": True, "pure": False}
+            fire_and_forget(client.submit(_load, kind, known, **there))
+
+
+@cache
+def _load(kind: type, loss: Any) -> None:
+    """Fit a small model whose rows are in blocks; once on a worker."""
+    codes = np.arange(10_000) % 8  # in vectors, and more than `is_small` allows
+    model = kind(loss=loss, n_bags=1, n_estimators=2, max_depth=2)
+    model.fit(np.column_stack([codes, codes // 2]).astype(np.float32), codes)
 
 
 def _divide(n_samples: int, unit: int, n_threads: Sequence[int]) -> list[int]:

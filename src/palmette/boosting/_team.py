@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import socket
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from hmac import compare_digest
+from multiprocessing.connection import Connection
+from secrets import token_bytes
 from typing import Any
 
 from palmette.base._clients import POLL, connected, errors_of_loss, workers_of
 from palmette.base._cluster import ATTEMPTS, GONE
 from palmette.exceptions import PalmetteError
+
+_SECONDS_TO_CONNECT = 10.0  # after which Dask sends the messages
 
 
 class LostWorkerError(Exception):
@@ -52,13 +59,41 @@ class _Member:
 
         Its errors are answers, so that all others are those of a worker that ends.
         """
-        method, given = pickle.loads(message)
         try:
-            answer = _Answer(getattr(self._object, method)(*given))
+            method, given = pickle.loads(message)
+            found = getattr(self._object, method)(*given)
+            return pickle.dumps(_Answer(found), pickle.HIGHEST_PROTOCOL)
         except Exception as error:
             error.add_note(f"On a worker:\n{traceback.format_exc()}")
-            answer = _Answer(error=error)
-        return pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
+            return pickle.dumps(_Answer(error=error), pickle.HIGHEST_PROTOCOL)
+
+    def listen(self, host: str, token: bytes) -> int:
+        """Answer the calls of one connection too, see `_lines_to`; return the port for it."""
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        server = socket.create_server((host, 0), family=family, backlog=1)
+        server.settimeout(_SECONDS_TO_CONNECT)
+        threading.Thread(target=self._answer, args=(server, token), daemon=True).start()
+        return int(server.getsockname()[1])
+
+    def _answer(self, server: socket.socket, token: bytes) -> None:
+        """Answer calls until the connection is closed; nothing is read before the token."""
+        with suppress(OSError, EOFError):
+            with server:
+                accepted, _ = server.accept()
+            with _line(accepted) as line:
+                known = line.poll(_SECONDS_TO_CONNECT) and line.recv_bytes(len(token))
+                if not known or not compare_digest(known, token):
+                    return
+                line.send_bytes(token)
+                while True:
+                    line.send_bytes(self.call(line.recv_bytes()))
+
+
+def _line(connected: socket.socket) -> Connection:
+    """Return a connection that sends and receives bytes, each message at once."""
+    connected.settimeout(None)
+    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return Connection(connected.detach())
 
 
 class Team:
@@ -71,10 +106,19 @@ class Team:
         Of the class `_Member`.
     addresses : sequence of str
         Of their workers.
+    lines : sequence of Connection, optional
+        From `_lines_to`; by default Dask sends the messages.
     """
 
-    def __init__(self, client: Any, actors: Sequence[Any], addresses: Sequence[str]) -> None:
+    def __init__(
+        self,
+        client: Any,
+        actors: Sequence[Any],
+        addresses: Sequence[str],
+        lines: Sequence[Connection] = (),
+    ) -> None:
         self._client, self._actors, self._addresses = client, actors, addresses
+        self._lines = lines
 
     def call(self, method: str, *given: Any) -> list[Any]:
         """Call a method of every object with the same arguments; return results in their order."""
@@ -87,6 +131,21 @@ class Team:
         return self._results(messages)
 
     def _results(self, messages: Sequence[bytes]) -> list[Any]:
+        found = self._on_lines(messages) if self._lines else self._by_dask(messages)
+        return [pickle.loads(answer).get() for answer in found]
+
+    def _on_lines(self, messages: Sequence[bytes]) -> list[bytes]:
+        try:
+            for line, message in zip(self._lines, messages, strict=True):
+                line.send_bytes(message)
+            for line in self._lines:
+                while not line.poll(POLL):
+                    self._require_workers()
+            return [line.recv_bytes() for line in self._lines]
+        except (OSError, EOFError) as error:  # the connection is closed
+            raise LostWorkerError from error
+
+    def _by_dask(self, messages: Sequence[bytes]) -> list[bytes]:
         try:
             pairs = zip(self._actors, messages, strict=True)
             calls = [actor.call(message) for actor, message in pairs]
@@ -98,14 +157,15 @@ class Team:
 
         while True:
             try:
-                found = self._client.sync(replies, callback_timeout=POLL)
-                break
+                return list(self._client.sync(replies, callback_timeout=POLL))
             except TimeoutError:
-                if not set(self._addresses) <= workers_of(self._client).keys():
-                    raise LostWorkerError from None
+                self._require_workers()
             except Exception as error:  # the connection is closed, or the worker ends
                 raise LostWorkerError from error
-        return [pickle.loads(answer).get() for answer in found]
+
+    def _require_workers(self) -> None:
+        if not set(self._addresses) <= workers_of(self._client).keys():
+            raise LostWorkerError
 
 
 @contextmanager
@@ -139,7 +199,37 @@ def team_on(
             raise LostWorkerError
         parts = divide(list(threads.values()))
         addresses = list(threads)[: len(parts)]
-        yield Team(own, _place(own, kind, parts, addresses), addresses)
+        actors = _place(own, kind, parts, addresses)
+        with _lines_to(actors, addresses if direct else []) as lines:
+            yield Team(own, actors, addresses, lines)
+
+
+@contextmanager
+def _lines_to(actors: Sequence[Any], addresses: Sequence[str]) -> Iterator[list[Connection]]:
+    """Give connections of this process to members of a team.
+
+    A call of an actor of Dask takes milliseconds of both processes, and boosting has hundreds of
+    small calls. Members answer on a port of their own, to who knows a token, which Dask sends.
+    Where that is not possible, or the cluster encrypts its messages, there are none.
+    """
+    from distributed.comm import get_address_host
+
+    with ExitStack() as stack:
+        lines: list[Connection] = []
+        try:
+            for actor, address in zip(actors, addresses, strict=False):
+                if not address.startswith("tcp://"):
+                    raise OSError(address)
+                host, token = get_address_host(address), token_bytes()
+                port = actor.listen(host, token).result(timeout=_SECONDS_TO_CONNECT)
+                reached = socket.create_connection((host, port), timeout=_SECONDS_TO_CONNECT)
+                lines.append(stack.enter_context(_line(reached)))
+                lines[-1].send_bytes(token)
+                if not lines[-1].poll(_SECONDS_TO_CONNECT) or lines[-1].recv_bytes() != token:
+                    raise OSError(address)
+        except (OSError, EOFError, RuntimeError):
+            lines = []
+        yield lines
 
 
 def _own_client(given: Any, direct: bool) -> Any:
