@@ -488,11 +488,11 @@ def _tau(outcome: Outcome) -> Iterator[Claim]:
         return
     exact, some = found[:2]
     tree_s = [outcome.grown[answer.method].seconds or 0.0 for answer in (some, exact)]
-    saved = 1 - some.fit_s / exact.fit_s
-    change = f"{abs(saved):.1%} {'less' if saved >= 0 else 'more'}"
+    # of a tree and its classifiers tau can shorten the tree only; the rest is noise of the clock
+    saved = (tree_s[1] - tree_s[0]) / exact.fit_s
     words = (
-        f"with tau = {_TAUS[1]} the tree takes {_numbers(tree_s, ' s instead of ')} and training "
-        f"as a whole {_numbers([some.fit_s, exact.fit_s], ' s instead of ')} ({change})"
+        f"with tau = {_TAUS[1]} the tree takes {_numbers(tree_s, ' s instead of ')}, a change of "
+        f"{-saved:+.1%} of training as a whole, {exact.fit_s:.3f} s"
     )
     where = f"Table 3, {outcome.name}"
     yield _claim(where, words, "a tenth is saved", saved >= _SAVED)

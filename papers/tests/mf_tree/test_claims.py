@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from palmette.hierarchy._hierarchy import Hierarchy
+from papers.mf_tree.outcome import Grown
 from papers.mf_tree.tables import judge
 
 RIVALS = ("DAGSVM", "DRHL", "CMTL", "RNMF", "RDM")
@@ -100,16 +101,17 @@ def test_nearer_trees(outcome_of, mse, triplets):
 
 @pytest.mark.parametrize(
     ("seconds", "scores", "verdicts"),
-    [(0.8, (0.5, 0.4, 0.3), [True, True]), (0.95, (0.5, 0.3, 0.4), [False, False])],
+    [(0.7, (0.5, 0.4, 0.3), [True, True]), (0.9, (0.5, 0.3, 0.4), [False, False])],
 )
 def test_tau(outcome_of, tells, seconds, scores, verdicts):
     keys = [f"MF-Tree, tau={tau}" for tau in (0, 3, 6)]
     answers = [
-        tells(key, "beam 5", macro_f1=score, fit_s=fit_s)
-        for key, score, fit_s in zip(keys, scores, (1.0, seconds, 0.5), strict=True)
+        tells(key, "beam 5", macro_f1=score, fit_s=2.0)
+        for key, score in zip(keys, scores, strict=True)
     ]
     tree = Hierarchy.star(list("ab"))
     outcome = outcome_of(answers, dict.fromkeys(keys, tree))
+    outcome.grown[keys[1]] = Grown(keys[1], tree, seconds)  # the others take a second
     outcome.__dict__["qualities"] = {}
     assert by_words(outcome, "Table 3") == verdicts
 

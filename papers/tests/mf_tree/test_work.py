@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from palmette.class_tree import RandomTree
 from palmette.class_tree._classifier import ClassTreeClassifier
 from palmette.class_tree._dag_svm import DAGSVMClassifier
 from palmette.hierarchy._hierarchy import Hierarchy
@@ -76,3 +77,16 @@ def test_trees_that_are_only_looked_at(problem):
         found = work(method, problem, Options())
         assert found["answers"] == {}
         assert len(found["edges"]) >= 6
+
+
+def test_some_rows_are_fitted_before_the_clock_starts(problem):
+    """What is compiled at first is no part of the seconds."""
+    sizes = []
+
+    class Counted(RandomTree):
+        def fit(self, X, y, **kwargs):
+            sizes.append(len(y))
+            return super().fit(X, y, **kwargs)
+
+    work(Method("counted", lambda options: Counted(), None, {}), problem, Options())
+    assert sizes == [40, len(problem.y_train)]
