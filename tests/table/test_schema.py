@@ -189,3 +189,35 @@ def test_a_schema_of_an_earlier_version_and_a_changed_one():
     schema.decimals = {"a": "x"}
     with pytest.raises(ValueError, match="decimal mark"):
         schema.check_arrays()
+
+
+COLUMNS = {
+    "plain": ["1.5", "2e3", "-7", "0.25"] * 10,
+    "gaps": ["1.5", None, "NA", "", "2"] * 8,
+    "one word": [*map(str, np.arange(39) ** 2 / 3), "many"],
+    "units": [*map(str, np.arange(30) ** 2 / 3), *["5 €"] * 10],
+    "infinite": [*map(str, np.arange(39) ** 2 / 3), "inf"],
+    "codes": ["01067", "20095", "80331", "00501"] * 10,
+    "running": [str(i) for i in range(40)],
+    "spaces": [" 1.5", "2 ", "3.25", "4"] * 10,
+    "mixed": [1.5, "2.5", 3, "x"] * 10,
+    "words": ["red", "blue", "7", "8"] * 10,
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_plain_numbers_are_read_as_all_strings_would_be(name, monkeypatch):
+    """Columns of plain numbers are read without their distinct strings, to the same result."""
+    frame = pd.DataFrame({name: COLUMNS[name], "other": ["1", "5", "2", "8"] * 10})
+
+    def read():
+        told, unread = [], Unread()
+        schema = Schema.infer(frame, tell=told.append)
+        given = Schema({name: "number", "other": "number"})
+        cast = given.cast(frame, unread=unread)
+        return schema.kinds, schema.left_out, told, cast[name].tolist(), unread.sentences()
+
+    found = read()
+    for module in ("_kinds", "_schema"):
+        monkeypatch.setattr(f"palmette.table.{module}.plain_cells", lambda column: None)
+    assert repr(found) == repr(read())

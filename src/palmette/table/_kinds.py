@@ -105,6 +105,51 @@ class Guess(NamedTuple):
     hint: str = ""
 
 
+class PlainCells(NamedTuple):
+    """Numbers of a column of strings, as programming languages write them.
+
+    Parameters
+    ----------
+    numbers : float array of shape (n_samples,)
+        NaN for all other cells.
+    rest : bool array of shape (n_samples,)
+        Which cells are missing or something else.
+    """
+
+    numbers: NDArray[np.float64]
+    rest: NDArray[np.bool_]
+
+
+def plain_cells(column: pd.Series[Any]) -> PlainCells | None:
+    """Read the plain numbers of a column without looking for its distinct strings.
+
+    Returns
+    -------
+    PlainCells or None
+        None if cells are not strings, or if most cells of a sample are not such numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> plain_cells(pd.Series(["2.5", "1e3", None])).numbers.tolist()
+    [2.5, 1000.0, nan]
+    """
+    import pandas as pd
+
+    cells = column.to_numpy(dtype=object)
+    if not len(cells):
+        return None
+    some = cells[np.linspace(0, len(cells) - 1, min(len(cells), _SAMPLE)).astype(np.int64)]
+    if pd.api.types.infer_dtype(some, skipna=True) != "string":
+        return None
+    if np.isfinite(plain_numbers(some)).mean() < _MOST:
+        return None
+    if pd.api.types.infer_dtype(cells, skipna=True) != "string":
+        return None
+    numbers = plain_numbers(cells)
+    return PlainCells(numbers, np.isnan(numbers))
+
+
 def plain(cell: Any) -> str:
     """Convert a cell to text; 3.0, the form of 3 in a column with missing values, becomes 3."""
     if isinstance(cell, float) and cell.is_integer():
@@ -149,6 +194,12 @@ def guess_kind(
     special = _kind_of_objects(column)
     if special is not None:
         return Guess(special)
+    found = None if decimal == "," or date_format is not None else plain_cells(column)
+    if found is not None:  # most cells; are the others missing, and are they no codes of digits?
+        others = Distinct.of(column[found.rest]).texts
+        if not len(others) and not _has_leading_zeros(column.to_numpy(object)[~found.rest]):
+            why = running_numbers(found.numbers, name)
+            return Guess(None, why=why) if why else Guess("number")
     cells = Distinct.of(column)
     if not len(cells.texts):
         return Guess(None, why=EMPTY)

@@ -208,10 +208,9 @@ def _bytes_needed(frame: pd.DataFrame) -> float:
         if cells.dtype.kind in "biufM":
             numbers += cells.dtype.itemsize
             continue
-        lengths = [len(cell) for cell in cells.tolist() if isinstance(cell, str)]
-        long = [length for length in lengths if length > 0]
-        mean = sum(long) / max(len(cells), 1)
-        distinct = len(set(cells.astype(str))) / max(len(cells), 1)
+        values = cells.to_numpy(dtype=object).tolist()  # slow to iterate over in other types
+        mean = sum(len(cell) for cell in values if isinstance(cell, str)) / max(len(cells), 1)
+        distinct = len(set(map(str, values))) / max(len(cells), 1) if mean > 12 else 0.0
         numbers += 60 + mean
         texts += mean if distinct > 0.5 and mean > 12 else 0.0
     return len(frame) * (_COPIES * max(numbers, 8.0) + _PER_CHARACTER * texts)

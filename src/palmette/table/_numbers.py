@@ -94,8 +94,8 @@ def plain_numbers(texts: Sequence[str] | NDArray[Any]) -> FloatArray:
     """
     import pandas as pd
 
-    found = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce")
-    numbers = found.to_numpy(dtype=np.float64, na_value=np.nan)
+    found = pd.to_numeric(np.asarray(texts, dtype=object), errors="coerce")
+    numbers = np.asarray(found, dtype=np.float64)
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 

@@ -14,7 +14,7 @@ from palmette._text import caller_level
 from palmette.exceptions import PalmetteError, TableWarning
 from palmette.persistence.checks import require
 from palmette.table._dates import ISO, to_dates
-from palmette.table._kinds import EMPTY, KINDS, Distinct, Guess, guess_kind, plain
+from palmette.table._kinds import EMPTY, KINDS, Distinct, Guess, guess_kind, plain, plain_cells
 from palmette.table._numbers import DECIMALS, POINT, NumberForm, parse_numbers
 from palmette.table._written import (
     Given,
@@ -359,6 +359,18 @@ def _to_number(column: pd.Series[Any], form: NumberForm) -> tuple[Any, Any, Any]
             values, wrong, texts = _to_number(column.mask(is_number), form)
             values[is_number] = column[is_number].astype(float)
             return np.where(np.isinf(values), np.nan, values), wrong, texts
+    known = plain_cells(column) if form.decimal == POINT else None
+    if known is None:
+        return _parse_cells(column, form)
+    values, rest = known.numbers, np.flatnonzero(known.rest)
+    if not len(rest):
+        return values, _NONE, ()
+    values[rest], wrong, texts = _parse_cells(column.iloc[rest], form)
+    return values, rest[wrong], {int(rest[i]): texts[i] for i in wrong.tolist()}
+
+
+def _parse_cells(column: pd.Series[Any], form: NumberForm) -> tuple[Any, Any, Any]:
+    """Return numbers of strings in any form, the rows that cannot be read, and their texts."""
     cells = Distinct.of(column)
     found = parse_numbers(cells.texts, form)
     bad = np.isnan(found)
