@@ -194,11 +194,11 @@ def guess_kind(
     special = _kind_of_objects(column)
     if special is not None:
         return Guess(special)
-    found = None if decimal == "," or date_format is not None else plain_cells(column)
-    if found is not None:  # most cells; are the others missing, and are they no codes of digits?
-        others = Distinct.of(column[found.rest]).texts
-        if not len(others) and not _has_leading_zeros(column.to_numpy(object)[~found.rest]):
-            why = running_numbers(found.numbers, name)
+    known = None if decimal == "," or date_format is not None else plain_cells(column)
+    if known is not None:  # most cells; are the others missing, and are they no codes of digits?
+        others = Distinct.of(column[known.rest]).texts
+        if not len(others) and not _has_leading_zeros(column.to_numpy(object)[~known.rest]):
+            why = running_numbers(known.numbers, name)
             return Guess(None, why=why) if why else Guess("number")
     cells = Distinct.of(column)
     if not len(cells.texts):
