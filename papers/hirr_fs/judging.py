@@ -99,7 +99,8 @@ def _few_words(outcome: Outcome) -> Iterator[Claim]:
         return
     some, every = outcome.answer("Hier-FS"), outcome.answer(ALL)
     if some is not None and every is not None:
-        words = f"F1 {some.f1:.4f} with {some.k} words, {every.f1:.4f} with all {every.k}"
+        words = f"F1 {some.f1:.4f} with {some.k} words, {every.f1:.4f} with all {every.k:,}"
+        words += f" (standard error {some.error:.4f})"
         statement = "they exceed all words"
         yield claim(f"Figure 12, {outcome.name}", words, statement, some.f1 > every.f1)
     rivals = [outcome.curves[method] for method in ("HierFisher", "HierFSNM")]
@@ -109,7 +110,7 @@ def _few_words(outcome: Outcome) -> Iterator[Claim]:
         gaps[few.k] = few.f1 - max(others)
         words = (
             f"F1 with {few.k} features: Hier-FS {few.f1:.4f}, HierFisher {others[0]:.4f}, HierFSNM "
-            f"{others[1]:.4f}"
+            f"{others[1]:.4f} (standard error {few.error:.4f})"
         )
         yield claim(
             f"Figure 12, {outcome.name}", words, "Hier-FS is above both", few.f1 > max(others)
