@@ -1,6 +1,6 @@
 """
 A given tree, a learned tree, or none
-====================================
+=====================================
 
 The same classifier along the hierarchy of the data, along three learned ones, along a random one,
 and without any. A learner is fitted inside of `fit`, so that cross-validation is unbiased.

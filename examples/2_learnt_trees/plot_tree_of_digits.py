@@ -1,6 +1,6 @@
 """
 What a learned tree says about the classes
-=========================================
+==========================================
 
 `BHCTree` divides the ten digits by their pixels. The mean images of its groups show what they have
 in common, which is not what a person calls round or straight.
