@@ -255,6 +255,7 @@ def _in_order(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
 _TREE_BASELINES = ("local-tuned", "global-tuned")
 _FORESTS = ("local-forest", "global-forest")
 _WEAK = ("local-shallow", "global-bayes")
+_CLOSEST = "the baselines closest to the paper's"
 _MEASURES = {
     "micro_f1": "Micro-F1",
     "macro_f1_by_level": "Macro-F1",
@@ -285,7 +286,7 @@ def judge(outcomes: Iterable[Outcome]) -> list[Claim]:
     for outcome in outcomes:
         claims += _few_rows(outcome)
         claims += _smaller_loss(outcome)
-        claims += _better_scores(outcome, _WEAK, "the baselines closest to the paper's")
+        claims += _better_scores(outcome, _WEAK, _CLOSEST)
         claims += _better_scores(outcome, _FORESTS, "forests that are not cut short")
         claims += _better_scores(
             outcome, _TREE_BASELINES, "tuned baselines on the tree", "literal-sign", _TREE_MEASURES
@@ -310,8 +311,8 @@ def _few_rows(outcome: Outcome) -> Iterator[Claim]:
     holds = abs(mean - told[0]) < 0.01 and abs(deviation - told[1]) < 0.001
     where = f"Figure 3, {outcome.name}"
     text = (
-        f"{where}: {mean:.4f} +- {deviation:.4f} training rows per symbol of the last level, "
-        f"{told[0]} +- {told[1]} in the paper: {_verdict('Figure 3', holds, 'to its digits')}."
+        f"{where}: {mean:.4f} ± {deviation:.4f} training rows per symbol of the last level, "
+        f"{told[0]} ± {told[1]} in the paper: {_verdict('Figure 3', holds, 'to its digits')}."
     )
     yield Claim(where, text, holds)
 
@@ -406,7 +407,7 @@ def _better_levels(outcome: Outcome) -> Iterator[Claim]:
         where = f"Figure 6, {outcome.name}"
         text = (
             f"{where}: accuracy by level {_numbers(levels)} by H-Ada.MH, {_numbers(best)} by the "
-            f"best baseline of each ({_most_error(outcome)}): "
+            f"best baseline of each ({_level_errors(outcome, ours)}): "
             f"{_verdict('Figure 6', holds, place)}."
         )
         yield Claim(where, text, holds)
@@ -414,13 +415,24 @@ def _better_levels(outcome: Outcome) -> Iterator[Claim]:
 
 def _most_error(outcome: Outcome) -> str:
     """Say how large the standard error of a share of the test rows is at most."""
-    return f"standard errors {0.5 / math.sqrt(len(outcome.setting.tree.truth)):.3f} at most"
+    return f"standard error {0.5 / math.sqrt(len(outcome.setting.tree.truth)):.3f} at most"
+
+
+def _level_errors(outcome: Outcome, key: str) -> str:
+    """Say how large the standard errors of accuracies by level are; rows count where they reach."""
+    space = outcome.setting.answers(outcome.answers[key].space)
+    found = []
+    for level in range(1, int(space.level.max()) + 1):
+        n_rows = int(space.truth[:, space.level == level].any(axis=1).sum())
+        found.append(0.5 / math.sqrt(max(n_rows, 1)))
+    return f"standard errors {_numbers(found)} at most"
 
 
 def _contests(outcome: Outcome) -> Iterator[tuple[str, Sequence[str], str]]:
     for ours, baselines, place in (
-        ("h-ada-first", (*_WEAK, *_FORESTS), "in the collapsed space"),
-        ("literal-sign", _TREE_BASELINES, "on the tree"),
+        ("h-ada-first", _WEAK, f"in the collapsed space, against {_CLOSEST}"),
+        ("h-ada-first", _FORESTS, "in the collapsed space, against forests that are not cut short"),
+        ("literal-sign", _TREE_BASELINES, "on the tree, against tuned baselines"),
     ):
         if {ours, *baselines} <= outcome.answers.keys():
             yield ours, baselines, place
@@ -436,7 +448,7 @@ def _more_consistent(outcome: Outcome) -> Iterator[Claim]:
     verdict = _verdict("more consistent labels", holds, "on the tree")
     text = (
         f"{where}: the signs are one path from the top in {ours:.3f} of the rows by H-Ada.MH, in "
-        f"{other:.3f} by AdaBoost.MH: {verdict}."
+        f"{other:.3f} by AdaBoost.MH ({_most_error(outcome)}): {verdict}."
     )
     yield Claim(where, text, holds)
 

@@ -47,6 +47,8 @@ def test_table_2_and_figures_5_and_6(outcome_of, tells, ours, others, holds):
         "Table II",
         "Table II",
         "Figure 5",
+        "Figure 5",
+        "Figure 6",
         "Figure 6",
     ]
     assert {claim.holds for claim in claims} == {holds}
