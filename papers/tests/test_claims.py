@@ -95,13 +95,13 @@ def test_results_of_other_sets_are_added(tmp_path):
 def test_what_the_place_of_a_claim_adds_is_told(tmp_path):
     """The set, or the setting, of a stored claim is shown, unless its words begin with it."""
     claims = [
-        {"where": "Figure 5, imclef07a", "words": "Figure 5, imclef07a: it is .5.", "holds": True},
-        {"where": "Figure 5, diatoms", "words": "Figure 5, diatoms: diatoms, .6.", "holds": False},
-        {"where": "Figure 5", "words": "Figure 5: it is .7.", "holds": False},
+        {"where": "Figure 3, imclef07a", "words": "Figure 3, imclef07a: it is .5.", "holds": True},
+        {"where": "Figure 3, diatoms", "words": "Figure 3, diatoms: diatoms, .6.", "holds": False},
+        {"where": "Figure 3", "words": "Figure 3: it is .7.", "holds": False},
     ]
     result = {"name": "h-ada-mh", "reference": "R", "facts": {}, "tables": [], "claims": claims}
     source = tmp_path / "results.json"
     source.write_text(json.dumps(result | {"scores": {}, "notes": []}))
     store(source, "palmette bench h-ada-mh", tmp_path)
-    row = next(line for line in page(tmp_path).splitlines() if line.startswith("| Figure 5 |"))
+    row = next(line for line in page(tmp_path).splitlines() if line.startswith("| Figure 3 |"))
     assert "| imclef07a: it is .5.<br>diatoms, .6.<br>it is .7. | holds partly (1 of 3) |" in row
