@@ -38,7 +38,7 @@ from palmette.boosting import (
     _loss_lanes,
     _path_lanes,
 )
-from palmette.class_tree import _dual_descent, _route_kernel
+from palmette.class_tree import _dual_descent, _forest_router, _route_kernel
 from palmette.compare import environment
 from palmette.forest import _node_block, _node_split, _split_solvers, _tree_kernel
 from palmette.forest._settings import AXIS, TreeSettings
@@ -572,6 +572,47 @@ def network_cases(rng, n_rows=64, n_columns=1110, n_weights=1_000_000):
         {"copy memory": 28, "float32 operations": 10, "float32 divisions + roots": 1},
         lambda: _layers.adam_step(*parts, 1e-3, 1e-4, (0.9, 0.999), 1e-8),
     )  # fmt: skip
+    side = int(n_weights**0.5)
+    matrices = [np.ones((side, side), np.float32) for _ in range(3)]
+    kept = np.sort(rng.permutation(side)[: side // 2]).astype(np.int32)
+    changes = np.ones((len(kept), len(kept)), np.float32)
+    yield Case(
+        "Adam step of half the units", f"{len(kept):,} of {side:,} rows and columns", "weight",
+        changes.size,
+        # as above; but half of the numbers that are read from and written to memory are not used,
+        # and the numbers of a row lie apart: a load and a store each
+        {"copy memory": 4 + 48, "loads L1": 3, "float32 operations": 10,
+         "float32 divisions + roots": 1},
+        lambda: _layers.adam_step_of_units(
+            *matrices, changes, kept, kept, 1e-3, 1e-4, (0.9, 0.999), 1e-8
+        ),
+    )  # fmt: skip
+
+
+def extra_tree_cases(rng, n_rows=10_000, n_features=40, n_classes=500, n_tried=6):
+    codes = (np.arange(n_rows) % n_classes).astype(np.int32)
+    means = rng.normal(size=(n_classes, n_features))
+    X = means[codes] + rng.normal(size=(n_rows, n_features))
+    columns, weights = np.ascontiguousarray(X.T, dtype=np.float32), np.ones(n_rows)
+
+    def grow():
+        state = np.array([1], dtype=np.uint64)
+        return _forest_router.grow_extra_tree(columns, codes, weights, n_classes, n_tried, state)
+
+    features, cuts, left, right, *_ = grow()
+    node, visits = np.zeros(n_rows, np.int64), 0
+    while (inner := left[node] != node).any():
+        visits += inner.sum()
+        goes_left = columns[features[node], np.arange(n_rows)] <= cuts[node]
+        node = np.where(goes_left, left[node], right[node])
+    yield Case(
+        "extra tree", f"{n_rows:,} x {n_features}, {n_classes} classes", "row x cut",
+        visits * n_tried,
+        # of a row at a node, for each of the cuts: its value twice, its number, class and weight,
+        # and for half of the rows the sums of its class, which is also written
+        {"loads L2": 2, "loads L1": 2 + 2 / 2 + 3 / 2, "float64 operations": 4 + 4 / 2},
+        grow,
+    )  # fmt: skip
 
 
 def text_cases(rng, n_rows=10_000, n_words=8, low=3, high=4):
@@ -636,6 +677,7 @@ CASES = (
     split_cases,
     forest_cases,
     network_cases,
+    extra_tree_cases,
     text_cases,
 )
 

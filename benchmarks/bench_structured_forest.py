@@ -2,6 +2,7 @@
 
     python benchmarks/bench_structured_forest.py accuracy --sets emotions yeast --splits 3
     python benchmarks/bench_structured_forest.py speed --set yeast
+    python benchmarks/bench_structured_forest.py threads --jobs 16
 
 The data sets are found through the environment variable PALMETTE_DATA. All forests have 200 trees,
 and thresholds tuned on out-of-bag scores: by default for ours ("ours, f1": the best F1 of each
@@ -10,12 +11,15 @@ labels ("trees, one"). A label needs 20 positives and at most 50 rows without it
 `--all-labels` keeps every label with a row. `accuracy` prints macro F1, micro F1, predicted labels
 per true one and macro AUC, means over random even splits, and CPU seconds of fitting. `speed`
 prints the ratio of these seconds, the time of two workers beside one, and rows a second of
-predicting. Run it with OMP_NUM_THREADS=1 on a quiet machine.
+predicting. `threads` fits both to 40,000 made-up rows of 60 features and 36 labels with several
+threads, and prints seconds of fitting, CPU seconds, seconds for the predictions of 10,000 rows and
+the peak memory of the process so far. Run it with OMP_NUM_THREADS=1 on a quiet machine.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import time
 
 import numpy as np
@@ -203,6 +207,28 @@ def speed(arguments):
         )
 
 
+def threads(arguments):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(arguments.rows, 60)).astype(np.float32)
+    noise = 0.6 * rng.normal(size=(arguments.rows, 36))
+    Y = (X @ rng.normal(size=(60, 36)) / 7.7 + noise > 1.2).astype(int)
+    StructuredForestClassifier(n_estimators=4, n_jobs=2, random_state=0).fit(X[:500], Y[:500])
+    options = {"n_estimators": 200, "n_jobs": arguments.jobs, "random_state": 0}
+    for model in (StructuredForestClassifier(**options), ExtraTreesClassifier(**options)):
+        begun, cpu = time.perf_counter(), time.process_time()
+        model.fit(X, Y)
+        fitted, cpu = time.perf_counter() - begun, time.process_time() - cpu
+        begun = time.perf_counter()
+        model.predict_proba(X[:10_000])
+        predicted = time.perf_counter() - begun
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(
+            f"{type(model).__name__}, {arguments.jobs} threads: {fitted:.1f} s, {cpu:.1f} CPU s, "
+            f"predictions {predicted:.2f} s, {peak:.1f} GiB",
+            flush=True,
+        )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(required=True)
@@ -215,6 +241,10 @@ def main():
     sub.add_argument("--set", default="yeast")
     sub.add_argument("--repeats", type=int, default=3)
     sub.set_defaults(run=speed)
+    sub = commands.add_parser("threads")
+    sub.add_argument("--jobs", type=int, default=2)
+    sub.add_argument("--rows", type=int, default=40_000)
+    sub.set_defaults(run=threads)
     arguments = parser.parse_args()
     arguments.run(arguments)
 

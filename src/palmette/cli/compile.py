@@ -16,6 +16,7 @@ PARTS = ("forests", "others", "texts", "large")
 
 _FEW: dict[str, Any] = {"n_estimators": 2, "random_state": 0}
 _N_LARGE = 40_000  # rows from which boosting computes in single precision
+_N_NETWORK = 4_000  # rows from which the rows of a batch drop the same units
 
 
 def command() -> None:
@@ -159,6 +160,14 @@ def _large() -> Iterator[tuple[str, Callable[[], None]]]:
         pm.ClassTreeClassifier(router=ForestRouter(2)).fit(X, y).predict(X)
 
     yield "ClassTreeClassifier of many classes", fit_classes
+
+    def fit_network() -> None:
+        X = np.random.default_rng(0).normal(size=(_N_NETWORK, 3))
+        y = [{"a"} if i % 3 else {"a", "b"} for i in range(_N_NETWORK)]
+        settings: dict[str, Any] = {"n_epochs": 1, "batch_size": 1_000, "backend": "numpy"}
+        pm.CoherentNetworkClassifier((4,), random_state=0, **settings).fit(X, y)
+
+    yield "CoherentNetworkClassifier of many rows", fit_network
 
     def fit(model: Any, n_labels: int) -> Callable[[], None]:
         def fit_many() -> None:
