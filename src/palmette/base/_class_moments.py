@@ -81,6 +81,9 @@ def _sum_by_class(
     """Sum weighted rows by class, as a product with the sparse indicator of classes."""
     if isinstance(rows, sparse.csr_array):
         member = _indicator(codes, weights, n_classes).tocsr()
+        # a product of two types of indices would copy those of the rows, for every part
+        member.indices = member.indices.astype(rows.indices.dtype, copy=False)
+        member.indptr = member.indptr.astype(rows.indptr.dtype, copy=False)
         if run is None or rows.nnz < _BLOCK:
             return _csr(member @ rows)
         wanted = np.arange(_PARTS + 1) * (len(codes) / _PARTS)  # about as many rows each
