@@ -408,6 +408,16 @@ def test_groups_are_balanced_and_the_same_for_equal_seeds(data):
     assert KMeansTree(4, leaf_size=5).fit(X, np.arange(150) % 40).hierarchy_ == tree.hierarchy_
 
 
+def test_rows_with_many_labels_have_larger_groups(data):
+    X, Y = data
+    wide = np.hstack([Y] * 6)  # 54 columns, about 11 per row
+    sizes = [
+        ClassTreeClassifier(router=LinearRouter(C=1.0, tol=0.5)).fit(X, each).hierarchy_learner_
+        for each in (Y, wide)
+    ]
+    assert [tree.leaf_size for tree in sizes] == [100, 300]
+
+
 def test_columns_are_weighted_by_rarity(data):
     X, _ = data
     weights = np.random.default_rng(0).integers(0, 3, X.shape[0])

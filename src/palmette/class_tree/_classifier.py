@@ -69,7 +69,8 @@ class ClassTreeClassifier(HierarchicalClassifier):
     tree : learner of a hierarchy, Hierarchy, or None
         A learner, such as ``MFTree()``, is cloned and fitted inside `fit`. None takes the hierarchy
         from the paths in y, tuples or columns; if y has names or strings,
-        ``MFTree("auto", leaf_size="auto")`` is fitted, and ``KMeansTree()`` if it has label sets.
+        ``MFTree("auto", leaf_size="auto")`` is fitted, and ``KMeansTree()`` if it has label sets,
+        with ``leaf_size=300`` if rows have ten labels or more on average.
         In a given hierarchy all nodes are labels, and predictions are closed under ancestors;
         with label sets, children of nodes with more than 100 are divided into groups, which are
         learned and are no nodes of the hierarchy.

@@ -41,6 +41,8 @@ from palmette.labels._labels import NodeLabels
 from palmette.persistence.checks import require
 
 SEARCHES = ("beam", "greedy", "exact")
+_MANY_LABELS = 10  # labels per row from which groups of labels are larger
+_LARGE_LEAVES = 300
 
 
 def read_sets(model: Any, y: Any, used: Any) -> NodeLabels | None:
@@ -110,7 +112,7 @@ def fit_sets(
     tree = model._make_tree()
     learns = model.closure is not None or (tree is not None and not isinstance(tree, Hierarchy))
     if learns or (tree is None and labels.hierarchy.depth.max() <= 1):
-        learner = KMeansTree() if tree is None else tree
+        learner = _default_tree(labels) if tree is None else tree
         grow = partial(_learn_tree, model, learner, X, weights=weights, rng=rng, chooses=chooses)
         problem = _learnt(model, labels, grow)
         learns = True
@@ -137,6 +139,16 @@ def fit_sets(
     model.label_tree_, model.router_, model.router_scores_ = found
     model.options_, model.routes_ = model.label_tree_.table, model.label_tree_.routes
     model.exponent_, model.threshold_ = model.label_tree_.exponent, model.label_tree_.threshold
+
+
+def _default_tree(labels: NodeLabels) -> KMeansTree:
+    """Return the learner of a tree over label sets.
+
+    Rows with many labels reach most groups anyway: small ones save little time there.
+    """
+    each = np.diff(labels.given.indptr)
+    many = int(each.sum()) >= _MANY_LABELS * max(1, int(np.count_nonzero(each)))
+    return KMeansTree(leaf_size=_LARGE_LEAVES) if many else KMeansTree()
 
 
 class _Problem(NamedTuple):

@@ -1,0 +1,97 @@
+"""Choices inside label trees, compared by cross-validation on training rows only.
+
+    python benchmarks/bench_label_choices.py --sets bibtex corel5k rcv1subset1_top944 delicious
+    python benchmarks/bench_label_choices.py --sets questions --corpus librarian_questions.tsv.xz
+
+C and the scale of rows are those that ``ClassTreeClassifier()`` chooses on the training rows of the
+first fold; they are the same for all variants. Scores are means over folds and seeds of the tree,
+differences are those from the label tree as it is, with their standard errors over folds and seeds
+in brackets. Folds share rows, so that these errors are rough.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+from bench_label_trees import K, ranked, read_set
+
+VARIANTS = {
+    "as it is": {},
+    "k-means to its end": {"gain": 0.0},
+    "rows without idf": {"idf": False},
+    "leaves of 30": {"leaf_size": 30},
+    "leaves of 300": {"leaf_size": 300},
+    "one level": {"leaf_size": 10**6},
+}
+
+
+def fit(A, Y, C, seed, gain=1e-3, leaf_size=100):
+    """Return a label tree with given settings, without a threshold."""
+    import palmette as pm
+    from palmette.class_tree import _k_means_tree
+    from palmette.routing import LinearRouter
+
+    _k_means_tree._GAIN = gain
+    router = LinearRouter(C=C, tol=0.1, prune=0.1)
+    tree = pm.KMeansTree(leaf_size=leaf_size, random_state=seed)
+    return pm.ClassTreeClassifier(tree, router=router, decoding=0.5, calibration=1.0).fit(A, Y)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--sets", nargs="+", default=["bibtex", "corel5k"])
+    parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=VARIANTS)
+    parser.add_argument("--corpus", help="the table of questions")
+    parser.add_argument("--rows", type=int, default=30_000)
+    parser.add_argument("--labels", type=int, default=20_000)
+    parser.add_argument("--folds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=1)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+
+    import palmette as pm
+    from palmette import metrics
+    from palmette.class_tree._set_routing import TermScale
+
+    print("| data | C | variant | P@1 | P@5 | nDCG@5 | P@1, nDCG@5: difference | fit CPU s |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name in options.sets:
+        X, Y, _, _ = read_set(name, options)
+        fold = np.random.default_rng(0).permutation(X.shape[0]) % options.folds
+        first = pm.ClassTreeClassifier().fit(X[fold > 0], Y[fold > 0])
+        C, scale = first.router_.C, first.label_tree_.scale
+        idf = scale is not None and scale.idf
+        plain = None
+        for variant in dict.fromkeys(["as it is", *options.variants]):
+            settings = {**VARIANTS[variant]}
+            scaled, found, seconds = settings.pop("idf", idf), [], 0.0
+            for k in range(options.folds):
+                train, truth = fold != k, Y[fold == k]
+                terms = TermScale(scaled).fit(X[train])
+                A, B = terms.transform(X[train]), terms.transform(X[fold == k])
+                for seed in range(options.seeds):
+                    start = time.process_time()
+                    model = fit(A, Y[train], C, seed, **settings)
+                    seconds += time.process_time() - start
+                    column = np.full(model.hierarchy_.n_nodes, -1)
+                    column[model._answers.class_nodes] = np.arange(len(model.classes_))
+                    scores = ranked(column[model._top_k(B, K)[0]], truth.shape)
+                    p = metrics.precision_at_k(truth, scores, k=[1, 5])
+                    found.append((*p, metrics.ndcg_at_k(truth, scores, k=K)))
+            found = np.array(found)
+            plain = found if plain is None else plain
+            gain, error = (found - plain).mean(0), (found - plain).std(0) / len(found) ** 0.5
+            shown = ", ".join(f"{gain[i]:+.4f} ({error[i]:.4f})" for i in (0, 2))
+            p1, p5, ndcg = found.mean(0)
+            print(
+                f"| {name} | {C:.3g}{', idf' if idf else ''} | {variant} | {p1:.4f} | {p5:.4f} | "
+                f"{ndcg:.4f} | {shown} | {seconds / len(found):.2f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()
