@@ -41,7 +41,8 @@ _MAIN: tuple[tuple[tuple[str, tuple[Any, ...] | None], ...], ...] = (
 )  # fmt: skip
 _LOGISTIC = ("flat", "binary-relevance", *_ONE_LEVEL)
 _MOST_WEIGHTS = 2**27  # of a model whose weights are dense
-_MANY_LABELS = 500  # number of nodes above which a label tree is tried first
+_MANY_LABELS = 500  # number of nodes above which label trees are tried first
+_FIRST = ("label-tree-closed", "label-tree")  # a learnt tree is faster than a deep given one
 _WIDE = 4000  # number of sparse features above which trees are left out
 
 
@@ -111,7 +112,7 @@ def choose(situation: Situation) -> list[Candidate]:
         names = [n for n in names if known[n].several_paths or n == "local-per-node"]
         if situation.hierarchy is not None and situation.hierarchy.n_nodes > _MANY_LABELS:
             # other models fit one model per label
-            names.sort(key=lambda name: not name.startswith("label-tree"))
+            names.sort(key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
     else:
         names = [name for name in (_TEXT if situation.is_sparse else _NUMBERS) if name in known]
         more = [name for name in (*_NUMBERS, *_TEXT) if name in known and name not in names]
