@@ -6,6 +6,7 @@ import asyncio
 import pickle
 import socket
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -143,6 +144,7 @@ class Team:
                     self._require_workers()
             return [line.recv_bytes() for line in self._lines]
         except (OSError, EOFError) as error:  # the connection is closed
+            _await_loss(self._client, self._addresses)
             raise LostWorkerError from error
 
     def _by_dask(self, messages: Sequence[bytes]) -> list[bytes]:
@@ -268,7 +270,18 @@ def _place(
                 made.append(client.submit(*given, **where, pure=False, actor=True))
             return [_awaited(client, *each) for each in zip(made, addresses, strict=True)]
     except lost as error:
+        _await_loss(client, addresses)
         raise LostWorkerError from error
+
+
+def _await_loss(client: Any, addresses: Sequence[str]) -> None:
+    """Wait until the scheduler knows of a lost worker, for some seconds at most.
+
+    Otherwise the next attempts would use the same worker.
+    """
+    late = time.monotonic() + _SECONDS_TO_CONNECT
+    while set(addresses) <= workers_of(client).keys() and time.monotonic() < late:
+        time.sleep(POLL / 10)
 
 
 def _awaited(client: Any, call: Any, address: str) -> Any:
