@@ -202,18 +202,6 @@ def test_threads_that_share_the_rows_of_a_node_change_no_bit(size, monkeypatch):
     np.testing.assert_array_equal(lanes_of(shared, 0), lanes_of(alone, 0))
 
 
-@pytest.mark.parametrize("prune", [0.0, 0.01])
-@pytest.mark.parametrize("loss", LOSSES)
-def test_options_of_a_large_node_are_trained_a_few_at_a_time(loss, prune, monkeypatch):
-    X, codes = sparse_rows(11)
-    problem = problem_of(Hierarchy.star(list("abcdefghijk")), X, codes)
-    router = LinearRouter(loss, tol=1e-8, max_iter=100_000, prune=prune)
-    together = router.train(problem)
-    monkeypatch.setattr(_linear, "_MANY_ROWS", 1)
-    apart = router.train(problem)
-    np.testing.assert_allclose(lanes_of(apart, 0), lanes_of(together, 0), atol=1e-6)
-
-
 class TestScale:
     @pytest.mark.parametrize("form", [sparse.csr_array, lambda Z: Z.toarray()])
     def test_goes_by_the_mean_squared_length(self, form):

@@ -31,7 +31,6 @@ _ROWS_TO_READ = 2**14
 _CERTAIN = 1000.0  # margin of an option that is true of all rows of its node: a score of 0
 _COARSE = 0.05  # tolerance from which label sets and sparse rows need no more than float32
 _AT_ONCE = 16  # number of classifiers that are trained together: two cache lines of weights
-_MANY_ROWS, _FEW_AT_ONCE = 2**15, 4  # threads share large nodes of sparse rows
 _MANY_AT_ONCE = 48  # of label sets in float32, if there are few features
 _FEW_FOR_MANY = 2_500  # features: weights of half a MiB
 
@@ -426,10 +425,8 @@ def _tasks_of(problem: RoutingProblem, node: int) -> list[_Task]:
         skipped = 1  # no class on both sides: one classifier is enough
     members = within.toarray()
     tasks = []
-    many = sparse.issparse(problem.X) and problem.count_rows(classes) >= _MANY_ROWS
-    step = _FEW_AT_ONCE if many else _AT_ONCE
-    for start in range(skipped, len(members), step):
-        reached = members[start : start + step].T
+    for start in range(skipped, len(members), _AT_ONCE):
+        reached = members[start : start + _AT_ONCE].T
         signs = np.ascontiguousarray(np.where(reached, 1, -1), dtype=np.int8)
         tasks.append(_Task(node, classes, signs))
     return tasks
