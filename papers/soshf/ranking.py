@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -57,8 +58,8 @@ def rank_methods(
     ----------
     outcomes : sequence of Outcome
     methods : sequence of str
-        If some have no score on some set, either these methods or these sets are left out,
-        whichever leaves more scores. Scores are means over the splits that all methods have.
+        If some have no score on some set, those methods and sets are left out that leave most
+        scores. Scores are means over the splits that all methods have.
     value : str
         Such as "auc".
     control : str
@@ -70,14 +71,30 @@ def rank_methods(
     """
     found = {o.name: {key: a.by_split(value) for key, a in o.answers.items()} for o in outcomes}
     scored = {name: {k: by for k, by in table.items() if by} for name, table in found.items()}
-    used = {name: table for name, table in scored.items() if table}
-    known = [key for key in methods if any(key in table for table in used.values())]
-    there = [key for key in known if all(key in table for table in used.values())]
-    full = {name: table for name, table in used.items() if all(key in table for key in known)}
-    if len(full) > 1 and len(full) * len(known) > len(used) * len(there):
-        used, there = full, known
-    scores = {name: _on_common([table[key] for key in there]) for name, table in used.items()}
+    names, there = _most_scores(scored, methods)
+    scores = {name: _on_common([scored[name][key] for key in there]) for name in names}
     return rank_scores(scores, there, control)
+
+
+def _most_scores(
+    scored: Mapping[str, Mapping[str, Any]], methods: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Choose at least two sets and the methods that all of them have: as many scores as possible.
+
+    Examples
+    --------
+    >>> _most_scores({"x": {"a": 1, "b": 2}, "y": {"a": 3}, "z": {"a": 4, "b": 5}}, ["a", "b"])
+    (['x', 'z'], ['a', 'b'])
+    """
+    n_known = {name: sum(key in table for key in methods) for name, table in scored.items()}
+    by_number = sorted((name for name in scored if n_known[name]), key=lambda name: -n_known[name])
+    best: tuple[list[str], list[str]] = [], []
+    for count in range(2, len(by_number) + 1):
+        chosen = [name for name in scored if name in by_number[:count]]
+        there = [key for key in methods if all(key in scored[name] for name in chosen)]
+        if len(chosen) * len(there) > len(best[0]) * len(best[1]):
+            best = chosen, there
+    return best
 
 
 def _on_common(scores: Sequence[Mapping[int, float]]) -> list[float]:

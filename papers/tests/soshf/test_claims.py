@@ -152,6 +152,18 @@ def test_methods_or_sets_without_answers_are_not_ranked(outcome_of, n_without, e
     assert rank_methods(outcomes[:1], keys, "auc", "ours") is None
 
 
+def test_sets_and_methods_with_most_scores_are_ranked_and_others_named(outcome_of):
+    few = {"sf_h_cs": 0.6, "sf_h": 0.5, "sf": 0.4}
+    more = {**few, "cocoa": 0.7, "ecc": 0.3, "clr": 0.2}
+    outcomes = [outcome_of(name, **(few if i < 2 else more)) for i, name in enumerate(SEVEN)]
+    del outcomes[6].answers["cocoa"]
+    found = rank_methods(outcomes, list(PAPER_F), "auc", "sf-h-cs")
+    # 5 sets of 5 methods, 4 of all 6, or 7 of 3
+    assert (len(found.mean_ranks), found.n_datasets) == (5, 5)
+    (claim,) = (c for c in judge(outcomes) if c.where == "Table 2, macro-AUC")
+    assert "of 5 methods on 5 sets (without svm-cost, " in claim.words
+
+
 def test_ranks_are_of_the_splits_that_all_methods_have(outcome_of):
     outcomes = [outcome_of(name, ours=0.52, sf=0.5, sf_h=0.515) for name in SEVEN]
     for outcome in outcomes:  # the second split, the better one, is there of one method only
