@@ -18,6 +18,7 @@ from palmette.exceptions import PalmetteError
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
+outcome = pytest.importorskip("tests.dask_collections").outcome
 
 RNG = np.random.default_rng(0)
 CODES = np.arange(30) % 3
@@ -164,3 +165,14 @@ def test_what_does_not_fit_in_memory_is_an_error(monkeypatch):
         model.fit(table, NAMES)
     with pytest.raises(PalmetteError, match="must be gathered"):
         model.fit(da.from_array(X), NAMES)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "kind", [pm.DAGSVMClassifier, pm.MFTree, pm.BinaryRelevance, pm.FlatClassifier]
+)
+def test_estimators_of_other_folders_say_what_they_gather(kind):
+    """The table of all estimators is in docs/scaling.md."""
+    in_fit, answers = outcome(kind)
+    assert in_fit == "gathered, and told"
+    assert ("`score`" in answers) == hasattr(kind, "score")
