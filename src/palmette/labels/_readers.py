@@ -111,7 +111,8 @@ Codes = NDArray[np.int64]
 
 _SETS = (set, frozenset)
 _ROWS = (tuple, list, *_SETS)
-_DEFAULT_PADDING = {"U": "", "T": "", "S": b"", "f": np.nan, "c": np.nan, "M": np.datetime64("NaT")}
+_NO_DATE = np.datetime64("NaT", "Y")  # the coarsest unit: that of the column is kept
+_DEFAULT_PADDING = {"U": "", "T": "", "S": b"", "f": np.nan, "c": np.nan, "M": _NO_DATE}
 
 
 def read_labels(

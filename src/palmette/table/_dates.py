@@ -232,7 +232,7 @@ def to_dates(cells: Sequence[Any] | NDArray[Any], formats: str) -> NDArray[np.da
     import pandas as pd
 
     column = pd.Series(cells, dtype=object)
-    result = np.full(len(column), np.datetime64("NaT"), dtype="datetime64[us]")
+    result = np.full(len(column), np.datetime64("NaT", "us"), dtype="datetime64[us]")
     left = np.arange(len(column))
     for date_format in formats.replace("%B", "%b").split(MANY):
         part = column.iloc[left]
@@ -252,7 +252,7 @@ def _read(part: Any, date_format: str) -> NDArray[np.datetime64]:
     try:
         found = pd.to_datetime(part, format=date_format, utc=True, errors="coerce")
     except (ValueError, OverflowError, TypeError):  # a format from a file that pandas refuses
-        return np.full(len(part), np.datetime64("NaT"), dtype="datetime64[us]")
+        return np.full(len(part), np.datetime64("NaT", "us"), dtype="datetime64[us]")
     return np.asarray(found.dt.tz_localize(None).to_numpy(dtype="datetime64[us]"))
 
 

@@ -390,7 +390,7 @@ def _to_date(column: pd.Series[Any], formats: str) -> tuple[Any, Any, Any]:
     bad = np.isnat(dates)
     wrong = np.flatnonzero(cells.spread(bad, False)) if bad.any() else _NONE
     texts = cells.spread(cells.texts, None) if len(wrong) else ()
-    return cells.spread(dates, np.datetime64("NaT")), wrong, texts
+    return cells.spread(dates, np.datetime64("NaT", "us")), wrong, texts
 
 
 def _to_text(column: pd.Series[Any]) -> Any:
