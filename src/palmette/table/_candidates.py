@@ -42,7 +42,7 @@ _MAIN: tuple[tuple[tuple[str, tuple[Any, ...] | None], ...], ...] = (
 _LOGISTIC = ("flat", "binary-relevance", *_ONE_LEVEL)
 _MOST_WEIGHTS = 2**27  # of a model whose weights are dense
 _MANY_LABELS = 500  # number of nodes above which label trees are tried first
-_FIRST = ("label-tree-closed", "label-tree")  # a learnt tree is faster than a deep given one
+_FIRST = ("label-tree-closed", "label-tree")  # a learned tree is faster than a deep given one
 _WIDE = 4000  # number of sparse features above which trees are left out
 
 
