@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,7 +89,7 @@ class KMeansTree(ClassTreeLearner):
             given = getattr(self, name)
             if not isinstance(given, Integral) or given < least:
                 raise PalmetteError(f"{name}={given!r}: expected an integer of at least {least}.")
-        return _Directions(problem, normalize(problem.statistics.sum))
+        return _Directions(problem)
 
     def _split(self, state: _Directions, classes: IntArray, node: int) -> list[IntArray]:
         """Divide the classes of a node; see `Partition.split`."""
@@ -100,11 +101,15 @@ class KMeansTree(ClassTreeLearner):
         return sorted((group for group in groups if group.size), key=lambda group: group[0])
 
 
-class _Directions(NamedTuple):
-    """Sums of the classes, scaled to length one."""
+class _Directions:
+    """Sums of the classes, scaled to length one: computed when a group is divided."""
 
-    problem: ClassProblem
-    points: Any
+    def __init__(self, problem: ClassProblem) -> None:
+        self.problem = problem
+
+    @cached_property
+    def points(self) -> Any:
+        return normalize(self.problem.statistics.sum)
 
 
 def _with_used_columns(points: Any) -> Any:
