@@ -5,6 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import time
+from contextlib import suppress
+
+
+def kill_once(path):
+    """Kill this worker, unless another one was killed before, perhaps at the same moment."""
+    with suppress(FileExistsError):
+        open(path, "x").close()
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def add(shared, number):
@@ -13,9 +21,8 @@ def add(shared, number):
 
 def add_slowly(shared, number, path):
     """Kill the worker in the first call of job 3."""
-    if number == 3 and not os.path.exists(path):
-        open(path, "w").close()
-        os.kill(os.getpid(), signal.SIGKILL)
+    if number == 3:
+        kill_once(path)
     time.sleep(0.02)
     return shared + number
 
@@ -56,9 +63,7 @@ class Counter:
 
     def die(self, path):
         """Kill the worker, but only once."""
-        if not os.path.exists(path):
-            open(path, "w").close()
-            os.kill(os.getpid(), signal.SIGKILL)
+        kill_once(path)
         return self.number
 
 
@@ -71,9 +76,8 @@ def kill_at(n_calls, path):
 
     def counted(self, message):
         left[0] -= 1
-        if left[0] == 0 and not os.path.exists(path):
-            open(path, "w").close()
-            os.kill(os.getpid(), signal.SIGKILL)
+        if left[0] == 0:
+            kill_once(path)
         return call(self, message)
 
     _team._Member.call = counted
@@ -88,9 +92,8 @@ def kill_at_job(n_jobs, path):
 
     def counted(*given):
         left[0] -= 1
-        if left[0] == 0 and not os.path.exists(path):
-            open(path, "w").close()
-            os.kill(os.getpid(), signal.SIGKILL)
+        if left[0] == 0:
+            kill_once(path)
         return run(*given)
 
     _cluster._run = counted
