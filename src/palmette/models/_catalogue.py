@@ -375,7 +375,7 @@ def _register_models_of_several_paths() -> None:
     register_model(spec)
     words = "linear classifiers along a tree of labels"
     register_model(ModelSpec("label-tree", _label_tree, words, several_paths=True, scale=True))
-    words = "the same along a learned tree; answers are closed"
+    words = "the same with a learned tree and closed answers"
     spec = ModelSpec("label-tree-closed", _closed_label_tree, words, several_paths=True, scale=True)
     register_model(spec)
     for name, package, class_name, preset, summary, needs in _SEVERAL:
