@@ -139,8 +139,11 @@ class _Steps:
         self._X = X
         if not sparse.issparse(X):
             self._X = self._torch.tensor(np.ascontiguousarray(X), device=self.device)
-        self._labels: Any = _LabelsOnDevice(Y, self.device)
+        self._labels = self._place_labels(Y)
         self._weights = weights
+
+    def _place_labels(self, Y: sparse.csr_array) -> Any:
+        return _LabelsOnDevice(Y, self.device)
 
     def take_all(
         self, batches: list[NDArray[np.intp]], sizes: Array, factors: Array | None
@@ -252,11 +255,15 @@ class _ReplayedSteps(_Steps):
         self._units: Any = None
         if self._shared:
             self._units = torch.ones(sum(self._widths), device=self.device)
+
+    def _place_labels(self, Y: sparse.csr_array) -> Any:
+        """Return all cells as 0 and 1, a byte each: a tensor of shape (n_samples, n_columns)."""
+        torch = self._torch
         found = torch.zeros(Y.shape, dtype=torch.uint8, device=self.device)
         cells = torch.as_tensor(Y.indices.astype(np.int64), device=self.device)
         rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
         found[torch.as_tensor(rows, device=self.device), cells] = 1
-        self._labels = found
+        return found
 
     def _take(self, places: Any, rows: NDArray[np.intp], size: Any, units: Any) -> None:
         if len(rows) not in self._graphs:
