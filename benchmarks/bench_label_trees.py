@@ -369,8 +369,8 @@ def rows_of_labels(options):
                     model = pm.ClassTreeClassifier(pm.KMeansTree(), router="linear", n_jobs=1)
                     model.fit(words.transform(rows), labels)
                     answers = model.predict_top_k(words.transform([texts[i] for i in test]), K)[0]
-                    for place, i in enumerate(test):
-                        found[i] = [next(iter(each[place])) for each in answers]
+                    for i, best_labels in zip(test, answers, strict=True):
+                        found[i] = best_labels
                 best.append((*precision_at_k(y, found, k=[1, 5]), ndcg_at_k(y, found, k=5)))
                 values.append(
                     [ndcg_at_k(y[i : i + 1], found[i : i + 1], k=5) for i in range(len(y))]

@@ -98,10 +98,7 @@ def test_ancestors_are_listed_where_y_lists_them():
     model = fitted([{"animal", "cat", "dog"}, {"plant", "oak"}, {"animal"}])
     assert model.predict(PROBA) == [{"animal", "cat", "dog"}, {"animal", "plant", "oak"}, set()]
     labels, proba = model.predict_top_k(PROBA, k=2)
-    assert labels == [
-        [{"animal"}, {"oak", "plant"}, {"animal"}],
-        [{"animal", "cat"}, {"plant"}, {"plant"}],
-    ]
+    assert labels == [["animal", "cat"], ["oak", "plant"], ["animal", "plant"]]
     assert proba.tolist() == [[0.9, 0.8], [0.8, 0.8], [0.4, 0.3]]
 
 
@@ -141,7 +138,7 @@ def test_a_matrix_with_a_column_for_the_root_gets_it_back():
         assert np.array_equal(model.predict(y[:, 1:].astype(float)), y)
         assert (model.predict_proba(y[:, 1:].astype(float))[:, 0] == 1.0).all()
         best, _ = model.predict_top_k(y[:, 1:].astype(float), k=1)
-        assert best[0][:, 1:].sum(axis=1).min() >= 1  # never the root alone
+        assert set(best[0]) <= set(model.classes_.tolist()[1:])  # never the root
     without = fitted(np.array([[0, 1, 1], [0, 0, 1], [0, 0, 0]]), star, width=2)
     assert without.predict(np.ones((1, 2))).tolist() == [[0, 1, 1]]
 
@@ -178,7 +175,7 @@ def test_one_label_of_a_dag_is_the_one_worth_most():
     assert model.score(raw, ["x", "b", "x"]) == pytest.approx(2 / 3)
     # a row has the label a if a is true and x is not: .9 - .55, .4 - .2, .7 - .4
     labels, values = model.predict_top_k(raw, k=1)
-    assert labels[0].tolist() == ["x", "b", "x"]
+    assert labels == [["x"], ["b"], ["x"]]
     np.testing.assert_allclose(values[:, 0], [0.55, 0.7 - 0.2, 0.4])
 
 

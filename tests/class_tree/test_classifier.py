@@ -101,10 +101,11 @@ class TestAnswers:
         for rule in ("beam", "exact"):
             fitted.set_params(decoding=rule)
             labels, shares = fitted.predict_top_k(X, 3)
-            assert np.array_equal(labels[0], fitted.predict(X))
+            labels = np.array(labels)
+            assert np.array_equal(labels[:, 0], fitted.predict(X))
             assert shares.shape == (len(X), 3)
             assert (np.diff(shares, axis=1) <= 1e-12).all()
-            assert (labels[0] != labels[1]).all()
+            assert (labels[:, 0] != labels[:, 1]).all()
 
     def test_node_probabilities_are_those_of_the_classes_below(self, fitted, blobs):
         X, _ = blobs

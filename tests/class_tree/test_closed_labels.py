@@ -102,10 +102,9 @@ def test_closed_labels_are_ranked_as_without_a_closure(data, closed, decoding):
     for k in (1, 4, 100):
         (labels, proba), (_, expected) = (each.predict_top_k(X, k) for each in (model, plain))
         np.testing.assert_allclose(proba, expected, rtol=1e-12)
-        for each, values in zip(labels, proba.T, strict=True):
-            chosen = [own[i, column[name]] for i, (name,) in enumerate(each)]
-            np.testing.assert_allclose(values, chosen, rtol=1e-12)
-    assert len(labels) == len(plain.classes_)
+        for row, each, values in zip(own, labels, proba, strict=True):
+            np.testing.assert_allclose(values, row[[column[name] for name in each]], rtol=1e-12)
+    assert {len(each) for each in labels} == {len(plain.classes_)}
 
 
 def test_a_closed_matrix_has_closed_answers(data, closed):
@@ -154,9 +153,8 @@ def test_inner_nodes_are_ranked_by_classifiers_of_the_very_label(data):
     assert sorted(DAG.names[tree.nodes[tree.n_whole :]]) == INNER
     whole, own = literal_own(X, y)
     labels, proba = model.predict_top_k(X, len(model.classes_))
-    for each, values in zip(labels, proba.T, strict=True):
-        expected = [own[name][i] for i, (name,) in enumerate(each)]
-        np.testing.assert_allclose(values, expected, atol=2e-4)
+    for i, (each, values) in enumerate(zip(labels, proba, strict=True)):
+        np.testing.assert_allclose(values, [own[name][i] for name in each], atol=2e-4)
     found = model.predict_node_proba(X)
     for name in NAMES:
         expected = np.max([whole[each] for each in below(name)], axis=0)
@@ -167,8 +165,7 @@ def test_ancestors_no_longer_come_first(data, given):
     X, y = data
     true = [labels for labels in y if labels]
     rows = np.flatnonzero([bool(labels) for labels in y])
-    ranked = zip(*given.predict_top_k(X[rows], 2)[0], strict=True)
-    best = [[name for (name,) in row] for row in ranked]
+    best = given.predict_top_k(X[rows], 2)[0]
     order = np.argsort(-given.predict_proba(X[rows]), axis=1)[:, :2]
     by_node = [given.classes_[row].tolist() for row in order]
     first = pm.metrics.precision_at_k(true, best, k=1)

@@ -98,7 +98,7 @@ def test_greedy_votes_are_counted_by_hand():
     votes = np.zeros((len(X_TEST), 10))
     for member in clf.estimators_:
         labels, shares = member.predict_top_k(X_TEST, 1)
-        votes[np.arange(len(X_TEST)), labels[0]] += shares[:, 0]
+        votes[np.arange(len(X_TEST)), np.ravel(labels)] += shares[:, 0]
     assert np.array_equal(clf.predict(X_TEST), votes.argmax(axis=1))
 
 

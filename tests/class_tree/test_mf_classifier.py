@@ -53,7 +53,7 @@ def test_a_feature_map_serves_the_tree_and_the_routers(digits):
         assert np.mean(clf.set_params(decoding=rule).predict(Z) == expected) > 0.99
     assert clf.score(Z, t) > MFTreeClassifier().fit(X, y).score(Z, t)
     assert clf.predict_proba(Z[:3]).shape == (3, 10)
-    assert len(clf.predict_top_k(Z[:3], 2)[0]) == 2
+    assert np.shape(clf.predict_top_k(Z[:3], 2)[0]) == (3, 2)
 
 
 def test_the_seed_reaches_the_feature_map(digits):

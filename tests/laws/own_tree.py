@@ -61,7 +61,8 @@ def probabilities_are_those_of_the_labels(estimator: BaseEstimator) -> None:
     parents = fitted.hierarchy_.parents
     assert (nodes[:, 1:] <= nodes[:, parents[1:]]).all()
     labels, shares = fitted.predict_top_k(X, 3)
-    assert len(labels) == 3
+    assert {len(row) for row in labels} == {3}
+    assert [row[0] for row in labels] == fitted.classes_[proba.argmax(axis=1)].tolist()
     assert shares.shape == (len(X), 3)
     assert (np.diff(shares, axis=1) <= 0).all()
 

@@ -79,12 +79,11 @@ def top_k_are_the_most_probable_classes(estimator: BaseEstimator) -> None:
     labels, values = fitted.predict_top_k(X, k=3)
     proba = fitted.predict_proba(X)
     np.testing.assert_array_equal(values, -np.sort(-proba, axis=1)[:, :3])
-    assert labels[0] == fitted.predict(X)
+    assert [row[0] for row in labels] == fitted.predict(X)
     column = {path: i for i, path in enumerate(map(tuple, fitted.classes_))}
-    for rank, answers in enumerate(labels):
-        chosen = [column[path] for path in answers]
-        assert np.array_equal(proba[np.arange(len(X)), chosen], values[:, rank])
-    assert len(fitted.predict_top_k(X, k=100)[0]) == len(PATHS)
+    for row, of_row, best in zip(labels, proba, values, strict=True):
+        assert of_row[[column[path] for path in row]].tolist() == best.tolist()
+    assert {len(row) for row in fitted.predict_top_k(X, k=100)[0]} == {len(PATHS)}
     with pytest.raises(PalmetteError, match="k=0: expected a positive"):
         fitted.predict_top_k(X, k=0)
 

@@ -26,7 +26,7 @@ from tests.laws.problems import (
 )
 from tests.laws.shared import fit_once, fit_to_change, in_chunks, some_of, two_jobs, with_hierarchy
 
-from palmette import Hierarchy, LabelError, NodeLabels, PalmetteError
+from palmette import Hierarchy, LabelError, NodeLabels, PalmetteError, metrics
 from palmette.decisions._thresholds import Threshold
 
 __all__ = ["ON_SEVERAL_PATHS", "ON_SEVERAL_PROBABILITIES"]
@@ -328,16 +328,18 @@ def top_k_are_the_most_probable_labels_of_a_set(estimator: BaseEstimator) -> Non
     assert np.array_equal(values, -np.sort(-values, axis=1))
     column = {name: i for i, name in enumerate(fitted.classes_.tolist())}
     rows = np.arange(len(X))
-    for rank, answers in enumerate(labels):
-        chosen = np.array([column[label] for (label,) in answers])
+    for rank, answers in enumerate(zip(*labels, strict=True)):
+        chosen = np.array([column[label] for label in answers])
         assert (values[:, rank] <= whole[rows, chosen] + 1e-12).all()
-        ends = np.array([not DAG.children(label).size for (label,) in answers])
+        ends = np.array([not DAG.children(label).size for label in answers])
         np.testing.assert_allclose(whole[rows, chosen][ends], values[ends, rank], atol=1e-12)
         if not hasattr(fitted, "label_tree_"):  # it learns which rows list an inner node
             np.testing.assert_allclose(proba[rows, chosen], values[:, rank], atol=1e-12)
     if not hasattr(fitted, "label_tree_"):
         np.testing.assert_allclose(values, -np.sort(-proba, axis=1)[:, :3], atol=1e-12)
-    assert len(fitted.predict_top_k(X, k=100)[0]) == len(fitted.classes_)
+    hits = [len(row & set(best)) for row, best in zip(y, labels, strict=True)]
+    assert metrics.precision_at_k(y, labels, k=3) == pytest.approx(np.mean(hits) / 3)
+    assert {len(row) for row in fitted.predict_top_k(X, k=100)[0]} == {len(fitted.classes_)}
     with pytest.raises(PalmetteError, match="k=0: expected a positive"):
         fitted.predict_top_k(X, k=0)
 

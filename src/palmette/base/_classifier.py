@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -483,8 +484,8 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return filled
 
     @available_if(_has_proba)
-    def predict_top_k(self, X: Any, k: int = 5) -> tuple[list[Any], FloatArray]:
-        """Return the `k` most probable labels of every row.
+    def predict_top_k(self, X: Any, k: int = 5) -> tuple[list[list[Any]], FloatArray]:
+        """Return the `k` most probable labels of every row, best first.
 
         Parameters
         ----------
@@ -493,8 +494,9 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
         Returns
         -------
-        labels : list of k answers
-            The best label of every row, the second best, and so on, in the form of `y`.
+        labels : list of n_samples lists of k labels
+            As in ``classes_``; fewer if there are fewer. Measures such as
+            `palmette.metrics.precision_at_k` accept them.
         proba : array of shape (n_samples, k)
             With several paths per row, the probability that a row lists this very label: of an
             inner node less than that of `predict_proba`, which includes everything below it.
@@ -502,13 +504,14 @@ class HierarchicalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         if is_lazy(X):
             parts = answers_by_parts(self, "predict_top_k", X, k=k)
             by_part, shares = zip(*parts, strict=True)
-            labels = [joined(list(best)) for best in zip(*by_part, strict=True)]
-            return labels, np.concatenate(shares)
+            return list(chain.from_iterable(by_part)), np.concatenate(shares)
         rows = self._read_rows(X)
         if k < 1:
             raise PalmetteError(f"k={k!r}: expected a positive integer.")
         nodes, proba = self._top_k(rows, k)
-        return [self._answers.write_nodes(best, row_index(X)) for best in nodes.T], proba
+        unique, places = np.unique(nodes, return_inverse=True)
+        names = self._answers.form.class_labels(unique, self._answers.hierarchy).astype(object)
+        return names[places.reshape(nodes.shape)].tolist(), proba
 
     def _top_k(self, X: Any, k: int) -> tuple[IntArray, FloatArray]:
         """Return nodes and probabilities of the best labels of rows that have been read."""
