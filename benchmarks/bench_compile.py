@@ -7,7 +7,7 @@
 Every estimator is fitted twice in fresh processes on the 150 rows of iris: first with an empty
 cache, then with the cache that the first process has written. Columns: CPU seconds of `fit` and of
 `predict` in the first process (imports are not counted), the number of functions that numba
-compiled and of their specialisations (one per combination of argument types, those of numba's own
+compiled and of their specializations (one per combination of argument types, those of numba's own
 functions included), the size of the cache, and CPU seconds of both in the second process. With
 `--functions N` the N functions follow that took longest: CPU seconds without those of the
 functions that they call.
@@ -121,7 +121,7 @@ def measure(name: str, rows: str) -> dict[str, Any]:
         "fit": fitted - start,
         "predict": end - fitted,
         "functions": len(listener.times),
-        "specialisations": sum(listener.times.values()),
+        "specializations": sum(listener.times.values()),
         "files": len(files),
         "megabytes": sum(path.stat().st_size for path in files) / 2**20,
         "unit": unit,
@@ -218,7 +218,7 @@ def main() -> None:
             second = in_fresh_process(name, given.rows, folder)
         print(
             f"{name:26}{first['fit']:7.1f}{first['predict']:9.1f}{first['functions']:11}"
-            f"{first['specialisations']:13}{first['files']:7}{first['megabytes']:6.1f}"
+            f"{first['specializations']:13}{first['files']:7}{first['megabytes']:6.1f}"
             f"{second['fit']:11.2f}{second['predict']:15.2f}",
             flush=True,
         )

@@ -10,7 +10,7 @@ from palmette.feature_selection._hirr_descent import pass_over_columns, pass_ove
 
 
 def literal_pass(Q, linear, lam, W):
-    """Set each row in turn to the minimiser of tr(W'QW) - 2 tr(L'W) + lam sum |W_j|."""
+    """Set each row in turn to the minimizer of tr(W'QW) - 2 tr(L'W) + lam sum |W_j|."""
     W = W.copy()
     for j in range(len(W)):
         if Q[j, j] == 0:

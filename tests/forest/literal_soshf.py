@@ -120,7 +120,7 @@ def alphas(first, factor, last, stage, n_iterations):
 
 
 def adam(X, y, w, penalty, eta, sharpness, learning_rate=0.05):
-    """Minimise Eq. 9 by Adam on all rows; the last weight, the bias, is not penalised."""
+    """Minimize Eq. 9 by Adam on all rows; the last weight, the bias, is not penalized."""
     w, mean, spread = w.copy(), np.zeros(len(w)), np.zeros(len(w))
     for k, alpha in enumerate(sharpness, start=1):
         slope = loss_gradient(alpha, w, X, y)

@@ -1,4 +1,4 @@
-"""The Hellinger loss, its gradient and its minimisers against the equations and other solvers."""
+"""The Hellinger loss, its gradient and its minimizers against the equations and other solvers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from palmette.forest._split_losses import (
 from palmette.forest._split_solvers import (
     alpha_at,
     least_squares,
-    minimise,
-    minimise_by_adam,
+    minimize_by_adam,
+    minimize_by_owlqn,
     smooth_l1,
 )
 
@@ -184,11 +184,11 @@ def test_adam_goes_the_literal_way(form, penalty, eta):
     state = np.zeros(1, dtype=np.uint64)
     moved = point.copy()
     settings = adam_settings(30, eta)
-    minimise_by_adam(settings, BLOCKS[form](X), second, np.ones(len(X)), penalty, state, moved)
+    minimize_by_adam(settings, BLOCKS[form](X), second, np.ones(len(X)), penalty, state, moved)
     np.testing.assert_allclose(moved, expected, atol=1e-9)
     single = point.astype(np.float32)
     block = BLOCKS[form](X.astype(np.float32))
-    minimise_by_adam(settings, block, second, np.ones(len(X)), penalty, state, single)
+    minimize_by_adam(settings, block, second, np.ones(len(X)), penalty, state, single)
     np.testing.assert_allclose(single, expected, atol=2e-2 if penalty else 1e-5)
 
 
@@ -206,8 +206,8 @@ def test_batches_learn_what_all_rows_teach():
     block, settings = DenseBlock(X), adam_settings(100, batch_size=100)
     whole = np.full(X.shape[1] + 1, 0.1)
     with np.errstate(over="ignore"):  # random numbers are made by products modulo 2**64
-        minimise_by_adam(settings, block, second, np.ones(900), 0.0, state, point)
-        minimise_by_adam(adam_settings(100), block, second, np.ones(900), 0.0, state, whole)
+        minimize_by_adam(settings, block, second, np.ones(900), 0.0, state, point)
+        minimize_by_adam(adam_settings(100), block, second, np.ones(900), 0.0, state, whole)
     shares = shares_of(second)
     by_batches, by_all = (-loss_and_slopes(block, shares, 4.0, w)[0] for w in (point, whole))
     assert by_batches > 0.9 * by_all > 0.2
@@ -217,7 +217,7 @@ def test_batches_learn_what_all_rows_teach():
 
 
 def proximal_gradient(X, second, alpha, penalty, point, n_steps=4000, step=0.05):
-    """Minimise loss plus penalty by small steps: slow, and right where it ends."""
+    """Minimize loss plus penalty by small steps: slow, and right where it ends."""
     ones, y = np.column_stack([X, np.ones(len(X))]), np.where(second, 1, -1)
     for _ in range(n_steps):
         point = point - step * literal.loss_gradient(alpha, point, ones, y)
@@ -235,7 +235,7 @@ def test_quasi_newton_ends_no_higher_than_proximal_gradients(seed, penalty):
     for form in BLOCKS.values():
         point = start.copy()
         block, shares = form(X), shares_of(second)
-        found = minimise(block, shares, 1.0, penalty, None, 500, 1e-12, point)
+        found = minimize_by_owlqn(block, shares, 1.0, penalty, None, 500, 1e-12, point)
         assert found == pytest.approx(literal.loss(1.0, point, ones, y), abs=1e-6)
         assert found + penalty * np.abs(point[:-1]).sum() <= expected + 1e-5
 
@@ -243,10 +243,10 @@ def test_quasi_newton_ends_no_higher_than_proximal_gradients(seed, penalty):
 def test_a_large_penalty_leaves_exact_zeros_and_the_bias():
     X, second = problem(2, n_rows=80, n_columns=8)
     point = np.full(9, 0.3)
-    minimise(DenseBlock(X), shares_of(second), 1.0, 0.1, None, 100, 1e-9, point)
+    minimize_by_owlqn(DenseBlock(X), shares_of(second), 1.0, 0.1, None, 100, 1e-9, point)
     assert 0 < np.count_nonzero(point[:-1]) < 8
     point = np.full(9, 0.3)
-    minimise(DenseBlock(X), shares_of(second), 1.0, 5.0, None, 100, 1e-9, point)
+    minimize_by_owlqn(DenseBlock(X), shares_of(second), 1.0, 5.0, None, 100, 1e-9, point)
     assert not point[:-1].any()
 
 
@@ -261,7 +261,7 @@ def test_logistic_regression_is_that_of_another_solver(form):
 
     expected = minimize(objective, np.zeros(6), method="BFGS", options={"gtol": 1e-8}).x
     point = np.zeros(6)
-    minimise(BLOCKS[form](X), shares, None, 0.0, 0.01, 200, 1e-14, point)
+    minimize_by_owlqn(BLOCKS[form](X), shares, None, 0.0, 0.01, 200, 1e-14, point)
     np.testing.assert_allclose(point, expected, atol=1e-4)
 
 

@@ -25,7 +25,7 @@ def test_a_monotone_change_of_a_column_changes_nothing():
     )
 
 
-def test_two_values_come_out_as_if_standardised():
+def test_two_values_come_out_as_if_standardized():
     X = np.array([[0.0], [1.0], [1.0], [1.0], [0.0]])
     expected = (X - X.mean()) / X.std()
     assert FeatureScaling().fit(X).transform(X) == pytest.approx(expected, abs=1e-6)

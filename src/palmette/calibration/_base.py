@@ -149,6 +149,8 @@ class WrappingClassifier(HierarchicalClassifier):
     A subclass sets the parameters ``estimator``, ``hierarchy``, ``decoding`` and ``random_state``.
     """
 
+    verbose: int = 0  # in models of files that do not know the parameter
+
     def _base(self) -> Any:
         """Return the wrapped estimator; a flat logistic regression by default."""
         return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator

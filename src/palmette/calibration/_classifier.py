@@ -72,6 +72,8 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
         Number of folds fitted in parallel processes.
     random_state : int, RandomState or None
         Seed of the folds. With an int every model also gets a seed of its own.
+    verbose : int
+        Passed to joblib: positive numbers print the progress over the folds.
 
     Attributes
     ----------
@@ -112,11 +114,13 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
         decoding: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.method = method
         self.cv = cv
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
+        self.verbose = verbose
 
     # ------------------------------------------------------------------ fitting
 
@@ -201,7 +205,7 @@ class CalibratedHierarchicalClassifier(WrappingClassifier):
             (member, part(train), part(test), self._columns())
             for member, (train, test) in zip(members, folds, strict=True)
         )
-        return run_jobs(_fit_and_score, jobs, self.n_jobs)
+        return run_jobs(_fit_and_score, jobs, self.n_jobs, verbose=self.verbose)
 
     def _fit_curves(
         self,

@@ -85,7 +85,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         Share or number of rows that ``"split"`` holds out.
     cv : int
         Number of folds of ``"cross"``.
-    hierarchy, n_jobs, random_state
+    hierarchy, n_jobs, random_state, verbose
         As in `CalibratedHierarchicalClassifier`.
     decoding : "auto", name or rule of `palmette.decoding`
         Rule of `predict`, which has no coverage guarantee: ``"auto"`` is that of the estimator.
@@ -148,6 +148,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         decoding: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.coverage = coverage
@@ -158,6 +159,7 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
         self.calibration_size = calibration_size
         self.cv = cv
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
+        self.verbose = verbose
 
     # ------------------------------------------------------------------ fitting
 
@@ -246,7 +248,8 @@ class ConformalHierarchicalClassifier(WrappingClassifier):
                 share = None if weights is None else weights[train]
                 yield model, take_rows(X, train), take_labels(labels, train), share
 
-        return run_jobs(partial(_fit_model, several=self._answers.by_node), jobs(), self.n_jobs)
+        fit = partial(_fit_model, several=self._answers.by_node)
+        return run_jobs(fit, jobs(), self.n_jobs, verbose=self.verbose)
 
     def _calibrate(
         self, folds: list[Fold], X: Any, labels: NodeLabels, weights: FloatArray | None

@@ -34,6 +34,8 @@ class DAGSVMClassifier(HierarchicalClassifier):
         Number of threads; predictions do not depend on it.
     random_state : int, RandomState or None
         Seed of the order in which rows are visited during training.
+    verbose : int
+        Whether to print the number of classifiers before they are trained, and when they are.
 
     Attributes
     ----------
@@ -66,6 +68,7 @@ class DAGSVMClassifier(HierarchicalClassifier):
 
     _takes_several_paths: ClassVar[bool] = False
     decoding = "best_path"  # the DAG itself decides
+    verbose: int = 0  # in models of files that do not know the parameter
 
     def __init__(
         self,
@@ -78,6 +81,7 @@ class DAGSVMClassifier(HierarchicalClassifier):
         hierarchy: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.loss = loss
         self.C = C
@@ -87,6 +91,7 @@ class DAGSVMClassifier(HierarchicalClassifier):
         self.hierarchy = hierarchy
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DAGSVMClassifier:
         """Train a classifier for every pair of classes.
@@ -115,7 +120,11 @@ class DAGSVMClassifier(HierarchicalClassifier):
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         with Threads(self.n_jobs) as threads:
             problem = RoutingProblem(X, codes, self.options_, weights, seed, threads.map)
+            if self.verbose:
+                print(f"training {len(pairs)} classifiers of two classes", flush=True)
             self.routes_ = router.train_pairs(problem, pairs)
+            if self.verbose:
+                print("classifiers trained", flush=True)
         self.n_iter_ = self.routes_.n_passes
         return self
 

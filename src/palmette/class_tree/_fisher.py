@@ -124,7 +124,7 @@ class BHCTree(ClassTreeLearner):
         """Gather and standardize the statistics; None where all features are constant."""
         self._check()
         n_features = problem.X.shape[1]
-        return _standardise(problem, self._kind(problem.n_classes, n_features))
+        return _standardize(problem, self._kind(problem.n_classes, n_features))
 
     def _split(self, state: ClassSpread | None, classes: IntArray, node: int) -> list[IntArray]:
         """Divide the classes of a node; see `Partition.split`."""
@@ -280,7 +280,7 @@ class ClassSpread:
         return self.covariance[classes]
 
 
-def _standardise(problem: ClassProblem, kind: Kind) -> ClassSpread | None:
+def _standardize(problem: ClassProblem, kind: Kind) -> ClassSpread | None:
     """Return statistics of features of variance one; None where all features are constant."""
     statistics = problem.gather(kind)
     weight, mean = statistics.weight, dense(statistics.mean)

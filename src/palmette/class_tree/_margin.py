@@ -29,7 +29,7 @@ class MarginTree(ClassTreeLearner):
     The margin of two classes is the distance between their hulls, which is the width of the widest
     band between them (a support vector machine with a hard margin). Classes overlap in most data,
     so the hulls are reduced: no row has more than ``1 / (nu * n_rows)`` of the weight of its class.
-    Classes that are hard to tell apart stay together, as in a BHC tree.
+    Classes that are hard to distinguish stay together, as in a BHC tree.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""NMFTree: the components of non-negative factorisations as groups of classes (RNMF)."""
+"""NMFTree: the components of non-negative factorizations as groups of classes (RNMF)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class NMFTree(ClassTreeLearner):
     max_depth : int, optional
         Groups at this depth are not divided.
     random_state : int, RandomState or None
-        For the start of the factorisations.
+        For the start of the factorizations.
 
     Attributes
     ----------

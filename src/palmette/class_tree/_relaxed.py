@@ -51,7 +51,8 @@ class RelaxedTree(ClassTreeLearner):
         a quarter each; or, as published, single pairs of classes, those that a linear classifier
         confuses least in cross-validation.
     max_iter : int, default=5
-        Maximum number of turns of colouring and classifying, for each start.
+        Maximum number of iterations, each with a step of colouring and one of classifying, for each
+        start.
     leaf_size : int, default=1
         Maximum number of classes in a group that is not divided.
     max_depth : int, optional

@@ -54,10 +54,10 @@ class SpectralState:
 class MFTree(ClassTreeLearner):
     """Divide classes recursively by the leading eigenvectors of their similarity.
 
-    The similarity of two classes is the mean of the kernel over their rows, centred. The matrix of
-    these is D = Y'KY of the paper. It needs only the means of the classes, which stay sparse where
-    X is sparse: rows are read once, and the kernel of all rows, from which the paper starts, is
-    never formed.
+    The similarity of two classes is the mean of the kernel over their rows, centred. These
+    similarities are the matrix D = Y'KY of the paper. It needs only the means of the classes, which
+    stay sparse where X is sparse: rows are read once, and the kernel of all rows, from which the
+    paper starts, is never formed.
 
     Parameters
     ----------

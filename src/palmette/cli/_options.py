@@ -61,7 +61,7 @@ TableFiles = Annotated[
 Format = Annotated[
     str | None,
     typer.Option(
-        help="Format of the table if its suffix does not tell: csv, tsv, jsonl, parquet, excel, "
+        help="Format of the table if its suffix does not show it: csv, tsv, jsonl, parquet, excel, "
         "anndata, or annif for a corpus of texts and subjects."
     ),
 ]

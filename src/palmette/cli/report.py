@@ -98,7 +98,8 @@ def report(
 ) -> None:
     """Evaluate a model on rows with true labels: verdict, scores, errors, rows to review.
 
-    With two models, the report compares them on the same rows; its details are of the first one.
+    With two models, the report compares them on the same rows; its details are
+    those of the first model.
     The report is the same for any number of workers.
 
     Example: palmette report model.palmette test.csv --html report.html

@@ -121,8 +121,11 @@ class HierarchicalFeatureSelector(
         How rows are read for which several options of a node are true: with several paths per row,
         or in a DAG. With "copies", a row counts once for each path, in a DAG once for each true
         option of the node. With "yes_no", every option is a question, with yes or no for each row
-        once: `HirrScore` regresses all answers jointly, of other scores the mean over the options
-        is taken.
+        once: `HirrScore` regresses all answers jointly; other scores are averaged over the
+        options.
+    verbose : int
+        Whether to print the objective after every sweep of `HirrScore`, unless it has a `callback`,
+        and the number of nodes whose features are selected: 1 about ten times, 2 for every node.
 
     Attributes
     ----------
@@ -162,6 +165,7 @@ class HierarchicalFeatureSelector(
 
     score = ParameterNotMethod()
     several = "copies"  # in files that do not know the parameter
+    verbose = 0  # as well
 
     def __init__(
         self,
@@ -173,6 +177,7 @@ class HierarchicalFeatureSelector(
         n_jobs: int | None = None,
         random_state: Any = None,
         several: str = "copies",
+        verbose: int = 0,
     ) -> None:
         self.score = score
         self.hierarchy = hierarchy
@@ -181,6 +186,7 @@ class HierarchicalFeatureSelector(
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.several = several
+        self.verbose = verbose
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; those of nested objects as in ``score__name``.
@@ -194,7 +200,10 @@ class HierarchicalFeatureSelector(
         -------
         dict
         """
-        own = {name: vars(self)[name] for name in self._get_param_names()}
+        own = {
+            name: vars(self)[name] if name == "score" else getattr(self, name)
+            for name in self._get_param_names()
+        }
         if deep:
             for name, part in list(own.items()):
                 if hasattr(part, "get_params") and not isinstance(part, type):
@@ -210,8 +219,8 @@ class HierarchicalFeatureSelector(
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
         y : labels of n_samples rows
-            In any form that `NodeLabels.encode` reads, or `NodeLabels`. Of rows with several paths,
-            see the parameter `several`; with "copies", a row without a path is left out.
+            In any form that `NodeLabels.encode` reads, or `NodeLabels`. For rows with several
+            paths, see the parameter `several`; with "copies", a row without a path is left out.
         sample_weight : array-like of shape (n_samples,), optional
             Only their ratios count. Whole multiples of the smallest weight are numbers of copies of
             the rows; rows of weight 0 are left out.
@@ -255,8 +264,18 @@ class HierarchicalFeatureSelector(
         problem.n_wanted = int(counts.max())
         self.skipped_nodes_ = _without_task(self.hierarchy_, problem.nodes)
         self.score_ = score
-        self._choose(score.score(problem), problem.nodes, counts)
+        self._choose(self._score_nodes(score, problem), problem.nodes, counts)
         return self
+
+    def _score_nodes(self, score: FeatureScore, problem: ScoringProblem) -> NodeScores:
+        """Return the scores of all nodes; a sparse regression prints its sweeps if it should."""
+        if not self.verbose or getattr(score, "callback", _print_sweep) is not None:
+            return score.score(problem)
+        score.set_params(callback=_print_sweep)
+        try:
+            return score.score(problem)
+        finally:
+            score.set_params(callback=None)  # it is no part of the model
 
     def _learn_paths(
         self, labels: NodeLabels, weights: FloatArray | None
@@ -312,11 +331,14 @@ class HierarchicalFeatureSelector(
         """Set the supports and scores of all nodes, and further results of the score."""
         keep_all = len(nodes) * self.n_features_in_ <= _MAX_SCORES
         chosen, kept = [], []
+        every = 1 if self.verbose > 1 else max(1, len(nodes) // 10)
         for row, count in zip(scores.rows(), counts.tolist(), strict=True):
             best = top_features(row, count, self.threshold, scores.sparse_is_final)
             chosen.append(best)
             scored = np.flatnonzero(row) if keep_all else best
             kept.append((scored, row[scored]))
+            if self.verbose and (len(kept) % every == 0 or len(kept) == len(nodes)):
+                print(f"features of {len(kept)} of {len(nodes)} nodes", flush=True)
         for name, value in scores.facts.items():
             setattr(self, name, value)
         shape = (self.hierarchy_.n_nodes, self.n_features_in_)
@@ -457,6 +479,10 @@ class HierarchicalFeatureSelector(
         tags.target_tags.required = True
         tags.input_tags.sparse = True
         return tags
+
+
+def _print_sweep(number: int, objective: float) -> None:
+    print(f"sweep {number}: objective {objective:.6g}", flush=True)
 
 
 def _rows_for(score: FeatureScore, rows: Any) -> Any:

@@ -231,7 +231,7 @@ def cluster_sets(
     state: State,
     second: Flags,
 ) -> float:
-    """Cluster distinct label sets in two by 2-means, the best of several initialisations.
+    """Cluster distinct label sets in two by 2-means, the best of several initializations.
 
     Parameters
     ----------

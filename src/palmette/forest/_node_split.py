@@ -31,8 +31,8 @@ from palmette.forest._split_losses import best_cut, class_shares, row_shares, so
 from palmette.forest._split_solvers import (
     alpha_at,
     least_squares,
-    minimise,
-    minimise_by_adam,
+    minimize_by_adam,
+    minimize_by_owlqn,
     soft_distance,
 )
 from palmette.trees._random import NODE_STRIDE, State, mix, next_below
@@ -247,25 +247,25 @@ def _learn_direction(
     state: State,
     point: Reals,
 ) -> None:
-    """Minimise the loss of the router, starting from the least-squares solution."""
+    """Minimize the loss of the router, starting from the least-squares solution."""
     if adam is not None:
         alpha = adam.alpha_last
         if adam.max_iterations > 0:
             alpha = alpha_at(adam, adam.max_iterations - 1)
-        minimise_by_adam(adam, block, second, weights, 0.0, state, point)
+        minimize_by_adam(adam, block, second, weights, 0.0, state, point)
         rho = _rho(adam.rho, n_features, len(second))
         gamma = _gamma(rho, soft_distance(block, shares, alpha, point), point)
         if gamma > 0.0:
-            minimise_by_adam(adam, block, second, weights, gamma, state, point)
+            minimize_by_adam(adam, block, second, weights, gamma, state, point)
     if owlqn is not None:
         n, alpha, tolerance = owlqn.scale_iterations, owlqn.alpha_first, owlqn.tolerance
-        loss = minimise(block, shares, alpha, 0.0, None, n, tolerance, point)
+        loss = minimize_by_owlqn(block, shares, alpha, 0.0, None, n, tolerance, point)
         gamma = _gamma(_rho(owlqn.rho, n_features, len(second)), -loss, point)
         done = 0
         while True:
             is_last = alpha >= owlqn.alpha_last
             n = owlqn.max_iterations - done if is_last else owlqn.alpha_stage
-            minimise(block, shares, alpha, gamma, None, n, tolerance, point)
+            minimize_by_owlqn(block, shares, alpha, gamma, None, n, tolerance, point)
             done += n
             if is_last or done >= owlqn.max_iterations:
                 break
@@ -276,7 +276,7 @@ def _learn_direction(
     if logistic is not None:
         row_shares(second, weights, shares)
         n, tolerance = logistic.max_iterations, logistic.tolerance
-        minimise(block, shares, None, 0.0, logistic.ridge, n, tolerance, point)
+        minimize_by_owlqn(block, shares, None, 0.0, logistic.ridge, n, tolerance, point)
         class_shares(second, weights, shares)
 
 

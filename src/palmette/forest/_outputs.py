@@ -95,7 +95,7 @@ class OutputTable:
         return self.container.wrap(as_dtype(table, self.dtype), index)
 
     def proba_of(self, table: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """Split the probabilities of all values into one array per output, and normalise rows."""
+        """Split the probabilities of all values into one array per output, and normalize rows."""
         bounds = np.cumsum([0, *(len(values) for values in self.values)]).tolist()
         return [normalize_rows(table[:, start:stop]) for start, stop in pairwise(bounds)]
 

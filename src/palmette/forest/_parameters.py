@@ -37,9 +37,9 @@ class LabelTwoMeans(BaseEstimator):  # type: ignore[misc]
         50 trees each; "oob" is (0, 0.25, 0.5, 0.75, 1). The paper leaves learning it to future
         work.
     n_starts : int
-        Number of initialisations by k-means++; the clusters with the smallest inertia are kept.
+        Number of initializations by k-means++; the clusters with the smallest inertia are kept.
     max_iter : int
-        Maximum number of iterations per initialisation.
+        Maximum number of iterations per initialization.
 
     References
     ----------

@@ -30,7 +30,7 @@ class TreeSettings(NamedTuple):
     beta : float
         Weight of the global part of Eq. 1.
     n_starts, cluster_iterations : int
-        Number of initialisations and maximum number of iterations of 2-means.
+        Number of initializations and maximum number of iterations of 2-means.
     feature_share : float
         Proportion of the tree's features that is drawn again at every node.
     rho : float
@@ -43,12 +43,12 @@ class TreeSettings(NamedTuple):
     learning_rate, batch_size : float, int
         Of adam.
     max_iterations, tolerance : int, float
-        Of each of the two minimisations; adam has no tolerance.
+        Of each of the two minimizations; adam has no tolerance.
     scale_iterations : int
-        Of the first minimisation, without penalty, which sets the scale of gamma (owlqn; adam uses
+        Of the first minimization, without penalty, which sets the scale of gamma (owlqn; adam uses
         ``max_iterations`` for both).
     start_iterations, start_tolerance : int, float
-        Maximum number of conjugate-gradient steps of the least-squares initialisation, and the
+        Maximum number of conjugate-gradient steps of the least-squares initialization, and the
         factor by which the residual of the normal equations must shrink to stop earlier.
     ridge : float
         l2 penalty (logistic).
@@ -148,7 +148,7 @@ class StartSettings(NamedTuple):
 
 
 class AdamSettings(NamedTuple):
-    """Settings of the sparse Hellinger loss minimised by Adam; see `TreeSettings`."""
+    """Settings of the sparse Hellinger loss minimized by Adam; see `TreeSettings`."""
 
     rho: float
     alpha_first: float
@@ -162,7 +162,7 @@ class AdamSettings(NamedTuple):
 
 
 class OwlqnSettings(NamedTuple):
-    """Settings of the sparse Hellinger loss minimised by OWL-QN; see `TreeSettings`."""
+    """Settings of the sparse Hellinger loss minimized by OWL-QN; see `TreeSettings`."""
 
     rho: float
     alpha_first: float

@@ -1,6 +1,6 @@
 """The losses of a split, their gradients, and the cut with the best true Hellinger distance.
 
-``shares`` holds the normalised weights of the rows: ``shares[0]`` for rows of the first class (0
+``shares`` holds the normalized weights of the rows: ``shares[0]`` for rows of the first class (0
 for rows of the other class), ``shares[1]`` for rows of the second.
 
 - Hellinger (Eq. 2 to 7): the soft side of a row is ``phi = (tanh(alpha * score) + 1) / 2``, and the
@@ -59,7 +59,7 @@ def exact_tanh(scores: Reals, alpha: float, tanhs: Reals) -> None:
 
 @inner(error_model="numpy", fastmath=True)
 def approximate_tanh(scores: Reals, alpha: float, tanhs: Reals) -> None:
-    """Write ``tanh(alpha * scores)`` with an error of about 1e-7, in vectorisable operations.
+    """Write ``tanh(alpha * scores)`` with an error of about 1e-7, in vectorizable operations.
 
     Lambert's continued fraction is evaluated at a quarter of the argument, then doubled twice.
     """

@@ -1,13 +1,13 @@
 """Solvers for the direction of a split: least squares, quasi-Newton and Adam.
 
-``point`` holds the weights of a split, followed by the bias; the bias is not penalised.
+``point`` holds the weights of a split, followed by the bias; the bias is not penalized.
 
 - `least_squares`, by conjugate gradients: a few steps give a direction close to that of linear
   discriminant analysis, many steps the least-squares solution; with more features than rows, the
   one of minimum norm.
-- `minimise`: a loss with an l1 penalty, by the orthant-wise limited-memory quasi-Newton method
-  (OWL-QN). A weight whose sign a step would change is set to zero.
-- `minimise_by_adam`, the published solver of the sparse Hellinger loss, with a sigmoid of
+- `minimize_by_owlqn`: a loss with an l1 penalty, by the orthant-wise limited-memory quasi-Newton
+  method (OWL-QN). A weight whose sign a step would change is set to zero.
+- `minimize_by_adam`, the published solver of the sparse Hellinger loss, with a sigmoid of
   increasing slope. The smooth l1 norm of Eq. 8 is ``|w| + (2 / eta) log1p(exp(-eta |w|))``, its
   derivative is ``tanh(eta w / 2)``.
 """
@@ -274,7 +274,7 @@ def _take_step(
 
 
 @inner(error_model="numpy")
-def minimise(
+def minimize_by_owlqn(
     block: Block,
     shares: Reals,
     alpha: float | None,
@@ -284,7 +284,7 @@ def minimise(
     tolerance: float,
     point: Reals,
 ) -> float:
-    """Minimise ``loss + gamma * |weights| + ridge / 2 * |weights|**2``.
+    """Minimize ``loss + gamma * |weights| + ridge / 2 * |weights|**2``.
 
     Parameters
     ----------
@@ -445,7 +445,7 @@ def _batch_gradient(
 
 
 @inner(error_model="numpy")
-def minimise_by_adam(
+def minimize_by_adam(
     settings: AdamSettings,
     block: Block,
     second: Flags,
@@ -454,7 +454,7 @@ def minimise_by_adam(
     state: State,
     point: Reals,
 ) -> None:
-    """Minimise Eq. 9 by Adam; each iteration is one step on a batch of rows.
+    """Minimize Eq. 9 by Adam; each iteration is one step on a batch of rows.
 
     Parameters
     ----------

@@ -33,9 +33,9 @@ class Hellinger(BaseEstimator):  # type: ignore[misc]
     """Separate two clusters of rows by a sparse linear split of maximum Hellinger distance.
 
     With ``phi = (tanh(alpha X w) + 1) / 2`` as the soft side of each row (Eq. 3), the proportions
-    of both clusters that go right are soft too (Eq. 5). The split minimises minus their squared
+    of both clusters that go right are soft too (Eq. 5). The split minimizes minus their squared
     Hellinger distance (Eq. 2 and 6) plus ``gamma |w|_1`` (Eq. 9), starting at the least-squares
-    solution; the bias is not penalised. The distance attained without the penalty sets its scale:
+    solution; the bias is not penalized. The distance attained without the penalty sets its scale:
     ``gamma = rho distance / |w|_1`` (Eq. 10). The gradient is Eq. 7; Eq. 8 is interpreted as
     ``|w| + (2 / eta) log(1 + exp(-eta |w|))``.
 
@@ -54,7 +54,7 @@ class Hellinger(BaseEstimator):  # type: ignore[misc]
     scale_iter : int
         Maximum number of iterations without the penalty ("owlqn"), which only set its scale.
     start_iter : int
-        Number of conjugate-gradient steps of the least-squares initialisation.
+        Number of conjugate-gradient steps of the least-squares initialization.
     tol : float
         Relative decrease of the loss below which "owlqn" stops.
     learning_rate, batch_size, eta : float, int, float
@@ -165,7 +165,7 @@ class Hellinger(BaseEstimator):  # type: ignore[misc]
 class LogisticSplit(BaseEstimator):  # type: ignore[misc]
     """Separate two clusters of rows by logistic regression.
 
-    The split minimises the mean of ``log(1 + exp(-y (x w + b)))`` over the rows, where y is -1 or
+    The split minimizes the mean of ``log(1 + exp(-y (x w + b)))`` over the rows, where y is -1 or
     1, plus ``ridge / 2 |w|^2``. The published forests SF-LR and SF-LR-CS use it. The larger cluster
     has more influence, and all features drawn get a weight.
 
@@ -176,7 +176,7 @@ class LogisticSplit(BaseEstimator):  # type: ignore[misc]
     max_iter : int
         Maximum number of quasi-Newton iterations.
     start_iter : int
-        Number of conjugate-gradient steps of the least-squares initialisation.
+        Number of conjugate-gradient steps of the least-squares initialization.
     tol : float
         Relative decrease of the loss below which iterations stop.
     refit_bias : bool

@@ -42,7 +42,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     At every node the label sets of its rows are clustered in two, and a sparse linear split over
     some of the features is fitted to separate the two clusters. A leaf stores the proportion of its
     rows that have each label. Rare labels count in both steps: labels are weighted by their rarity
-    in the clustering, and the Hellinger distance that the split maximises does not depend on the
+    in the clustering, and the Hellinger distance that the split maximizes does not depend on the
     sizes of the clusters. The presets "sf", "sf-lr", "sf-lr-cs", "sf-h" and "sf-h-cs" are the
     published structured forest and its variants; the last one is SOSHF.
 
@@ -80,7 +80,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     oob_score : bool
         Whether to compute ``oob_score_`` and ``oob_decision_function_``.
     standardize : bool
-        Whether to standardise numeric columns to mean 0 and standard deviation 1 first. Columns of
+        Whether to standardize numeric columns to mean 0 and standard deviation 1 first. Columns of
         0 and 1 are left unchanged, and columns of mostly zeros are scaled but not centred.
     relevance : float or "auto"
         How much splits prefer features that are related to the labels by themselves: values are
@@ -123,7 +123,7 @@ class StructuredForestClassifier(IterativeFitMixin, MultilabelClassifier):  # ty
     classes_ : array of shape (n_classes,)
         With ``multioutput`` a list of arrays, one per output.
     feature_importances_ : array of shape (n_features,)
-        Decrease of the labels' variance by the splits that use each feature, normalised to sum 1.
+        Decrease of the labels' variance by the splits that use each feature, normalized to sum 1.
     oob_score_ : float
         Proportion of rows whose out-of-bag prediction is correct. A row is predicted by the trees
         that were not fitted on it, or by all trees if there is no such tree.

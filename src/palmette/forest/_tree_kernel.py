@@ -2,10 +2,11 @@
 
 At every node the label sets of its rows are clustered in two (`cluster_nodes`), and a router is
 fitted to separate the clusters by the features (`split_nodes`): a sparse linear split by the
-Hellinger loss (`minimise`, or `minimise_by_adam` as published), one by logistic regression, or a
-single feature (`best_axis`). The children of the node get the rows by the router; the clusters are
-discarded. Both kernels process the nodes of one level of the tree. They are apart because they
-compile apart: the first once, the second for each router, for dense rows and for sparse rows.
+Hellinger loss (`minimize_by_owlqn`, or `minimize_by_adam` as published), one by logistic
+regression, or a single feature (`best_axis`). The children of the node get the rows by the router;
+the clusters are discarded. Both kernels process the nodes of one level of the tree. They are
+separate because they are compiled separately: the first once, the second for each router, for dense
+rows and for sparse rows.
 
 A tree is stored in flat arrays over its nodes in preorder, the root at 0: ``left`` and ``right``
 (children as indices within the tree, -1 at a leaf); the weights of node k are

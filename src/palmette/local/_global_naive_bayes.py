@@ -33,7 +33,8 @@ class GlobalNaiveBayesClassifier(HierarchicalClassifier):
     usefulness : float
         From 0 to 1. Posterior probabilities are multiplied by
         ``1 - usefulness * log2(s) / log2(t)``, where s and t are the numbers of nodes of the
-        subtree and of the tree, since deeper nodes tell more; with 0 they are not.
+        subtree and of the tree, since deeper nodes are more informative; 0 changes
+        nothing.
     alpha, var_smoothing : float
         As in `palmette.local.MixedNaiveBayes`.
     decoding : str or object of `palmette.decoding`

@@ -118,7 +118,7 @@ def range_overlap(X: Any, y: Any) -> float:
 
 
 def feature_efficiency(X: Any, y: Any) -> float:
-    """Share of the rows that the best feature alone tells apart: F3.
+    """Share of the rows that the best feature alone separates: F3.
 
     Parameters
     ----------

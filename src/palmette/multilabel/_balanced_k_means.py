@@ -57,7 +57,7 @@ class BalancedKMeans(Partition):
     max_iter : int
         Maximum number of iterations.
     n_init : int
-        Number of initialisations by k-means++; the result with the smallest sum of squares is kept.
+        Number of initializations by k-means++; the result with the smallest sum of squares is kept.
 
     References
     ----------

@@ -51,11 +51,11 @@ class HOMERTree(FittedHTML, BaseEstimator):  # type: ignore[misc]
     max_iter : int
         Maximum number of iterations of k-means.
     n_init : int
-        Number of initialisations of k-means.
+        Number of initializations of k-means.
     max_depth : int, optional
         Clusters at this depth are not divided.
     random_state : int, RandomState or None
-        Seed of the initialisations.
+        Seed of the initializations.
 
     Attributes
     ----------

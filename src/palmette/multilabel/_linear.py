@@ -72,6 +72,8 @@ class LinearMultilabel(MultilabelClassifier):
         Number of blocks of labels fitted at a time, in threads. It does not change the result.
     random_state : int, RandomState or None
         Seed of the order of the rows, and of the rows that are held out.
+    verbose : int
+        Whether to print the number of labels that are fitted, after every block of them.
 
     Attributes
     ----------
@@ -118,6 +120,7 @@ class LinearMultilabel(MultilabelClassifier):
         decoding: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.C = C
         self.balance = balance
@@ -126,6 +129,7 @@ class LinearMultilabel(MultilabelClassifier):
         self.tol = tol
         self.max_iter = max_iter
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
+        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         if self.balance not in ("none", "cost"):
@@ -173,12 +177,16 @@ class LinearMultilabel(MultilabelClassifier):
         by_label = sparse.csc_array(Y)
         order = np.argsort(np.diff(by_label.indptr), kind="stable")
         blocks = [order[start : start + _AT_ONCE] for start in range(0, len(order), _AT_ONCE)]
+        done: list[int] = []
 
         def fit(block: NDArray[np.int64]) -> _Block:
             truth = by_label[:, block].toarray().astype(bool)
             found = self._fit_block(whole, parts, truth, each, (held, held_weights), seed)
             if table is not None and found.proba is not None:
                 table[:, block] = found.proba
+            done.append(len(block))
+            if self.verbose:
+                print(f"{sum(done)} of {len(order)} labels", flush=True)
             return found._replace(proba=None)
 
         with Threads(self.n_jobs) as threads, one_blas_thread():

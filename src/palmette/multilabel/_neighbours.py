@@ -29,12 +29,12 @@ _MAX_DENSE_COLUMNS = 512  # with more columns, shares are sparse and the solver 
 class MLkNN(MultilabelClassifier):
     """Multi-label k nearest neighbours.
 
-    Of a row with :math:`c` neighbours that have a label, the label is true with probability
+    If :math:`c` neighbours of a row have a label, the row has it with probability
 
     .. math:: P(H \\mid c) = \\frac{P(H) P(c \\mid H)}{P(H) P(c \\mid H) + P(\\bar H) P(c \\mid
        \\bar H)},
 
-    estimated on the training rows, without each row from its own neighbours: with smoothing
+    estimated on the training rows, none of which is its own neighbour: with smoothing
     :math:`s` and :math:`n` rows, of which :math:`n_H` have the label, and :math:`n_{H, c}` have the
     label and :math:`c` neighbours with it,
 
@@ -192,6 +192,8 @@ class IBLR(MultilabelClassifier):
         As in `MLkNN`. The features of `add_features` are not scaled.
     n_jobs : int, optional
         Number of labels fitted at a time, in threads, and of jobs of the neighbour search.
+    verbose : int
+        Passed to joblib: positive numbers print the progress.
 
     Attributes
     ----------
@@ -240,6 +242,7 @@ class IBLR(MultilabelClassifier):
         hierarchy: Any = None,
         decoding: Any = "auto",
         n_jobs: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.add_features = add_features
@@ -252,6 +255,7 @@ class IBLR(MultilabelClassifier):
         self.hierarchy = hierarchy
         self.decoding = decoding
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__({"scale": None, **state})  # a parameter that files may lack
@@ -278,7 +282,7 @@ class IBLR(MultilabelClassifier):
             )
             for j in range(Y.shape[1])
         )
-        self.models_ = in_threads(fit_member, jobs, self.n_jobs)
+        self.models_ = in_threads(fit_member, jobs, self.n_jobs, self.verbose)
         # constant labels have no regression
         self.n_iter_ = max([1, *(int(max(getattr(m, "n_iter_", [0]))) for m in self.models_)])
 

@@ -55,6 +55,8 @@ class ThresholdedMultilabel(MultilabelClassifier):
         Number of folds fitted at a time, in processes.
     random_state : int, RandomState or None
         Seed of the folds. With a number, every model gets a seed of its own too.
+    verbose : int
+        Passed to joblib: positive numbers print the progress over the folds.
 
     Attributes
     ----------
@@ -93,12 +95,14 @@ class ThresholdedMultilabel(MultilabelClassifier):
         decoding: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.rule = rule
         self.cv = cv
         self.method = method
         self._set_shared(hierarchy, decoding, n_jobs, random_state)
+        self.verbose = verbose
 
     # ------------------------------------------------------------------ parameters
 
@@ -202,7 +206,7 @@ class ThresholdedMultilabel(MultilabelClassifier):
                 share = None if weights is None else weights[train]
                 yield scorer, take_rows(X, train), Y[train], share, take_rows(X, test)
 
-        parts = run_jobs(_scores_of_fold, jobs(), self.n_jobs)
+        parts = run_jobs(_scores_of_fold, jobs(), self.n_jobs, verbose=self.verbose)
         scores = np.empty(Y.shape)
         for (_, test), part in zip(folds, parts, strict=True):
             scores[test] = part

@@ -53,7 +53,8 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         Passed to the members.
     random_state : int, RandomState or None
     verbose : int
-        Not used.
+        Whether to print a line per member that is fitted; positive numbers are passed to the
+        members.
 
     Attributes
     ----------
@@ -161,11 +162,16 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         seed_each(list(prepared.values()), rng)
         self.validation_scores_: dict[str, float] = {}
         self.weights_ = self._blend_weights(prepared, X, Y, weights, rng)
-        self.estimators_ = [
-            self._fit_member(estimator, X, Y, weights) if weight else None
-            for estimator, weight in zip(prepared.values(), self.weights_, strict=True)
-        ]
+        self.estimators_ = []
+        for name, weight in zip(names, self.weights_, strict=True):
+            self._print(f"{name}: weight {weight:g}" + (", fitting all rows" if weight else ""))
+            member = self._fit_member(prepared[name], X, Y, weights) if weight else None
+            self.estimators_.append(member)
         self.named_estimators_ = dict(zip(names, self.estimators_, strict=True))
+
+    def _print(self, line: str) -> None:
+        if self.verbose:
+            print(line, flush=True)
 
     def _prepare(self, estimator: Any) -> Any:
         """Return a copy of a member with the settings of the blend."""
@@ -178,6 +184,8 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
             "decoding": 0.5,
             "n_jobs": self.n_jobs,
         }
+        if self.verbose:
+            settings["verbose"] = self.verbose
         if self.is_categorical_ is not None:  # members see codes
             settings["categorical_features"] = np.flatnonzero(self.is_categorical_).tolist()
         return member.set_params(**{k: v for k, v in settings.items() if k in known})
@@ -201,10 +209,11 @@ class CoherentBlendClassifier(_BaseComposition, CoherentClassifier):  # type: ig
         held, kept = np.sort(order[:n_held]), np.sort(order[n_held:])
         rest = None if weights is None else weights[kept]
         rows = take_rows(X, held)
-        scores = [
-            self._proba_of_member(self._fit_member(m, take_rows(X, kept), Y[kept], rest), rows)
-            for m in members.values()
-        ]
+        scores = []
+        for name, member in members.items():
+            self._print(f"{name}: fitting {len(kept)} rows, to choose the weights")
+            fitted = self._fit_member(member, take_rows(X, kept), Y[kept], rest)
+            scores.append(self._proba_of_member(fitted, rows))
         return self._best_weights(Y[held], scores, list(members))
 
     def _best_weights(

@@ -48,7 +48,7 @@ class CoherentKernelClassifier(CoherentClassifier):
     random_state : int, RandomState or None
         Seed of the samples of rows, for "auto" and for the Nystroem approximation.
     verbose : int
-        Not used.
+        Whether to print the scores of the values among which "auto" chooses.
 
     Attributes
     ----------
@@ -144,7 +144,10 @@ class CoherentKernelClassifier(CoherentClassifier):
             parts = Decomposed.of(kernel, labels, root[some])
             for ridge in ridges:
                 answers = parts.left_out(ridge * scale, labels) + self._mean[columns]
-                self.choices_[gamma, ridge] = average_precision_of_cells(truth, answers)
+                found = average_precision_of_cells(truth, answers)
+                self.choices_[gamma, ridge] = found
+                if self.verbose:
+                    print(f"gamma {gamma:g}, ridge {ridge:g}: {found:.4f}", flush=True)
         self.gamma_, self.ridge_ = max(self.choices_, key=lambda pair: self.choices_[pair])
 
     def _fit_landmarks(self, rows: Any, Y: sparse.csr_array, root: Any, rng: Any) -> None:
