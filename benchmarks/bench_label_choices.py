@@ -2,11 +2,16 @@
 
     python benchmarks/bench_label_choices.py --sets bibtex corel5k rcv1subset1_top944 delicious
     python benchmarks/bench_label_choices.py --sets questions --corpus librarian_questions.tsv.xz
+    python benchmarks/bench_label_choices.py --answers --sets bibtex enron_corr cellcycle_fun
 
 C and the scale of rows are those that ``ClassTreeClassifier()`` chooses on the training rows of the
 first fold; they are the same for all variants. Scores are means over folds and seeds of the tree,
 differences are those from the label tree as it is, with their standard errors over folds and seeds
 in brackets. Folds share rows, so that these errors are rough.
+
+``--answers`` compares predicted sets: labels above the threshold alone, and with the most probable
+label where there is none. F1 of rows is the mean over rows, where an empty set has 0 unless the row
+has no label either. Sets with a hierarchy are fitted along it.
 """
 
 from __future__ import annotations
@@ -22,13 +27,17 @@ VARIANTS = {
     "as it is": {},
     "k-means to its end": {"gain": 0.0},
     "rows without idf": {"idf": False},
+    "beam of 20": {"beam_width": 10},
+    "64 groups": {"branching": 64},
     "leaves of 30": {"leaf_size": 30},
+    "leaves of 200": {"leaf_size": 200},
     "leaves of 300": {"leaf_size": 300},
+    "leaves of 300, 64 groups": {"leaf_size": 300, "branching": 64},
     "one level": {"leaf_size": 10**6},
 }
 
 
-def fit(A, Y, C, seed, gain=1e-3, leaf_size=100):
+def fit(A, Y, C, seed, gain=1e-3, leaf_size=100, branching=16, beam_width=5):
     """Return a label tree with given settings, without a threshold."""
     import palmette as pm
     from palmette.class_tree import _k_means_tree
@@ -36,8 +45,77 @@ def fit(A, Y, C, seed, gain=1e-3, leaf_size=100):
 
     _k_means_tree._GAIN = gain
     router = LinearRouter(C=C, tol=0.1, prune=0.1)
-    tree = pm.KMeansTree(leaf_size=leaf_size, random_state=seed)
-    return pm.ClassTreeClassifier(tree, router=router, decoding=0.5, calibration=1.0).fit(A, Y)
+    tree = pm.KMeansTree(branching, leaf_size=leaf_size, random_state=seed)
+    model = pm.ClassTreeClassifier(
+        tree, router=router, decoding=0.5, calibration=1.0, beam_width=beam_width
+    )
+    return model.fit(A, Y)
+
+
+def compare_answers(options):
+    """Print F1 of predicted sets with and without the rule that no set is empty."""
+    import palmette as pm
+
+    print(
+        "| data | training rows without labels | predicted sets without labels | labels per "
+        "filled set that are right | micro-F1: before, difference | F1 of rows: before, "
+        "difference |"
+    )
+    print("|---|---|---|---|---|---|")
+    for name in options.sets:
+        X, y, hierarchy = read_training_rows(name, options)
+        truth = y if hierarchy is None else pm.NodeLabels.encode(y, hierarchy).closed[:, 1:]
+        has_none, found = np.asarray(truth.sum(axis=1)).ravel() == 0, []
+        for seed in range(options.seeds):
+            fold = np.random.default_rng(seed).permutation(X.shape[0]) % options.folds
+            for k in range(options.folds):
+                train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+                model = pm.ClassTreeClassifier(hierarchy, random_state=seed)
+                model.fit(X[train], y[train])
+                parts = []
+                for least in (0, 1):
+                    model.label_tree_.min_labels = least
+                    if hierarchy is None:
+                        answers = model.predict(X[test])
+                    else:
+                        answers = model.predict_node_sets(X[test])[:, 1:]
+                    parts.append(answers.toarray() > 0)
+                found.append(scores_of_sets(truth[test].toarray() > 0, *parts))
+        found = np.array(found)
+        error = found.std(0) / len(found) ** 0.5
+        mean = found.mean(0)
+        print(
+            f"| {name} | {has_none.mean():.3f} | {mean[0]:.3f} | {mean[1]:.3f} | {mean[2]:.4f}, "
+            f"{mean[3]:+.4f} ({error[3]:.4f}) | {mean[4]:.4f}, {mean[5]:+.4f} ({error[5]:.4f}) |",
+            flush=True,
+        )
+
+
+def read_training_rows(name, options):
+    """Return training rows and labels; the hierarchy if it has levels, else None."""
+    import palmette as pm
+
+    if name not in ("generated", "questions"):
+        bunch = pm.datasets.fetch(name)
+        if bunch.target_form == "node_sets":
+            from sklearn.impute import SimpleImputer
+
+            X = np.asarray(bunch.X_train, dtype=float)
+            X = SimpleImputer(keep_empty_features=True).fit_transform(X)
+            return X, bunch.y_train, bunch.hierarchy
+    return (*read_set(name, options)[:2], None)
+
+
+def scores_of_sets(truth, before, after):
+    """Return shares of empty and of right filled sets, and F1 before with its difference after."""
+    empty = ~before.any(axis=1)
+    right = (truth & after)[empty].sum() / max(int(after[empty].sum()), 1)
+    micro, rows = [], []
+    for chosen in (before, after):
+        hits, sizes = (truth & chosen).sum(axis=1), truth.sum(axis=1) + chosen.sum(axis=1)
+        micro.append(2 * hits.sum() / sizes.sum())
+        rows.append(np.where(sizes > 0, 2 * hits / np.maximum(sizes, 1), 1.0).mean())
+    return empty.mean(), right, micro[0], micro[1] - micro[0], rows[0], rows[1] - rows[0]
 
 
 def main():
@@ -49,8 +127,12 @@ def main():
     parser.add_argument("--labels", type=int, default=20_000)
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--answers", action="store_true", help="compare predicted sets")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.answers:
+        compare_answers(options)
+        return
 
     import palmette as pm
     from palmette import metrics

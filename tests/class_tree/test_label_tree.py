@@ -142,6 +142,49 @@ def test_predictions_are_the_labels_above_the_threshold(data):
     assert 0.5 * Y.sum() < model.predict(X).sum() < 2 * Y.sum()
 
 
+@pytest.mark.parametrize("decoding", ["beam", "exact"])
+@pytest.mark.parametrize("n_trees", [1, 2])
+def test_predictions_have_labels_if_all_training_rows_have(data, decoding, n_trees):
+    X, Y = data
+    order = np.argsort(Y.sum(axis=1) == 0, kind="stable")  # rows without labels last
+    X, Y = X[order], Y[order]
+    n_full = int(np.count_nonzero(Y.sum(axis=1)))
+    empty, found = sparse.vstack([X, sparse.csr_array((1, X.shape[1]))]).tocsr(), []
+    for rows in (np.arange(n_full), np.arange(len(Y))):
+        settings = {"decoding": decoding, "beam_width": 20, "random_state": 0}
+        model = ClassTreeClassifier(SMALL, **settings)
+        if n_trees > 1:
+            model = ClassTreeEnsemble(SMALL, n_trees=n_trees, router="linear", **settings)
+        model.fit(X[rows], Y[rows])
+        proba = model.predict_proba(empty)
+        expected = (proba > model.threshold_).astype(int)
+        if len(rows) == n_full:
+            none = expected.sum(axis=1) == 0
+            expected[none, proba[none].argmax(axis=1)] = 1
+        np.testing.assert_array_equal(model.predict(empty), expected)
+        found.append(model.predict(empty).sum(axis=1).min())
+    assert n_full < len(Y)
+    assert found == [1, 0]
+
+
+@pytest.mark.parametrize("form", ["sets", "matrix"])
+@pytest.mark.parametrize("decoding", ["beam", "exact"])
+@pytest.mark.parametrize("n_trees", [1, 2])
+def test_predictions_have_one_label_if_all_training_rows_have(data, form, decoding, n_trees):
+    X, Y = data
+    code = (Y * np.arange(1, 10)).argmax(axis=1)
+    y = np.eye(9, dtype=int)[code] if form == "matrix" else [{int(k)} for k in code]
+    settings = {"decoding": decoding, "beam_width": 20, "random_state": 0}
+    model = MFTreeClassifier(**settings)
+    if n_trees > 1:
+        model = ClassTreeEnsemble(MFTree(2), n_trees=n_trees, router="linear", **settings)
+    model.fit(X, y)
+    best = model.classes_[model.predict_proba(X).argmax(axis=1)]
+    found = model.predict(X)
+    found = found.argmax(axis=1) if form == "matrix" else [each for (each,) in found]
+    np.testing.assert_array_equal(found, best)
+
+
 def test_the_settings_are_chosen_on_held_out_rows(data):
     X, Y = data
     model = ClassTreeClassifier(SMALL).fit(X, Y)
@@ -359,6 +402,8 @@ def test_a_model_is_saved_and_read(data, tmp_path):
         (lambda tree: setattr(tree, "leaves", tree.leaves + 100), "does not exist"),
         (lambda tree: setattr(tree, "exponent", np.nan), "exponent"),
         (lambda tree: setattr(tree, "n_answers", 0), "n_answers"),
+        (lambda tree: setattr(tree, "min_labels", 2), "min_labels"),
+        (lambda tree: setattr(tree, "max_labels", "1"), "max_labels"),
         (lambda tree: setattr(tree.routes, "link", "squared_hinge"), "not those of label sets"),
         (lambda tree: setattr(tree.scale, "weights_", tree.scale.weights_[1:].copy()), "scale"),
     ],

@@ -88,8 +88,10 @@ Router, or scikit-learn classifier
         "beam" follows the best `beam_width` paths, "greedy" the best one, "exact" evaluates all
         nodes; so does "beam" if the router has a model of all classes, such as "kernel". Other
         rules decide by the probabilities, for which all nodes are evaluated too. With label sets,
-        "beam", "greedy" and "exact" predict the labels above ``threshold_``; rules are those for
-        several paths, such as a number or `palmette.decoding.TopK`.
+        "beam", "greedy" and "exact" predict the labels above ``threshold_``, and the most probable
+        one if there is none and no training row was without labels; if all training rows had one
+        label, only the most probable one. Rules are those for several paths, such as a number or
+        `palmette.decoding.TopK`.
     beam_width : int
         Number of paths that "beam" keeps; twice as many with label sets.
     closure : Hierarchy, optional

@@ -20,7 +20,13 @@ from palmette.base._fitting import check_weights
 from palmette.base._temperature import fit_inverse_temperature, held_out_third, temperature_scaled
 from palmette.class_tree._chosen_router import resolve_router
 from palmette.class_tree._classifier import ClassTreeClassifier
-from palmette.class_tree._label_set_answers import SEARCHES, closed_sets, votes_for_sets
+from palmette.class_tree._label_set_answers import (
+    SEARCHES,
+    closed_sets,
+    fill_empty_sets,
+    one_label_each,
+    votes_for_sets,
+)
 from palmette.class_tree._learner import ClassTreeLearner
 from palmette.class_tree._simple import RandomTree, ShuffledTree
 from palmette.decisions._rules import resolve_decoding
@@ -302,13 +308,18 @@ class ClassTreeEnsemble(HierarchicalClassifier):
         """Choose the nodes of rows with label sets: those above the threshold."""
         if self.decoding not in SEARCHES:
             return super()._decide(X)
+        trees = [each.label_tree_ for each in self.estimators_]
+        if min(tree.max_labels for tree in trees) == 1:
+            return one_label_each(self, X)[0]
         votes = votes_for_sets(self._members(), X)
         if votes is None:
-            return self._answers.decide(self._tables(X), Threshold(self.threshold_))
-        votes = votes.tocoo()
-        chosen = votes.data > self.threshold_
-        nodes = self._answers.class_nodes[votes.col[chosen]]
-        return closed_sets(self, votes.row[chosen], nodes, count_rows(X))
+            closed = self._answers.decide(self._tables(X), Threshold(self.threshold_))
+        else:
+            votes = votes.tocoo()
+            chosen = votes.data > self.threshold_
+            nodes = self._answers.class_nodes[votes.col[chosen]]
+            closed = closed_sets(self, votes.row[chosen], nodes, count_rows(X))
+        return fill_empty_sets(self, X, (closed, None), min(tree.min_labels for tree in trees))[0]
 
     def _members(self) -> list[ClassTreeClassifier]:
         """Return the members, with the search of the ensemble, which may have been changed."""

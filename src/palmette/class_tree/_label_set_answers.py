@@ -120,6 +120,8 @@ def fit_sets(
         problem = _along_given(model, X, labels, weights, chooses)
     is_star = bool(labels.hierarchy.depth.max() <= 1)
     exponent = float(model.calibration) if isinstance(model.calibration, Real) else None
+    listed = np.concatenate([[0], np.cumsum(labels.given.indices > 0)])[labels.given.indptr]
+    each = np.diff(listed)  # labels per row
     with Threads(model.n_jobs) as threads:
         found = LabelTreeFit(
             problem.options,
@@ -135,6 +137,8 @@ def fit_sets(
             threads.map,
             problem.nodes,
             problem.n_whole,
+            int(each.min() > 0),
+            int(each.min() == 1 and each.max() == 1),
         ).fit(X)
     model.label_tree_, model.router_, model.router_scores_ = found
     model.options_, model.routes_ = model.label_tree_.table, model.label_tree_.routes
@@ -301,6 +305,14 @@ def decide_sets(model: Any, X: Any) -> Decision | None:
     """
     if model.decoding not in SEARCHES:
         return None
+    tree = model.label_tree_
+    if tree.max_labels == 1:
+        return one_label_each(model, X)
+    return fill_empty_sets(model, X, _decide_any(model, X), tree.min_labels)
+
+
+def _decide_any(model: Any, X: Any) -> Decision:
+    """Choose the nodes above the threshold, any number per row."""
     beam, tree, n = _beam(model), model.label_tree_, count_rows(X)
     if beam is None and tree.has_whole_nodes:
         return _decide_whole(model, X)
@@ -314,6 +326,29 @@ def decide_sets(model: Any, X: Any) -> Decision | None:
     nodes = _nodes(model)[columns[row, place]]
     listed = None if tree.nodes is None else node_sets(model, row, nodes, n)
     return closed_sets(model, row, nodes, n), listed
+
+
+def one_label_each(model: Any, X: Any) -> Decision:
+    """Choose the most probable label of every row."""
+    nodes, rows = model._top_k(X, 1)[0][:, 0], np.arange(count_rows(X))
+    return closed_sets(model, rows, nodes, len(rows)), node_sets(model, rows, nodes, len(rows))
+
+
+def fill_empty_sets(model: Any, X: Any, decision: Decision, min_labels: int) -> Decision:
+    """Choose the most probable label where none was chosen, if `min_labels` is 1."""
+    closed, listed = decision
+    written, columns = closed.indices, model.label_form_.columns
+    rows = np.repeat(np.arange(closed.shape[0]), np.diff(closed.indptr))
+    if columns is not None:  # a matrix may lack columns for inner nodes
+        rows = rows[np.isin(written, columns)]
+    empty = np.setdiff1d(np.arange(closed.shape[0]), rows)
+    if not min_labels or not len(empty):
+        return decision
+    nodes = model._top_k(take_rows(X, empty), 1)[0][:, 0]
+    closed = sparse.csr_array(closed + closed_sets(model, empty, nodes, closed.shape[0]))
+    if listed is not None:
+        listed = sparse.csr_array(listed + node_sets(model, empty, nodes, closed.shape[0]))
+    return closed, listed
 
 
 def _decide_whole(model: Any, X: Any) -> Decision:

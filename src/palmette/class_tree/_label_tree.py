@@ -38,6 +38,7 @@ _UNIT = 1e-6  # by which lengths of rows may differ from one
 _PRUNE = 0.1  # of rows of length one: a quarter of the weights is left
 _EXPONENTS = (-1.5, 1.5)  # logarithms: if held-out rows are separated, any would do
 _ALMOST_SURE = 1.0 - 1e-15  # the logarithm of its complement is finite
+_ALWAYS = 2.0  # score of a label that is predicted in any case
 _AT = 5  # settings are compared by nDCG at this number of labels, if no hierarchy is given
 
 
@@ -63,6 +64,10 @@ class LabelTree:
         `n_whole` columns are probabilities that a node or anything below it is true, the others
         that a row lists the label of the node itself.
     n_whole : int
+    min_labels : {0, 1}
+        1 if no training row was without labels: then every prediction has one.
+    max_labels : {0, 1}
+        1 if every training row had one label: then every prediction has one only. 0 is any number.
     """
 
     table: OptionTable
@@ -76,6 +81,8 @@ class LabelTree:
     n_answers: int = 20
     nodes: NDArray[np.int32] | None = None
     n_whole: int = 0
+    min_labels: int = 0
+    max_labels: int = 0
 
     def check_arrays(self) -> None:
         """Check arrays that were read from a file; see `palmette.persistence.checks`."""
@@ -98,6 +105,9 @@ class LabelTree:
             require(type(value) is float and 0 <= value < np.inf, f"{name} is not a number")
         require(type(self.searches) is bool, "searches is neither True nor False")
         require(type(self.n_answers) is int and self.n_answers > 0, "n_answers is not positive")
+        for name in ("min_labels", "max_labels"):
+            value = getattr(self, name)
+            require(type(value) is int and 0 <= value <= 1, f"{name} is neither 0 nor 1")
         if self.nodes is not None:
             nodes = numbers(self.nodes, np.int32, 1, "nodes of columns")
             require(len(nodes) == self.n_columns, "nodes and columns do not fit together")
@@ -225,7 +235,7 @@ class LabelTreeFit(NamedTuple):
     run : callable
     nodes : int array of shape (n_columns,), optional
         As in `LabelTree`.
-    n_whole : int
+    n_whole, min_labels, max_labels : int
     """
 
     options: LabelOptions
@@ -241,6 +251,8 @@ class LabelTreeFit(NamedTuple):
     run: Run
     nodes: NDArray[np.int32] | None = None
     n_whole: int = 0
+    min_labels: int = 0
+    max_labels: int = 0
 
     def fit(self, X: Any) -> tuple[LabelTree, LinearRouter, dict[str, float]]:
         """Choose the settings, if they are open, and train the classifiers on all rows.
@@ -283,6 +295,7 @@ class LabelTreeFit(NamedTuple):
         return LabelTree(
             *self.options[:3], routes, scale, self.searches,
             n_answers=n_answers, nodes=self.nodes, n_whole=self.n_whole,
+            min_labels=self.min_labels, max_labels=self.max_labels,
         )  # fmt: skip
 
 
@@ -428,6 +441,9 @@ def _measure(
         each = np.broadcast_to(weights[:, None], hits.shape)
         n_true = float(weights @ np.diff(truth[:, tree.leaves].indptr))
         pairs = scores[columns >= 0], hits[columns >= 0], each[columns >= 0]
+        ranked = scores.copy()
+        ranked[:, : tree.min_labels] = _ALWAYS  # whatever the threshold
+        threshold = _best_threshold(ranked[columns >= 0], *pairs[1:], n_true)
     else:
         rows = np.arange(max(1, min(len(weights), _CELLS // truth.shape[1])))
         whole = slice(None) if tree.nodes is None else slice(0, tree.n_whole)
@@ -443,7 +459,8 @@ def _measure(
         measure = 0.0
         if n_true > 0:
             measure = float(average_precision_score(pairs[1], pairs[0], sample_weight=pairs[2]))
-    return _Held(measure, _best_threshold(*pairs, n_true), _best_exponent(*pairs))
+        threshold = _best_threshold(*pairs, n_true)
+    return _Held(measure, threshold, _best_exponent(*pairs))
 
 
 def _are_true(truth: sparse.csr_array, columns: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -466,14 +483,17 @@ def _ndcg(hits: NDArray[np.bool_], n_true: NDArray[Any], weights: FloatArray) ->
 def _best_threshold(
     scores: FloatArray, hits: NDArray[np.bool_], weights: FloatArray, n_true: float
 ) -> float:
-    """Return the threshold of all labels with the best micro-F1, between two scores."""
+    """Return the threshold of all labels with the best micro-F1, between two scores.
+
+    Scores above 1 are those of labels that are predicted in any case.
+    """
     order = np.argsort(-scores, kind="stable")
     scores, right = scores[order], np.cumsum((weights * hits)[order])
     f1 = 2.0 * right / (np.cumsum(weights[order]) + n_true)
     f1[:-1][scores[:-1] == scores[1:]] = -1.0  # equal scores are predicted together
     last = int(np.argmax(f1))
     lower = scores[last + 1] if last + 1 < len(scores) else 0.0
-    return float((scores[last] + lower) / 2.0)
+    return float((min(scores[last], 1.0) + lower) / 2.0)
 
 
 def _best_exponent(scores: FloatArray, hits: NDArray[np.bool_], weights: FloatArray) -> float:

@@ -13,7 +13,7 @@ import pytest
 
 from palmette import Hierarchy, PalmetteError, Vocabulary, load, save
 from palmette.exceptions import HierarchyError, ReadError
-from palmette.hierarchy.files import _rdf
+from palmette.hierarchy.files import _rdf, _source
 from palmette.hierarchy.files._registry import SKOS_FORMATS, WRITERS
 
 rdflib = pytest.importorskip("rdflib")
@@ -680,8 +680,18 @@ def test_deep_and_wide_files(read, syntax, text):
 
 def test_a_large_file_is_refused(read, monkeypatch):
     monkeypatch.setattr(_rdf, "MAX_RDF", 100)
-    with pytest.raises(ReadError, match=r"expected at most 100\. Write only .* grep"):
+    monkeypatch.setattr(_rdf, "free_memory", lambda: 1300.0)
+    with pytest.raises(ReadError, match=r"expected at most 108 in Turtle .* Write only .* grep"):
         read(ANIMALS, "x.ttl")
+    monkeypatch.setattr(_rdf, "free_memory", lambda: 13.0 * len(ANIMALS.encode()))
+    assert read(ANIMALS, "x.ttl").n_nodes > 2
+
+
+def test_more_memory_allows_larger_files_of_rdf_only(read, monkeypatch):
+    monkeypatch.setattr(_source, "MAX_BYTES", 100)
+    assert read(ANIMALS, "x.ttl").n_nodes > 2
+    with pytest.raises(ReadError, match="more than 100 bytes"):
+        read(ANIMALS, "x.txt")
 
 
 def test_rdflib_prints_nothing(read, caplog, capsys):

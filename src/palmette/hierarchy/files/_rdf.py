@@ -20,6 +20,7 @@ from xml.sax import SAXException, SAXParseException
 from xml.sax.handler import feature_namespaces
 from xml.sax.saxutils import escape, quoteattr
 
+from palmette._arrays import free_memory
 from palmette.exceptions import ReadError
 from palmette.hierarchy.files._json import decode
 from palmette.hierarchy.files._source import Source, short
@@ -27,7 +28,9 @@ from palmette.hierarchy.files._source import Source, short
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 # Relative addresses depend on where a file is found; this domain never exists.
 BASE = "http://relative.invalid/"
-MAX_RDF = 256 * 1024**2  # bytes; triples that are not needed are dropped as they are read
+MAX_RDF = 256 * 1024**2  # bytes that are read in any case; more need the memory for it
+# bytes of memory per byte of a file with many labels; triples that are not needed take none
+_MEMORY = {"n-triples": 6, "rdf-xml": 8, "turtle": 12, "json-ld": 16}
 
 _MAX_ENTITY = 500  # characters of an entity, which are prefixes of addresses
 _MAX_EXPANDED = 256 * 1024**2
@@ -63,10 +66,14 @@ def read_triples(source: Source, syntax: str, wanted: frozenset[str], add: Add) 
     ReadError
         If the file is malformed or unsafe, or rdflib is not installed.
     """
-    if len(source.data) > MAX_RDF:
+    size, free = len(source.data), free_memory()
+    limit = max(MAX_RDF, int(free / _MEMORY[syntax]))
+    if size > limit:
         raise source.error(
-            f"the file has {len(source.data):,} bytes: expected at most {MAX_RDF:,}. Write only "
-            "the triples of SKOS, such as by grep -E 'skos|owl#deprecated' from N-Triples"
+            f"the file has {size:,} bytes: expected at most {limit:,} in {TITLES[syntax]} with "
+            f"{free / 2**30:.1f} GiB of free memory. Write only the triples of SKOS, such as by "
+            "grep -E 'skos|deprecated|isReplacedBy' from N-Triples, which also needs the least "
+            "memory and time"
         )
     if syntax != "rdf-xml":
         _require_utf8(source)

@@ -28,7 +28,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from palmette._files import decode_text, plain_suffix, read_bytes, require_text
+from palmette._arrays import free_memory
+from palmette._files import MAX_UNPACKED, decode_text, plain_suffix, read_bytes, require_text
 from palmette.exceptions import HierarchyError, ReadError
 
 if TYPE_CHECKING:
@@ -37,11 +38,15 @@ if TYPE_CHECKING:
 
 # The largest hierarchy file that we know of, the Gene Ontology as SQLite with all texts, has 86 MB.
 # Parsed text may need twenty times its size, so its limit is lower; together with `MAX_NODES` of
-# the rows, this bounds the memory that any file can use.
+# the rows, this bounds the memory that any file can use. Thesauri with all their labels may have
+# more than 1 GB, which is read where there is memory for it.
 MAX_BYTES = 512 * 1024**2
+RDF_SUFFIXES = frozenset({".nt", ".ttl", ".rdf", ".jsonld", ".json-ld", ".xml"})
+_RDF_MEMORY = 6  # bytes of memory per byte of N-Triples; the other syntaxes need more
 MAX_TEXT = 64 * 1024**2
 MAX_LINE = 16 * 1024**2
 
+_PIECE = 2**20  # bytes decoded at a time
 _SAMPLED = 200  # lines used to detect the format
 _SAMPLED_CHARACTERS = 1 << 20  # limit for files with very long lines
 
@@ -63,7 +68,10 @@ class Source:
     @cached_property
     def data(self) -> bytes:
         """The decompressed bytes."""
-        return read_bytes(self.path, limit=MAX_BYTES)
+        limit = MAX_BYTES
+        if self.suffix in RDF_SUFFIXES:
+            limit = max(limit, min(MAX_UNPACKED, int(free_memory() / _RDF_MEMORY)))
+        return read_bytes(self.path, limit=limit)
 
     @cached_property
     def raw_text(self) -> str:
@@ -82,8 +90,11 @@ class Source:
         error.
         """
         bad: list[tuple[int, UnicodeDecodeError]] = []
+        decoder = codecs.getincrementaldecoder("utf-8")()
         try:
-            self.data.decode("utf-8")
+            for start in range(0, len(self.data) + 1, _PIECE):  # the whole text may not be needed
+                piece = self.data[start : start + _PIECE]
+                decoder.decode(piece, final=start + _PIECE > len(self.data))
             return [], 0
         except UnicodeDecodeError:
             n_wide = 0
