@@ -28,6 +28,7 @@ VARIANTS = {
     "k-means to its end": {"gain": 0.0},
     "rows without idf": {"idf": False},
     "beam of 20": {"beam_width": 10},
+    "32 groups": {"branching": 32},
     "64 groups": {"branching": 64},
     "leaves of 30": {"leaf_size": 30},
     "leaves of 200": {"leaf_size": 200},
