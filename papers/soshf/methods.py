@@ -163,7 +163,7 @@ def _ecc(options: Options) -> Any:
 def _clr(options: Options) -> Any:
     from palmette.multilabel import CalibratedLabelRanking
 
-    return CalibratedLabelRanking(_j48(), **options.shared)
+    return CalibratedLabelRanking.preset("mulan", **options.shared)
 
 
 def _rakel(options: Options) -> Any:

@@ -102,6 +102,9 @@ class BinaryRelevance(MultilabelClassifier):
     -----
     X is validated once for all labels. It is made dense for estimators without sparse support.
 
+    A label with a score of exactly one half is not predicted. In MULAN it is, which
+    ``decoding=np.nextafter(0.5, 0.0)`` repeats.
+
     Examples
     --------
     >>> import numpy as np

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,9 @@ from sklearn.utils import check_random_state
 
 from palmette._arrays import FloatArray
 from palmette.base._multilabel import MultilabelClassifier
+from palmette.base._presets import Preset, preset, presets
 from palmette.exceptions import PalmetteError
+from palmette.multilabel._c45 import MULAN, j48
 from palmette.multilabel._members import (
     fit_member,
     in_threads,
@@ -44,8 +46,11 @@ class CalibratedLabelRanking(MultilabelClassifier):
     ----------
     estimator : classifier, optional
         Base estimator of the comparisons; `C45Tree` by default.
-    voting : {"hard", "soft"}
-        Whether votes are 0 or 1, as published, or probabilities.
+    voting : {"hard", "soft", "mulan"}
+        Whether votes are 0 or 1, as published, or probabilities. A tie of hard votes is half a vote
+        for either side. "mulan", as in the library of that name: it is a vote for the label against
+        the virtual one, and for the first of two labels; a pair without rows to learn from has no
+        vote.
     hierarchy : Hierarchy, learner of one, or None
         Ancestors of labels are labels too, and predictions are coherent. None: taken from y.
     decoding : "auto", number or decision rule
@@ -65,7 +70,7 @@ class CalibratedLabelRanking(MultilabelClassifier):
         Comparisons of each column of ``nodes_`` with the virtual label.
     pair_models_ : list of lists
         ``pair_models_[i][j - i - 1]`` compares columns i < j; its class 1 is i. None if no row has
-        exactly one of the two: both then get half a vote.
+        exactly one of the two: both then get half a vote, or none with ``voting="mulan"``.
 
     References
     ----------
@@ -81,11 +86,20 @@ class CalibratedLabelRanking(MultilabelClassifier):
     True
     """
 
+    preset, presets = classmethod(preset), classmethod(presets)
+    _presets: ClassVar = {
+        "mulan": Preset(
+            "J48's trees, and ties for the first label, as in MULAN",
+            {"estimator": j48(), "voting": "mulan"},
+            MULAN,
+        )
+    }
+
     def __init__(
         self,
         estimator: Any = None,
         *,
-        voting: Literal["hard", "soft"] = "hard",
+        voting: Literal["hard", "soft", "mulan"] = "hard",
         hierarchy: Any = None,
         decoding: Any = "auto",
         n_jobs: int | None = None,
@@ -98,8 +112,8 @@ class CalibratedLabelRanking(MultilabelClassifier):
         self.verbose = verbose
 
     def _check_parameters(self) -> None:
-        if self.voting not in ("soft", "hard"):
-            raise PalmetteError(f"voting={self.voting!r}: expected 'soft' or 'hard'.")
+        if self.voting not in ("soft", "hard", "mulan"):
+            raise PalmetteError(f"voting={self.voting!r}: expected 'soft', 'hard' or 'mulan'.")
 
     def _fit_nodes(self, X: Any, Y: sparse.csr_array, weights: FloatArray | None) -> None:
         rng, flags = check_random_state(self.random_state), np.asfortranarray(Y.toarray())
@@ -140,6 +154,8 @@ class CalibratedLabelRanking(MultilabelClassifier):
         votes, virtual = true.copy(), (1.0 - true).sum(axis=1)
         for i, won in enumerate(self._all_votes(self.pair_models_, X)):
             for j, share in enumerate(won, start=i + 1):
+                if self.voting == "mulan" and self.pair_models_[i][j - i - 1] is None:
+                    continue
                 votes[:, i] += share
                 votes[:, j] += 1.0 - share
         relevant = votes >= virtual[:, None] - _TOLERANCE
@@ -154,6 +170,8 @@ class CalibratedLabelRanking(MultilabelClassifier):
         shares = [even if model is None else positive_proba(model, X) for model in models]
         if self.voting == "soft":
             return shares
+        if self.voting == "mulan":
+            return [(share >= 0.5).astype(np.float64) for share in shares]
         return [np.where(share == 0.5, 0.5, share > 0.5) for share in shares]
 
     def _numbers_over_nodes(self) -> int:
