@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from palmette import metrics
-from palmette.cli.eval import command
+from palmette.cli.eval import command, evaluate
 from palmette.exceptions import PalmetteError
 from palmette.persistence import save
+from palmette.reporting import _parts
 from palmette.table import fit_table
 
 TEXTS = [
@@ -105,3 +106,61 @@ def test_bad_input_is_told(files, tmp_path):
     pd.DataFrame({"text": ["a"], "tags": [None]}).to_csv(tmp_path / "none.csv", index=False)
     with pytest.raises(PalmetteError, match="no row of the table has a label"):
         command(model, str(tmp_path / "none.csv"))
+
+
+def in_parts(table, n_rows):
+    return (table.iloc[i : i + n_rows].reset_index(drop=True) for i in range(0, len(table), n_rows))
+
+
+def literally(model, frame, ks, training):
+    """Measure lists of labels, all rows at once."""
+    rows = frame[frame["tags"] != ""]
+    true, train = (
+        [{(name,) for name in cell.split(";") if name} for cell in each["tags"]]
+        for each in (rows, training)
+    )
+    best, predicted = model.predict_top_k(rows, max(ks))[0], model.predict(rows)
+    known = set(model.classes_.tolist())
+    shares = metrics.label_propensities(train, labels=known.union(*true))
+    inside = [labels & known for labels in true]
+    both = sum(len(a & b) for a, b in zip(true, predicted, strict=True))
+    return {
+        "at_k": {
+            "precision": metrics.precision_at_k(true, best, k=ks).tolist(),
+            "recall": metrics.recall_at_k(true, best, k=ks).tolist(),
+            "F1": metrics.f1_at_k(true, best, k=ks).tolist(),
+            "nDCG": metrics.ndcg_at_k(true, best, k=ks).tolist(),
+            "PSP": metrics.propensity_scored_precision_at_k(
+                true, best, propensities=shares, k=ks
+            ).tolist(),
+            "hierarchical F1": metrics.hierarchical_precision_recall_fscore_at_k(
+                inside, best, hierarchy=model.hierarchy_, k=ks
+            )[2].tolist(),
+        },
+        "predictions": {
+            "micro F1 of the predictions": 2 * both / sum(map(len, [*true, *predicted])),
+            "labels per row, predicted": sum(map(len, predicted)) / len(true),
+            "labels per row, true": sum(map(len, true)) / len(true),
+        },
+        "rows": len(true),
+        "rows_left_out": len(frame) - len(true),
+        "unknown_labels": len(set().union(*true) - known),
+    }
+
+
+@pytest.mark.parametrize("n_rows", [1, 4, 100])
+def test_rows_in_parts_are_measured_as_all_at_once(fitted, n_rows, monkeypatch):
+    monkeypatch.setattr(_parts, "_ROWS", 5)
+    rows = [*TEXTS, ("grey horse", "horse;grey"), ("a thing", ""), ("cat dog", "dog;cat;black")]
+    frame = pd.DataFrame([*rows, *rows[:3]], columns=["text", "tags"])
+    training = pd.DataFrame([*rows[:5], ("wolf", "wolf")], columns=["text", "tags"])
+    found = evaluate(fitted, in_parts(frame, n_rows), [1, 3], in_parts(training, n_rows))
+    assert found == literally(fitted, frame, [1, 3], training)
+
+
+def test_the_row_of_an_error_is_that_of_the_table(tmp_path):
+    table = pd.DataFrame({"text": ["a b", "c d"] * 5, "kind": ["x > y", "z > u"] * 5})
+    model = fit_table(table, "kind", model="class-tree", folds=0)
+    table.loc[7, "kind"] = "x >  > y"
+    with pytest.raises(PalmetteError, match="row 8 of the target column 'kind'"):
+        evaluate(model, in_parts(table, 3), [1])

@@ -47,8 +47,9 @@ def test_every_option_is_a_parameter(parse):
     words += ["--encoding", "latin-1", "--delimiter", ";", "--sheet", "s", "--trust", "x.Y"]
     words += ["--precision", 0.9, "--train", "a.csv", "--decimal", ",", "--date-format", "%Y"]
     words += ["--no-header", "--skip-bad-rows", "--bad-rows", "b.csv", "--language", "fi"]
-    words += ["--workers", 2, "--scheduler", "tcp://h:1"]
+    words += ["--workers", 2, "--scheduler", "tcp://h:1", "--scratch", "folder"]
     given = {
+        "scratch": Path("folder"),
         "language": "fi",
         "files": ["m.palmette", "t.csv"],
         "html": Path("a.html"),
@@ -108,6 +109,25 @@ def test_a_report_in_three_formats(palmette, model, table, tmp_path):
     assert names["red nail"] == "6"  # rows of the table count from 1
     assert "# goods on test.csv" in out[2].read_text(encoding="utf-8")
     assert "<title>goods on test.csv</title>" in out[0].read_text(encoding="utf-8")
+
+
+def test_a_large_table_is_kept_on_disk(palmette, fails, model, table, tmp_path, monkeypatch):
+    def facts_of(*words):
+        result = palmette("report", model, table, "--json", tmp_path / "r.json", *words)
+        assert result.exit_code == 0, result.output
+        facts = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+        return {name: facts[name] for name in facts if name != "made"}, result.stderr
+
+    expected, told = facts_of()
+    assert "the table is large" not in told
+    monkeypatch.setattr("palmette.reporting._stored._MOST_BYTES", 100)
+    (folder := tmp_path / "folder").mkdir()
+    found, told = facts_of("--scratch", folder)
+    assert found == expected
+    assert f"in the scratch folder {folder}" in told.replace("\n", "")
+    assert list(folder.iterdir()) == []
+    folder.rmdir()
+    assert "cannot create a scratch folder" in fails("report", model, table, "--scratch", folder)
 
 
 def test_figures_are_those_of_the_model(palmette, model, table, tmp_path):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import pickle
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from scipy import sparse
 from palmette._arrays import canonical_rows
 from palmette._files import FULL
 from palmette.exceptions import PalmetteError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Empty = Callable[[tuple[int, ...], Any], NDArray[Any]]  # np.empty, or that of a Scratch
 
@@ -34,6 +38,8 @@ class Scratch:
     ----------
     parent : path-like, optional
         Folder in which it is made; by default that of the system for temporary files.
+    outcome : str
+        What an error of the disk means, for its message.
 
     Attributes
     ----------
@@ -51,8 +57,13 @@ class Scratch:
     [1.0, 1.0, 1.0]
     """
 
-    def __init__(self, parent: str | os.PathLike[str] | None = None) -> None:
+    def __init__(
+        self,
+        parent: str | os.PathLike[str] | None = None,
+        outcome: str = "nothing was fitted",
+    ) -> None:
         self.n_bytes = 0
+        self._outcome = outcome
         try:
             self.path = Path(tempfile.mkdtemp(prefix="palmette-", dir=parent))
         except OSError as error:
@@ -88,12 +99,22 @@ class Scratch:
         """Return a matrix without rows, to which rows are appended."""
         return Rows(self, n_columns)
 
+    def frames(self) -> Frames:
+        """Return a table without rows, to which parts of a table are appended."""
+        return Frames(self)
+
     def append(self, name: str, array: NDArray[Any]) -> None:
         """Append the numbers of an array to a file."""
         with self._explaining(), self._open(name) as file:
             if array.size:
                 file.write(np.ascontiguousarray(array).data.cast("B"))
         self.n_bytes += array.nbytes
+
+    def read(self, name: str, start: int, stop: int) -> bytes:
+        """Return some bytes of a file."""
+        with self._explaining(), open(self.path / name, "rb") as file:
+            file.seek(start)
+            return file.read(stop - start)
 
     def map(self, name: str, dtype: Any, shape: tuple[int, ...]) -> NDArray[Any]:
         """Return the numbers of a file as an array that is read from disk where it is used."""
@@ -145,7 +166,7 @@ class Scratch:
             else:
                 words = f"cannot be used ({error.strerror})"
             raise PalmetteError(
-                f"the scratch folder {self.path} {words}: nothing was fitted. Pass another folder "
+                f"the scratch folder {self.path} {words}: {self._outcome}. Pass another folder "
                 "as scratch, on a disk with more free space."
             ) from error
 
@@ -199,3 +220,85 @@ class Rows:
             columns = self._scratch.map("wide", np.int64, (self._n_stored,))
         shape = (self._n_rows, self._n_columns)
         return sparse.csr_array((values, columns, first), shape=shape)
+
+
+class Frames:
+    """A pandas table in a scratch folder, of which some rows are read at a time.
+
+    ``frames[rows]``, with a slice or an int array, is a DataFrame: that which ``.iloc[rows]`` of
+    all parts together would be, with the same types.
+
+    Parameters
+    ----------
+    scratch : Scratch
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> with Scratch() as scratch:
+    ...     frames = scratch.frames()
+    ...     frames.append(pd.DataFrame({"price": [2.5, 30.0]}))
+    ...     frames.append(pd.DataFrame({"price": [7.0]}))
+    ...     frames.shape, frames[1:3]["price"].tolist(), frames[np.array([2, 0])].index.tolist()
+    ((3, 1), [30.0, 7.0], [2, 0])
+    """
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._scratch = scratch
+        self.columns: list[Any] = []
+        self._firsts = [0]  # the first row of every part, and the end
+        self._bytes = [0]
+        self._kinds: dict[tuple[Any, ...], Any] = {}  # a row of every combination of types
+        self._last: tuple[int, Any] = (-1, None)  # a part that was read
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self._firsts[-1], len(self.columns)
+
+    def __len__(self) -> int:
+        return self._firsts[-1]
+
+    def append(self, frame: pd.DataFrame) -> None:
+        """Append rows, with the columns of those before."""
+        if not len(frame):
+            return
+        self.columns = list(frame.columns)
+        self._kinds.setdefault(tuple(frame.dtypes), frame.iloc[:1].copy())
+        stored = pickle.dumps(frame, pickle.HIGHEST_PROTOCOL)
+        self._scratch.append("frames", np.frombuffer(stored, dtype=np.uint8))
+        self._bytes.append(self._bytes[-1] + len(stored))
+        self._firsts.append(self._firsts[-1] + len(frame))
+
+    def __getitem__(self, rows: slice | NDArray[Any]) -> pd.DataFrame:
+        import pandas as pd
+
+        wanted = np.arange(len(self))[rows] if isinstance(rows, slice) else np.asarray(rows)
+        order = np.argsort(wanted, kind="stable")
+        parts = np.searchsorted(self._firsts, wanted[order], side="right") - 1
+        found = []
+        for part, start in zip(*np.unique(parts, return_index=True), strict=True):
+            stop = start + np.searchsorted(parts[start:], part, side="right")
+            inside = wanted[order[start:stop]] - self._firsts[part]
+            found.append(self._part(int(part)).iloc[inside])
+        if not found:
+            return self._typed().iloc[:0]
+        if len(self._kinds) > 1:
+            found.append(self._typed())
+        whole = pd.concat(found).iloc[: len(wanted)] if len(found) > 1 else found[0]
+        whole = whole.set_axis(wanted[order], axis=0)
+        return whole if (order[1:] > order[:-1]).all() else whole.iloc[np.argsort(order)]
+
+    def _typed(self) -> pd.DataFrame:
+        """Return a row with the types of all parts together, as of numbers some of which lack."""
+        import pandas as pd
+
+        rows = list(self._kinds.values())
+        return rows[0] if len(rows) == 1 else pd.concat(rows).iloc[:1]
+
+    def _part(self, part: int) -> Any:
+        if self._last[0] != part:
+            self._last = (-1, None)  # freed before the next one is read
+            stored = self._scratch.read("frames", self._bytes[part], self._bytes[part + 1])
+            self._last = (part, pickle.loads(stored))
+        return self._last[1]

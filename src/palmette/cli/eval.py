@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json as json_module
 import warnings
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,6 +33,9 @@ from palmette.cli._options import (
 from palmette.exceptions import PalmetteError, TableWarning
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy import sparse
+
     from palmette.table import TableModel
 
 __all__ = ["command"]
@@ -77,7 +82,7 @@ def command(
     """
     from palmette.base._clients import started
     from palmette.cli._terminal import Console, plain_table, require_writable
-    from palmette.cli.report import read_rows
+    from palmette.cli.report import read_in_parts
     from palmette.table._sources import TableSource
 
     ks = sorted(set(k or (1, 3, 5)))
@@ -94,13 +99,12 @@ def command(
     fitted = load_table_model(model, trusted)
     source = as_fitted(fitted, source, header, decimal, date_format)
     with started(workers, scheduler) as client, warnings.catch_warnings():
-        frame = read_rows(source, [fitted], columns)
         counted = None
         if training is not None:
             training = as_fitted(fitted, training, header, decimal, date_format)
-            counted = _truth(fitted, read_rows(training, [fitted], {}))
-        warnings.simplefilter("ignore", TableWarning)  # they were shown when the table was read
-        found = evaluate(fitted, frame, ks, counted, client)
+            counted = read_in_parts(training, [fitted], {})
+        warnings.simplefilter("ignore", TableWarning)  # they are told when the table is read
+        found = evaluate(fitted, read_in_parts(source, [fitted], columns), ks, counted, client)
     console = Console()
     shown = plain_table()
     shown.add_column("score", no_wrap=True)
@@ -127,9 +131,9 @@ def command(
 
 def evaluate(
     model: TableModel,
-    frame: Any,
+    table: Any,
     ks: list[int],
-    training: list[list[Any]] | None = None,
+    training: Any = None,
     client: Any = None,
 ) -> dict[str, Any]:
     """Evaluate the best labels, and the predictions, of rows with true labels.
@@ -137,10 +141,11 @@ def evaluate(
     Parameters
     ----------
     model : TableModel
-    frame : DataFrame of n_samples rows
+    table : DataFrame, or iterable of DataFrames
+        Rows, whole or in parts, of which a few are in memory at a time.
     ks : list of int
-    training : list of label lists, optional
-        Labels of the training rows, for propensities.
+    training : DataFrame, or iterable of DataFrames, optional
+        Training rows, for propensities.
     client : distributed.Client, optional
         The cluster whose workers predict.
 
@@ -150,77 +155,170 @@ def evaluate(
         ``"at_k"`` has a value per k for every measure, ``"predictions"`` one value.
     """
     from palmette import metrics
-    from palmette._arrays import joined
-    from palmette.reporting._parts import in_parts
+    from palmette.reporting._parts import call_each, rows_at_once
 
     if not hasattr(model, "predict_proba"):
         raise PalmetteError(
             "the model has no probabilities, so its labels have no order: use palmette report."
         )
-    truth = _truth(model, frame)
-    kept = np.flatnonzero([bool(labels) for labels in truth])
-    if not len(kept):
+    columns = {label: i for i, label in enumerate(model.classes_.tolist())}
+    n_known, counted = len(columns), _LabelRows(columns)
+    if training is not None:
+        for labels, _ in _labelled(model, training):
+            counted.append(labels)
+    true, best, overlap = _LabelRows(columns), _LabelRows(columns), _Overlap()
+    waiting: deque[set[Any]] = deque()  # labels of rows that are not predicted yet
+    n_rows = 0
+
+    def labelled_rows() -> Iterator[Any]:
+        nonlocal n_rows
+        for labels, frame in _labelled(model, table):
+            kept = np.flatnonzero([bool(row) for row in labels])
+            n_rows += len(frame)
+            true.append(rows := [set(labels[i]) for i in kept.tolist()])
+            waiting.extend(rows)
+            yield frame.iloc[kept]
+
+    rows = ((part,) for part in _in_equal_parts(labelled_rows(), rows_at_once(n_known)))
+    for ranked, predicted in call_each(_Answers(model, max(ks)), rows, client):
+        best.append(ranked)
+        overlap.add([waiting.popleft() for _ in ranked], predicted)
+    if not len(true):
         raise PalmetteError("no row of the table has a label: there is nothing to evaluate.")
-    frame, true = frame.iloc[kept], [set(truth[i]) for i in kept.tolist()]
-    answers = _Answers(model, max(ks))
-    parts = in_parts(answers, frame, len(model.classes_), client)
-    best, labels = map(joined, map(list, zip(*parts, strict=True)))
-    known = set(model.classes_.tolist())
+    truth, scores = true.matrix(), best.matrix(ranked=True)
     at_k = {
-        "precision": metrics.precision_at_k(true, best, k=ks),
-        "recall": metrics.recall_at_k(true, best, k=ks),
-        "F1": metrics.f1_at_k(true, best, k=ks),
-        "nDCG": metrics.ndcg_at_k(true, best, k=ks),
+        "precision": metrics.precision_at_k(truth, scores, k=ks),
+        "recall": metrics.recall_at_k(truth, scores, k=ks),
+        "F1": metrics.f1_at_k(truth, scores, k=ks),
+        "nDCG": metrics.ndcg_at_k(truth, scores, k=ks),
     }
     if training is not None:
-        shares = metrics.label_propensities(training, labels=set().union(*true, known))
+        shares = metrics.label_propensities(counted.matrix())
         at_k["PSP"] = metrics.propensity_scored_precision_at_k(
-            true, best, propensities=shares, k=ks
+            truth, scores, propensities=shares, k=ks
         )
-    inside = [labels & known for labels in true]
-    measure = metrics.hierarchical_precision_recall_fscore_at_k
-    at_k["hierarchical F1"] = measure(inside, best, hierarchy=model.hierarchy_, k=ks)[2]
-    predicted = [row if isinstance(row, set) else {row} for row in labels]
-    both = sum(len(a & b) for a, b in zip(true, predicted, strict=True))
-    total = sum(map(len, true)) + sum(map(len, predicted))
-    unknown = set().union(*true) - known
+    unknown = np.unique(truth.indices[truth.indices >= n_known])
+    inside = [side[:, :n_known] for side in (truth, scores)]
+    at_k["hierarchical F1"] = metrics.hierarchical_precision_recall_fscore_at_k(
+        *inside, hierarchy=model.hierarchy_, labels=list(model.classes_), k=ks
+    )[2]
     return {
         "at_k": {name: np.atleast_1d(values).tolist() for name, values in at_k.items()},
-        "predictions": {
-            "micro F1 of the predictions": 2 * both / total,
-            "labels per row, predicted": sum(map(len, predicted)) / len(predicted),
-            "labels per row, true": sum(map(len, true)) / len(true),
-        },
+        "predictions": overlap.measures(),
         "rows": len(true),
-        "rows_left_out": len(truth) - len(kept),
+        "rows_left_out": n_rows - len(true),
         "unknown_labels": len(unknown),
     }
 
 
-def _truth(model: TableModel, frame: Any) -> list[list[Any]]:
-    """Return the labels of all rows, also those that the model does not know."""
+class _Overlap:
+    """Counts true and predicted labels, and those that are both."""
+
+    def __init__(self) -> None:
+        self._n_rows = self._n_true = self._n_predicted = self._n_both = 0
+
+    def add(self, true: list[set[Any]], predicted: list[Any]) -> None:
+        """Count the labels of further rows."""
+        for labels, found in zip(true, predicted, strict=True):
+            answer = found if isinstance(found, set) else {found}
+            self._n_true += len(labels)
+            self._n_predicted += len(answer)
+            self._n_both += len(labels & answer)
+        self._n_rows += len(true)
+
+    def measures(self) -> dict[str, float]:
+        """Return the measures of the predictions by name."""
+        return {
+            "micro F1 of the predictions": 2 * self._n_both / (self._n_true + self._n_predicted),
+            "labels per row, predicted": self._n_predicted / self._n_rows,
+            "labels per row, true": self._n_true / self._n_rows,
+        }
+
+
+class _LabelRows:
+    """Labels of rows as columns of a sparse matrix.
+
+    Parameters
+    ----------
+    columns : dict of label to int
+        Columns of the labels; gets those that are not in it.
+    """
+
+    def __init__(self, columns: dict[Any, int]) -> None:
+        self._columns = columns
+        self._cells: list[NDArray[np.int32]] = []
+        self._sizes: list[NDArray[np.int32]] = []
+
+    def __len__(self) -> int:
+        return sum(map(len, self._sizes))
+
+    def append(self, rows: Sequence[Collection[Any]]) -> None:
+        """Append the labels of further rows."""
+        known = self._columns
+        cells = [known.setdefault(label, len(known)) for row in rows for label in row]
+        self._cells.append(np.array(cells, dtype=np.int32))
+        self._sizes.append(np.array([len(row) for row in rows], dtype=np.int32))
+
+    def matrix(self, ranked: bool = False) -> sparse.csr_array:
+        """Return a 0/1 matrix, or scores if rows are rankings, the best label first."""
+        from scipy import sparse
+
+        sizes = np.concatenate(self._sizes)
+        cells = np.concatenate(self._cells)
+        ends = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+        values = np.ones(len(cells), dtype=bool)
+        if ranked:
+            width = int(sizes.max(initial=1))
+            values = np.arange(len(cells), dtype=np.int64)
+            values = (np.repeat(ends[:-1] + width, sizes) - values).astype(np.int32)
+        found = sparse.csr_array((values, cells, ends), shape=(len(sizes), len(self._columns)))
+        found.sort_indices()
+        return found
+
+
+def _in_equal_parts(frames: Iterator[Any], n_rows: int) -> Iterator[Any]:
+    """Divide the rows of a stream into parts of `n_rows`, the last of which may have fewer."""
+    import pandas as pd
+
+    held: list[Any] = []
+    for frame in frames:
+        held.append(frame)
+        while (n_held := sum(map(len, held))) >= n_rows:
+            whole = pd.concat(held) if len(held) > 1 else held[0]
+            yield whole.iloc[:n_rows]
+            held = [whole.iloc[n_rows:]] if n_held > n_rows else []
+    if sum(map(len, held)):
+        yield pd.concat(held) if len(held) > 1 else held[0]
+
+
+def _labelled(model: TableModel, table: Any) -> Iterator[tuple[list[list[Any]], Any]]:
+    """Yield the labels of rows, also those that the model does not know, and the rows."""
+    from palmette.reporting._stored import refusing
     from palmette.table._target import find_node
 
-    rows = model.target_.read(model.read(frame))
     hierarchy = model.hierarchy_
-    labels: dict[Any, Any] = {}
+    known: dict[Any, Any] = {}
 
     def label_of(path: Any) -> Any:
         """Return the label as the model writes it, or the path itself."""
-        if path not in labels:
-            node, labels[path] = find_node(path, hierarchy), path
+        if path not in known:
+            node, known[path] = find_node(path, hierarchy), path
             if node > 0:
                 is_tree = hierarchy.is_tree
-                labels[path] = hierarchy.path(node) if is_tree else hierarchy.names[node]
-        return labels[path]
+                known[path] = hierarchy.path(node) if is_tree else hierarchy.names[node]
+        return known[path]
 
-    found = []
-    for row in rows:
-        paths = [] if row is None else row if model.target_.several else [row]
-        if model.learnt_:
-            paths = [(model.target_.write(path),) for path in paths]
-        found.append(list(dict.fromkeys(map(label_of, paths))))
-    return found
+    n_rows = 0
+    for part in [table] if hasattr(table, "iloc") else table:
+        frame = model.read(part)
+        found = []
+        for row in model.target_.read(frame, refuse=refusing(n_rows)):
+            paths = [] if row is None else row if model.target_.several else [row]
+            if model.learnt_:
+                paths = [(model.target_.write(path),) for path in paths]
+            found.append(list(dict.fromkeys(map(label_of, paths))))
+        n_rows += len(frame)
+        yield found, frame
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from palmette.table import TableModel
     from palmette.table._sources import TableSource
 
-__all__ = ["read_rows", "report"]
+__all__ = ["read_in_parts", "read_rows", "report"]
 
 _FLAT = "flat-linear"
 
@@ -83,6 +85,10 @@ def report(
         ),
     ] = 500,
     seed: Seed = 0,
+    scratch: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the rows of a table that is larger than 256 MiB."),
+    ] = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     format: Format = None,
@@ -100,7 +106,8 @@ def report(
 
     With two models, the report compares them on the same rows; its details are
     those of the first model.
-    The report is the same for any number of workers.
+    The report is the same for any number of workers. The rows of a large table are kept in a
+    scratch folder, which is removed at the end.
 
     Example: palmette report model.palmette test.csv --html report.html
     """
@@ -108,6 +115,7 @@ def report(
     from palmette.cli._terminal import Console, require_writable
     from palmette.reporting import report as make_report
     from palmette.reporting._acceptance import check_precision
+    from palmette.reporting._stored import TableStore
     from palmette.table._sources import TableSource
 
     models, data = _split(files)
@@ -134,8 +142,15 @@ def report(
     if others:
         options = {"other": others[0], "names": _names(models)}
     reading = Console(stderr=True).status(f"reading {source.title} ...")
-    with started(workers, scheduler) as client, warnings.catch_warnings(), reading as status:
-        frame = read_rows(source, [fitted, *others], columns)
+    with (
+        started(workers, scheduler) as client,
+        warnings.catch_warnings(),
+        TableStore(fitted, scratch, partial(say, err=True)) as store,
+        reading as status,
+    ):
+        for part in read_in_parts(source, [fitted, *others], columns):
+            store.add(part)
+        frame = store.finish()
         if training is not None:
             status.update(f"fitting {_FLAT} on {training.title} ...")
             options["baselines"] = {"flat linear model": _fit_flat(fitted, training, seed)}
@@ -214,28 +229,43 @@ def _fit_flat(fitted: TableModel, training: TableSource, seed: int) -> TableMode
 
 def read_rows(source: TableSource, models: list[TableModel], names: dict[str, str]) -> Any:
     """Read the table, give its columns the names that the models know, and tell what is wrong."""
-    from palmette.table._reading import read_part
+    from palmette.table._delimited import Part
+    from palmette.table._reading import join_small
+
+    parts = map(Part, read_in_parts(source, models, names))
+    return join_small(parts, source.title).frame
+
+
+def read_in_parts(
+    source: TableSource, models: list[TableModel], names: dict[str, str]
+) -> Iterator[Any]:
+    """Yield the rows of a table in parts, with the names of columns that the models know.
+
+    What is wrong with cells is told at the end.
+    """
+    from palmette.table._reading import read_parts
     from palmette.table._schema import Unread
 
-    frame, lines = read_part(source)
-    if not source.header:
-        frame = models[0].schema_.named(frame, models[0].target_.columns, source.title)
-    for column, name in names.items():
-        if name not in frame.columns:
-            raise PalmetteError(
-                f"got --map {f'{column}={name}'!r}, but {source.title} has no column {name!r} "
-                f"(it has: {', '.join(map(str, frame.columns[:20]))})."
-            )
-    frame = frame.rename(columns={name: column for column, name in names.items()})
-    for fitted in models:
-        fitted.check_columns(frame.columns, source.title)
-    unread = Unread()
-    models[0].schema_.cast(frame, lines=lines, unread=unread)
+    unread, first_row = Unread(), 1
+    for frame, lines in read_parts(source):
+        if not source.header:
+            frame = models[0].schema_.named(frame, models[0].target_.columns, source.title)
+        for column, name in names.items():
+            if name not in frame.columns:
+                raise PalmetteError(
+                    f"got --map {f'{column}={name}'!r}, but {source.title} has no column {name!r} "
+                    f"(it has: {', '.join(map(str, frame.columns[:20]))})."
+                )
+        frame = frame.rename(columns={name: column for column, name in names.items()})
+        for fitted in models:
+            fitted.check_columns(frame.columns, source.title)
+        models[0].schema_.cast(frame, first_row=first_row, lines=lines, unread=unread)
+        first_row += len(frame)
+        yield frame
     for sentence in unread.sentences(source.title):
         say(sentence, err=True)
     if source.bad:
         say(source.bad.sentence(source.title), err=True)
-    return frame
 
 
 def _print(found: Report, console: Console) -> None:

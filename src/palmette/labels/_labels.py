@@ -112,6 +112,12 @@ class NodeLabels:
         """Make labels of one node per row, of shape (n_samples,)."""
         return cls(hierarchy, one_per_row(nodes, hierarchy.n_nodes), form)
 
+    def take(self, rows: IntArray) -> NodeLabels:
+        """Return the labels of some rows, of shape (n_rows,), which may come in any order."""
+        if self._has_one_node_per_row:
+            return self.from_terminals(self.given.indices[rows], self.hierarchy, self.form)
+        return NodeLabels(self.hierarchy, self.given[rows], self.form)
+
     # ------------------------------------------------------------------ views
 
     @property

@@ -88,12 +88,18 @@ def read_path_confidence(
         np.flatnonzero(hierarchy.depth == d).astype(np.int32)
         for d in range(1, hierarchy.max_depth + 1)
     ]
-    summary = _PathSummary(
-        _NodeTables(node_proba, evaluation), ancestors_by_level(hierarchy), levels
-    )
-    beside = (*_labels_of(evaluation), *evaluation.pair.nodes)
-    parts = in_parts(summary, X, hierarchy.n_nodes, client, beside)
-    return PathConfidence(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    tables = _NodeTables(node_proba, evaluation)
+    summary = _PathSummary(tables, ancestors_by_level(hierarchy), hierarchy.closure, levels)
+    whole: list[NDArray[Any]] = []
+    start = 0
+    for part in in_parts(summary, X, hierarchy.n_nodes, client, evaluation.pair.nodes):
+        if not start:
+            whole = [np.empty((evaluation.n_rows, *each.shape[1:]), each.dtype) for each in part]
+        stop = start + len(part[0])
+        for each, found in zip(whole, part, strict=True):
+            each[start:stop] = found
+        start = stop
+    return PathConfidence(*whole)
 
 
 def _labels_of(evaluation: Evaluation) -> tuple[sparse.csr_array, sparse.csr_array]:
@@ -140,24 +146,20 @@ class _PathSummary:
     tables : _NodeTables
     ancestors : int array of shape (n_nodes, max_depth)
         See `ancestors_by_level`.
+    closure : CSR array of bool, of shape (n_nodes, n_nodes)
+        Nodes and their ancestors.
     levels : list of max_depth int arrays
         Nodes of each level.
     """
 
     tables: _NodeTables
     ancestors: IntArray
+    closure: sparse.csr_array
     levels: list[IntArray]
 
-    def __call__(
-        self,
-        X: Any,
-        true: sparse.csr_array,
-        pred: sparse.csr_array,
-        given: IntArray,
-        predicted: IntArray,
-    ) -> tuple[NDArray[Any], ...]:
-        """Return the arrays of `PathConfidence`, given the nodes with and without ancestors."""
-        table = self.tables.of(X, true.shape[0])
+    def __call__(self, X: Any, given: IntArray, predicted: IntArray) -> tuple[NDArray[Any], ...]:
+        """Return the arrays of `PathConfidence`, given the true and the predicted nodes."""
+        table = self.tables.of(X, len(given))
         rows, shape = np.arange(len(table)), (len(table), len(self.levels))
         on_path, best, best_node = (
             np.full(shape, np.nan),
@@ -172,7 +174,7 @@ class _PathSummary:
             place = among.argmax(axis=1)
             best[:, level], best_node[:, level] = among[rows, place], nodes[place]
         answer = np.where(predicted > 0, table[rows, predicted], np.nan)
-        distances = expected_distances(table, true, pred)
+        distances = expected_distances(table, self.closure[given], self.closure[predicted])
         return on_path, answer, best, best_node, table[rows, given], *distances
 
 

@@ -74,6 +74,7 @@ def confusion_facts(
     place = {row: at for at, row in enumerate(shown.tolist())}
     for pair, rows in zip(pairs, chosen, strict=True):
         pair["examples"] = [place[row] for row in rows.tolist()]
+    texts.hold(shown)
     examples = [_example(row, evaluation, confidence, texts) for row in shown.tolist()]
     return plain(pairs), plain(examples)
 
@@ -215,6 +216,7 @@ def review_facts(
     doubt = confidence.doubt
     unsure = np.argsort(-doubt, kind="stable")[:_N_UNSURE]
     answer = confidence.answer if isinstance(confidence, PathConfidence) else None
+    texts.hold(unsure)
     rows = [
         {
             **_example(row, evaluation, answer, texts),

@@ -13,15 +13,24 @@ from scipy import sparse
 
 from palmette._arrays import IntArray, count_rows, is_text, take_rows
 from palmette.base._adapters import find_in_parts, hierarchy_of
-from palmette.exceptions import LabelError, PalmetteError
+from palmette.base._scratch import Frames
+from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._names import is_padding
 from palmette.labels._containers import column_names, row_index
 from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import NodeCounts, RowOverlap, count_nodes, row_overlap
-from palmette.metrics._pairs import LabelPair, extend_hierarchy, pair_labels
+from palmette.metrics._pairs import LabelPair, check_weight, pair_labels
 from palmette.reporting._parts import predict_in_parts
 from palmette.reporting._plain import cut
+from palmette.reporting._stored import (
+    CodedLabels,
+    StoredTable,
+    encode_labels,
+    extend_by,
+    labels_of_rows,
+    no_labels,
+)
 
 _LENGTH = 240  # maximum characters in the text of a row
 _VALUE = 120  # maximum characters of one value in it
@@ -33,7 +42,7 @@ class RowTexts:
 
     Parameters
     ----------
-    X : rows, in the form that the model accepts
+    X : rows, in the form that the model accepts, or `Frames`
     names : sequence of length n_samples, optional
         Names of the rows; by default their index in a pandas table, or their number.
     texts : sequence of length n_samples, optional
@@ -65,21 +74,34 @@ class RowTexts:
                     f"{what} has {len(given)} entries for {count_rows(X)} rows: "
                     "expected one per row."
                 )
-        index = row_index(X)
         self._X = X
-        self._names = list(index if names is None and index is not None else names or [])
+        is_array = names is None or isinstance(names, range | np.ndarray)
+        self._names: Any = names if is_array else list(names or ())
+        if names is None:
+            self._names = row_index(X)
+        self._held: Any = None  # some rows of a table on disk, by their number
         self._texts = None if texts is None else list(texts)
         self._columns = columns
         self._features = features
 
     def name(self, row: int) -> str:
         """Return the name of a row."""
-        return cut(str(self._names[row] if self._names else row), 80)
+        return cut(str(row if self._names is None else self._names[row]), 80)
+
+    def hold(self, rows: NDArray[Any]) -> None:
+        """Read some rows at once whose texts are asked for next; rows in memory need not be."""
+        if isinstance(self._X, Frames) and len(rows):
+            self._held = self._X[np.unique(rows)]
 
     def text(self, row: int) -> str:
         """Return the text of a row, truncated."""
         if self._texts is not None:
             return _clean(self._texts[row], _LENGTH)
+        if isinstance(self._X, Frames):
+            if self._held is None or row not in self._held.index:
+                self.hold(np.array([row]))
+            cells = {name: self._held[name] for name in self._shown(self._X.columns)}
+            return cut(self._table_text(int(self._held.index.get_loc(row)), cells), _LENGTH)
         if self._cells is not None:
             return cut(self._table_text(row, self._cells), _LENGTH)
         one = take_rows(self._X, np.array([row], dtype=np.int32))
@@ -93,8 +115,10 @@ class RowTexts:
         names = column_names(self._X)
         if names is None:
             return None
-        shown = [name for name in names if self._columns is None or name in self._columns]
-        return {name: self._X[name] for name in shown}
+        return {name: self._X[name] for name in self._shown(names)}
+
+    def _shown(self, names: Sequence[Any]) -> list[Any]:
+        return [name for name in names if self._columns is None or name in self._columns]
 
     def _table_text(self, row: int, cells: dict[Any, Any]) -> str:
         parts = []
@@ -137,20 +161,18 @@ def _clean(value: Any, length: int) -> str:
 def rows_with_truth(model: Any, X: Any) -> tuple[Any, Any, IntArray | None]:
     """Return the labelled rows of a table and their labels.
 
-    Labels that are not in the hierarchy are kept where possible, so that the errors on them count.
-    With a learned hierarchy, a DAG or several paths per row, such rows are left out like rows
-    without a label.
+    See `labels_of_rows`.
 
     Parameters
     ----------
     model : TableModel
         A model with the method `read_target`.
-    X : DataFrame
+    X : DataFrame or StoredTable
 
     Returns
     -------
-    X : DataFrame of the rows with a label
-    y : labels of these rows
+    X : DataFrame of the rows with a label, or `Frames`
+    y : labels of these rows, or `CodedLabels`
     places : int array, or None if no row is left out
         Positions of these rows in the table.
     """
@@ -159,24 +181,14 @@ def rows_with_truth(model: Any, X: Any) -> tuple[Any, Any, IntArray | None]:
             f"y is missing: {type(model).__name__} cannot read the true labels from X. Pass y, "
             "one true label per row."
         )
-    known = np.asarray(model.labelled_rows(X), dtype=bool)
-    if known.all():
-        return X, model.read_target(X), None
-    written = model.target_.read(X)
-    keeps_unknown = not (model.several_paths_ or model.learnt_ or not model.hierarchy_.is_tree)
-    kept = known | np.array([keeps_unknown and path is not None for path in written], dtype=bool)
+    if isinstance(X, StoredTable):
+        return X.rows, X.labels, X.places
+    kept, labels = labels_of_rows(model, X)
+    if kept.all():
+        return X, labels, None
     if not kept.any():
-        raise LabelError(
-            f"none of the {count_rows(X)} rows has a label that can be compared with predictions: "
-            f"expected labels in {', '.join(model.target_.columns)}."
-        )
+        raise no_labels(count_rows(X), model)
     places = np.flatnonzero(kept).astype(np.int32)
-    read = iter(
-        model.read_target(take_rows(X, np.flatnonzero(known).astype(np.int32)))
-        if known.any()
-        else ()
-    )
-    labels = [next(read) if known[row] else written[row] for row in places.tolist()]
     return take_rows(X, places), labels, places
 
 
@@ -293,12 +305,16 @@ def evaluate(
     ([True, False, False], 1)
     """
     known = hierarchy_of(model)
-    hierarchy = extend_hierarchy(known, y)
+    hierarchy = extend_by(known, y)
     for labels in others:
-        hierarchy = extend_hierarchy(hierarchy, labels)
+        hierarchy = extend_by(hierarchy, labels)
     if predicted is None:
         predicted = predict_in_parts(model, X, known.n_nodes, client)
-    pair = pair_labels(y, predicted, hierarchy)
+    if isinstance(y, CodedLabels):
+        true, pred = (encode_labels(labels, hierarchy) for labels in (y, predicted))
+        pair = LabelPair(true, pred, check_weight(None, len(y)))
+    else:
+        pair = pair_labels(y, predicted, hierarchy)
     several = bool(find_in_parts(model, "several_paths_")) or not (
         hierarchy.is_tree and pair.true.is_single_path and pair.pred.is_single_path
     )

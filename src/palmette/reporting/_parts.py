@@ -10,9 +10,11 @@ import pickle
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from palmette._arrays import count_rows, joined, row_chunks, take_rows
+from palmette._arrays import count_rows, joined, take_rows
 from palmette.base._cluster import stream_on
 from palmette.base._fitting import one_blas_thread
+from palmette.base._scratch import Frames
+from palmette.reporting._stored import CodedLabels
 
 _NUMBERS_AT_ONCE = 2**24  # of node tables, 128 MiB
 _ROWS = 20_000  # at most, so that workers have something to share
@@ -36,6 +38,7 @@ def in_parts(
         Called with some rows of X and the same rows of everything beside it. Sent to each worker
         once, with the model that it calls.
     X : rows
+        Of `Frames`, which are on disk, one part is in memory at a time; with workers a few more.
     n_nodes : int
         Columns of the tables that the function computes: parts have fewer rows if it is large.
     client : distributed.Client, optional
@@ -48,18 +51,30 @@ def in_parts(
     [([[1], [2]], [5, 6])]
     """
     n_rows = count_rows(X)
-    per_row = max(_TABLES * n_nodes, _NUMBERS_AT_ONCE // _ROWS)
 
     def items() -> Iterator[tuple[Any, ...]]:
-        for rows in row_chunks(n_rows, per_row, _NUMBERS_AT_ONCE):
-            whole = rows == slice(0, n_rows)
+        for start in range(0, n_rows, step := rows_at_once(n_nodes)):
+            rows = slice(start, min(start + step, n_rows))
+            whole = rows == slice(0, n_rows) and not isinstance(X, Frames)
             yield tuple(each if whole else take_rows(each, rows) for each in (X, *beside))
 
+    yield from call_each(function, items(), client)
+
+
+def rows_at_once(n_nodes: int) -> int:
+    """Return the number of rows of a part, given that of nodes."""
+    return max(1, _NUMBERS_AT_ONCE // max(_TABLES * n_nodes, _NUMBERS_AT_ONCE // _ROWS))
+
+
+def call_each(
+    function: Callable[..., Any], items: Iterator[tuple[Any, ...]], client: Any = None
+) -> Iterator[Any]:
+    """Yield ``function(*item)`` for the items of a stream, in their order; see `in_parts`."""
     if client is not None:
-        stored = (pickle.dumps(item, pickle.HIGHEST_PROTOCOL) for item in items())
+        stored = (pickle.dumps(item, pickle.HIGHEST_PROTOCOL) for item in items)
         yield from stream_on(client, _call, (function,), stored)
         return
-    for item in items():
+    for item in items:
         with one_blas_thread():
             found = function(*item)
         yield found
@@ -73,6 +88,7 @@ def _call(function: Callable[..., Any], stored: bytes) -> Any:
 def predict_in_parts(model: Any, X: Any, n_nodes: int, client: Any = None) -> Any:
     """Return the predictions of a model for all rows, in the form that the model gives them.
 
-    Parameters are those of `in_parts`.
+    Those of rows on disk are `CodedLabels`. Parameters are those of `in_parts`.
     """
-    return joined(list(in_parts(model.predict, X, n_nodes, client)))
+    parts = in_parts(model.predict, X, n_nodes, client)
+    return CodedLabels(parts) if isinstance(X, Frames) else joined(list(parts))

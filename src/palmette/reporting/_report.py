@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from palmette._arrays import FloatArray, count_rows
@@ -48,6 +49,7 @@ from palmette.reporting._html import to_html, to_notebook
 from palmette.reporting._markdown import to_markdown
 from palmette.reporting._parts import predict_in_parts
 from palmette.reporting._plain import to_json
+from palmette.reporting._stored import encode_labels
 from palmette.reporting._training import (
     conformal_facts,
     feature_facts,
@@ -176,7 +178,7 @@ def _second_side(
     evaluation = evaluate(model, X, y, predicted=labels)
     confidence = _read_confidence(model, X, evaluation, client)
     found = acceptance_facts(evaluation, confidence, precision=precision, seed=seed)
-    predicted = NodeLabels.encode(labels, first.hierarchy)
+    predicted = encode_labels(labels, first.hierarchy)
     if not first.several:
         predicted = NodeLabels.from_terminals(predicted.terminals, first.hierarchy, predicted.form)
     return Side(name, first.answering(predicted), _answers(confidence), found)
@@ -195,9 +197,13 @@ def _require_rows(X: Any) -> None:
         )
 
 
-def _kept(values: Sequence[Any] | None, places: NDArray[Any] | None) -> Sequence[Any] | None:
+def _kept(values: Any, places: NDArray[Any] | None) -> Any:
     """Return the values of the rows that have a label."""
-    return values if values is None or places is None else [values[row] for row in places.tolist()]
+    if values is None or places is None:
+        return values
+    if isinstance(values, range):
+        return np.asarray(values)[places]
+    return [values[row] for row in places.tolist()]
 
 
 def _read_confidence(

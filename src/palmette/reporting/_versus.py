@@ -200,6 +200,8 @@ def _differing_rows(first: Side, second: Side, texts: RowTexts) -> tuple[list[di
         for each in (first, second)
     )
     order = np.lexsort((rows, -np.asarray(sure), ~(right[0] | right[1])))
+    shown = rows[order][:_MOST_ROWS]
+    texts.hold(shown)
     true = first.evaluation.pair.true.specific
     found = [
         {
@@ -215,7 +217,7 @@ def _differing_rows(first: Side, second: Side, texts: RowTexts) -> tuple[list[di
             ],
             "right": [bool(each.is_right[row]) for each in sides],
         }
-        for row in rows[order][:_MOST_ROWS].tolist()
+        for row in shown.tolist()
     ]
     return found, len(rows)
 

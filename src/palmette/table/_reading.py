@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,16 +78,21 @@ def read_whole(source: TableSource) -> pd.DataFrame:
 
 def read_part(source: TableSource) -> Part:
     """Read all rows of a table, with their lines; see `read_whole`."""
-    parts, cells = [], 0
-    for part in read_parts(source, rows=50_000):
-        parts.append(part)
+    return join_small(read_parts(source, rows=50_000), source.title)
+
+
+def join_small(parts: Iterable[Part], title: str) -> Part:
+    """Return the parts of a table as one; too many cells are an error."""
+    kept, cells = [], 0
+    for part in parts:
+        kept.append(part)
         cells += part.frame.size
         if cells > _MAX_CELLS:
             raise ReadError(
                 f"the table has more than {_MAX_CELLS:,} cells. Split it, or drop columns",
-                path=source.title,
+                path=title,
             )
-    return join_parts(parts)
+    return join_parts(kept)
 
 
 def join_parts(parts: list[Part]) -> Part:
