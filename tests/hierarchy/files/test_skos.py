@@ -9,11 +9,12 @@ import socket
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from palmette import Hierarchy, PalmetteError, Vocabulary, load, save
 from palmette.exceptions import HierarchyError, ReadError
-from palmette.hierarchy.files import _rdf, _source
+from palmette.hierarchy.files import _rdf, _source, _thesaurus
 from palmette.hierarchy.files._registry import SKOS_FORMATS, WRITERS
 
 rdflib = pytest.importorskip("rdflib")
@@ -173,6 +174,36 @@ def test_transitive_links_serve_where_there_are_no_others(read):
     assert both.names[both.parents_of(URI("b"))].tolist() == ["root"]
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_transitive_links_are_reduced_to_direct_ones(read, seed):
+    rng = np.random.default_rng(seed)
+    n = 25
+    direct = [{int(p) for p in rng.integers(0, max(i, 1), 2) if p < i} for i in range(n)]
+    above = []
+    for parents in direct:  # all that are above, by parents that come first
+        above.append(parents.union(*(above[p] for p in parents)))
+    names = [f":c{i}" for i in rng.permutation(n)]
+    text = PREFIXES + "".join(
+        f"{names[i]} a skos:Concept . "
+        + "".join(f"{names[i]} skos:broaderTransitive {names[p]} . " for p in above[i])
+        for i in range(n)
+    )
+    h = read(text, "x.ttl")
+    for i in range(n):
+        found = set(h.names[h.parents_of(URI(names[i][1:]))]) - {"root"}
+        others = {p for p in above[i] if not any(p in above[q] for q in above[i])}
+        assert found == {URI(names[p][1:]) for p in others}
+
+
+def test_a_long_chain_of_transitive_links(read, monkeypatch):
+    links = "".join(f":c{i} skos:broaderTransitive :c{i - 1} . " for i in range(1, 2000))
+    assert read(PREFIXES + links, "x.ttl").depth.max() == 2000
+    monkeypatch.setattr(_thesaurus, "_MAX_STEPS", 100)
+    steep = "".join(f":c{i} skos:broaderTransitive :c{i - 1}, :c{i - 2} . " for i in range(2, 30))
+    with pytest.raises(ReadError, match=r"56 transitive links .* more than 100 others"):
+        read(PREFIXES + steep, "x.ttl")
+
+
 def test_concepts_without_types(read):
     text = PREFIXES + ":b skos:broader :a . :c skos:inScheme :s . :g a skos:Collection ."
     assert sorted(read(text, "x.ttl").names[1:]) == [URI("a"), URI("b"), URI("c")]
@@ -194,14 +225,20 @@ def test_labels_of_skos_xl(read):
     text = (
         PREFIXES
         + "@prefix xl: <http://www.w3.org/2008/05/skos-xl#> . "
+        + "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
         + (
             ':a a skos:Concept ; xl:prefLabel :la ; xl:altLabel [ xl:literalForm "A2"@en ] . '
             ':la xl:literalForm "A"@en . '
-            ':b a skos:Concept ; skos:prefLabel "B"@en ; xl:prefLabel :la .'
+            ':b a skos:Concept ; skos:prefLabel "B"@en ; xl:prefLabel :la, :lf . '
+            ':lf xl:literalForm "bé"@fr . :c a skos:Concept ; rdfs:label "C"@en . '
+            ':b rdfs:label "not preferred"@en . :s a skos:ConceptScheme ; rdfs:label "S"@en .'
         )
     )
     words = read(text, "x.ttl").vocabulary
-    assert words.preferred == {"en": {URI("a"): "A", URI("b"): "B"}}
+    assert words.preferred == {
+        "en": {URI("a"): "A", URI("b"): "B", URI("c"): "C"},
+        "fr": {URI("b"): "bé"},
+    }
     assert words.texts(URI("a")) == ("A", "A2")
 
 

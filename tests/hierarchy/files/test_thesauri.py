@@ -182,13 +182,13 @@ def test_deprecated_concepts_are_replaced_in_several_steps(read):
         ":a a skos:Concept . :b a skos:Concept ; owl:deprecated true ; dct:isReplacedBy :c, :z . "
         ":c a skos:Concept ; owl:deprecated true ; dct:isReplacedBy :a, :b . :z a own:Thing . "
         ":d a skos:Concept ; owl:deprecated true ; dct:isReplacedBy :z . "
-        ":e a skos:Concept ; dct:isReplacedBy :a ."
+        ":e a skos:Concept ; dct:isReplacedBy :a . :f a own:Deprecated ; dct:isReplacedBy :a ."
     )
     words = read(text, "x.ttl").vocabulary
-    a, b, c = (f"http://x.org/c/{name}" for name in "abc")
-    assert words.replaced == {b: (a,), c: (a,)}
+    a, b, c, f = (f"http://x.org/c/{name}" for name in "abcf")
+    assert words.replaced == {b: (a,), c: (a,), f: (a,)}
     assert words.repairs() == [
         "3 deprecated concepts are left out",
-        "2 deprecated concepts are replaced: where rows have them, the others count",
+        "3 deprecated concepts are replaced: where rows have them, the others count",
     ]
     assert type(words).from_dict(words.to_dict()) == words

@@ -51,6 +51,8 @@ def check_skos(
 
 def _shown(thesaurus: Thesaurus, concept: str) -> str:
     """Return a URI with a label, the English one if there is one."""
+    if concept.startswith("_:"):
+        return "a blank node"  # its number differs from run to run
     labels = thesaurus.labels.get(concept, [])
     text = min(labels, key=lambda label: (label.language != "en", label.language, label.text),
                default=None)  # fmt: skip
@@ -90,7 +92,8 @@ def _check_links(thesaurus: Thesaurus, kept: list[str], found: Findings) -> None
         elif broader in inside and narrower not in known:
             found.fault(
                 "undefined concept",
-                f"{_shown(thesaurus, broader)} has the narrower concept {short(narrower)}, which "
+                f"{_shown(thesaurus, broader)} has the narrower concept "
+                f"{_shown(thesaurus, narrower)}, which "
                 "is not a concept of this file. The link is left out: define that concept",
             )
         elif narrower in inside and broader in thesaurus.deprecated:

@@ -13,8 +13,9 @@ edges              ``skos:broader`` and the inverse of ``skos:narrower``, with t
                    used only if there are no others, without those that others imply. Links that
                    close a cycle are left out and counted.
 schemes            ``skos:inScheme``, ``skos:topConceptOf``, ``skos:hasTopConcept``
-labels             ``skos:prefLabel``, ``skos:altLabel``, the same of SKOS-XL where a concept has no
-                   others, ``skos:notation``
+labels             ``skos:prefLabel``, ``skos:altLabel``, the same of SKOS-XL in languages in which
+                   a concept has no others, ``rdfs:label`` of concepts without a preferred label,
+                   ``skos:notation``
 ================== ===========================================================================
 
 Links to concepts that are deprecated, of another scheme or not in the file are left out and
@@ -56,6 +57,7 @@ _WANTED = frozenset(
         *_TITLES,
     ]
 )
+_MAX_STEPS = 50_000_000  # concepts above others, in files whose links are all transitive
 Pairs = dict[tuple[str, str], None]  # distinct, in the order of the file
 
 
@@ -138,7 +140,7 @@ class Thesaurus:
         inside = set(kept)
         links = [(a, b) for a, b in self.links if a in inside and b in inside]
         if self.is_transitive:
-            links = _without_implied(links)
+            links = _without_implied(self.source, links)
         return sorted(links, key=lambda link: (link[1], link[0]))
 
     def cycle_links(self, edges: list[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -235,8 +237,11 @@ class Thesaurus:
         )
         tops = {uri: names for uri, names in tops.items() if names}
         schemes = {uri: names for uri, names in schemes.items() if names}
-        replaced = {
-            old: found for old in sorted(self.deprecated) if (found := self._now(old, inside))
+        current = set(self.concepts) - self.deprecated
+        replaced = {  # some files give deprecated concepts another type
+            old: found
+            for old in sorted(self.replaced)
+            if old not in current and (found := self._now(old, inside))
         }
         more = {"second_labels": n_second, "replaced": len(replaced)}
         counts = counts | {name: number for name, number in more.items() if number}
@@ -293,19 +298,25 @@ class _Facts:
         return {name: None for each in classes for name in self.types.get(each, {})}
 
     def written(self, name: str) -> dict[str, list[Text]]:
-        """Labels of a kind, those of SKOS-XL for concepts without others; none is empty."""
-        found = dict(self.texts.get(SKOS + name, {}))
-        forms = self.texts.get(f"{_XL}literalForm", {})
+        """Labels of a kind, those of SKOS-XL in languages without others; none is empty."""
+        found = _cleaned(self.texts.get(SKOS + name, {}))
+        forms = _cleaned(self.texts.get(f"{_XL}literalForm", {}))
         more: dict[str, list[Text]] = {}
         for concept, label in self.pairs.get(_XL + name, {}):
-            if concept not in found:
-                more.setdefault(concept, []).extend(forms.get(label, ()))
-        joined = {**found, **more}
-        return {
-            concept: kept
-            for concept, texts in joined.items()
-            if (kept := [Text(" ".join(t.split()), tag) for t, tag in texts if t.strip()])
-        }
+            known = {text.language for text in found.get(concept, ())}
+            texts = [text for text in forms.get(label, ()) if text.language not in known]
+            if texts:
+                more.setdefault(concept, []).extend(texts)
+        return {c: [*found.get(c, ()), *more.get(c, ())] for c in {**found, **more}}
+
+
+def _cleaned(texts: dict[str, list[Text]]) -> dict[str, list[Text]]:
+    """Return texts with single blanks, without those that are empty."""
+    return {
+        name: kept
+        for name, each in texts.items()
+        if (kept := [Text(" ".join(t.split()), tag) for t, tag in each if t.strip()])
+    }
 
 
 def read_thesaurus(source: Source, syntax: str) -> Thesaurus:
@@ -347,7 +358,7 @@ def read_thesaurus(source: Source, syntax: str) -> Thesaurus:
     if not concepts:
         raise source.error(
             "the file has no SKOS concepts with a URI: expected a thesaurus, in which things have "
-            "the type skos:Concept. OWL and other ontologies cannot be read"
+            f"the type skos:Concept, <{SKOS}Concept>. OWL and other ontologies cannot be read"
         )
     members: dict[str, dict[str, None]] = {
         scheme: {} for scheme in sorted(facts.types.get(f"{SKOS}ConceptScheme", {}))
@@ -371,10 +382,14 @@ def read_thesaurus(source: Source, syntax: str) -> Thesaurus:
     replaced: dict[str, list[str]] = {}
     for old, new in facts.pairs.get(f"{DCT}isReplacedBy", {}):
         replaced.setdefault(old, []).append(new)
+    labels = facts.written("prefLabel")
+    plain_labels = _cleaned(facts.texts.get(f"{_RDFS}label", {}))
+    labels |= {name: plain_labels[name] for name in concepts
+               if name in plain_labels and name not in labels}  # fmt: skip
     source.parsed[syntax] = thesaurus = Thesaurus(
         source, concepts, deprecated & is_concept, len(named) - len(concepts), links,
         0 if is_transitive else len(links) - len(plain), is_transitive, is_typed, members, top_of,
-        found, facts.written("prefLabel"), facts.written("altLabel"), codes, len(collections),
+        found, labels, facts.written("altLabel"), codes, len(collections),
         replaced,
     )  # fmt: skip
     return thesaurus
@@ -403,27 +418,38 @@ def _subproperties(source: Source, syntax: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _without_implied(links: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _without_implied(source: Source, links: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Leave out links to concepts above another broader concept; cycles are kept."""
-    above: dict[str, set[str]] = {}
+    above: dict[str, list[str]] = {}
+    below: dict[str, list[str]] = {}
     for broader, narrower in links:
-        above.setdefault(narrower, set()).add(broader)
-    closed: dict[str, set[str]] = {}
-    for start in above:
-        stack = [start]
-        while stack:  # depth first, without recursion
-            node = stack[-1]
-            waiting = [each for each in above.get(node, ()) if each not in closed]
-            if waiting and len(stack) <= len(above):
-                stack += waiting[:1]
-                continue
-            if waiting:
-                return links
-            own = above.get(node, set())
-            closed[node] = own.union(*(closed[each] for each in own))
-            stack.pop()
-    return [
-        (broader, narrower)
-        for broader, narrower in links
-        if not any(broader in closed[each] for each in above[narrower])
-    ]
+        above.setdefault(narrower, []).append(broader)
+        below.setdefault(broader, []).append(narrower)
+    n_left = {narrower: len(each) for narrower, each in above.items()}
+    order = [name for name in below if name not in above]
+    n_seen = 0
+    for concept in order:  # grows: a concept comes after all that are above it
+        for narrower in below.get(concept, ()):
+            n_left[narrower] -= 1
+            if not n_left[narrower]:
+                order.append(narrower)
+        direct = above.get(concept, [])
+        if len(direct) < 2:
+            continue
+        seen: set[str] = set()
+        waiting = [name for each in direct for name in above.get(each, ())]
+        while waiting:  # upwards, along links that are left
+            name = waiting.pop()
+            if name not in seen:
+                seen.add(name)
+                waiting += above.get(name, ())
+        n_seen += len(seen)
+        if n_seen > _MAX_STEPS:
+            raise source.error(
+                f"the {len(links):,} transitive links of the file imply more than {_MAX_STEPS:,} "
+                "others, too many to find the direct ones: expected skos:broader beside them"
+            )
+        above[concept] = [each for each in direct if each not in seen]
+    if any(n_left.values()):
+        return links
+    return [(broader, narrower) for narrower, each in above.items() for broader in each]
