@@ -102,6 +102,22 @@ def test_a_model_of_cells_writes_coherent_levels_to_obs(cells, palmette):
             assert h.index(above) in h.parents_of(h.index(below))
 
 
+def test_names_of_the_ontology_are_predicted_where_the_cells_have_names(cells, palmette):
+    made, folder = cells
+    names = {"CL:3": "T cell", "CL:4": "B cell", "CL:5": "monocyte"}
+    made.obs["cell_type"] = made.obs["cell_type"].astype(str).map(names)
+    made.write_h5ad(folder / "cells.h5ad")
+    model, out = folder / "m.palmette", folder / "out.h5ad"
+    words = ["--target", "cell_type", "--hierarchy", folder / "cl.obo", "--folds", 0]
+    words += ["--model", "flat-linear", "--out", model]
+    result = palmette("fit", folder / "cells.h5ad", *words)
+    assert result.exit_code == 0, result.output
+    assert palmette("predict", model, folder / "cells.h5ad", "--out", out).exit_code == 0
+    found = anndata.read_h5ad(out).obs
+    assert (found["prediction"].astype(str) == made.obs["cell_type"]).mean() > 0.9
+    assert set(found["prediction_level_1"].dropna()) == {"lymphocyte", "monocyte"}
+
+
 def test_answers_go_to_an_anndata_file_only(cells, palmette):
     _, folder = cells
     table = folder / "cells.csv"

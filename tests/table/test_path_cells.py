@@ -14,7 +14,8 @@ from palmette.exceptions import PalmetteError
 from palmette.hierarchy._separators import SEPARATORS, join_path
 from palmette.persistence import load, save
 from palmette.table._problem import read_problem
-from palmette.table._target import TargetForm, hierarchy_of_paths
+from palmette.table._target import TargetForm
+from palmette.table._target_nodes import hierarchy_of_paths
 
 ALL = [*SEPARATORS, " - ", "-", ".", " / / ", ", "]
 names = st.text(st.sampled_from("ab ->/|:.,»"), min_size=1, max_size=5).filter(

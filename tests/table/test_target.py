@@ -10,12 +10,10 @@ from palmette.exceptions import HierarchyError, PalmetteError
 from palmette.table._target import (
     SEPARATORS,
     TargetForm,
-    canonical_labels,
     detect_separator,
-    hierarchy_of_paths,
-    plain_labels,
     split_path,
 )
+from palmette.table._target_nodes import canonical_labels, hierarchy_of_paths, plain_labels
 
 
 @pytest.mark.parametrize("separator", SEPARATORS)

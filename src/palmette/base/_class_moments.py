@@ -5,7 +5,7 @@ A matrix with one row per class is dense, or sparse if the rows that it sums wer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Literal, TypeAlias, cast
 
@@ -19,7 +19,8 @@ from palmette.exceptions import PalmetteError
 Moments: TypeAlias = Literal["mean", "diagonal", "scatter", "pooled"]
 Matrix: TypeAlias = CountArray | sparse.csr_array
 Rows: TypeAlias = NDArray[Any] | sparse.csr_array
-Run: TypeAlias = Callable[..., list[Any]]
+# applies a function to items and returns the results in order, as `Threads.map` does
+Run: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
 
 # Values processed at once: 32 MB, more than the caches and far less than memory.
 _BLOCK = 2**22

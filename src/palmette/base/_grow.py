@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from palmette._arrays import canonical_rows
+from palmette.base._class_moments import Run
 from palmette.base._fitting import one_blas_thread
 from palmette.base._statistics import ClassStatistics, Moments
 from palmette.exceptions import PalmetteError
@@ -110,7 +111,7 @@ class ClassProblem:
     weights: NDArray[np.float64] | None = None
     seed: int = 0
     n_jobs: int | None = None
-    run: Callable[..., list[Any]] | None = None
+    run: Run | None = None
 
     def __post_init__(self) -> None:
         self.X = canonical_rows(self.X)
@@ -247,7 +248,7 @@ def grow_class_tree(
     leaf_size: int = 1,
     min_side: float = 0.0,
     max_depth: int | None = None,
-    run: Callable[..., list[Any]] | None = None,
+    run: Run | None = None,
 ) -> GrownTree:
     """Divide classes until the groups are small.
 
@@ -308,7 +309,7 @@ def _divided(
     everything: IntArray,
     min_side: float,
     is_divided: Callable[[IntArray, int], bool],
-    run: Callable[..., list[Any]],
+    run: Run,
 ) -> dict[tuple[int, int], list[IntArray]]:
     """Divide all groups in parallel: large ones level by level, then each small one to its end."""
     _, small = partition.fork(state) or (state, 0)

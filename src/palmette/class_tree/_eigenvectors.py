@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +11,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 
 from palmette._kernels import kernel
+from palmette.base._class_moments import Run
 from palmette.class_tree._lane_sums import add_products, move_weights
 
 Floats = NDArray[np.float64]
@@ -101,7 +101,7 @@ def leading_of_rows(
     scale: Floats,
     n_vectors: int,
     start: NDArray[Any],
-    run: Callable[..., list[Any]] | None = None,
+    run: Run | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the leading eigenvalues and eigenvectors of A A', where A = scale * (rows - centre).
 

@@ -19,9 +19,10 @@ from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 
 from palmette._arrays import FloatArray, count_rows, row_chunks, take_rows
+from palmette.base._class_moments import Run
 from palmette.class_tree._linear import LinearRouter, scaled_cost
 from palmette.class_tree._linear_routes import FlatRows, LinearRoutes, check_routes
-from palmette.class_tree._routing import OptionTable, Run
+from palmette.class_tree._routing import OptionTable
 from palmette.class_tree._set_routing import LabelOptions, TermScale, owners
 from palmette.decisions._coherence import NodeColumns
 from palmette.persistence.checks import numbers, require, within

@@ -16,10 +16,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from palmette._arrays import FloatArray, IntArray, canonical_rows, take_rows
+from palmette.base._class_moments import Run
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.persistence.checks import check_starts, numbers, require, same_shapes, within
-
-Run = Callable[[Callable[[Any], Any], Iterable[Any]], list[Any]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import FloatArray, IntArray, take_rows
+from palmette.base._class_moments import Run
 from palmette.base._grow import GrownTree
-from palmette.class_tree._routing import OptionTable, Run
+from palmette.class_tree._routing import OptionTable
 from palmette.decisions._coherence import NodeColumns
 from palmette.persistence.checks import numbers, require
 

@@ -294,7 +294,7 @@ def _in_equal_parts(frames: Iterator[Any], n_rows: int) -> Iterator[Any]:
 def _labelled(model: TableModel, table: Any) -> Iterator[tuple[list[list[Any]], Any]]:
     """Yield the labels of rows, also those that the model does not know, and the rows."""
     from palmette.reporting._stored import refusing
-    from palmette.table._target import find_node
+    from palmette.table._target_nodes import find_node
 
     hierarchy = model.hierarchy_
     known: dict[Any, Any] = {}

@@ -50,7 +50,7 @@ def report(
         typer.Argument(
             metavar="MODEL [MODEL] TABLE",
             help="One model file, or two to compare, followed by the table: CSV, TSV, JSON lines, "
-            "Parquet or Excel, compressed or not. Use - for standard input.",
+            "Parquet, Excel or AnnData, compressed or not. Use - for standard input.",
         ),
     ],
     html: Annotated[Path | None, typer.Option(help="Write one self-contained .html page.")] = None,

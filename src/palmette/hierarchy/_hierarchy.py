@@ -421,7 +421,8 @@ class Hierarchy(Structure):
         format : str, optional
             ``paths``, ``indented``, ``edges``, ``json``, ``newick``, ``obo``, ``arff``, ``mulan``,
             ``codes``, ``icd10-xml``, ``icd10-codes`` or ``go-sqlite``; ``obo+part_of`` and
-            ``go-sqlite+part_of`` use these edges too. SKOS is read from ``turtle``, ``rdf-xml``,
+            ``go-sqlite+part_of`` use these edges too; names of OBO terms are labels in
+            `vocabulary`. SKOS is read from ``turtle``, ``rdf-xml``,
             ``n-triples`` and ``json-ld``: nodes are the URIs of concepts, labels are kept in
             `vocabulary`, deprecated concepts are left out. Detected from suffix and content by
             default.

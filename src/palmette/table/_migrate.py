@@ -22,7 +22,7 @@ from palmette.migration import MigratedClassifier, fit_pending, move_classifier
 from palmette.migration._refitting import Refit
 from palmette.table._model import TableModel
 from palmette.table._reading import as_frame
-from palmette.table._target import find_node
+from palmette.table._target_nodes import find_node
 from palmette.table.answers import write_nodes
 
 _KINDS = {"rename": "renamed", "move": "moved", "merge": "merged", "split": "split",

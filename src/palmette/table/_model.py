@@ -25,7 +25,8 @@ from palmette.table._problem import read_problem
 from palmette.table._reading import as_frame
 from palmette.table._schema import Schema
 from palmette.table._sources import BadRows, TableSource
-from palmette.table._target import TargetForm, canonical_labels, find_node
+from palmette.table._target import TargetForm
+from palmette.table._target_nodes import canonical_labels, find_node
 from palmette.table._written import Given
 from palmette.table.answers import (
     PathAnswers,

@@ -25,10 +25,11 @@ from palmette.table._large import LargeTable, read_or_sample
 from palmette.table._reading import as_part, seems_headerless
 from palmette.table._schema import Schema, Unread
 from palmette.table._sources import BadRows, TableSource
-from palmette.table._target import (
-    TargetForm,
+from palmette.table._target import TargetForm
+from palmette.table._target_nodes import (
     canonical_labels,
     hierarchy_of_paths,
+    named_as_cells,
     place_of,
     plain_labels,
 )
@@ -241,7 +242,10 @@ def read_problem(
         date_format=date_format, tell=note,
     )  # fmt: skip
     schema.header = getattr(source, "header", True)
-    found = given or hierarchy_of_paths(labels.paths, form.several)
+    found = hierarchy_of_paths(labels.paths, form.several) if given is None else given
+    if given is not None:
+        cells = (path for row in labels.paths for path in (row if form.several else [row]))
+        found = named_as_cells(given, cells)
     several = form.several or not found.is_tree
     y: list[Any]
     path_of: dict[str, Any] = {}

@@ -193,7 +193,10 @@ class Schema:
             return
         unused = [name for name in there if name not in self.kinds and name not in beside]
         hint = near_names(missing[0], unused) or unused[:1]
-        advice = f"Rename it, or pass --map {missing[0]}={hint[0]}." if hint else "Add it."
+        them = "it" if len(missing) == 1 else "them"
+        advice = f"Add {them}."
+        if hint:
+            advice = f"Rename {them}, or pass --map {missing[0]}={hint[0]}."
         shown = ", ".join(there[:20]) + (", ..." if len(there) > 20 else "")
         if len(missing) == 1:
             words = f"column {missing[0]!r}"

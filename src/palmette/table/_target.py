@@ -1,24 +1,20 @@
-"""The target of a table: how its cells give classes, and the classes as nodes of a hierarchy."""
+"""The target of a table: its columns, and how their cells give paths of names."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from palmette.exceptions import HierarchyError, PalmetteError
+from palmette.exceptions import PalmetteError
 from palmette.hierarchy._hierarchy import Hierarchy
 from palmette.hierarchy._separators import SEPARATORS, detect_separator, join_path, split_path
+from palmette.table._target_nodes import Path, Refuse, find_node, place_of
 from palmette.table._written import near_names
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Path = tuple[str, ...]
-Rows = Sequence[Any]
-Refuse = Callable[[int, str], None]
 
 _LISTS = (list, tuple, set, frozenset, np.ndarray)
 # in this order, for names that contain the others
@@ -306,17 +302,6 @@ class _BadTarget(PalmetteError):
     """A cell is not a path; the message does not name the row."""
 
 
-def place_of(row: int, lines: Any = None) -> str:
-    """Return the place of a row, given from 0: its line in the file, or else its number.
-
-    Examples
-    --------
-    >>> place_of(2), place_of(2, [2, 3, 7])
-    ('row 3', 'line 7')
-    """
-    return f"row {row + 1}" if lines is None else f"line {lines[row]}"
-
-
 def _refuse(words: str, row: int, refuse: Refuse | None) -> None:
     if refuse is None:
         raise PalmetteError(words)
@@ -371,149 +356,3 @@ def _fitting_separator(names: Iterable[str], hierarchy: Hierarchy) -> str | None
         if found > most:
             best, most = separator, found
     return best
-
-
-def find_node(path: Path, hierarchy: Hierarchy) -> int:
-    """Return the node of a path, -1 if there is none; a single name may be at any depth.
-
-    Examples
-    --------
-    >>> h = Hierarchy.from_paths([("animal", "cat"), ("plant", "oak")])
-    >>> find_node(("oak",), h), find_node(("animal", "cat"), h), find_node(("fern",), h)
-    (4, 2, -1)
-    """
-    labels = [path, path[0]] if len(path) == 1 else [path]
-    for label in labels if hierarchy.is_tree else [path[-1]]:
-        if label in hierarchy:  # the error of `index` would search for similar names, which is slow
-            return int(hierarchy.index(label))
-    found = concepts_named(path, hierarchy)
-    return int(hierarchy.index(found[0])) if len(found) == 1 else -1
-
-
-def concepts_named(path: Path, hierarchy: Hierarchy) -> tuple[str, ...]:
-    """Return the concepts of a thesaurus that a cell may mean, which is not the URI of one.
-
-    A cell may have a URI in angle brackets, that of a deprecated concept for those that replace it,
-    a label in any language, or a notation; whatever its case. Preferred labels come before
-    alternative ones.
-    """
-    words = hierarchy.vocabulary
-    if words is None or len(path) != 1 or not isinstance(path[0], str):
-        return ()
-    text = path[0].strip()
-    uri = text[1:-1] if text.startswith("<") and text.endswith(">") else text
-    if uri != text and uri in hierarchy:
-        return (uri,)
-    if uri in words.replaced:
-        return tuple(name for name in words.replaced[uri] if name in hierarchy)
-    found = [name for name in words.find(text) if name in hierarchy]
-    if len(found) > 1:
-        same = text.casefold()
-        preferred = [
-            name
-            for name in found
-            if any(names.get(name, "").casefold() == same for names in words.preferred.values())
-        ]
-        found = preferred or found
-    return tuple(found)
-
-
-# ---------------------------------------------------------------------- labels
-
-
-def hierarchy_of_paths(rows: Rows, several: bool) -> Hierarchy:
-    """Return the hierarchy of the paths that occur.
-
-    Parameters
-    ----------
-    rows : sequence of n_samples paths, or lists of paths
-    several : bool
-        Whether rows are lists of paths.
-
-    Examples
-    --------
-    >>> hierarchy_of_paths([("Food", "Fruit"), ("Tools",)], several=False).n_nodes
-    4
-    """
-    paths = dict.fromkeys(path for row in rows for path in (row if several else [row]))
-    # sorted, so that the order of rows does not matter
-    return Hierarchy.from_paths(sorted(paths))
-
-
-def canonical_labels(
-    rows: Rows,
-    hierarchy: Hierarchy,
-    several: bool,
-    lines: Any = None,
-    refuse: Refuse | None = None,
-) -> list[Any]:
-    """Convert paths to labels of a hierarchy: full paths in a tree, names in a DAG.
-
-    Parameters
-    ----------
-    rows : sequence of n_samples paths, or lists of paths
-    hierarchy : Hierarchy
-    several : bool
-    lines, refuse : optional
-        As in `TargetForm.read`; the label of a row that is refused is None.
-
-    Returns
-    -------
-    list of n_samples labels, or lists of labels
-    """
-    known: dict[Path, Any] = {}
-
-    def label_of(path: Path, row: int) -> Any:
-        if path not in known:
-            node = find_node(path, hierarchy)
-            if node <= 0:
-                words = _unknown(path, place_of(row, lines), hierarchy)
-                if refuse is None:
-                    raise HierarchyError(words)
-                refuse(row, words)
-                return None
-            known[path] = hierarchy.path(node) if hierarchy.is_tree else hierarchy.names[node]
-        return known[path]
-
-    if several:
-        return [[label_of(path, i) for path in row] for i, row in enumerate(rows)]
-    return [label_of(path, i) for i, path in enumerate(rows)]
-
-
-def plain_labels(rows: Rows, write: Any) -> list[str]:
-    """Write paths as plain labels, for a hierarchy that is learned over them.
-
-    Parameters
-    ----------
-    rows : sequence of n_samples paths
-    write : callable
-        Converts a path to a string.
-    """
-    labels = {path: write(path) for path in dict.fromkeys(rows)}
-    counts = Counter(labels.values())
-    if len(counts) < 2:
-        raise PalmetteError(
-            f"the target has {len(counts)} label: expected at least two to learn a hierarchy."
-        )
-    return [labels[path] for path in rows]
-
-
-def _unknown(path: Path, place: str, hierarchy: Hierarchy) -> str:
-    several = concepts_named(path, hierarchy)
-    if len(several) > 1:
-        words: Any = hierarchy.vocabulary
-        what = "replaced by" if path[0].strip().strip("<>") in words.replaced else "a label of"
-        return (
-            f"{place} of the target has {path[0]!r}, which is {what} {len(several)} concepts: "
-            f"{', '.join(several[:3])}. Write the URI of one of them, or drop the row."
-        )
-    names = [str(name) for name in hierarchy.names[1:5000].tolist()]
-    near = near_names(str(path[-1]), names)
-    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    shown = " > ".join(map(str, path))
-    examples = ", ".join(repr(str(text)) for text in hierarchy.path_strings[hierarchy.leaves[:2]])
-    return (
-        f"{place} of the target has {shown!r}, which is not in the hierarchy "
-        f"({hierarchy.n_nodes:,} nodes, such as {examples}).{hint} Add the node, pass the "
-        "separator of paths, or drop the row; --skip-bad-rows leaves out what is not there."
-    )

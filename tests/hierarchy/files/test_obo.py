@@ -34,6 +34,26 @@ is_a: X:7
 """
 
 
+LABELLED = r"""format-version: 1.2
+[Term]
+id: X:0
+name: cell
+
+[Term]
+id: X:1
+name: T cell\, mature
+synonym: "T lymphocyte" EXACT [MESH:1]
+synonym: "a cell" BROAD []
+is_a: X:0 ! cell
+
+[Term]
+id: X:8
+name: old
+is_obsolete: true
+replaced_by: X:1
+"""
+
+
 def test_is_a_edges_without_obsolete_terms(read):
     assert read(OBO, "x.obo") == Hierarchy.from_edges([("X:0", "X:1"), ("X:0", "X:2")])
 
@@ -41,6 +61,16 @@ def test_is_a_edges_without_obsolete_terms(read):
 def test_part_of_edges_if_asked(read):
     h = read(OBO, format="obo+part_of")
     assert h == Hierarchy.from_edges([("X:0", "X:1"), ("X:0", "X:2"), ("X:1", "X:2")])
+
+
+def test_names_and_exact_synonyms_are_labels(read):
+    words = read(LABELLED, "x.obo").vocabulary
+    assert words.label("X:1") == "T cell, mature"
+    assert words.find("t lymphocyte") == ("X:1",)
+    assert words.find("a cell") == ()  # a synonym that is not exact
+    assert words.replaced == {"X:8": ("X:1",)}
+    assert "T cell, mature" in str(read(LABELLED, "x.obo"))
+    assert read("[Term]\nid: a\n\n[Term]\nid: b\nis_a: a\n").vocabulary is None
 
 
 def test_one_root_a_namespace(read):

@@ -1,6 +1,7 @@
 """Ontologies: OBO files, and the Gene Ontology as SQLite with the tables of GO.db.
 
-Terms are named by identifier. Only ``is_a`` edges are read; the formats ``obo+part_of`` and
+Terms are named by identifier; names, exact synonyms and replacements of OBO terms are in the
+vocabulary of the hierarchy. Only ``is_a`` edges are read; the formats ``obo+part_of`` and
 ``go-sqlite+part_of`` also read ``part_of`` edges. Obsolete terms and relationship types of OBO
 are left out, and several top terms, one per namespace, become children of an added root. In
 SQLite, ``go_term`` has the terms, including the root ``all``; ``go_bp_parents``,
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from palmette.hierarchy._vocabulary import Vocabulary
 from palmette.hierarchy.files._source import LinkRows, Source, Tops, short
 
 if TYPE_CHECKING:
@@ -22,12 +24,17 @@ if TYPE_CHECKING:
 
 _STANZA = re.compile(r"\[(\w+)\]\s*$")
 _START = re.compile(r"format-version\s*:|\[(?:Term|Typedef)\]")
+_EXACT = re.compile(r'\s*"((?:[^"\\]|\\.)*)"\s+EXACT\b')
+_ESCAPED = re.compile(r"\\(.)")
 
 
 @dataclass
 class _Term:
     line: int
     name: str = ""
+    label: str = ""
+    synonyms: list[str] = field(default_factory=list)
+    replaced_by: list[str] = field(default_factory=list)
     obsolete: bool = False
     parents: list[tuple[str, int]] = field(default_factory=list)  # identifier and line
 
@@ -70,6 +77,14 @@ def _read_tag(source: Source, number: int, line: str, term: _Term, relations: se
         if term.name:
             raise source.error("the term has two 'id:' lines: expected one", number, line)
         term.name = _first_word(source, number, line, value)
+    elif tag == "name":
+        term.label = _ESCAPED.sub(r"\1", value.strip())
+    elif tag == "synonym":
+        exact = _EXACT.match(value)
+        if exact:
+            term.synonyms.append(_ESCAPED.sub(r"\1", exact.group(1)))
+    elif tag == "replaced_by":
+        term.replaced_by.append(_first_word(source, number, line, value))
     elif tag == "is_obsolete":
         term.obsolete = value.split("!")[0].strip() == "true"
     elif tag == "is_a":
@@ -90,7 +105,7 @@ def _first_word(source: Source, number: int, line: str, value: str) -> str:
 
 def _link_terms(source: Source, terms: Iterator[_Term]) -> LinkRows:
     kept: dict[str, _Term] = {}
-    obsolete: set[str] = set()
+    obsolete: dict[str, _Term] = {}
     for term in terms:
         if not term.name:
             raise source.error("the term has no 'id:' line", term.line)
@@ -100,7 +115,7 @@ def _link_terms(source: Source, terms: Iterator[_Term]) -> LinkRows:
                 term.line,
             )
         if term.obsolete:
-            obsolete.add(term.name)
+            obsolete[term.name] = term
         else:
             kept[term.name] = term
     rows = LinkRows(source, Tops.SEVERAL)
@@ -111,7 +126,22 @@ def _link_terms(source: Source, terms: Iterator[_Term]) -> LinkRows:
                 kind = "obsolete" if parent in obsolete else "not a term of this file"
                 raise source.error(f"the parent {short(parent)} of {short(name)} is {kind}", line)
             rows.link(parent, name, line)
+    rows.vocabulary = _vocabulary(kept, obsolete)
     return rows
+
+
+def _vocabulary(kept: dict[str, _Term], obsolete: dict[str, _Term]) -> Vocabulary | None:
+    """Return names and exact synonyms of terms, and what replaces obsolete ones; None if none."""
+    labels = {name: term.label for name, term in kept.items() if term.label}
+    if not labels:
+        return None
+    others = {name: term.synonyms for name, term in kept.items() if term.synonyms}
+    replaced = {
+        name: found
+        for name, term in obsolete.items()
+        if (found := [new for new in term.replaced_by if new in kept])
+    }
+    return Vocabulary({"": labels}, {"": others} if others else None, replaced=replaced)
 
 
 _MAGIC = b"SQLite format 3\0"
