@@ -40,7 +40,8 @@ class Published:
     has_limit : bool
         Whether results may be of some fits only, those that were finished in time.
     more : tuple of str
-        Data sets that are not in the paper and are used only if they are named.
+        Data sets that are used only if they are named: some that are not in the paper, and those of
+        the paper that a reader may have a copy of (docs/data.md).
     """
 
     name: str
@@ -248,6 +249,7 @@ _PAPERS = {
         ),
         _hirr_fs,
         quick=("bridges",),
+        more=("voc", "cifar100", "sun", "ilsvrc65", "protein_f194"),
     ),
     "mf-tree": Published(
         "mf-tree",
@@ -259,7 +261,7 @@ _PAPERS = {
         _mf_tree,
         quick=("imclef07a",),
         has_splits=True,
-        more=("generated_1618",),
+        more=("generated_1618", "caltech256", "wiki"),
     ),
     "multipath": Published(
         "multipath",
@@ -306,7 +308,7 @@ _PAPERS = {
         quick=("emotions", "medical"),
         has_splits=True,
         has_limit=True,
-        more=("bibtex", "delicious"),
+        more=("bibtex", "delicious", "rcv1subset1", "rcv1subset2", "tmc2007", "mediamill"),
     ),
     "soshf-parts": Published(
         "soshf-parts",

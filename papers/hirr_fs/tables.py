@@ -95,7 +95,15 @@ def statistic_of(ranks: Sequence[float], n_sets: int) -> float:
 # ---------------------------------------------------------------------- tables
 
 
-BOTH_DATA = {"protein_dd": "DD", "protein_f194_test_only": "F194"}  # in the paper and here
+BOTH_DATA = {  # in the paper and here, or with a reader
+    "protein_dd": "DD",
+    "protein_f194_test_only": "F194",
+    "protein_f194": "F194",
+    "voc": "VOC",
+    "cifar100": "Cifar100",
+    "sun": "SUN",
+    "ilsvrc65": "ILSVRC65",
+}
 _PROTOCOL = (
     "Features are chosen on training rows only, standardised where they are dense; linear machines "
     "(LinearSVC, C = 1), one per node, are evaluated from the root downwards."

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from palmette._arrays import short_indices
 from palmette.compare import Problem
 from palmette.hierarchy._hierarchy import Hierarchy
 
@@ -348,6 +349,17 @@ def _numbers(bunch: Any) -> tuple[Any, ...]:
     return _standardised(X_train, bunch.y_train, X_test, bunch.y_test)
 
 
+def _as_they_came(bunch: Any) -> tuple[Any, ...]:
+    X_train, X_test = (short_indices(X) for X in (bunch.X_train, bunch.X_test))
+    return X_train, bunch.y_train, X_test, bunch.y_test
+
+
+def _pictures(bunch: Any) -> tuple[Any, ...]:
+    return _standardised(
+        bunch.X_train.toarray(), bunch.y_train, bunch.X_test.toarray(), bunch.y_test
+    )
+
+
 def _letters(bunch: Any) -> tuple[Any, ...]:
     X, n = np.asarray(bunch.X), _LETTER_TRAIN
     return _standardised(X[:n], bunch.y[:n], X[n:], bunch.y[n:])
@@ -417,5 +429,7 @@ _PREPARE: dict[str, tuple[Callable[[Any], tuple[Any, ...]], str]] = {
         "training, 5 for testing",
     ),
     GENERATED: (_halves, f"generated, groups of groups of classes; {_SCALED}"),
+    "caltech256": (_pictures, f"{_SCALED}; a copy of yours"),  # see docs/data.md
+    "wiki": (_as_they_came, "a copy of yours, as it came"),
 }
 DATASETS = tuple(_PREPARE)

@@ -17,6 +17,7 @@ from papers.soshf.published import (
     PAPER_F,
     PAPER_F_RANKS,
     PAPER_SETS,
+    column_of,
 )
 from papers.soshf.ranking import rank_methods, rank_scores
 from papers.soshf.tables import paper_score
@@ -131,9 +132,10 @@ def _printed_counts() -> Iterator[Claim]:
 
 def _characteristics(outcome: Outcome) -> Iterator[Claim]:
     """Table 1 comes out exactly, where the files are those of the paper."""
-    if outcome.name not in PAPER_SETS or outcome.name in _OTHER_SETS:
+    name = column_of(outcome.name)
+    if name not in PAPER_SETS or outcome.name in _OTHER_SETS:
         return
-    ours, paper = asdict(outcome.facts.table), asdict(PAPER_SETS[outcome.name])
+    ours, paper = asdict(outcome.facts.table), asdict(PAPER_SETS[name])
     judged = [key for key in ours if key not in _OTHER_COLUMNS.get(outcome.name, ())]
     told = [f"{key} {ours[key]} not {paper[key]}" for key in ours if ours[key] != paper[key]]
     words = ", ".join(told) if told else f"all {len(ours)} figures are equal"

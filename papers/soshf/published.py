@@ -22,6 +22,7 @@ __all__ = [
     "SHORT",
     "PaperRank",
     "PaperSet",
+    "column_of",
 ]
 
 REFERENCE = (
@@ -96,6 +97,25 @@ SHORT = {
     "tmc2007_500": "TMC",
     "mediamill": "Media",
 }
+# whole versions of sets, which are a reader's own: the same columns of the paper
+_WHOLE = {
+    "rcv1subset1": "rcv1subset1_top944",
+    "rcv1subset2": "rcv1subset2_top944",
+    "tmc2007": "tmc2007_500",
+}
+
+
+def column_of(name: str) -> str:
+    """Return the name, in `COLUMNS`, of the paper's column of a set; others are unchanged.
+
+    Examples
+    --------
+    >>> column_of("tmc2007"), column_of("bibtex")
+    ('tmc2007_500', 'bibtex')
+    """
+    return _WHOLE.get(name, name)
+
+
 PAPER_SETS = {
     "cal500": PaperSet(502, 68, 124, 0.2, 1.0, 1.04, 24.1, 8.45),
     "emotions": PaperSet(593, 72, 6, 0.31, 0.05, 1.25, 3.01, 2.32),

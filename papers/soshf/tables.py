@@ -17,6 +17,7 @@ from papers.soshf.published import (
     PAPER_F_RANKS,
     PAPER_SETS,
     PaperRank,
+    column_of,
 )
 from papers.soshf.ranking import Ranking, rank_methods
 
@@ -59,9 +60,10 @@ def all_tables(outcomes: Sequence[Outcome]) -> list[Table]:
 
 def paper_score(scores: Mapping[str, tuple[float, ...]], method: str, dataset: str) -> float | None:
     """Return a figure of Table 2; None where the paper has none."""
-    if method not in scores or dataset not in COLUMNS:
+    column = column_of(dataset)
+    if method not in scores or column not in COLUMNS:
         return None
-    return scores[method][COLUMNS.index(dataset)]
+    return scores[method][COLUMNS.index(column)]
 
 
 # ---------------------------------------------------------------------- Table 1
@@ -74,7 +76,7 @@ def _set_table(outcomes: Sequence[Outcome]) -> Table:
     )
     rows: list[tuple[Cell, ...]] = []
     for outcome in outcomes:
-        ours, paper = astuple(outcome.facts.table), PAPER_SETS.get(outcome.name)
+        ours, paper = astuple(outcome.facts.table), PAPER_SETS.get(column_of(outcome.name))
         theirs = ours if paper is None else astuple(paper)
         cells = [_beside(a, b) for a, b in zip(ours, theirs, strict=True)]
         rows.append((outcome.name, *cells))

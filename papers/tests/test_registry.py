@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from palmette.datasets._home import OWN_COPIES
 from palmette.exceptions import PalmetteError
 from papers import find_published, list_published, registry, run
 
@@ -87,3 +88,8 @@ def test_options_that_a_paper_has_not(monkeypatch, options, message):
 def test_every_paper_has_a_quick_look(paper):
     assert paper.quick
     assert set(paper.quick) <= set(paper.datasets)
+
+
+def test_every_set_that_a_reader_may_have_belongs_to_a_paper():
+    more = [name for paper in list_published() for name in paper.more]
+    assert set(OWN_COPIES) <= set(more)

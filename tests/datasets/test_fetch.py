@@ -20,6 +20,7 @@ import pytest
 import scipy.io
 
 from palmette.datasets._fetch import fetch
+from palmette.datasets._home import OWN_COPIES, find_dataset, list_datasets
 from palmette.exceptions import DataHomeError, PalmetteError
 from palmette.labels._labels import NodeLabels
 
@@ -333,7 +334,40 @@ def test_own_copies_are_found_by_their_usual_names(own_home: Path) -> None:
     assert wiki.y_test.tolist() == [7]
 
 
+def test_own_copies_are_listed(own_home: Path) -> None:
+    assert list_datasets(data_home=own_home) == ["voc", "mediamill", "wiki"]
+    assert list_datasets("multilabel", own_home) == ["mediamill"]
+
+
+def small_copy(name: str) -> dict[str, bytes]:
+    """Return files of a few rows in the form of a set."""
+    xml = b'<labels><label name="y1"/><label name="y2"/></labels>'
+    rows = mat(data_array=np.array([[0.5, 1], [0.25, 2]]), tree=TREE)
+    kinds = {
+        ".mat": rows,
+        ".arff": (MULAN + "1,0,1\n").encode(),
+        ".xml": xml,
+        ".train": b"3 1:0.5\n7 2:1\n",
+        ".test": b"7 3:1\n",
+    }
+    return {file: kinds[Path(file).suffix] for file in OWN_COPIES[name].files}
+
+
+@pytest.mark.parametrize("name", OWN_COPIES)
+def test_every_set_that_a_reader_may_have_is_read(name: str, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text("[]")
+    for file, content in small_copy(name).items():
+        (tmp_path / file).write_bytes(content)
+    bunch = fetch(name, tmp_path)
+    assert bunch.X_train.shape[1] == bunch.X_test.shape[1]
+    assert bunch.hierarchy.n_leaves == 2
+    assert find_dataset(name, tmp_path).group == OWN_COPIES[name].group
+
+
 def test_a_copy_that_is_missing_says_where_it_would_be_found(own_home: Path) -> None:
     (own_home / "mine" / "deep" / "VOCTest.mat").unlink()
-    with pytest.raises(DataHomeError, match=r"by the names VOCTrain\.mat, VOCTest\.mat"):
+    told = r"by the names VOCTrain\.mat, VOCTest\.mat\. Of these VOCTest\.mat is missing"
+    with pytest.raises(DataHomeError, match=told):
         fetch("voc", own_home)
+    with pytest.raises(DataHomeError, match=r"by the names SUNTrain\.mat, SUNTest\.mat\.$"):
+        fetch("sun", own_home)

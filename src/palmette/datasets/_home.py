@@ -174,14 +174,16 @@ def list_datasets(
     Returns
     -------
     list of str
-        In the order of the manifest.
+        In the order of the manifest; then sets that are copies of yours (docs/data.md).
 
     Examples
     --------
     >>> list_datasets("multiclass")[:2]  # doctest: +SKIP
     ['iris', 'glass']
     """
-    entries = _read_manifest(_home(data_home))
+    home = _home(data_home)
+    entries = _read_manifest(home)
+    entries += _own_copies(home, {entry.name for entry in entries})
     groups = list(dict.fromkeys(entry.group for entry in entries))
     if group is not None and group not in groups:
         raise DataHomeError(f"there is no group {group!r}. The groups are: {', '.join(groups)}.")
@@ -211,39 +213,52 @@ def find_dataset(name: str, data_home: str | os.PathLike[str] | None = None) -> 
     entries = {entry.name: entry for entry in _read_manifest(home)}
     wanted = name.lower().replace("-", "_")
     if wanted not in entries and wanted in OWN_COPIES:
-        found = _find_copy(wanted, home)
-        if found is not None:
-            return found
+        copies = {copy.name: copy for copy in _own_copies(home, set(entries))}
+        entries |= {wanted: copies[wanted]} if wanted in copies else {}
     if wanted not in entries:
         near = difflib.get_close_matches(wanted, entries, n=3, cutoff=0.5)
         hint = f" Did you mean {', '.join(map(repr, near))}?" if near else ""
         raise DataHomeError(
             f"there is no data set {name!r} among the {len(entries)} of {home}.{hint} "
-            "palmette.datasets.list_datasets() lists all names." + _hint_at_copy(wanted)
+            "palmette.datasets.list_datasets() lists all names." + _hint_at_copy(wanted, home)
         )
     return entries[wanted]
 
 
-def _find_copy(name: str, home: Path) -> DatasetEntry | None:
-    """Return the entry of a reader's own copy of a set; None if a file of it is missing."""
-    copy = OWN_COPIES[name]
-    by_name = {path.name.lower(): path for path in sorted(home.rglob("*")) if path.is_file()}
+def _own_copies(home: Path, known: set[str]) -> list[DatasetEntry]:
+    """Return the entries of a reader's own copies of sets that the manifest does not have."""
+    by_name = _files_by_name(home)
     found = []
-    for file in copy.files:
-        names = (file.lower(), f"{file.lower()}.xz")
-        path = next((by_name[each] for each in names if each in by_name), None)
-        if path is None:
-            return None
-        found.append({"path": str(path.relative_to(home)), "sha256": None})
-    facts = {"name": name, "format": copy.format, "notes": "a copy of yours", "files": found}
-    return DatasetEntry(name, copy.group, facts, home)
+    for name, copy in OWN_COPIES.items():
+        paths = [_path_of(file, by_name) for file in copy.files]
+        if name in known or None in paths:
+            continue
+        files = [{"path": str(path.relative_to(home)), "sha256": None} for path in paths if path]
+        facts = {"name": name, "format": copy.format, "notes": "a copy of yours", "files": files}
+        found.append(DatasetEntry(name, copy.group, facts, home))
+    return found
 
 
-def _hint_at_copy(name: str) -> str:
+def _files_by_name(home: Path) -> dict[str, Path]:
+    return {path.name.lower(): path for path in sorted(home.rglob("*")) if path.is_file()}
+
+
+def _path_of(file: str, by_name: dict[str, Path]) -> Path | None:
+    """Return the path of a file, compressed or not; None if there is none."""
+    names = (file.lower(), f"{file.lower()}.xz")
+    return next((by_name[each] for each in names if each in by_name), None)
+
+
+def _hint_at_copy(name: str, home: Path) -> str:
     if name not in OWN_COPIES:
         return ""
-    files = ", ".join(OWN_COPIES[name].files)
-    return f" A copy of yours is found in any folder of the data home, by the names {files}."
+    files, by_name = OWN_COPIES[name].files, _files_by_name(home)
+    missing = [file for file in files if _path_of(file, by_name) is None]
+    there = f" Of these {', '.join(missing)} is missing." if len(missing) < len(files) else ""
+    return (
+        " A copy of yours is found in any folder of the data home, by the names "
+        f"{', '.join(files)}.{there}"
+    )
 
 
 _home = data_home  # a parameter has the same name as the function
