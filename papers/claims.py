@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from papers.result import format_cell
-from papers.statements import CLAIMS, WHOLE, PaperClaim
+from papers.statements import CLAIMS, REMARKS, WHOLE, PaperClaim
 
 __all__ = ["RESULTS", "page", "store", "verdict_of"]
 
@@ -84,7 +84,8 @@ def _section(paper: str, stored: dict[str, Any] | None) -> str:
         if stored is None
         else f"Stored results: {_commands(stored)}; all of the paper: {WHOLE.get(paper, own)}."
     )
-    lines = [f"## {paper}", "", reference, "", made, ""]
+    remarks = [REMARKS[paper], ""] if paper in REMARKS and stored is not None else []
+    lines = [f"## {paper}", "", reference, "", made, "", *remarks]
     lines += ["| place | claim | printed | ours | verdict |", "|---|---|---|---|---|"]
     for claim in (one for one in CLAIMS if one.paper == paper):
         judged = [] if stored is None or claim.cannot else stored["claims"]

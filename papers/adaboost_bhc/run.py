@@ -12,12 +12,11 @@ from papers.adaboost_bhc.figures import draw_figures, figure_facts, glass_facts
 from papers.adaboost_bhc.further import (
     Further,
     find_hardness,
-    further_claims,
     further_tables,
     pair_tables,
     tree_methods,
-    words_claims,
 )
+from papers.adaboost_bhc.judging import further_claims, words_claims
 from papers.adaboost_bhc.methods import (
     LEARNERS,
     METHODS,

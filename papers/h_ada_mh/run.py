@@ -9,9 +9,10 @@ from palmette.compare import Problem, ResultStore, check_problem, environment, f
 from papers.cells import Cells
 from papers.h_ada_mh.collapsed import collapsed_methods
 from papers.h_ada_mh.figures import draw_figures, figure_facts
+from papers.h_ada_mh.judging import judge
 from papers.h_ada_mh.methods import tree_methods
 from papers.h_ada_mh.outcome import Method, Outcome, Setting, find_outcome
-from papers.h_ada_mh.tables import judge, paper_set, score_tables, set_table
+from papers.h_ada_mh.tables import paper_set, score_tables, set_table
 from papers.h_ada_mh.words import judge_toys, judge_words
 from papers.result import PublishedResult
 

@@ -8,6 +8,7 @@ from palmette.compare import Problem, ResultStore, check_problem, environment
 from palmette.exceptions import PalmetteError
 from papers.cells import Cells
 from papers.mf_tree.figures import draw_figures, figure_facts
+from papers.mf_tree.judging import RIVALS, judge
 from papers.mf_tree.methods import (
     GENERATED,
     Method,
@@ -27,7 +28,7 @@ from papers.mf_tree.samples import (
     sample_tables,
     tables_of,
 )
-from papers.mf_tree.tables import REFERENCE, RIVALS, all_tables, judge
+from papers.mf_tree.tables import REFERENCE, all_tables
 from papers.mf_tree.words import judge_theory, judge_words
 from papers.result import PublishedResult
 

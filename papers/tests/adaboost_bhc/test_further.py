@@ -9,12 +9,11 @@ from palmette.metrics import problem_complexity
 from papers.adaboost_bhc.further import (
     Further,
     find_hardness,
-    further_claims,
     further_tables,
     pair_tables,
     tree_methods,
-    words_claims,
 )
+from papers.adaboost_bhc.judging import further_claims, words_claims
 from papers.adaboost_bhc.outcome import Curves, Outcome
 from papers.cells import Cells
 

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from papers.h_ada_mh.tables import judge
+from papers.h_ada_mh.judging import judge
 
 
 @pytest.mark.parametrize(

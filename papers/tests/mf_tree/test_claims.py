@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 
 from palmette.hierarchy._hierarchy import Hierarchy
+from papers.mf_tree.judging import judge
 from papers.mf_tree.outcome import Grown
-from papers.mf_tree.tables import judge
 
 RIVALS = ("DAGSVM", "DRHL", "CMTL", "RNMF", "RDM")
 
