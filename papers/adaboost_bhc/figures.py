@@ -177,18 +177,7 @@ _PARTS = {"train": "training error", "test": "test error"}
 
 
 def draw_figures(figures: Mapping[str, FigureFacts]) -> dict[str, bytes]:
-    """Draw all figures.
-
-    Parameters
-    ----------
-    figures : mapping
-        As `figure_facts` gives it.
-
-    Returns
-    -------
-    dict of str to bytes
-        PNG files by name, and the trees as text.
-    """
+    """Draw what `figure_facts` gives: PNG files by name, and the trees as text."""
     files: dict[str, bytes] = {}
     for name, facts in figures.items():
         is_tree = "trees" in facts

@@ -13,7 +13,8 @@ from palmette.boosting._hypotheses import ColumnParents
 from palmette.boosting._weak import ColumnMask
 from papers.h_ada_mh.methods import bayes, stages_of
 from papers.h_ada_mh.outcome import Method, Results, Setting, listed, make_forest, over_columns
-from papers.h_ada_mh.scoring import CollapsedSpace, EqualWidthBins, paths_of, top_k_precision
+from papers.h_ada_mh.scoring import top_k_precision
+from papers.h_ada_mh.spaces import CollapsedSpace, EqualWidthBins, paths_of
 
 __all__ = ["COLLAPSED_H_ADA", "COLLAPSED_MH", "CollapsedHAda", "collapsed_methods"]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from papers.drawing import COLOURS, DARK, PALE, clean, new_figure, png_of
 from papers.h_ada_mh.outcome import Outcome
-from papers.h_ada_mh.scoring import paths_of
+from papers.h_ada_mh.spaces import paths_of
 
 __all__ = ["draw_figures", "draw_sample", "figure_facts"]
 
@@ -220,18 +220,7 @@ _STYLES = {
 
 
 def draw_figures(figures: Mapping[str, FigureFacts]) -> dict[str, bytes]:
-    """Draw all figures.
-
-    Parameters
-    ----------
-    figures : mapping
-        As `figure_facts` gives it.
-
-    Returns
-    -------
-    dict of str to bytes
-        PNG files by name.
-    """
+    """Draw what `figure_facts` gives: PNG files by name."""
     draw: dict[str, Callable[[FigureFacts], Any]] = {
         "figure-3": _draw_counts,
         "figure-4": _draw_losses,

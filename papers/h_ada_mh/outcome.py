@@ -12,13 +12,8 @@ from numpy.typing import NDArray
 
 from palmette.compare import Problem, describe_estimator, fingerprint
 from papers.cells import Cells
-from papers.h_ada_mh.scoring import (
-    AnswerSpace,
-    CollapsedAnswers,
-    CollapsedSpace,
-    TreeAnswers,
-    paths_of,
-)
+from papers.h_ada_mh.scoring import AnswerSpace, CollapsedAnswers, TreeAnswers
+from papers.h_ada_mh.spaces import CollapsedSpace, paths_of
 
 __all__ = [
     "Answer",

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from papers.h_ada_mh.outcome import Outcome
-from papers.h_ada_mh.scoring import paths_of
+from papers.h_ada_mh.spaces import paths_of
 from papers.result import Cell, Table
 
 __all__ = [

@@ -174,18 +174,7 @@ _BARS = (COLOURS[0], COLOURS[5], COLOURS[2], COLOURS[1])
 
 
 def draw_figures(figures: Mapping[str, FigureFacts]) -> dict[str, bytes]:
-    """Draw all figures.
-
-    Parameters
-    ----------
-    figures : mapping
-        As `figure_facts` gives it.
-
-    Returns
-    -------
-    dict of str to bytes
-        PNG files by name.
-    """
+    """Draw what `figure_facts` gives: PNG files by name."""
     draw: dict[str, Callable[[str, FigureFacts], Any]] = {
         "table-6": _draw_chosen,
         "figure-7": _draw_curves,

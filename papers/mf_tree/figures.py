@@ -157,18 +157,7 @@ _MEASURES = {"mse": "tree MSE (small is near)", "triplets": "triplets right (.5 
 
 
 def draw_figures(figures: Mapping[str, FigureFacts]) -> dict[str, bytes]:
-    """Draw all figures.
-
-    Parameters
-    ----------
-    figures : mapping
-        As `figure_facts` gives it.
-
-    Returns
-    -------
-    dict of str to bytes
-        PNG files by name.
-    """
+    """Draw what `figure_facts` gives: PNG files by name."""
     draw: dict[str, Callable[[FigureFacts], Any]] = {
         "figure-2": _draw_times,
         "figure-3": _draw_example,

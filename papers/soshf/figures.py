@@ -115,18 +115,7 @@ _STYLES = {  # colour and marker
 
 
 def draw_figures(figures: Mapping[str, FigureFacts]) -> dict[str, bytes]:
-    """Draw all figures.
-
-    Parameters
-    ----------
-    figures : mapping
-        As `figure_facts` gives it.
-
-    Returns
-    -------
-    dict of str to bytes
-        PNG files by name.
-    """
+    """Draw what `figure_facts` gives: PNG files by name."""
     draw: dict[str, Callable[[FigureFacts], Any]] = {
         "ranks-paper": _draw_ranks,
         "ranks-all": _draw_ranks,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from palmette.compare import find_problem
 from papers.h_ada_mh.collapsed import CollapsedHAda
-from papers.h_ada_mh.scoring import CollapsedSpace, EqualWidthBins, paths_of
+from papers.h_ada_mh.spaces import CollapsedSpace, EqualWidthBins, paths_of
 from papers.h_ada_mh.tables import paper_set
 
 PATHS = [("1", "1", "0"), ("1", "2", "0"), ("2", "1", "3"), ("2",)]
