@@ -152,3 +152,64 @@ def test_a_folder_is_fitted_and_evaluated(tmp_path):
     found = evaluate(model, read_whole(source), [1])
     assert found["at_k"]["precision"] == [1.0]
     assert found["unknown_labels"] == 0
+
+
+def test_corpora_are_found_by_their_content(tmp_path):
+    plain, packed = tmp_path / "corpus.tsv", tmp_path / "corpus.tsv.gz"
+    plain.write_bytes(b"\xef\xbb\xbf" + LINES.replace("\n", "\r\n").encode())
+    packed.write_bytes(gzip.compress(LINES.encode()))
+    assert TableSource.of(plain).format == TableSource.of(packed).format == "annif"
+    assert TableSource.of(plain, "tsv").format == "tsv"
+    for text in ("text\tsubjects\ncat\t<u:1>\n", "a\t\nb\t\n", "<u:1> <u:2>\n", ""):
+        plain.write_text(text, encoding="utf-8")
+        assert TableSource.of(plain).format == "tsv"
+    assert TableSource.of(tmp_path / "none.tsv").format == "tsv"
+
+
+def test_folders_of_texts_with_subjects_are_found(tmp_path):
+    for name, suffix in (("texts", ".key"), ("tables", ".csv")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "a.txt").write_text("grey cat", encoding="utf-8")
+        (folder / f"a{suffix}").write_text("cat", encoding="utf-8")
+    assert TableSource.of(tmp_path / "texts").format == "annif"
+    assert TableSource.of(tmp_path / "tables").format == "csv"
+
+
+def test_errors_name_the_file_of_a_text_or_its_line(tmp_path):
+    for name in ("cat", "dog", "horse"):
+        (tmp_path / f"{name}.txt").write_text("it is here", encoding="utf-8")
+        (tmp_path / f"{name}.key").write_text(name, encoding="utf-8")
+    wanted = "horse.key: a row of the target has 'horse', which is not in the hierarchy"
+    with pytest.raises(PalmetteError, match=wanted):
+        read_problem(tmp_path, "subjects", hierarchy=THESAURUS)
+    told, bad = [], BadRows()
+    problem = read_problem(tmp_path, "subjects", hierarchy=THESAURUS, bad=bad, tell=told.append)
+    assert problem.truth == [{CAT}, {DOG}]
+    assert "1 row is skipped: horse.key (the target has 'horse'" in told[0]
+    bad.write(tmp_path / "bad.csv")
+    assert (tmp_path / "bad.csv").read_text().splitlines()[1].startswith("horse.key,")
+    lines = tmp_path / "corpus.tsv"
+    lines.write_text("a\t<u:cat>\n\nb\t<u:horse>\n", encoding="utf-8")
+    with pytest.raises(PalmetteError, match="line 3 of the target has 'u:horse'"):
+        read_problem(TableSource.of(lines, "annif"), "subjects", hierarchy=THESAURUS)
+
+
+def test_cells_of_uris_in_brackets_and_objects_with_uris(tmp_path):
+    texts = ["it meows", "it barks"] * 6
+    rows = {
+        "cells": ["<u:cat> <u:oak>", "<u:dog>"] * 6,
+        "objects": [[{"uri": "u:cat", "label": "x"}, {"uri": "u:oak"}], [{"uri": "u:dog"}]] * 6,
+    }
+    for subjects in rows.values():
+        table = {"text": texts, "subjects": subjects}
+        problem = read_problem(table, "subjects", hierarchy=THESAURUS, columns={"text": "text"})
+        assert problem.truth == [{CAT, OAK}, {DOG}] * 6
+    # a thesaurus may be a tree, and a blank may separate labels: only URIs are written
+    table = {"text": texts, "subjects": rows["cells"]}
+    model = fit_table(
+        table, "subjects", hierarchy=THESAURUS, model="label-tree", folds=0,
+        columns={"text": "text"}, labels_separator=" ",
+    )  # fmt: skip
+    assert {model.label_text(label) for label in model.classes_} == {"u:cat", "u:dog", "u:oak"}
+    assert model.target_.labels_mark == " "

@@ -42,12 +42,13 @@ class Part(NamedTuple):
     Parameters
     ----------
     frame : DataFrame of n_samples rows
-    lines : int array of shape (n_samples,) or None
-        Line of the file on which each row begins, from 1; None for formats without lines.
+    lines : array of shape (n_samples,) or None
+        Line of the file on which each row begins, from 1, or the name of the file of each row;
+        None for formats without lines.
     """
 
     frame: pd.DataFrame
-    lines: NDArray[np.int64] | None = None
+    lines: NDArray[Any] | None = None
 
 
 def numbered_columns(width: int) -> list[str]:

@@ -209,7 +209,7 @@ class Migration:
         target = copy.copy(model.target_)
         target.spellings = dict(target.spellings)
         nodes = np.arange(1, self.change.new.n_nodes)
-        target.settle(write_nodes(nodes, self.change.new), {})
+        target.settle(write_nodes(nodes, self.change.new), {}, self.change.new)
         made = TableModel.assemble(
             model.model,
             estimator=classifier,

@@ -529,8 +529,8 @@ class TableModel(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Write a path as in the table; only the label in a learned hierarchy or a thesaurus."""
         if not isinstance(path, tuple):
             return str(path)
-        is_uri = self.hierarchy_.vocabulary is not None and self.target_.separator is None
-        return str(path[-1]) if (self.learnt_ or is_uri) and path else self.target_.write(path)
+        is_name = self.learnt_ or self.target_.writes_names(self.hierarchy_)
+        return str(path[-1]) if is_name and path else self.target_.write(path)
 
 
 class _OnePath(NamedTuple):

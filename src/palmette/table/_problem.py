@@ -256,10 +256,10 @@ def read_problem(
         )
     truth = labels.truth(found, several)
     if several:
-        form.settle((label for row in truth for label in row), labels.known)
+        form.settle((label for row in truth for label in row), labels.known, found)
         y = truth
     else:
-        form.settle(truth, labels.known)
+        form.settle(truth, labels.known, found)
         y = truth
         if learner is not None:
             y = plain_labels(labels.paths, form.write)
@@ -411,7 +411,8 @@ class _Labels:
         cells = ["" if cell is None else str(cell) for cell in self._frame.iloc[place]]
         stream = io.StringIO()
         csv.writer(stream, lineterminator="").writerow(cells)
-        line = None if self._lines is None else int(self._lines[place])
+        line = None if self._lines is None else self._lines[place]
+        line = int(line) if isinstance(line, np.integer) else line
         # the place has a column of its own, and what to do is to skip the row
         reason = reason.partition(". ")[0].removeprefix(f"{place_of(place, self._lines)} of ")
         self._source.bad.add(line, reason, stream.getvalue())

@@ -275,15 +275,22 @@ def _corpus(source: TableSource, rows: int) -> Iterator[Part]:
 
     is_folder = source.name != "-" and Path(source.name).is_dir()
     documents = _of_folder(source) if is_folder else _of_lines(source)
+    places: list[int | str] = []
     found: list[tuple[str, Any]] = []
     any_rows = False
-    for document in documents:
-        found.append(document)
+
+    def part() -> Part:
+        lines = np.array(places, dtype=object if is_folder else np.int64)
+        return Part(pd.DataFrame(found, columns=_CORPUS_COLUMNS), lines)
+
+    for place, text, subjects in documents:
+        places.append(place)
+        found.append((text, subjects))
         if len(found) == rows:
-            yield Part(pd.DataFrame(found, columns=_CORPUS_COLUMNS))
-            found, any_rows = [], True
+            yield part()
+            places, found, any_rows = [], [], True
     if found or not any_rows:
-        yield Part(pd.DataFrame(found, columns=_CORPUS_COLUMNS))
+        yield part()
 
 
 def read_subjects(cell: str) -> list[str]:
@@ -291,7 +298,7 @@ def read_subjects(cell: str) -> list[str]:
     return _URI.findall(cell) or cell.split()
 
 
-def _of_lines(source: TableSource) -> Iterator[tuple[str, list[str] | None]]:
+def _of_lines(source: TableSource) -> Iterator[tuple[int, str, list[str] | None]]:
     with source.open() as stream:
         for number, line in enumerate(stream, start=1):
             try:
@@ -299,7 +306,7 @@ def _of_lines(source: TableSource) -> Iterator[tuple[str, list[str] | None]]:
             except UnicodeDecodeError as error:
                 raise ReadError(
                     f"line {number} is not {source.encoding or 'UTF-8'} ({error.reason}): pass the "
-                    "encoding of the file",
+                    "encoding of the file, such as --encoding latin-1",
                     path=source.title,
                 ) from None
             if not text.strip():
@@ -311,10 +318,10 @@ def _of_lines(source: TableSource) -> Iterator[tuple[str, list[str] | None]]:
                     "subjects",
                     path=source.title,
                 )
-            yield document, read_subjects(subjects) or None
+            yield number, document, read_subjects(subjects) or None
 
 
-def _of_folder(source: TableSource) -> Iterator[tuple[str, list[str] | None]]:
+def _of_folder(source: TableSource) -> Iterator[tuple[str, str, list[str] | None]]:
     texts = sorted(path for path in Path(source.name).glob("*.txt") if path.name[0] not in "._")
     if not texts:
         raise ReadError(
@@ -323,21 +330,22 @@ def _of_folder(source: TableSource) -> Iterator[tuple[str, list[str] | None]]:
             path=source.name,
         )
     for path in texts:
-        yield _read(path), _subjects_of(path)
+        place, subjects = _subjects_of(path)
+        yield place, _read(path), subjects
 
 
-def _subjects_of(path: Path) -> list[str] | None:
-    """Return the subjects of a text; None if it has none."""
+def _subjects_of(path: Path) -> tuple[str, list[str] | None]:
+    """Return the name of the file with the subjects of a text, and these; None if it has none."""
     for suffix in (".tsv", ".key"):
         beside = path.with_suffix(suffix)
         if not beside.exists():
             continue
         lines = [line.strip() for line in _read(beside).splitlines() if line.strip()]
         if suffix == ".key":
-            return lines or None
+            return beside.name, lines or None
         cells = [line.split("\t")[0].strip() for line in lines]
-        return [cell.strip("<>") for cell in cells if cell] or None
-    return None
+        return beside.name, [cell.strip("<>") for cell in cells if cell] or None
+    return path.name, None
 
 
 def _read(path: Path) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -30,7 +31,10 @@ FORMATS = {
     ".xlsm": "excel",
     ".h5ad": "anndata",
 }
-CORPUS = "annif"  # never by suffix
+CORPUS = "annif"  # by content, never by suffix
+_URIS = re.compile(r"\s*(?:<[^<>\s]+>|https?://\S+)?(?:\s+(?:<[^<>\s]+>|https?://\S+))*\s*")
+_HEAD = 1 << 20  # bytes, and lines, that show whether a file is a corpus
+_LINES = 20
 _ZSTD = ".zst"
 _NO_PARTS = (
     "the folder contains no {}: expected a table, or a folder whose files are the parts of one"
@@ -44,7 +48,8 @@ class BadRows:
     Attributes
     ----------
     rows : list of (line, reason, text)
-        In the order in which they were found. The line is None if the table has no lines.
+        In the order in which they were found. The line is None if the table has no lines, and the
+        name of a file in a corpus with a file per row.
 
     Examples
     --------
@@ -55,21 +60,18 @@ class BadRows:
     """
 
     def __init__(self) -> None:
-        self.rows: list[tuple[int | None, str, str]] = []
+        self.rows: list[tuple[int | str | None, str, str]] = []
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def add(self, line: int | None, reason: str, text: str) -> None:
+    def add(self, line: int | str | None, reason: str, text: str) -> None:
         """Add a row."""
         self.rows.append((line, reason, text))
 
     def sentence(self, title: str) -> str:
         """Return the number of rows, and the first ones, in a sentence."""
-        shown = [
-            f"{'a row' if line is None else f'line {line}'} ({reason})"
-            for line, reason, _ in self.rows[:_SHOWN]
-        ]
+        shown = [f"{_place(line)} ({reason})" for line, reason, _ in self.rows[:_SHOWN]]
         more = ", ..." if len(self) > _SHOWN else ""
         are = "row is" if len(self) == 1 else "rows are"
         return f"{title}: {len(self):,} {are} skipped: {'; '.join(shown)}{more}"
@@ -86,9 +88,19 @@ class BadRows:
         with atomic_write(path) as stream:
             writer = text_of.csv_writer(stream)
             writer.writerow(("line", "reason", "text"))
-            for line, reason, text in sorted(self.rows, key=lambda row: row[0] or 0):
+            for line, reason, text in sorted(self.rows, key=_order):
                 cells = ("" if line is None else line, reason, text)
                 writer.writerow(map(text_of.excel_safe, cells) if excel_safe else cells)
+
+
+def _place(line: int | str | None) -> str:
+    if isinstance(line, str):
+        return line
+    return "a row" if line is None else f"line {line}"
+
+
+def _order(row: tuple[int | str | None, str, str]) -> tuple[int, str]:
+    return (row[0] or 0, "") if not isinstance(row[0], str) else (0, row[0])
 
 
 @dataclass(frozen=True)
@@ -156,16 +168,18 @@ class TableSource:
                 )
         else:
             text, more = os.fspath(name), []
-        known = sorted({*FORMATS.values(), CORPUS})
+        known, told = sorted({*FORMATS.values(), CORPUS}), format is not None
         if format is None and text == STDIN:
             format = "csv"
         if format is None:
             first = text
             if text != STDIN and Path(text).is_dir():
                 first = str(next(iter(_files_of(text)), text))
-                if first == text and _suffix(text) not in FORMATS:
+                if _is_corpus(text):
+                    format = CORPUS
+                elif first == text and _suffix(text) not in FORMATS:
                     raise ReadError(_NO_PARTS.format("table"), path=text)
-            format = FORMATS.get(_suffix(first))
+            format = format or FORMATS.get(_suffix(first))
         elif format not in known:
             raise PalmetteError(f"format={format!r}: expected one of {', '.join(known)}.")
         if format is None:
@@ -179,7 +193,22 @@ class TableSource:
             _check_encoding(encoding)
         if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
             raise PalmetteError(f"delimiter={delimiter!r}: expected one character, such as ';'.")
-        return cls(text, format, encoding, delimiter, sheet, header, bad, tuple(more))
+        found = cls(text, format, encoding, delimiter, sheet, header, bad, tuple(more))
+        if format == "tsv" and not told and header and found._has_texts_and_uris():
+            return replace(found, format=CORPUS)
+        return found
+
+    def _has_texts_and_uris(self) -> bool:
+        """Whether the first lines of a file are those of a corpus: a text, a tab and URIs."""
+        if not Path(self.name).is_file():
+            return False
+        with self.open() as stream, suppress(OSError, EOFError, ValueError):
+            head = stream.read(_HEAD).decode("utf-8", "replace").split("\n")
+            lines = [line for line in head[: max(1, len(head) - 1)][:_LINES] if line.strip()]
+            cells = [line.partition("\t")[2] for line in lines if "\t" in line]
+            is_whole = 0 < len(lines) == len(cells)
+            return is_whole and any(map(str.strip, cells)) and all(map(_URIS.fullmatch, cells))
+        return False
 
     @property
     def title(self) -> str:
@@ -241,6 +270,15 @@ def _files_of(folder: str) -> list[Path]:
         for path in Path(folder).iterdir()
         if path.name[0] not in "._" and _suffix(str(path)) in FORMATS and path.is_file()
     )
+
+
+def _is_corpus(folder: str) -> bool:
+    """Whether a folder has texts with their subjects, and no other tables."""
+    texts = {path.stem for path in Path(folder).glob("*.txt") if path.name[0] not in "._"}
+    tables = [path for path in _files_of(folder) if path.suffix != ".txt"]
+    subjects = {path.stem for path in Path(folder).glob("*.key")} | {path.stem for path in tables}
+    is_known = all(path.stem in texts and path.suffix == ".tsv" for path in tables)
+    return is_known and bool(texts & subjects)
 
 
 def _suffix(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _LISTS = (list, tuple, set, frozenset, np.ndarray)
 # in this order, for names that contain the others
 _JOINERS = (" > ", " / ", " | ", " :: ", " » ", " -> ")
+_URIS = re.compile(r"<[^<>\s]+>(?:\s+<[^<>\s]+>)*")
 _LABEL_MARKS = (";", "|", " || ", " && ")
 
 
@@ -111,6 +113,8 @@ class TargetForm:
                     )
             return cls(columns)
         cells = [cell for cell in _distinct(frame[columns[0]].tolist()) if not _is_gap(cell)]
+        if labels_separator is None and hierarchy is not None and hierarchy.vocabulary is not None:
+            labels_separator = _mark_of_uris(cells)
         several = labels_separator is not None or any(isinstance(c, _LISTS) for c in cells)
         form = cls(columns, None, labels_separator, several)
         if separator is None:
@@ -177,7 +181,9 @@ class TargetForm:
                 read[cell] = rows[-1]
         return rows
 
-    def settle(self, labels: Iterable[Any], known: dict[str, Path]) -> None:
+    def settle(
+        self, labels: Iterable[Any], known: dict[str, Path], hierarchy: Hierarchy | None = None
+    ) -> None:
         """Choose how paths are written, so that different paths are different texts.
 
         Parameters
@@ -186,8 +192,11 @@ class TargetForm:
             All labels, as full paths in a tree.
         known : dict of str to path
             Labels of the cells and their paths, as from `read`.
+        hierarchy : Hierarchy, optional
         """
         paths = {label if isinstance(label, tuple) else (label,) for label in labels}
+        if hierarchy is not None and self.writes_names(hierarchy):
+            paths = {path[-1:] for path in paths}
         paths |= {path[:end] for path in paths for end in range(1, len(path))}
         joiners = _JOINERS if self.separator is None else (self.separator,)
         if self.separator is not None:
@@ -216,6 +225,10 @@ class TargetForm:
                 "or rename the class."
             )
         self.labels_mark = (free or marks)[0]
+
+    def writes_names(self, hierarchy: Hierarchy) -> bool:
+        """Whether labels are written without what is above them: URIs of a thesaurus."""
+        return hierarchy.vocabulary is not None and self.separator is None
 
     def _is_lost(self, path: Path, joiner: str) -> bool:
         return join_path(path, joiner) is None and joiner.join(map(str, path)) not in self.spellings
@@ -298,6 +311,20 @@ def _distinct(cells: list[Any]) -> list[Any]:
     return [*texts, *(cell for cell in cells if type(cell) is not str)]
 
 
+def _mark_of_uris(cells: list[Any]) -> str | None:
+    """Return " " if all cells have URIs in angle brackets, and some have several of them.
+
+    Examples
+    --------
+    >>> _mark_of_uris(["<http://a.org/1> <http://a.org/2>", "<http://a.org/1>"])
+    ' '
+    """
+    texts = [cell for cell in cells if isinstance(cell, str)]
+    if len(texts) < len(cells) or not all(_URIS.fullmatch(text.strip()) for text in texts):
+        return None
+    return " " if any(len(text.split()) > 1 for text in texts) else None
+
+
 class _BadTarget(PalmetteError):
     """A cell is not a path; the message does not name the row."""
 
@@ -339,7 +366,12 @@ def _is_gap(cell: Any) -> bool:
 
 
 def _text(cell: Any) -> str:
-    """Convert a cell to a name; 3.0, the form of 3 in a column with missing values, becomes 3."""
+    """Convert a cell to a name; 3.0, the form of 3 in a column with missing values, becomes 3.
+
+    Objects of JSON with a URI, as corpora of subject indexing have them, become the URI.
+    """
+    if isinstance(cell, dict) and isinstance(cell.get("uri"), str):
+        return str(cell["uri"])
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return str(cell)

@@ -17,14 +17,16 @@ Refuse = Callable[[int, str], None]
 
 
 def place_of(row: int, lines: Any = None) -> str:
-    """Return the place of a row, given from 0: its line in the file, or else its number.
+    """Return the place of a row, given from 0: its line or its file, or else its number.
 
     Examples
     --------
-    >>> place_of(2), place_of(2, [2, 3, 7])
-    ('row 3', 'line 7')
+    >>> place_of(2), place_of(2, [2, 3, 7]), place_of(1, ["a.key", "b.key"])
+    ('row 3', 'line 7', 'b.key: a row')
     """
-    return f"row {row + 1}" if lines is None else f"line {lines[row]}"
+    if lines is None:
+        return f"row {row + 1}"
+    return f"{lines[row]}: a row" if isinstance(lines[row], str) else f"line {lines[row]}"
 
 
 def find_node(path: Path, hierarchy: Hierarchy) -> int:
