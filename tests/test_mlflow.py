@@ -36,6 +36,16 @@ def test_a_folder_holds_the_model_and_the_pyfunc(model, tmp_path):
     assert needs == f"palmette[table]=={pm.__version__}\n"
 
 
+def test_a_folder_with_files_and_what_cannot_predict_are_refused(model, tmp_path):
+    flavour.save_model(model, tmp_path / "m")
+    for path in (tmp_path / "m", tmp_path / "m" / "MLmodel"):
+        with pytest.raises(pm.PalmetteError, match="is not an empty folder: expected a new one"):
+            flavour.save_model(model, path)
+    with pytest.raises(pm.PalmetteError, match="model is a dict: expected an estimator"):
+        flavour.save_model({}, tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
 def test_pyfunc_gives_probabilities_where_they_are_asked_for(model):
     served = flavour._Predictor(model)
     proba = served.predict(X, {"method": "predict_node_proba"})

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from palmette.exceptions import PalmetteError
 from palmette.persistence import load, save
 
 __all__ = ["load_model", "log_model", "save_model"]
@@ -63,7 +64,17 @@ def save_model(
     from mlflow import pyfunc
     from mlflow.models import Model
 
+    if not hasattr(model, "predict"):
+        raise PalmetteError(
+            f"model is a {type(model).__name__}: expected an estimator or a TableModel, which has "
+            "predict."
+        )
     folder = Path(path)
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        raise PalmetteError(
+            f"{folder} exists and is not an empty folder: expected a new one. Delete it, or pass "
+            "another path."
+        )
     folder.mkdir(parents=True, exist_ok=True)
     save(model, folder / _FILE)
     description = Model() if mlflow_model is None else mlflow_model
