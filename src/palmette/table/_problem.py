@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import warnings
 from collections import Counter
@@ -27,10 +25,9 @@ from palmette.table._schema import Schema, Unread
 from palmette.table._sources import BadRows, TableSource
 from palmette.table._target import TargetForm
 from palmette.table._target_nodes import (
-    canonical_labels,
+    TargetRows,
     hierarchy_of_paths,
     named_as_cells,
-    place_of,
     plain_labels,
 )
 from palmette.table._written import Given, near_names
@@ -227,7 +224,7 @@ def read_problem(
         raise PalmetteError(f"{error} {hint}.") from error
     if hint:
         note(hint)
-    labels = _Labels(source, frame, lines)
+    labels = TargetRows(source, frame, lines)
     labels.read(form, given)
     frame, lines = labels.rows()
     if source_bad := getattr(source, "bad", None):
@@ -330,93 +327,6 @@ def find_groups(frame: Any) -> NDArray[np.int64] | None:
     keys = pd.util.hash_pandas_object(frame, index=False, categorize=False).to_numpy()
     codes, distinct = pd.factorize(keys)
     return None if len(distinct) == len(keys) else codes.astype(np.int64)
-
-
-class _Labels:
-    """The paths of the rows of a table; rows without a target, and bad ones, are left out."""
-
-    def __init__(self, source: Any, frame: Any, lines: Any) -> None:
-        self._source, self._frame, self._lines = source, frame, lines
-        self.kept = np.arange(len(frame))
-        self.known: dict[str, Any] = {}
-        self.paths: list[Any] = []
-        self.n_gaps = 0
-        self.n_lost, self.lost = 0, ""  # labels that are left out, and the first of them
-        self._n_refused = 0
-
-    def read(self, form: TargetForm, given: Hierarchy | None) -> None:
-        """Read the target; labels that a given hierarchy lacks are refused here."""
-        refuse = None if getattr(self._source, "bad", None) is None else self._refuse
-        rows = form.read(self._frame, self.known, self._lines, refuse)
-        self._keep(rows)
-        self.n_gaps = len(rows) - len(self.paths) - self._n_refused
-        if given is not None and refuse is not None:
-            self._keep(self._known_in(given, form))
-        if not len(self.paths):
-            raise PalmetteError(
-                f"no row has a target in {form.describe()}: expected at least one labelled row."
-            )
-
-    def _known_in(self, given: Hierarchy, form: TargetForm) -> list[Any]:
-        """Return the paths that a hierarchy has; None for rows that have none of them.
-
-        Of rows with several labels, those that the hierarchy lacks are left out and counted.
-        """
-        reasons: dict[int, str] = {}
-
-        def note(row: int, why: str) -> None:
-            reasons.setdefault(row, why)
-
-        found = canonical_labels(self.paths, given, form.several, self._lines_of(), note)
-        kept = []
-        for row, (paths, known) in enumerate(zip(self.paths, found, strict=True)):
-            if row not in reasons:
-                kept.append(paths)
-                continue
-            there = []
-            if form.several:
-                there = [p for p, label in zip(paths, known, strict=True) if label is not None]
-            if there:
-                lost = next(p for p, label in zip(paths, known, strict=True) if label is None)
-                self.lost = self.lost or form.write(lost)
-                self.n_lost += len(paths) - len(there)
-            else:
-                self._refuse(row, reasons[row])
-            kept.append(there or None)
-        return kept
-
-    def rows(self) -> tuple[Any, Any]:
-        """Return the rows that are kept, and their lines."""
-        if len(self.kept) == len(self._frame):
-            return self._frame.reset_index(drop=True), self._lines
-        return self._frame.iloc[self.kept].reset_index(drop=True), self._lines_of()
-
-    def truth(self, hierarchy: Hierarchy, several: bool) -> list[Any]:
-        """Return the labels of the hierarchy; sets if rows may have several."""
-        if not several:
-            return canonical_labels(self.paths, hierarchy, False, self._lines_of())
-        listed = [path if isinstance(path, list) else [path] for path in self.paths]
-        return [set(row) for row in canonical_labels(listed, hierarchy, True, self._lines_of())]
-
-    def _lines_of(self) -> Any:
-        return None if self._lines is None else self._lines[self.kept]
-
-    def _keep(self, rows: list[Any]) -> None:
-        kept = np.flatnonzero([row is not None for row in rows])
-        self.kept = self.kept[kept]
-        self.paths = [rows[i] for i in kept.tolist()]
-
-    def _refuse(self, row: int, reason: str) -> None:
-        place = int(self.kept[row])
-        cells = ["" if cell is None else str(cell) for cell in self._frame.iloc[place]]
-        stream = io.StringIO()
-        csv.writer(stream, lineterminator="").writerow(cells)
-        line = None if self._lines is None else self._lines[place]
-        line = int(line) if isinstance(line, np.integer) else line
-        # the place has a column of its own, and what to do is to skip the row
-        reason = reason.partition(". ")[0].removeprefix(f"{place_of(place, self._lines)} of ")
-        self._source.bad.add(line, reason, stream.getvalue())
-        self._n_refused += 1
 
 
 def _is_name(table: Any) -> bool:
