@@ -158,7 +158,8 @@ JSON = {"content-type": "application/json"}
         (b'{"limit": -Infinity}', "the body has -Infinity"),
         (b'{"text": "\xff"}', "byte 11 of the body is not UTF-8"),
         (b'{"limit": ' + b"1" * 4500 + b"}", "a number has thousands of digits"),
-        (b"[" * 4800, "nested too deeply"),
+        (b"[" * 2400 + b"]" * 2400, "nested too deeply"),
+        (b'{"text": ' + b"[" * 100 + b"]" * 100 + b"}", "nested too deeply"),
     ],
 )
 def test_what_is_not_json_is_refused(texts, body, words):

@@ -22,6 +22,8 @@ _LARGE = 2**16  # bytes of a body that is parsed in a thread
 _ROWS = ("text", "texts", "rows")
 _OPTIONS = ("limit", "threshold", "language")
 _MAX_LIMIT = 1_000
+_MAX_DEPTH = 20  # of lists and objects in a body, which has four at most
+_DEEP = "the body is nested too deeply: expected a JSON object."
 _MAX_LANGUAGE = 35  # characters of a language tag that every program accepts (RFC 5646)
 
 
@@ -156,7 +158,7 @@ def _parse_json(body: bytes) -> dict[str, Any]:
             400, f"byte {error.start + 1} of the body is not UTF-8: expected JSON in UTF-8."
         ) from None
     except RecursionError:
-        raise Problem(400, "the body is nested too deeply: expected a JSON object.") from None
+        raise Problem(400, _DEEP) from None
     except json.JSONDecodeError as error:
         raise Problem(
             400,
@@ -165,12 +167,22 @@ def _parse_json(body: bytes) -> dict[str, Any]:
         ) from None
     except ValueError:
         raise Problem(400, "a number has thousands of digits: expected fewer than 300.") from None
+    if _is_deep(found):  # later versions of Python parse it, and what it is shown to may fail
+        raise Problem(400, _DEEP)
     if not isinstance(found, dict):
         raise Problem(
             422,
             f'the body is {_kind(found)}: expected an object such as {{"text": "..."}}.',
         )
     return found
+
+
+def _is_deep(found: Any) -> bool:
+    level = [found] if isinstance(found, dict | list) else []
+    for _ in range(_MAX_DEPTH):
+        inside = (each.values() if isinstance(each, dict) else each for each in level)
+        level = [value for values in inside for value in values if isinstance(value, dict | list)]
+    return bool(level)
 
 
 def _no_constant(word: str) -> NoReturn:
