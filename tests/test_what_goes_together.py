@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.what_goes_together import learner_row, learners, page, row_of, takers
+from tests.what_goes_together import (
+    PROBLEMS,
+    Problem,
+    learner_row,
+    learners,
+    outcome,
+    page,
+    row_of,
+    small,
+    takers,
+)
 
 import palmette
 
@@ -31,3 +42,18 @@ def test_the_row_of_a_learner_is_what_is_printed():
 @pytest.mark.filterwarnings("ignore")
 def test_the_page_is_what_is_printed():
     assert PAGE.read_text() == page()
+
+
+@cache
+def printed_outcomes():
+    """What the page says of label sets and its learner of trees, by estimator."""
+    (printed,) = (each for each in PROBLEMS if each.title == "learner, label sets")
+    return {kind: outcome(kind, printed) for kind in takers()}
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("learner", learners(), ids=lambda each: each.__name__)
+def test_every_learner_serves_as_the_one_of_the_page(learner):
+    problem = Problem("another learner, label sets", small(learner), several=True)
+    assert {kind: outcome(kind, problem) for kind in takers()} == printed_outcomes()

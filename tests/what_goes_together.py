@@ -79,13 +79,13 @@ def _place(estimator: BaseEstimator) -> str | None:
     return next((name for name in ("hierarchy", "tree") if name in names), None)
 
 
-def _small(kind: type[BaseEstimator]) -> BaseEstimator:
+def small(kind: type[BaseEstimator]) -> BaseEstimator:
     return kind(**PARAMETERS.get(kind.__name__, ({},))[0])
 
 
 def takers() -> list[type[BaseEstimator]]:
     """Return the estimators that take a hierarchy."""
-    return [each for each in public_estimators() if _place(_small(each)) is not None]
+    return [each for each in public_estimators() if _place(small(each)) is not None]
 
 
 def learners() -> list[type[BaseEstimator]]:
@@ -95,7 +95,7 @@ def learners() -> list[type[BaseEstimator]]:
 
 def outcome(kind: type[BaseEstimator], problem: Problem) -> str:
     """Fit an estimator to a problem; return what happened."""
-    estimator = _small(kind)
+    estimator = small(kind)
     estimator.set_params(**{str(_place(estimator)): problem.hierarchy})
     X, y = rows_of(problem.several)
     with warnings.catch_warnings(record=True) as told:
@@ -121,7 +121,7 @@ def learner_row(kind: type[BaseEstimator]) -> str:
     shapes = set()
     for several in (False, True):
         X, y = rows_of(several)
-        shapes.add(_small(kind).fit(X, y).hierarchy_.is_tree)
+        shapes.add(small(kind).fit(X, y).hierarchy_.is_tree)
     overlaps = getattr(kind, "_may_overlap", False) or shapes != {True}
     return f"| `{kind.__name__}` | yes | yes | {'tree or DAG' if overlaps else 'tree'} |"
 
