@@ -2,6 +2,7 @@
 
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py make --rows 10000000 --out big.parquet
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py table big.parquet --memory 2 [--model NAME]
+    OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py report MODEL big.parquet [--command eval]
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py workers [local forest grid boosting]
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py together [--times 5] [--rows 20000]
     OMP_NUM_THREADS=1 python benchmarks/bench_cluster.py calls [--times 300]
@@ -14,6 +15,7 @@ cross-validation, and prints rows, seconds, CPU seconds and their microseconds p
 largest memory of the process: anonymous pages, which are its own, and resident ones, which count
 the pages of mapped files that the system may drop at any time. With a large ``--memory`` the same
 model is fitted in memory. ``--options="--drop text"`` are further ones of ``palmette fit``.
+`report` prints the same of ``palmette report``, or ``palmette eval``, for a model of that command.
 
 `workers` fits the same models with no cluster, one worker process and two, all started before:
 522 local logistic regressions, a structured forest, a grid of 50 cells of a comparison, and 40
@@ -96,8 +98,6 @@ def make(rows, out, seed=0):
 
 def table(path, memory, model, options):
     """Run `palmette fit` in a process of its own, and watch its memory."""
-    import pyarrow.parquet as pq
-
     with tempfile.TemporaryDirectory() as folder:
         command = [
             *(sys.executable, "-m", "palmette.cli.main", "fit", path, "--target", "path"),
@@ -105,21 +105,34 @@ def table(path, memory, model, options):
             *("--out", str(Path(folder, "model.palmette"))),
             *(() if memory is None else ("--memory", str(memory))),
         ]
-        begun = time.perf_counter()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        largest, cpu = {"RssAnon": 0, "VmRSS": 0}, 0.0
-        while process.poll() is None:
-            for name, value in memory_of(process.pid).items():
-                largest[name] = max(largest[name], value)
-            cpu = max(cpu, cpu_of(process.pid))
-            time.sleep(0.2)
-        seconds = time.perf_counter() - begun
+        watched(command, path, f"palmette fit, {model}")
+
+
+def report(model, path, name, options):
+    """Run `palmette report`, or `palmette eval`, in a process of its own, and watch its memory."""
+    command = [sys.executable, "-m", "palmette.cli.main", name, model, path, *options.split()]
+    watched(command, path, f"palmette {name}")
+
+
+def watched(command, path, title):
+    """Run a command, and print its seconds and its memory, with the rows of its table."""
+    import pyarrow.parquet as pq
+
+    begun = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    largest, cpu = {"RssAnon": 0, "VmRSS": 0}, 0.0
+    while process.poll() is None:
+        for name, value in memory_of(process.pid).items():
+            largest[name] = max(largest[name], value)
+        cpu = max(cpu, cpu_of(process.pid))
+        time.sleep(0.2)
+    seconds = time.perf_counter() - begun
     if process.returncode:
-        raise SystemExit(f"palmette fit ended with {process.returncode}")
+        raise SystemExit(f"{title} ended with {process.returncode}")
     anonymous, resident = (value / 2**20 for value in largest.values())
     rows = pq.read_metadata(path).num_rows
     print(
-        f"{model}, {rows:,} rows: {seconds:.0f} s, {cpu:.0f} CPU s ({cpu / rows * 1e6:.0f} us per "
+        f"{title}, {rows:,} rows: {seconds:.0f} s, {cpu:.0f} CPU s ({cpu / rows * 1e6:.0f} us per "
         f"row), {anonymous:.2f} GiB of its own, {resident:.2f} GiB with mapped files"
     )
 
@@ -482,6 +495,11 @@ def main():
     fitting.add_argument("--memory", type=float)
     fitting.add_argument("--model", default="class-tree")
     fitting.add_argument("--options", default="")
+    evaluating = commands.add_parser("report")
+    evaluating.add_argument("model")
+    evaluating.add_argument("table")
+    evaluating.add_argument("--command", choices=["report", "eval"], default="report")
+    evaluating.add_argument("--options", default="")
     working = commands.add_parser("workers")
     working.add_argument("jobs", nargs="*", choices=[*JOBS, []], default=list(JOBS))
     working.add_argument("--again", action="store_true")
@@ -511,6 +529,8 @@ def main():
         classes(given.sizes, given.rows, given.features, given.jobs, given.out)
     elif given.what == "table":
         table(given.table, given.memory, given.model, given.options)
+    elif given.what == "report":
+        report(given.model, given.table, given.command, given.options)
     elif given.what == "together":
         together(given.times, given.rows)
     elif given.what == "calls":

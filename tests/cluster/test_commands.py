@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 import palmette as pm
 from palmette.cli.main import app
-from palmette.reporting import _parts
+from palmette.reporting import _parts, _stored
 from palmette.table import fit_table
 
 psutil = pytest.importorskip("psutil")
@@ -48,7 +48,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_worker_may_be_killed(client, goods, tmp_path, name):
+def test_a_worker_may_be_killed(client, goods, tmp_path, name, monkeypatch):
     def written(*words):
         told = run(*COMMANDS[name], *words)
         files = {file.name: json.loads(file.read_text()) for file in tmp_path.glob("*.json")}
@@ -57,6 +57,7 @@ def test_a_worker_may_be_killed(client, goods, tmp_path, name):
         return told, files
 
     expected = written()
+    monkeypatch.setattr(_stored, "_MOST_ROWS", 30)  # the rows of a report are on disk
     client.wait_for_workers(2, timeout=PATIENCE)
     address = client.scheduler.address
     assert written("--scheduler", address) == expected

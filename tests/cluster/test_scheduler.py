@@ -1,9 +1,10 @@
-"""The process of the scheduler is killed in the middle of every kind of job: a named error."""
+"""The scheduler is killed, or hangs, in the middle of every kind of job: a named error."""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -59,11 +60,20 @@ def scheduler(tmp_path):
             time.sleep(0.05)
         with distributed.Client(address, timeout=PATIENCE, set_as_default=False) as client:
             client.wait_for_workers(1, timeout=PATIENCE)
+            client.run_on_scheduler(import_all)  # it would not answer meanwhile
         yield made, address
     finally:
         for process in started:
             process.kill()
             process.wait()
+
+
+def import_all():
+    """Import what calls that are sent by way of the scheduler need there."""
+
+    import palmette.boosting._team
+    import palmette.cli.predict
+    import palmette.table  # noqa: F401
 
 
 def maps(client, begun):
@@ -81,9 +91,9 @@ def computes(client, begun):
     computed_on(client, [dask.delayed(sleep_a_little)(0, i) for i in range(300)])
 
 
-def teams(client, begun):
+def teams(client, begun, direct=True):
     def attempt(number):
-        with team_on(client, Counter, lambda n_threads: [(0,)]) as team:
+        with team_on(client, Counter, lambda n_threads: [(0,)], direct=direct) as team:
             for _ in range(N_JOBS):
                 time.sleep(0.01)
                 yield team.call("add", 1)
@@ -92,27 +102,38 @@ def teams(client, begun):
         begun.set()
 
 
-def test_every_kind_of_job_ends_with_a_named_error(scheduler):
+def teams_by_way_of_the_scheduler(client, begun):
+    """Those with connections of their own go on without it."""
+    teams(client, begun, direct=False)
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGSTOP])
+def test_every_kind_of_job_ends_with_a_named_error(scheduler, signal_number):
+    """A scheduler that is killed, and one that hangs: its connections stay open."""
     process, address = scheduler
-    kinds = [maps, streams, computes, teams]
+    hangs = signal_number == signal.SIGSTOP
+    kinds = [maps, streams, computes, teams_by_way_of_the_scheduler if hangs else teams]
 
     def run(kind, begun):
-        with connected(address, timeout=20) as client:
+        with connected(address, timeout=PATIENCE) as client:
             kind(client, begun)
 
     all_begun = [threading.Event() for _ in kinds]
     with (
-        dask.config.set({"palmette.timeout": 2.0}),
+        dask.config.set({"palmette.timeout": 12.0}),
         ThreadPoolExecutor(len(kinds)) as pool,
     ):
         found = [pool.submit(run, *each) for each in zip(kinds, all_begun, strict=True)]
         try:
             assert all(each.wait(PATIENCE) for each in all_begun)
         finally:
-            process.kill()
-        for each in found:
-            with pytest.raises(PalmetteError, match=LOST):
-                each.result(timeout=PATIENCE)
+            process.send_signal(signal_number)
+        try:
+            for each in found:
+                with pytest.raises(PalmetteError, match=LOST):
+                    each.result(timeout=PATIENCE)
+        finally:
+            process.send_signal(signal.SIGCONT)
 
 
 def test_a_command_ends_with_a_named_error(scheduler, tmp_path, monkeypatch):
@@ -123,7 +144,7 @@ def test_a_command_ends_with_a_named_error(scheduler, tmp_path, monkeypatch):
     words = ["predict", "model.palmette", "new.csv", "--chunk-rows", "5", "--scheduler", address]
     command = [sys.executable, "-m", "palmette.cli.main", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    patience = {**os.environ, "DASK_PALMETTE__TIMEOUT": "2"}
+    patience = {**os.environ, "DASK_PALMETTE__TIMEOUT": "12"}
     with subprocess.Popen(command, **pipes, env=patience, text=True) as running:
         try:
             assert running.stdout.readline()
@@ -133,3 +154,4 @@ def test_a_command_ends_with_a_named_error(scheduler, tmp_path, monkeypatch):
             running.kill()
     assert running.returncode == 2, told
     assert "error: the Dask scheduler" in told
+    assert "distributed.client" not in told  # the log of Dask

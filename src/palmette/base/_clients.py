@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
+from inspect import signature
 from typing import Any
 
 from palmette.exceptions import PalmetteError
@@ -122,24 +124,34 @@ def connected(client: Any, timeout: float | None = None) -> Iterator[Any]:
 
 def _close(client: Any) -> None:
     """Close a client, without the log of Dask that it was not connected any more."""
-    log = logging.getLogger("distributed.client")
-    was_disabled, log.disabled = log.disabled, log.disabled or _status(client) != "running"
-    try:
+    with _quiet() if _status(client) != "running" else nullcontext():
         client.close()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Dask from logging what an error of ours says, as that it could not connect again."""
+    log = logging.getLogger("distributed.client")
+
+    def drop(record: logging.LogRecord) -> bool:
+        return False
+
+    log.addFilter(drop)  # one for each thread that does so at the same time
+    try:
+        yield
     finally:
-        log.disabled = was_disabled
+        log.removeFilter(drop)
 
 
 def require_workers(client: Any, timeout: float) -> None:
     """Wait until a cluster has a scheduler and a worker; raise an error after some time."""
-    require_scheduler(client, timeout)
-    try:
-        with named_loss(client, timeout):
-            client.wait_for_workers(1, timeout=timeout)
-    except (TimeoutError, RuntimeError) as error:
-        raise PalmetteError(
-            f"the cluster has no workers after {timeout:g} s: start some with `dask worker`."
-        ) from error
+    late = time.monotonic() + timeout
+    while "running" not in [each["status"] for each in _known_workers(client, timeout).values()]:
+        if time.monotonic() > late:
+            raise PalmetteError(
+                f"the cluster has no workers after {timeout:g} s: start some with `dask worker`."
+            )
+        time.sleep(POLL / 5)
 
 
 def require_scheduler(client: Any, timeout: float) -> None:
@@ -148,8 +160,9 @@ def require_scheduler(client: Any, timeout: float) -> None:
     Dask itself gives up after its setting ``distributed.comm.timeouts.connect``, 30 s.
     """
     late = time.monotonic() + timeout
-    while _status(client) == "connecting" and time.monotonic() < late:
-        time.sleep(POLL / 10)
+    with _quiet() if _status(client) == "connecting" else nullcontext():
+        while _status(client) == "connecting" and time.monotonic() < late:
+            time.sleep(POLL / 10)
     if _status(client) != "running":
         raise PalmetteError(
             f"the Dask scheduler{_place(client)} does not answer any more: it has ended, or the "
@@ -187,9 +200,53 @@ def workers_of(client: Any, timeout: float | None = None) -> dict[str, int]:
 
     A scheduler that has not answered for some time is an error.
     """
-    require_scheduler(client, seconds(timeout))
-    known = client.scheduler_info(n_workers=-1)["workers"]
+    known = _known_workers(client, seconds(timeout))
     return {address: int(known[address]["nthreads"]) for address in sorted(known)}
+
+
+def _known_workers(client: Any, timeout: float) -> dict[str, Any]:
+    """Return what the scheduler knows about its workers, by their addresses.
+
+    The method of a client that does so waits without bound for a scheduler that hangs.
+    """
+    from distributed import Scheduler
+
+    require_scheduler(client, timeout)
+    is_old = "n_workers" not in signature(Scheduler.identity).parameters
+    options = {} if is_old else {"n_workers": -1}
+
+    async def identity() -> Any:
+        return await client.scheduler.identity(**options)
+
+    with named_loss(client, timeout):
+        try:
+            found = client.sync(identity, callback_timeout=timeout)
+        except TimeoutError as error:
+            raise PalmetteError(
+                f"the Dask scheduler{_place(client)} does not answer any more: no answer within "
+                f"{timeout:g} s. It hangs, or the network is broken. Begin again when it answers."
+            ) from error
+    workers: dict[str, Any] = found["workers"]
+    return workers
+
+
+def scatter(client: Any, data: Any, timeout: float, **options: Any) -> Any:
+    """Copy data to workers however long it takes, as long as the scheduler answers."""
+
+    async def scattering() -> Any:
+        return await client.scatter(data, hash=False, timeout=timeout, asynchronous=True, **options)
+
+    sent = asyncio.run_coroutine_threadsafe(scattering(), client.loop.asyncio_loop)
+    try:
+        while True:
+            try:
+                return sent.result(timeout=POLL)
+            except TimeoutError:
+                if sent.done():
+                    raise
+                workers_of(client, timeout)
+    finally:
+        sent.cancel()
 
 
 def errors_of_loss() -> tuple[type[BaseException], ...]:

@@ -16,6 +16,7 @@ from palmette.base._clients import (
     errors_of_loss,
     named_loss,
     require_workers,
+    scatter,
     seconds,
     workers_of,
 )
@@ -321,7 +322,7 @@ def _place_shared(client: Any, shared: tuple[Any, ...], timeout: float) -> Any:
     for _ in range(ATTEMPTS):
         require_workers(client, timeout)
         try:
-            return client.scatter([shared], broadcast=True, hash=False, timeout=timeout)[0]
+            return scatter(client, [shared], timeout, broadcast=True)[0]
         except lost as error:
             last = error
     raise PalmetteError(

@@ -16,7 +16,14 @@ from multiprocessing.connection import Connection
 from secrets import token_bytes
 from typing import Any
 
-from palmette.base._clients import POLL, connected, errors_of_loss, workers_of
+from palmette.base._clients import (
+    POLL,
+    connected,
+    errors_of_loss,
+    scatter,
+    seconds,
+    workers_of,
+)
 from palmette.base._cluster import ATTEMPTS, GONE
 from palmette.exceptions import PalmetteError
 
@@ -265,7 +272,7 @@ def _place(
                 lazy = {i: each for i, each in enumerate(part) if hasattr(each, "__dask_graph__")}
                 computed = {i: client.compute(each, **where) for i, each in lazy.items()}
                 rest = tuple(None if i in lazy else each for i, each in enumerate(part))
-                there = client.scatter([rest], workers=[address], hash=False)[0]
+                there = scatter(client, [rest], seconds(None), workers=[address])[0]
                 given = _Member, kind, there, computed
                 made.append(client.submit(*given, **where, pure=False, actor=True))
             return [_awaited(client, *each) for each in zip(made, addresses, strict=True)]

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import IntArray
@@ -112,7 +113,7 @@ class NodeLabels:
         """Make labels of one node per row, of shape (n_samples,)."""
         return cls(hierarchy, one_per_row(nodes, hierarchy.n_nodes), form)
 
-    def take(self, rows: IntArray) -> NodeLabels:
+    def take(self, rows: NDArray[np.integer[Any]]) -> NodeLabels:
         """Return the labels of some rows, of shape (n_rows,), which may come in any order."""
         if self._has_one_node_per_row:
             return self.from_terminals(self.given.indices[rows], self.hierarchy, self.form)

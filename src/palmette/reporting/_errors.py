@@ -323,6 +323,9 @@ def error_facts(evaluation: Evaluation, divergences: Divergences) -> dict[str, A
 def _is_true(evaluation: Evaluation, rows: IntArray, nodes: NDArray[Any]) -> NDArray[np.bool_]:
     if not rows.size:
         return np.zeros(0, dtype=bool)
+    if not evaluation.several:
+        true = evaluation.pair.nodes[0][rows]
+        return np.asarray(evaluation.hierarchy.closure[true, nodes]).ravel().astype(bool)
     return np.asarray(evaluation.pair.true.closed[rows, nodes]).ravel().astype(bool)
 
 

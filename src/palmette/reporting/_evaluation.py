@@ -260,6 +260,8 @@ class Evaluation:
     def is_unseen(self) -> NDArray[np.bool_]:
         """Whether each row has a true label that is not in the model's hierarchy."""
         unknown = (~self.is_known).astype(np.int64)
+        if not self.several:
+            return np.asarray(self.hierarchy.closure @ unknown > 0)[self.pair.nodes[0]]
         return np.asarray(self.pair.true.closed @ unknown > 0)
 
     @property

@@ -145,7 +145,10 @@ class RowGroups:
     def node_sides(self) -> list[sparse.csr_array]:
         """True nodes, predicted nodes, and both per group, without the root and unused nodes."""
         pair = self.evaluation.pair
-        true, pred = (side.closed[self.first][:, 1:] for side in (pair.true, pair.pred))
+        if self.evaluation.several:
+            true, pred = (side.closed[self.first][:, 1:] for side in (pair.true, pair.pred))
+        else:  # the ancestors of all rows are never listed
+            true, pred = (side.take(self.first).closed[:, 1:] for side in (pair.true, pair.pred))
         used = np.unique(np.concatenate([true.indices, pred.indices]))
         true, pred = (sparse.csr_array(side[:, used], dtype=np.int64) for side in (true, pred))
         return [true, pred, sparse.csr_array(true.multiply(pred))]
