@@ -7,6 +7,7 @@ label is the product along its path.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -15,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize_scalar
-from sklearn.base import clone
 from sklearn.metrics import average_precision_score
 
 from palmette._arrays import FloatArray, count_rows, row_chunks, take_rows
@@ -320,12 +320,42 @@ class _Setting(NamedTuple):
     idf: bool | None
 
 
-class _Held(NamedTuple):
-    """Results on held-out rows: a measure, and the threshold and exponent of the scores."""
+@dataclass(eq=False)
+class _Held:
+    """Results on held-out rows: a measure, and pairs of rows and labels that tell the rest.
+
+    Parameters
+    ----------
+    score : float
+    pairs : tuple of arrays of shape (n_pairs,)
+        Scores, whether they are true, and weights.
+    ranked : array of shape (n_pairs,)
+        Scores that the threshold is compared with.
+    n_true : float
+        Weight of all true labels.
+    """
 
     score: float
-    threshold: float
-    exponent: float
+    pairs: Any
+    ranked: FloatArray
+    n_true: float
+
+    @cached_property
+    def threshold(self) -> float:
+        """Threshold with the best micro-F1."""
+        _, hits, weights = self.pairs
+        return _best_threshold(self.ranked, hits, weights, self.n_true)
+
+    @cached_property
+    def exponent(self) -> float:
+        """Exponent of the scores with the largest likelihood."""
+        return _best_exponent(*self.pairs)
+
+    def settle(self) -> _Held:
+        """Compute both, and forget the pairs, which may be many."""
+        _ = self.threshold, self.exponent
+        self.pairs, self.ranked = None, np.empty(0)
+        return self
 
 
 class _Trial:
@@ -335,6 +365,7 @@ class _Trial:
         self.fit, self.X = fit, X
         self.found: dict[_Setting, _Held] = {}
         self._scales: dict[bool, TermScale] = {}
+        self._parts: tuple[Any, Any, Any] | None = None  # a scale, training and held-out rows
         rng = np.random.default_rng([fit.seed, 1])
         n_leaves = len(fit.options.leaves)
         self.is_large = count_rows(X) * n_leaves > _LARGE
@@ -360,7 +391,8 @@ class _Trial:
 
     def router(self, setting: _Setting) -> LinearRouter:
         """Return the router with some settings."""
-        found: LinearRouter = clone(self.fit.router).set_params(C=setting.C)
+        found = copy(self.fit.router)  # without what a clone checks
+        found.C = setting.C
         return found
 
     def name(self, setting: _Setting) -> str:
@@ -408,27 +440,37 @@ class _Trial:
 
     def _better(self, settings: list[_Setting]) -> _Setting:
         """Return the best of some settings; the first of equal ones."""
-        return max(settings, key=lambda each: (self.held(each) or _Held(-1.0, 0.5, 1.0)).score)
+        return max(settings, key=self._score)
+
+    def _score(self, setting: _Setting) -> float:
+        held = self.held(setting)
+        return -1.0 if held is None else held.score
 
     def held(self, setting: _Setting) -> _Held | None:
         """Return the results of settings; None if there are no held-out rows with labels."""
         if setting in self.found:
             return self.found[setting]
         fit, weights = self.fit, self.fit.weights
-        truth = fit.targets[self.held_rows]
-        if not truth[:, fit.options.leaves].nnz or not fit.targets[self.train_rows].nnz:
+        truth, targets = self._targets
+        if not truth[:, fit.options.leaves].nnz or not targets.nnz:
             return None
-        X = _scaled(self.X, self.scale(setting.idf))
-        tree = fit._train(
-            take_rows(X, self.train_rows),
-            fit.targets[self.train_rows],
-            None if weights is None else weights[self.train_rows],
-            self.router(setting),
-            None,  # the rows are scaled already
-        )
+        if self._parts is None or self._parts[0] != setting.idf:
+            X = _scaled(self.X, self.scale(setting.idf))
+            rows = take_rows(X, self.train_rows), take_rows(X, self.held_rows)
+            self._parts = setting.idf, *rows
+        _, train, held = self._parts
+        part = None if weights is None else weights[self.train_rows]
+        # the rows are scaled already
+        tree = fit._train(train, targets, part, self.router(setting), None)
         each = np.ones(len(self.held_rows)) if weights is None else weights[self.held_rows]
-        self.found[setting] = _measure(tree, take_rows(X, self.held_rows), truth, each, fit)
+        self.found[setting] = _measure(tree, held, truth, each, fit)
         return self.found[setting]
+
+    @cached_property
+    def _targets(self) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Targets of the held-out rows and of those that are trained on."""
+        targets = self.fit.targets
+        return targets[self.held_rows], targets[self.train_rows]
 
 
 def _measure(
@@ -444,24 +486,22 @@ def _measure(
         pairs = scores[columns >= 0], hits[columns >= 0], each[columns >= 0]
         ranked = scores.copy()
         ranked[:, : tree.min_labels] = _ALWAYS  # whatever the threshold
-        threshold = _best_threshold(ranked[columns >= 0], *pairs[1:], n_true)
-    else:
-        rows = np.arange(max(1, min(len(weights), _CELLS // truth.shape[1])))
-        whole = slice(None) if tree.nodes is None else slice(0, tree.n_whole)
-        parts = [
-            tree.proba(take_rows(X, rows[chunk]))[:, whole]
-            for chunk in row_chunks(len(rows), 4 * truth.shape[1])
-        ]
-        scores = np.concatenate(parts)
-        hits = truth[rows][:, whole].toarray().astype(bool)
-        each = np.broadcast_to(weights[rows, None], hits.shape)
-        n_true = float((each * hits).sum())
-        pairs = scores.ravel(), hits.ravel(), each.ravel()
-        measure = 0.0
-        if n_true > 0:
-            measure = float(average_precision_score(pairs[1], pairs[0], sample_weight=pairs[2]))
-        threshold = _best_threshold(*pairs, n_true)
-    return _Held(measure, threshold, _best_exponent(*pairs))
+        return _Held(measure, pairs, ranked[columns >= 0], n_true)
+    rows = np.arange(max(1, min(len(weights), _CELLS // truth.shape[1])))
+    whole = slice(None) if tree.nodes is None else slice(0, tree.n_whole)
+    parts = [
+        tree.proba(take_rows(X, rows[chunk]))[:, whole]
+        for chunk in row_chunks(len(rows), 4 * truth.shape[1])
+    ]
+    scores = np.concatenate(parts)
+    hits = truth[rows][:, whole].toarray().astype(bool)
+    each = np.broadcast_to(weights[rows, None], hits.shape)
+    n_true = float((each * hits).sum())
+    pairs = scores.ravel(), hits.ravel(), each.ravel()
+    measure = 0.0
+    if n_true > 0:
+        measure = float(average_precision_score(pairs[1], pairs[0], sample_weight=pairs[2]))
+    return _Held(measure, pairs, pairs[0], n_true).settle()
 
 
 def _are_true(truth: sparse.csr_array, columns: NDArray[np.intp]) -> NDArray[np.bool_]:

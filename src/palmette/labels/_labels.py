@@ -147,6 +147,8 @@ class NodeLabels:
         """Listed nodes without ancestors of others: sparse bool, (n_samples, n_nodes)."""
         if self._has_one_node_per_row:
             return self.given
+        if self.hierarchy.is_leaf[self.given.indices].all():  # leaves are above no others
+            return self.given
         itself = sparse.eye_array(self.hierarchy.n_nodes, dtype=np.int8, format="csr")
         above = sparse.csr_array(self.hierarchy.closure.astype(np.int8) - itself).astype(bool)
         implied = self.given.multiply(self.given @ above)
