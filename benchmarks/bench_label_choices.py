@@ -3,6 +3,7 @@
     python benchmarks/bench_label_choices.py --sets bibtex corel5k rcv1subset1_top944 delicious
     python benchmarks/bench_label_choices.py --sets questions --corpus librarian_questions.tsv.xz
     python benchmarks/bench_label_choices.py --answers --sets bibtex enron_corr cellcycle_fun
+    python benchmarks/bench_label_choices.py --closed --sets cellcycle_go enron_corr
 
 C and the scale of rows are those that ``ClassTreeClassifier()`` chooses on the training rows of the
 first fold; they are the same for all variants. Scores are means over folds and seeds of the tree,
@@ -12,6 +13,10 @@ in brackets. Folds share rows, so that these errors are rough.
 ``--answers`` compares predicted sets: labels above the threshold alone, and with the most probable
 label where there is none. F1 of rows is the mean over rows, where an empty set has 0 unless the row
 has no label either. Sets with a hierarchy are fitted along it.
+
+``--closed`` compares a label tree along the given hierarchy (``label-tree``) with one over a
+learned tree whose answers are closed along the hierarchy (``label-tree-closed``). The thesaurus of
+``questions`` is drawn: a concept is below the more frequent one that it occurs with most.
 """
 
 from __future__ import annotations
@@ -92,6 +97,58 @@ def compare_answers(options):
         )
 
 
+def compare_closed(options):
+    """Print scores of label trees along a hierarchy and along a learned tree, closed."""
+    import palmette as pm
+    from palmette import metrics
+
+    print("| data | nodes | model | P@1 | nDCG@5 | hierarchical F1 | fit CPU s |")
+    print("|---|---|---|---|---|---|---|")
+    for name in options.sets:
+        X, y, h = read_training_rows(name, options)
+        if h is None:
+            y, h = with_drawn_thesaurus(y)
+        fold = np.random.default_rng(0).permutation(X.shape[0]) % options.folds
+        for kind in ("label-tree", "label-tree-closed"):
+            found = []
+            for k in range(options.folds):
+                train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+                model = pm.ClassTreeClassifier(h)
+                if kind == "label-tree-closed":
+                    model = pm.ClassTreeClassifier(pm.KMeansTree(), router="linear", closure=h)
+                start = time.process_time()
+                model.fit(X[train], y[train])
+                seconds = time.process_time() - start
+                labels = pm.NodeLabels.encode(y[test], h)
+                scores = ranked(model._top_k(X[test], K)[0], labels.given.shape)
+                f1 = metrics.hierarchical_f1_score(y[test], model.predict(X[test]), hierarchy=h)
+                p1 = metrics.precision_at_k(labels.given, scores, k=1)
+                found.append((p1, metrics.ndcg_at_k(labels.given, scores, k=K), f1, seconds))
+            mean, error = np.mean(found, axis=0), np.std(found, axis=0) / len(found) ** 0.5
+            shown = " | ".join(f"{mean[i]:.3f} ({error[i]:.3f})" for i in range(3))
+            print(f"| {name} | {h.n_nodes:,} | {kind} | {shown} | {mean[3]:.1f} |", flush=True)
+
+
+def with_drawn_thesaurus(Y):
+    """Return label sets, and a hierarchy over them: see the module."""
+    import palmette as pm
+
+    Y = Y[:, np.flatnonzero(Y.sum(axis=0))].astype(np.int64)
+    count = np.asarray(Y.sum(axis=0)).ravel()
+    order = np.lexsort((np.arange(len(count)), -count))  # frequent ones first
+    rank = np.argsort(order)
+    together = (Y.T @ Y).tocoo()
+    best = {}
+    for i, j, n in zip(together.row, together.col, together.data, strict=True):
+        if rank[j] < rank[i]:
+            best[i] = max(best.get(i, (0, 0, 0)), (int(n), -int(rank[j]), int(j)))
+    edges = [("root", f"c{i}") for i in range(len(count)) if i not in best]
+    edges += [(f"c{best[i][2]}", f"c{i}") for i in best]
+    sets = np.empty(Y.shape[0], dtype=object)
+    sets[:] = [{f"c{j}" for j in row} for row in np.split(Y.indices, Y.indptr[1:-1])]
+    return sets, pm.Hierarchy.from_edges(edges)
+
+
 def read_training_rows(name, options):
     """Return training rows and labels; the hierarchy if it has levels, else None."""
     import palmette as pm
@@ -128,11 +185,12 @@ def main():
     parser.add_argument("--labels", type=int, default=20_000)
     parser.add_argument("--folds", type=int, default=3)
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--closed", action="store_true", help="compare closed answers")
     parser.add_argument("--answers", action="store_true", help="compare predicted sets")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    if options.answers:
-        compare_answers(options)
+    if options.answers or options.closed:
+        (compare_answers if options.answers else compare_closed)(options)
         return
 
     import palmette as pm

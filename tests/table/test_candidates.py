@@ -70,6 +70,8 @@ def test_several_paths_of_wide_sparse_tables_are_fitted_without_dense_weights():
     assert tried(several) == ["multilabel-linear", "label-tree", "label-tree-closed"]
     many = replace(several, hierarchy=Hierarchy.from_paths([(i % 9, i) for i in range(600)]))
     assert tried(many) == ["label-tree-closed", "label-tree", "multilabel-linear"]
+    numbers = replace(many, is_sparse=False, only_text=False, n_features=50)
+    assert tried(numbers)[:2] == ["label-tree", "label-tree-closed"]
     star = replace(many, hierarchy=Hierarchy.star(map(str, range(600))), one_level=True)
     assert tried(star) == ["label-tree", "multilabel-linear"]
 

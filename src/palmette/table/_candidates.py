@@ -42,7 +42,8 @@ _MAIN: tuple[tuple[tuple[str, tuple[Any, ...] | None], ...], ...] = (
 _LOGISTIC = ("flat", "binary-relevance", *_ONE_LEVEL)
 _MOST_WEIGHTS = 2**27  # of a model whose weights are dense
 _MANY_LABELS = 500  # number of nodes above which label trees are tried first
-_FIRST = ("label-tree-closed", "label-tree")  # a learned tree is faster than a deep given one
+# of texts; of tables of numbers the given hierarchy comes first: benchmarks/README.md
+_FIRST = ("label-tree-closed", "label-tree")
 _WIDE = 4000  # number of sparse features above which trees are left out
 
 
@@ -112,7 +113,8 @@ def choose(situation: Situation) -> list[Candidate]:
         names = [n for n in names if known[n].several_paths or n == "local-per-node"]
         if situation.hierarchy is not None and situation.hierarchy.n_nodes > _MANY_LABELS:
             # other models fit one model per label
-            names.sort(key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
+            first = _FIRST if situation.is_sparse else _FIRST[::-1]
+            names.sort(key=lambda name: first.index(name) if name in first else len(first))
     else:
         names = [name for name in (_TEXT if situation.is_sparse else _NUMBERS) if name in known]
         more = [name for name in (*_NUMBERS, *_TEXT) if name in known and name not in names]
