@@ -113,8 +113,8 @@ def choose(situation: Situation) -> list[Candidate]:
         names = [n for n in names if known[n].several_paths or n == "local-per-node"]
         if situation.hierarchy is not None and situation.hierarchy.n_nodes > _MANY_LABELS:
             # other models fit one model per label
-            first = _FIRST if situation.is_sparse else _FIRST[::-1]
-            names.sort(key=lambda name: first.index(name) if name in first else len(first))
+            order = _FIRST if situation.is_sparse else _FIRST[::-1]
+            names.sort(key=lambda name: order.index(name) if name in order else len(order))
     else:
         names = [name for name in (_TEXT if situation.is_sparse else _NUMBERS) if name in known]
         more = [name for name in (*_NUMBERS, *_TEXT) if name in known and name not in names]
