@@ -454,8 +454,9 @@ def run_jobs(
     jobs : iterable of sequences
         The arguments of each call, made when a worker is free.
     n_jobs, prefer, verbose
-        As in joblib. With one job the calls are plain: joblib would copy scikit-learn's
-        configuration and the filters of warnings for each of them. BLAS has one thread while a job
+        As in joblib. With one job the calls are plain, and progress is printed here: joblib would
+        copy scikit-learn's configuration and the filters of warnings for each of them, and early
+        versions print nothing. BLAS has one thread while a job
         is small, as in the workers of joblib: its threads would mostly wait for each other.
 
     Returns
@@ -468,8 +469,16 @@ def run_jobs(
     >>> run_jobs(pow, [(2, 3), (3, 2)], n_jobs=None)
     [8, 9]
     """
-    if effective_n_jobs(n_jobs) == 1 and not verbose:
-        return [_call(function, job) for job in jobs]
+    if effective_n_jobs(n_jobs) == 1:
+        results: list[Any] = []
+        for job in jobs:
+            results.append(_call(function, job))
+            n = len(results)
+            if verbose > 10 or (verbose and n & (n - 1) == 0):  # 1, 2, 4, ...
+                print(f"Done {n} tasks", file=sys.stderr, flush=True)
+        if verbose:
+            print(f"Done all {len(results)} tasks", file=sys.stderr, flush=True)
+        return results
     parallel = Parallel(n_jobs=n_jobs, prefer=prefer, verbose=verbose)
     return list(parallel(delayed(function)(*job) for job in jobs))
 
