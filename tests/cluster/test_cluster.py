@@ -309,7 +309,8 @@ def test_arrays_of_dask_are_read_like_ordinary_ones(model):
     X, y = problem()
     expected = clone(model).fit(X, y).predict_proba(X)
     lazy = da.from_array(X, chunks=(70, 5))
-    found = clone(model).fit(lazy, da.from_array(y, chunks=110))
+    with pytest.warns(UserWarning, match="all of it is gathered"):
+        found = clone(model).fit(lazy, da.from_array(y, chunks=110))
     np.testing.assert_array_equal(found.predict_proba(lazy), expected)
 
 
@@ -320,7 +321,8 @@ def test_tables_of_dask():
     expected = clone(model).fit(frame, pd.Series(y)).predict(frame)
     lazy = dd.from_pandas(frame, npartitions=3)
     weights = da.ones(len(y), chunks=100)
-    found = clone(model).fit(lazy, dd.from_pandas(pd.Series(y), npartitions=3), weights)
+    with pytest.warns(UserWarning, match="all of it is gathered"):
+        found = clone(model).fit(lazy, dd.from_pandas(pd.Series(y), npartitions=3), weights)
     assert found.predict(lazy).compute().tolist() == expected.tolist()
     assert found.feature_names_in_.tolist() == list("abcde")
 
