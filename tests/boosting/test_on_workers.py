@@ -140,8 +140,9 @@ class Client:
 
     n_numbers = 0
 
-    def wait_for_workers(self, n_workers, timeout):
-        """They are here."""
+    def sync(self, function, callback_timeout):
+        """Return what a scheduler knows: a worker is here."""
+        return {"workers": {"tcp://host": {"status": "running"}}}
 
     def compute(self, lazy):
         found = [each.compute(scheduler="sync") for each in lazy]

@@ -125,7 +125,7 @@ def test_the_list(palmette, paper):
     assert result.exit_code == 0, result.output
     assert "h-ada-mh\n" in result.stdout
     assert "p\n  Things made again\n  A. Uthor.\n  data sets: x, y\n" in result.stdout
-    assert "  besides, by name: bibtex, delicious\n" in result.stdout
+    assert "  besides, by name: bibtex, delicious, rcv1subset1, " in result.stdout
     assert paper == []
 
 

@@ -302,7 +302,7 @@ def test_options_come_from_a_file_unless_they_are_given(palmette, folder, monkey
         ("[fit]\nspeed = 3", "no option --speed"),
         ('[predict]\ntrust = "os.system"', "no option --trust that a file may set"),
         ("[hierarchy]\nlines = 3", "options of palmette hierarchy cannot be set"),
-        ("[fit]\ntime = 'soon'", "time"),
+        ("[fit]\ntime = 'soon'", "'soon'"),
     ],
 )
 def test_a_wrong_file_of_options_is_told(palmette, folder, text, words):

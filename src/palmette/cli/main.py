@@ -179,7 +179,11 @@ class _Commands(TyperGroup):
             file = Path("palmette.toml")
             if file.is_file():
                 ctx.default_map = _read_options(file, self)
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            except _UsageError as error:
+                _name_file(error, file, ctx.default_map)
+                raise
 
     def _options(self, name: str | None) -> dict[str, str]:
         """Return the options of a command by their names in Python."""
@@ -238,6 +242,17 @@ def _read_options(path: Path, group: Any) -> dict[str, Any]:
                 value = [value]
             found[name][option.name] = value
     return found
+
+
+def _name_file(error: Any, path: Path, values: Mapping[str, Any] | None) -> None:
+    """Let an error of an option say that its value is from a file."""
+    option, ctx = getattr(error, "param", None), getattr(error, "ctx", None)
+    if not values or option is None or ctx is None:
+        return
+    source = ctx.get_parameter_source(option.name)
+    if source is not None and source.name == "DEFAULT_MAP":
+        value = values[ctx.info_name][option.name]
+        error.message = f"{error.message} (it is {value!r} in {path})"
 
 
 app = typer.Typer(
