@@ -19,7 +19,7 @@ from tests.cluster.jobs import Counter, sleep_a_little
 from tests.table.goods import make_goods
 
 import palmette as pm
-from palmette.base._clients import connected
+from palmette.base._clients import connected, named_loss
 from palmette.base._cluster import computed_on, each_on, stream_on
 from palmette.boosting._team import retried, team_on
 from palmette.exceptions import PalmetteError
@@ -155,3 +155,15 @@ def test_a_command_ends_with_a_named_error(scheduler, tmp_path, monkeypatch):
     assert running.returncode == 2, told
     assert "error: the Dask scheduler" in told
     assert "distributed.client" not in told  # the log of Dask
+
+
+def test_a_client_may_notice_a_loss_later_than_a_call():
+    client = type("Client", (), {"status": "running"})()
+
+    def ask():
+        with named_loss(client, PATIENCE):
+            threading.Timer(0.2, setattr, (client, "status", "closed")).start()
+            raise distributed.comm.CommClosedError("in <TCP (closed)>: Connection reset by peer")
+
+    with pytest.raises(PalmetteError, match=LOST):
+        ask()

@@ -14,6 +14,7 @@ from palmette.exceptions import PalmetteError
 
 POLL = 0.5  # seconds between looks at the workers
 _TIMEOUT = 60.0  # seconds to wait for the scheduler and for workers
+_NOTICE = 5.0  # seconds in which a client notices that its connection was closed
 
 
 def seconds(timeout: float | None) -> float:
@@ -187,12 +188,23 @@ def named_loss(client: Any, timeout: float) -> Iterator[None]:
     except PalmetteError:
         raise
     except Exception as error:
+        if _is_closed(error):  # the client itself notices it a little later
+            late = time.monotonic() + min(timeout, _NOTICE)
+            while _status(client) == "running" and time.monotonic() < late:
+                time.sleep(POLL / 10)
         if _status(client) != "running":
             try:
                 require_scheduler(client, timeout)
             except PalmetteError as lost:
                 raise lost from error
         raise
+
+
+def _is_closed(error: BaseException) -> bool:
+    """Return whether an error is that of a connection that was closed."""
+    from distributed.comm import CommClosedError
+
+    return isinstance(error, CommClosedError | ConnectionError)
 
 
 def workers_of(client: Any, timeout: float | None = None) -> dict[str, int]:
