@@ -71,8 +71,9 @@ def call_each(
 ) -> Iterator[Any]:
     """Yield ``function(*item)`` for the items of a stream, in their order; see `in_parts`."""
     if client is not None:
+        # Dask would send lists of labels object by object, which takes minutes
         stored = (pickle.dumps(item, pickle.HIGHEST_PROTOCOL) for item in items)
-        yield from stream_on(client, _call, (function,), stored)
+        yield from map(pickle.loads, stream_on(client, _call, (function,), stored))
         return
     for item in items:
         with one_blas_thread():
@@ -80,9 +81,9 @@ def call_each(
         yield found
 
 
-def _call(function: Callable[..., Any], stored: bytes) -> Any:
+def _call(function: Callable[..., Any], stored: bytes) -> bytes:
     with one_blas_thread():
-        return function(*pickle.loads(stored))
+        return pickle.dumps(function(*pickle.loads(stored)), pickle.HIGHEST_PROTOCOL)
 
 
 def predict_in_parts(model: Any, X: Any, n_nodes: int, client: Any = None) -> Any:
