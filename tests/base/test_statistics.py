@@ -97,7 +97,7 @@ def test_blocks_of_any_size_change_nothing(table):
 @pytest.mark.parametrize("n_parts", [1, 3, 50])
 def test_threads_that_share_sparse_rows_change_no_bit(n_parts, monkeypatch):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((60, 9), density=0.3, format="csr", rng=rng)
+    X = sparse.random_array((60, 9), density=0.3, format="csr", random_state=rng)
     codes, weights = rng.integers(0, 7, 60) * 2, rng.random(60)  # some classes have no rows
     alone = ClassStatistics.gather(X, codes, 14, weights)
     monkeypatch.setattr(class_moments, "_BLOCK", 1)
