@@ -118,6 +118,36 @@ def test_equal_to_literal_versions(problem):
 
 @settings(max_examples=15, deadline=None)
 @given(problems())
+def test_propensity_of_the_plain_measures_is_the_scored_measure(problem):
+    true, scores, stored, weight, propensities = problem
+    for plain, scored in zip((precision_at_k, ndcg_at_k), SCORED, strict=True):
+        for each in (scores, stored, slow_ranking(scores)):
+            same = {"k": KS, "sample_weight": weight}
+            np.testing.assert_array_equal(
+                plain(true, each, propensity=propensities, **same),
+                scored(true, each, propensities=propensities, **same),
+            )
+            np.testing.assert_array_equal(
+                plain(true, each, propensity=True, **same),
+                scored(true, each, propensities=label_propensities(true), **same),
+            )
+            np.testing.assert_array_equal(
+                plain(true, each, propensity=False, **same), plain(true, each, **same)
+            )
+
+
+def test_propensity_of_sets_and_names():
+    sets, rankings = [{"a", "b"}, {"b"}, {"b"}, {"b"}], [["a"], ["a", "b"], ["b"], ["c", "b"]]
+    scored = propensity_scored_ndcg_at_k(
+        sets, rankings, k=2, propensities=label_propensities(sets, labels=["c"])
+    )
+    assert ndcg_at_k(sets, rankings, k=2, propensity=True) == scored
+    with pytest.raises(LabelError, match="for 2 labels"):
+        propensity_scored_ndcg_at_k(sets[:1], rankings[:1], propensities=False)
+
+
+@settings(max_examples=15, deadline=None)
+@given(problems())
 def test_every_form_of_input_gives_the_same(problem):
     true, scores, stored, _, propensities = problem
     names = [f"label {i}" for i in range(true.shape[1])]

@@ -32,7 +32,13 @@ _CELLS_AT_ONCE = 8_000_000  # nodes of label sets at a time
 
 
 def precision_at_k(
-    y_true: Any, y_score: Any, *, k: Ks = 5, labels: Any = None, sample_weight: Any = None
+    y_true: Any,
+    y_score: Any,
+    *,
+    k: Ks = 5,
+    labels: Any = None,
+    sample_weight: Any = None,
+    propensity: Any = False,
 ) -> Any:
     """Share of the k best labels that are true, mean over rows: P@k.
 
@@ -48,6 +54,9 @@ def precision_at_k(
         Labels of the columns; needed if one of `y_true` and `y_score` is a matrix and the other one
         has labels that are not numbers of its columns.
     sample_weight : array-like of shape (n_samples,), optional
+    propensity : bool, array-like of shape (n_labels,), or mapping of label to float, default=False
+        Other than False: the result is that of `propensity_scored_precision_at_k`. True estimates
+        propensities from `y_true`; `label_propensities` of the training labels are usual.
 
     Returns
     -------
@@ -66,8 +75,12 @@ def precision_at_k(
     >>> y_true, y_score = np.array([[1, 0, 1]]), np.array([[0.2, 0.9, 0.3]])
     >>> precision_at_k(y_true, y_score, k=2)
     0.5
+    >>> precision_at_k(y_true, y_score, k=2, propensity=[0.5, 1.0, 0.25])
+    0.6666666666666666
     """
     ranked = rank(y_true, y_score, k, labels)
+    if _is_scored(propensity):
+        return _scored_precision(ranked, propensity, sample_weight)
     weight = check_weight(sample_weight, ranked.n_rows)
     return ranked.answer(mean(weight, ranked.n_hits / ranked.ks))
 
@@ -138,6 +151,7 @@ def ndcg_at_k(
     labels: Any = None,
     sample_weight: Any = None,
     zero_division: float = 0.0,
+    propensity: Any = False,
 ) -> Any:
     """Discounted gain of the k best labels over the best possible one, mean over rows: nDCG@k.
 
@@ -148,6 +162,9 @@ def ndcg_at_k(
     y_true, y_score, k, labels, sample_weight : as in `precision_at_k`
     zero_division : float, default=0.0
         Value of rows without a true label.
+    propensity : bool, array-like of shape (n_labels,), or mapping of label to float, default=False
+        Other than False: the result is that of `propensity_scored_ndcg_at_k`, to which rows
+        without a true label add nothing. True estimates propensities from `y_true`.
 
     Returns
     -------
@@ -155,10 +172,15 @@ def ndcg_at_k(
 
     Examples
     --------
-    >>> round(ndcg_at_k([{"cat", "pet"}], [["cat", "dog", "pet"]], k=3), 4)
+    >>> y_true, y_score = [{"cat", "pet"}], [["cat", "dog", "pet"]]
+    >>> round(ndcg_at_k(y_true, y_score, k=3), 4)
     0.9197
+    >>> round(ndcg_at_k(y_true, y_score, k=3, propensity={"cat": 0.2, "pet": 0.5}), 4)
+    0.9582
     """
     ranked = rank(y_true, y_score, k, labels)
+    if _is_scored(propensity):
+        return _scored_ndcg(ranked, propensity, sample_weight)
     weight = check_weight(sample_weight, ranked.n_rows)
     gains = ranked.sums(ranked.hits * ranked.discounts)
     shares = quotient(gains, ranked.best_discounts(), zero_division)
@@ -210,14 +232,18 @@ def label_propensities(
         rows = read_rows(y, "y")
         index = index_of(rows if labels is None else [*rows, list(labels)])
         true = to_matrix(rows, index)
-    n_rows = true.shape[0]
-    if not n_rows:
+    if not true.shape[0]:
         raise LabelError("y is empty: propensities need at least one row.")
+    found = _propensities_of(true, A, B)
+    return found if index is None else dict(zip(index, found.tolist(), strict=True))
+
+
+def _propensities_of(true: sparse.csr_array, A: float = 0.55, B: float = 1.5) -> FloatArray:
     counts = np.bincount(true.indices, minlength=true.shape[1])
-    scale = max(np.log(n_rows) - 1.0, 0.0) * (B + 1.0) ** A
+    scale = max(np.log(true.shape[0]) - 1.0, 0.0) * (B + 1.0) ** A
     with np.errstate(divide="ignore"):  # B = 0 and no row: the propensity is 0
         found: FloatArray = 1.0 / (1.0 + scale * np.float_power(counts + B, -A))
-    return found if index is None else dict(zip(index, found.tolist(), strict=True))
+    return found
 
 
 def propensity_scored_precision_at_k(
@@ -254,9 +280,7 @@ def propensity_scored_precision_at_k(
     >>> propensity_scored_precision_at_k(y_true, y_score, propensities=[0.5, 0.25, 1.0], k=1)
     0.5
     """
-    ranked = rank(y_true, y_score, k, labels)
-    gains, best = ranked.weighted_gains(propensities)
-    return _share_of_best(ranked, ranked.sums(gains), ranked.sums(best), sample_weight)
+    return _scored_precision(rank(y_true, y_score, k, labels), propensities, sample_weight)
 
 
 def propensity_scored_ndcg_at_k(
@@ -287,8 +311,27 @@ def propensity_scored_ndcg_at_k(
     >>> propensity_scored_ndcg_at_k(y_true, y_score, propensities=[0.5, 0.25, 1.0], k=1)
     0.5
     """
-    ranked = rank(y_true, y_score, k, labels)
-    gains, best = (each * ranked.discounts for each in ranked.weighted_gains(propensities))
+    return _scored_ndcg(rank(y_true, y_score, k, labels), propensities, sample_weight)
+
+
+def _is_scored(propensity: Any) -> bool:
+    return not (isinstance(propensity, bool | np.bool_) and not propensity)
+
+
+def _gains(ranked: Ranked, propensities: Any) -> tuple[FloatArray, FloatArray]:
+    """Return 1 / propensity of true labels by rank; True: propensities of the true labels."""
+    if isinstance(propensities, bool | np.bool_) and propensities:
+        propensities = _propensities_of(ranked.true)
+    return ranked.weighted_gains(propensities)
+
+
+def _scored_precision(ranked: Ranked, propensities: Any, sample_weight: Any) -> Any:
+    gains, best = _gains(ranked, propensities)
+    return _share_of_best(ranked, ranked.sums(gains), ranked.sums(best), sample_weight)
+
+
+def _scored_ndcg(ranked: Ranked, propensities: Any, sample_weight: Any) -> Any:
+    gains, best = (each * ranked.discounts for each in _gains(ranked, propensities))
     norm = ranked.best_discounts()
     return _share_of_best(
         ranked,
