@@ -132,9 +132,9 @@ OF_POSIX = {
     "O_NOFOLLOW": {"_files.py"},
     "O_NONBLOCK": {"_files.py"},
     "posix_fallocate": {"base/_scratch.py"},
-    "pthread_sigmask": {"table/_workers.py"},
-    "SIG_BLOCK": {"table/_workers.py"},
-    "SIG_SETMASK": {"table/_workers.py"},
+    "pthread_sigmask": {"_stopping.py"},
+    "SIG_BLOCK": {"_stopping.py"},
+    "SIG_SETMASK": {"_stopping.py"},
     "sysconf": {"_arrays.py", "compare/_measure.py"},
 }
 NOWHERE = {

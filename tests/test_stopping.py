@@ -1,15 +1,18 @@
 """Calls that are given up: in Python, in kernels, and after an interrupt."""
 
+import os
 import signal
+import subprocess
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from palmette import _stopping
-from palmette._stopping import OutOfTime, call_within, stop_flag
+from palmette._stopping import OutOfTime, call_within, stop_flag, without_interrupts
 from palmette.class_tree import ClassTreeClassifier
 from palmette.routing import LinearRouter
 
@@ -86,3 +89,21 @@ def test_ticks_while_waiting():
     ticks = []
     call_within(10.0, lambda: time.sleep(1.3), lambda: ticks.append(time.monotonic()))
     assert len(ticks) == 1
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system has no masks")
+def test_ctrl_c_waits_until_processes_have_started_and_does_not_reach_them():
+    came = []
+    before = signal.signal(signal.SIGINT, lambda *_: came.append("now"))
+    try:
+        with without_interrupts():
+            os.kill(os.getpid(), signal.SIGINT)
+            status = Path("/proc/self/status")
+            if status.exists():  # another process has the mask too
+                words = ["grep", "SigBlk", str(status)]
+                found = subprocess.run(words, capture_output=True, text=True, check=True)
+                assert int(found.stdout.split()[1], 16) & 1 << (signal.SIGINT - 1)
+            assert not came
+        assert came == ["now"]
+    finally:
+        signal.signal(signal.SIGINT, before)

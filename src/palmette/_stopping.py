@@ -1,11 +1,13 @@
-"""Calls with a time limit, which compiled kernels notice too."""
+"""Ends of calls: time limits, which compiled kernels notice too, and Ctrl-C."""
 
 from __future__ import annotations
 
 import ctypes
+import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 
 from palmette._kernels import seconds_compiling
 
-__all__ = ["OutOfTime", "call_within", "raise_if_stopped", "stop_flag"]
+__all__ = ["OutOfTime", "call_within", "raise_if_stopped", "stop_flag", "without_interrupts"]
 
 _WAIT = 0.02  # seconds between looks at the clock
 _SECOND = 1.0  # seconds between calls of `tick`
@@ -112,3 +114,25 @@ def call_within(
     if errors:
         raise errors[0]
     return results[0]
+
+
+@contextmanager
+def without_interrupts() -> Iterator[None]:
+    """Let Ctrl-C wait, and never reach the processes that are started meanwhile.
+
+    A terminal sends it to all processes of a command, and those that are starting would print their
+    tracebacks; the first process ends them. Threads and processes inherit the mask of signals;
+    there is none on Windows. The tracker of resources that Python starts with its first process
+    would take the mask away.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -9,6 +9,7 @@ import pytest
 
 from palmette.cli.card import card
 from palmette.persistence import save
+from palmette.reporting import _stored
 from palmette.table import fit_table
 
 yaml = pytest.importorskip("yaml")
@@ -28,7 +29,7 @@ def files(tmp_path):
 def test_every_option_is_a_parameter(parse):
     words = ["m.palmette", "t.csv", "--out", "c.md", "--title", "T", "--description", "D"]
     words += ["--license", "mit", "--language", "en", "--map", "a=b", "--bootstrap", 3]
-    words += ["--seed", 4, "--format", "csv", "--trust", "x.Y"]
+    words += ["--seed", 4, "--scratch", "s", "--format", "csv", "--trust", "x.Y"]
     assert parse(card, *words) == {
         "model": Path("m.palmette"),
         "table": "t.csv",
@@ -40,6 +41,7 @@ def test_every_option_is_a_parameter(parse):
         "renamed": ["a=b"],
         "n_bootstrap": 3,
         "seed": 4,
+        "scratch": Path("s"),
         "format": "csv",
         "trusted": ["x.Y"],
     }
@@ -78,3 +80,15 @@ def test_a_card_is_markdown(palmette, files):
     result = palmette("card", model, table, "--out", "card.html")
     assert result.exit_code == 2
     assert "expected one of the suffixes .md" in result.stderr
+
+
+def test_a_table_that_is_kept_on_disk_gives_the_same_card(palmette, files, tmp_path, monkeypatch):
+    model, table, out = files
+    cards = []
+    for n_rows in (1_000_000, 3):
+        monkeypatch.setattr(_stored, "_MOST_ROWS", n_rows)
+        result = palmette("card", model, table, "--out", out, "--bootstrap", 5)
+        assert result.exit_code == 0, result.output
+        assert ("scratch" in result.output) == (n_rows == 3)
+        cards.append(out.read_text(encoding="utf-8").partition("This card was made")[0])
+    assert cards[0] == cards[1]

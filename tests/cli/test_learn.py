@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import typer
 
 from palmette.cli.learn import learn
+from palmette.cli.main import app
 from palmette.hierarchy._hierarchy import Hierarchy
+from palmette.models import list_tree_learners
 
 KINDS = ("Food > Fruit", "Food > Fish", "Tools > Saws", "Tools > Nails")
 
@@ -138,3 +142,10 @@ def test_a_dag_is_not_compared(palmette, table, monkeypatch):
 )
 def test_mistakes(fails, table, words, message):
     assert message in fails("learn", *words)
+
+
+def test_the_help_names_all_methods():
+    command = typer.main.get_command(app).commands["learn"]
+    [option] = [each for each in command.params if each.name == "method"]
+    for spec in list_tree_learners():
+        assert re.search(rf"\b{spec.name}\b", option.help), spec.name

@@ -11,6 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 from tests.persistence.round_trips import again, bytes_of
 
 from palmette import PalmetteError
+from palmette.persistence import save
 from palmette.persistence._foreign import ForeignReader, untrusted_types
 from palmette.persistence._skops import skops_io, tidy
 
@@ -47,3 +48,14 @@ def test_without_skops_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr("palmette.persistence._foreign.importlib.import_module", without)
     with pytest.raises(PalmetteError, match=r"pip install 'skops>=0\.14'"):
         bytes_of([LogisticRegression()])
+
+
+class Plain:
+    """An object that is no model."""
+
+
+@pytest.mark.parametrize("value", [object(), ValueError("x"), Plain(), [1, object()]])
+def test_what_is_no_model_is_refused_when_it_is_saved(value, tmp_path):
+    with pytest.raises(PalmetteError, match="expected an estimator, a hierarchy, or lists"):
+        save(value, tmp_path / "x.palmette")
+    assert not (tmp_path / "x.palmette").exists()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from palmette.exceptions import PalmetteError
-from palmette.reporting._headline import bootstrap
+from palmette.reporting._intervals import Interval, bootstrap, wilson_interval, with_spread
 
 
 def share_of_first(drawn):
@@ -60,3 +60,20 @@ def test_no_resamples_no_bounds():
 def test_odd_numbers_of_resamples(n_resamples):
     with pytest.raises(PalmetteError, match="n_bootstrap="):
         bootstrap(share_of_first, np.array([1]), n_resamples=n_resamples, seed=0)
+
+
+@pytest.mark.parametrize("n_rows", [1, 5, 40, 1000])
+def test_an_interval_without_spread_is_that_of_wilson(n_rows):
+    """The bootstrap of a share of 0 or 1 is one point, however few rows there are."""
+    for value in (0.0, 1.0):
+        found = with_spread(Interval(value, value, value), n_rows, (0.0, 1.0))
+        expected = wilson_interval(round(value * n_rows), n_rows)
+        assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
+
+
+def test_wilson_s_interval_is_that_of_scipy():
+    from scipy.stats import binomtest
+
+    for n_right, n_rows in ((0, 3), (40, 40), (7, 9), (95, 100)):
+        found = binomtest(n_right, n_rows).proportion_ci(0.95, method="wilson")
+        assert wilson_interval(n_right, n_rows) == pytest.approx((found.low, found.high), abs=1e-12)

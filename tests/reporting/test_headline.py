@@ -10,6 +10,7 @@ from palmette import metrics
 from palmette.reporting._confidence import read_cell_confidence
 from palmette.reporting._evaluation import evaluate
 from palmette.reporting._headline import headline_facts
+from palmette.reporting._intervals import wilson_interval
 
 CASES = {
     "animals": animals(),
@@ -100,3 +101,25 @@ def test_area_from_scores_in_bins_is_close_to_the_exact_one():
     cells = read_cell_confidence(model.predict_node_proba, X, evaluate(model, X, y))
     [binned] = cells.average_precision(np.ones((1, len(y)), dtype=np.int64))
     assert binned == pytest.approx(cells.exact_area, abs=0.005)
+
+
+def test_no_interval_is_a_point_if_all_rows_are_right():
+    model, X, _ = CASES["paths"]
+    facts = facts_of((model, X, model.predict(X)), n_bootstrap=50)
+    found = by_name(facts)
+    bound = wilson_interval(len(X), len(X))[0]
+    for name in ("hierarchical_f1", "hierarchical_precision", "hierarchical_recall", "accuracy"):
+        assert (found[name]["low"], found[name]["high"]) == pytest.approx((bound, 1.0))
+    assert found["tree_induced_error"]["low"] == 0.0
+    assert found["tree_induced_error"]["high"] > 0.0
+    assert found["macro_f1"]["low"] is None  # a mean over nodes, some of which have one row
+    for each in facts["levels"]:
+        assert each["low"] == pytest.approx(wilson_interval(each["rows"], each["rows"])[0])
+
+
+def test_accuracy_has_wilson_s_interval():
+    case = CASES["animals"]
+    found = by_name(facts_of(case, n_bootstrap=50))["accuracy"]
+    n_rows = len(case[1])
+    expected = wilson_interval(round(found["value"] * n_rows), n_rows)
+    assert (found["low"], found["high"]) == pytest.approx(expected)

@@ -65,3 +65,21 @@ def test_a_report_does_not_depend_on_its_parts(monkeypatch):
     assert whole.keys() == cut.keys()
     for name in whole.keys() - {"made"}:
         assert whole[name] == cut[name], name
+
+
+def test_rows_and_results_travel_as_bytes(monkeypatch):
+    """Dask would send lists of labels object by object."""
+    sent = []
+
+    def stream_on(client, function, given, items):
+        for item in items:
+            sent.extend([item, found := function(*given, item)])
+            yield found
+
+    monkeypatch.setattr(_parts, "stream_on", stream_on)
+    monkeypatch.setattr(_parts, "_ROWS", 3)
+    X = [[("a", "b")], [("c",)], [{"d"}], ["e"]]
+    found = list(in_parts(list, X, n_nodes=2, client="a cluster"))
+    assert found == list(in_parts(list, X, n_nodes=2)) == [X[:3], X[3:]]
+    assert len(sent) == 4
+    assert {type(each) for each in sent} == {bytes}

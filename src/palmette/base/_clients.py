@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from inspect import signature
 from typing import Any
 
+from palmette._stopping import without_interrupts
 from palmette.exceptions import PalmetteError
 
 POLL = 0.5  # seconds between looks at the workers
@@ -59,17 +60,19 @@ def started(n_workers: int | None, scheduler: str | None) -> Iterator[Any]:
             "workers need Dask: pip install 'palmette[dask]', or leave them out."
         ) from None
     with ExitStack() as stack:
+        stack.callback(logging.disable, logging.root.manager.disable)  # the last step of the end
         # else a worker that is down 15 s after it was lost, perhaps once more, is given up
         stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"}))
         try:
-            cluster = stack.enter_context(
-                LocalCluster(
-                    n_workers=n_workers,
-                    threads_per_worker=1,
-                    processes=True,
-                    dashboard_address=None,
+            with without_interrupts():
+                cluster = stack.enter_context(
+                    LocalCluster(
+                        n_workers=n_workers,
+                        threads_per_worker=1,
+                        processes=True,
+                        dashboard_address=None,
+                    )
                 )
-            )
             client = stack.enter_context(Client(cluster, set_as_default=False))
         except (OSError, RuntimeError) as error:  # time-outs of Dask are among them
             raise PalmetteError(
@@ -77,7 +80,11 @@ def started(n_workers: int | None, scheduler: str | None) -> Iterator[Any]:
                 "or set DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT=120s if the machine is busy."
             ) from error
         require_workers(client, seconds(None))
-        yield client
+        try:
+            yield client
+        except KeyboardInterrupt:  # workers that end in the middle of their work are no news
+            logging.disable()
+            raise
 
 
 @contextmanager

@@ -6,7 +6,6 @@ names that they have in the public function to which the command hands them.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,21 +24,48 @@ if TYPE_CHECKING:
 
 
 class Command(TyperCommand):
-    """A command whose help has no types of flags, and for lists the type of one element."""
+    """A command whose help says TEXT, PATH, INTEGER or NUMBER, and nothing for flags."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if self.help:  # paragraphs fill the lines of the terminal, not those of the docstring
+            self.help = "\n\n".join(" ".join(each.split()) for each in self.help.split("\n\n"))
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters; newer versions of Typer ask them for the type in the help."""
         return [with_plain_type(each) for each in super().get_params(ctx)]
 
 
+_TYPES = {"str": "TEXT", "path": "PATH", "int": "INTEGER", "float": "NUMBER"}
+
+
 def with_plain_type(parameter: Any) -> Any:
-    """Return a parameter that shows ``<str>`` for a list of strings, and nothing for a flag."""
+    """Return a parameter that shows TEXT for a string and for a list of strings, and so on."""
     show = getattr(parameter, "display_type", None)
     if show is not None:
-        plain = re.compile(r"list\[(.*)\]")
         is_flag = getattr(parameter, "is_flag", False)
-        parameter.display_type_rich = lambda ctx: None if is_flag else plain.sub(r"\1", show(ctx))
+        bounds = getattr(parameter, "min", None), getattr(parameter, "max", None)
+        parameter.display_type_rich = lambda ctx: None if is_flag else plain_type(show(ctx), bounds)
+        parameter._get_number_range_help_str = lambda: None  # the bounds are beside the type
     return parameter
+
+
+def plain_type(shown: str, bounds: tuple[float | None, float | None] = (None, None)) -> str:
+    """Return the words for a type as Typer shows it, with the bounds of a number.
+
+    Examples
+    --------
+    >>> plain_type("<list[Path]>"), plain_type("<int range>", (1, None))
+    ('PATH', 'INTEGER >= 1')
+    >>> plain_type("<float range>", (0.0, 1.0))
+    'NUMBER 0 to 1'
+    """
+    words = shown.strip("<>").removeprefix("list[").removesuffix("]").removesuffix(" range")
+    words = _TYPES.get(words.lower(), shown)
+    low, high = bounds
+    if low is None:
+        return words if high is None else f"{words} <= {high:g}"
+    return f"{words} >= {low:g}" if high is None else f"{words} {low:g} to {high:g}"
 
 
 # ---------------------------------------------------------------------- tables
@@ -176,6 +202,18 @@ Scheduler = Annotated[
     str | None,
     typer.Option(
         help="Address of a running Dask scheduler whose workers are used, such as tcp://host:8786."
+    ),
+]
+Scratch = Annotated[
+    Path | None,
+    typer.Option(help="Folder for the rows of a table that is larger than 256 MiB."),
+]
+Bootstrap = Annotated[
+    int,
+    typer.Option(
+        "--bootstrap",
+        min=0,
+        help="Number of bootstrap samples for the intervals; 0 means no intervals.",
     ),
 ]
 Resume = Annotated[

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from palmette.cli._options import (
+    Bootstrap,
     ColumnNames,
     Format,
     ModelFile,
+    Scratch,
     Seed,
     TableFile,
     Trusted,
@@ -40,29 +43,25 @@ def card(
     ] = None,
     language: Annotated[str | None, typer.Option(help="Language of the texts, such as en.")] = None,
     renamed: ColumnNames = None,
-    n_bootstrap: Annotated[
-        int,
-        typer.Option(
-            "--bootstrap",
-            min=0,
-            help="Number of bootstrap samples for the intervals; 0 means no intervals.",
-        ),
-    ] = 500,
+    n_bootstrap: Bootstrap = 500,
     seed: Seed = 0,
+    scratch: Scratch = None,
     format: Format = None,
     trusted: Trusted = None,
 ) -> None:
     """Write a model card: scores on a table with true labels, training data, limits, usage.
 
-    The layout is that of Hugging Face: YAML front matter with scores, then Markdown.
+    The layout is that of Hugging Face: YAML front matter with scores, then Markdown. The table is
+    read in parts, and may be larger than memory.
 
     Example: palmette card model.palmette test.csv --license mit --out README.md
     """
     from palmette._files import atomic_write
     from palmette.cli._terminal import Console, require_writable
-    from palmette.cli.report import read_rows
+    from palmette.cli.report import read_in_parts
     from palmette.reporting import report as make_report
     from palmette.reporting._card import to_card
+    from palmette.reporting._stored import TableStore
     from palmette.table._sources import TableSource
 
     require_writable(out, [".md"])
@@ -73,9 +72,12 @@ def card(
     source = as_fitted(fitted, source, None, None, None)
     with (
         warnings.catch_warnings(),
+        TableStore(fitted, scratch, partial(say, err=True)) as store,
         Console(stderr=True).status(f"reading {source.title} ...") as status,
     ):
-        frame = read_rows(source, [fitted], columns)
+        for part in read_in_parts(source, [fitted], columns):
+            store.add(part)
+        frame = store.finish()
         status.update(f"predicting {len(frame):,} rows ...")
         warnings.simplefilter("ignore", TableWarning)  # they were shown when the table was read
         found = make_report(

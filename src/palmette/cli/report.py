@@ -12,6 +12,7 @@ import typer
 
 from palmette.cli._options import (
     BadRowsFile,
+    Bootstrap,
     ColumnNames,
     DateFormat,
     Decimal,
@@ -20,6 +21,7 @@ from palmette.cli._options import (
     Format,
     HeaderAsFitted,
     Scheduler,
+    Scratch,
     Seed,
     Sheet,
     SkipBadRows,
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from palmette.table import TableModel
     from palmette.table._sources import TableSource
 
-__all__ = ["read_in_parts", "read_rows", "report"]
+__all__ = ["read_in_parts", "report"]
 
 _FLAT = "flat-linear"
 
@@ -76,19 +78,9 @@ def report(
         typer.Option(help="Training table, on which a flat linear model is fitted for comparison."),
     ] = None,
     renamed: ColumnNames = None,
-    n_bootstrap: Annotated[
-        int,
-        typer.Option(
-            "--bootstrap",
-            min=0,
-            help="Number of bootstrap samples for the intervals; 0 means no intervals.",
-        ),
-    ] = 500,
+    n_bootstrap: Bootstrap = 500,
     seed: Seed = 0,
-    scratch: Annotated[
-        Path | None,
-        typer.Option(help="Folder for the rows of a table that is larger than 256 MiB."),
-    ] = None,
+    scratch: Scratch = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     format: Format = None,
@@ -225,15 +217,6 @@ def _fit_flat(fitted: TableModel, training: TableSource, seed: int) -> TableMode
         folds=0,
         seed=seed,
     )
-
-
-def read_rows(source: TableSource, models: list[TableModel], names: dict[str, str]) -> Any:
-    """Read the table, give its columns the names that the models know, and tell what is wrong."""
-    from palmette.table._delimited import Part
-    from palmette.table._reading import join_small
-
-    parts = map(Part, read_in_parts(source, models, names))
-    return join_small(parts, source.title).frame
 
 
 def read_in_parts(

@@ -64,6 +64,12 @@ _LEARNERS = {
             label_sets=True,
         ),
         TreeLearner(
+            "k-means",
+            "class_tree",
+            "KMeansTree",
+            "class means by balanced k-means, in shallow trees",
+        ),
+        TreeLearner(
             "label-embedding",
             "class_tree",
             "LabelEmbeddingTree",

@@ -44,6 +44,12 @@ class ForeignWriter:
 
     def add(self, value: Any, encoder: Encoder) -> int:
         """Add an object, and return its number."""
+        if type(value).__module__ == "builtins" or not (encoder.path or is_model(value)):
+            raise encoder.refusal(
+                value,
+                "expected an estimator, a hierarchy, or lists and dictionaries of them. Save other "
+                "objects with the library they are from, or with pickle.",
+            )
         if inspect.ismodule(value) or hasattr(value, "fileno") or inspect.isgenerator(value):
             raise encoder.refusal(
                 value, "it belongs to this process. Set it to None, or remove it."
@@ -80,6 +86,11 @@ class ForeignWriter:
         raise self._refusals[start](
             f"{problem}. Set it to None, or use an object that can be saved."
         )
+
+
+def is_model(value: Any) -> bool:
+    """Return whether an object of another library has the methods of an estimator."""
+    return hasattr(value, "get_params") or hasattr(value, "predict") or hasattr(value, "transform")
 
 
 def _cannot_be_found(content: bytes) -> str | None:

@@ -34,7 +34,8 @@ def save(obj: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     PalmetteError
-        If a part of the object cannot be saved, such as a function; the error names the attribute.
+        If the object is not a model, or a part of it cannot be saved, such as a function; the error
+        names the attribute.
 
     Examples
     --------

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 from palmette._arrays import FloatArray, IntArray
 from palmette.exceptions import PalmetteError
 from palmette.reporting._confidence import CellConfidence, PathConfidence, ancestors_by_level
 from palmette.reporting._evaluation import Evaluation
-from palmette.reporting._headline import CONFIDENCE
+from palmette.reporting._intervals import wilson_interval
 from palmette.reporting._plain import plain_facts
 
 _LEAST_UNITS = 5  # predictions from which a label is called unreliable
@@ -288,21 +287,3 @@ def _point(answers: Answers, taken: IntArray, precision: float) -> dict[str, Any
         "low": found["low"],
         "high": found["high"],
     }
-
-
-def wilson_interval(n_right: int, n_units: int) -> tuple[float, float]:
-    """Return Wilson's interval of a share, at the confidence of the report; NaN without units.
-
-    Examples
-    --------
-    >>> [round(bound, 3) for bound in wilson_interval(95, 100)]
-    [0.888, 0.978]
-    """
-    if not n_units:
-        return float("nan"), float("nan")
-    z = float(norm.ppf(0.5 + CONFIDENCE / 2))
-    share = n_right / n_units
-    middle = (share + z * z / (2 * n_units)) / (1 + z * z / n_units)
-    spread = z * np.sqrt(share * (1 - share) / n_units + z * z / (4 * n_units * n_units))
-    spread /= 1 + z * z / n_units
-    return float(max(0.0, middle - spread)), float(min(1.0, middle + spread))

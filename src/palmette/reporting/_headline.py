@@ -1,4 +1,4 @@
-"""Headline scores of a report with bootstrap intervals, overall and per level.
+"""Headline scores of a report with intervals, overall and per level.
 
 Rows with the same true and predicted labels form groups, and resamples draw counts of the groups:
 nothing is predicted again.
@@ -6,7 +6,6 @@ nothing is predicted again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,90 +15,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from palmette._arrays import FloatArray
-from palmette.exceptions import PalmetteError
 from palmette.metrics._counts import row_overlap
 from palmette.reporting._confidence import CellConfidence
 from palmette.reporting._evaluation import Evaluation
+from palmette.reporting._intervals import (
+    CONFIDENCE,
+    Interval,
+    bootstrap,
+    share_of_rows,
+    with_spread,
+)
 from palmette.reporting._plain import plain_facts
-
-CONFIDENCE = 0.95  # of the intervals
-_NUMBERS_AT_ONCE = 2**22  # maximum size of an array of draws or sums
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A score of the sample and the bounds of its bootstrap interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-def bootstrap(
-    scores: Callable[[NDArray[np.int64]], FloatArray],
-    sizes: NDArray[Any],
-    *,
-    n_resamples: int,
-    seed: int,
-    width: int = 1,
-) -> list[Interval]:
-    """Return percentile bootstrap intervals of scores over resampled rows.
-
-    Rows that are equal in everything the scores depend on form a group. The number of rows drawn
-    from each group is then multinomial, so the cost of a resample is linear in the groups.
-
-    Parameters
-    ----------
-    scores : callable
-        Maps numbers of rows per group, of shape (n_draws, n_groups), to scores of shape
-        (n_draws, n_scores).
-    sizes : int array of shape (n_groups,)
-        Number of rows in each group.
-    n_resamples : int
-        With 0, nothing is drawn and the bounds are NaN.
-    seed : int
-    width : int
-        Number of values that `scores` computes per draw, which limits memory.
-
-    Returns
-    -------
-    list of n_scores Intervals
-
-    Examples
-    --------
-    >>> share = lambda drawn: drawn[:, :1] / drawn.sum(axis=1, keepdims=True)
-    >>> [found] = bootstrap(share, np.array([80, 20]), n_resamples=1000, seed=0)
-    >>> found.value, round(found.low, 1), round(found.high, 1)
-    (0.8, 0.7, 0.9)
-    """
-    if not isinstance(n_resamples, int | np.integer) or n_resamples < 0:
-        raise PalmetteError(f"n_bootstrap={n_resamples!r}: expected an integer >= 0.")
-    [values] = scores(np.asarray(sizes, dtype=np.int64)[None, :])
-    if not n_resamples:
-        return [Interval(float(value), float("nan"), float("nan")) for value in values]
-    draws = _draws(np.asarray(sizes), n_resamples, seed, width)
-    resampled = np.concatenate([scores(drawn) for drawn in draws])
-    tail = 50 * (1 - CONFIDENCE)
-    bounds = [_bounds(column, tail) for column in resampled.T]
-    return [Interval(float(v), *bound) for v, bound in zip(values, bounds, strict=True)]
-
-
-def _draws(
-    sizes: NDArray[Any], n_resamples: int, seed: int, width: int
-) -> Iterator[NDArray[np.int64]]:
-    rng = np.random.default_rng(seed)
-    step = max(1, _NUMBERS_AT_ONCE // max(len(sizes), width))
-    n_rows = int(sizes.sum())
-    for start in range(0, n_resamples, step):
-        yield rng.multinomial(n_rows, sizes / n_rows, size=min(step, n_resamples - start))
-
-
-def _bounds(column: FloatArray, tail: float) -> tuple[float, float]:
-    defined = column[np.isfinite(column)]
-    if not defined.size:
-        return float("nan"), float("nan")
-    low, high = np.percentile(defined, [tail, 100 - tail])
-    return float(low), float(high)
 
 
 @dataclass(frozen=True)
@@ -244,12 +170,24 @@ def headline_facts(
         seed=seed,
         width=3 * groups.node_sides[0].shape[1],
     )
-    shown = [_fact(score, each, evaluation) for score, each in zip(_ALWAYS, found, strict=False)]
+    n_right = int(groups.sizes @ groups.is_right)
+    shown = [
+        _fact(
+            score,
+            share_of_rows(each, n_right, evaluation.n_rows)
+            if score.name == "accuracy"
+            else with_spread(each, evaluation.n_rows, _range(score, evaluation)),
+            evaluation,
+        )
+        for score, each in zip(_ALWAYS, found, strict=False)
+    ]
     if evaluation.several:  # low thresholds of rare labels may raise macro F1, but at a price
         true, predicted, _ = groups.sizes @ groups.overlap
         shown[-1]["words"] += f" {predicted / max(true, 1):.2g} nodes are predicted per true one."
     if cells is not None:
-        spread = found[-1] if curve is not None else Interval(np.nan, np.nan, np.nan)
+        spread = Interval(np.nan, np.nan, np.nan)
+        if curve is not None:
+            spread = with_spread(found[-1], evaluation.n_rows, None)
         area = Interval(cells.area(), spread.low, spread.high)
         shown.append(_fact(_AUPRC, area, evaluation))
     return plain_facts(
@@ -291,7 +229,22 @@ def score_differences(
 
     width = 3 * max(each.node_sides[0].shape[1] for each in groups)
     found = bootstrap(scores, sizes, n_resamples=n_bootstrap, seed=seed, width=width)
-    return list(zip(_ALWAYS, found, strict=True))
+    differences = []
+    for score, each in zip(_ALWAYS, found, strict=True):
+        bounds = _range(score, first)
+        if bounds is not None:
+            bounds = (bounds[0] - bounds[1], bounds[1] - bounds[0])
+        differences.append((score, with_spread(each, first.n_rows, bounds)))
+    return differences
+
+
+def _range(score: Score, evaluation: Evaluation) -> tuple[float, float] | None:
+    """Return the lowest and the highest score that a row can have; None if rows have none."""
+    if score.name == "macro_f1":  # the mean over nodes: one row may be all rows of a node
+        return None
+    if score.name == "tree_induced_error":
+        return None if evaluation.several else (0.0, 2.0 * evaluation.hierarchy.max_depth)
+    return 0.0, 1.0
 
 
 def _fact(score: Score, found: Interval, evaluation: Evaluation) -> dict[str, Any]:
@@ -343,20 +296,21 @@ def _level_facts(
 ) -> list[dict[str, Any]]:
     depth, counts = evaluation.hierarchy.depth, evaluation.counts
     sizes = np.bincount(depth[evaluation.is_known], minlength=evaluation.hierarchy.max_depth + 1)
-    reached = np.split(groups.sizes @ groups.level_flags, 2)[1]
+    right, reached = np.split(groups.sizes @ groups.level_flags, 2)
     facts = []
     for level in range(1, len(sizes)):
         nodes = counts.select(level)
         tp, fp, fn = (side[nodes].sum() for side in (counts.tp, counts.fp, counts.fn))
+        accuracy = share_of_rows(found[level - 1], right[level - 1], reached[level - 1])
         facts.append(
             {
                 "level": level,
                 "nodes": sizes[level],
                 "nodes_with_rows": np.count_nonzero(counts.support[nodes]),
                 "rows": reached[level - 1],
-                "accuracy": found[level - 1].value,
-                "low": found[level - 1].low,
-                "high": found[level - 1].high,
+                "accuracy": accuracy.value,
+                "low": accuracy.low,
+                "high": accuracy.high,
                 "precision": tp / (tp + fp) if tp + fp else None,
                 "recall": tp / (tp + fn) if tp + fn else None,
                 "f1": 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else None,

@@ -124,8 +124,10 @@ def _scores(facts: dict[str, Any]) -> Iterator[str]:
         yield f"{base['title'].capitalize()}: {_inline(base['words'])}"
     if made["resamples"]:
         yield (
-            f"Intervals: percentiles of {made['resamples']:,} bootstrap resamples of the rows, "
-            f"seed {made['seed']}."
+            "Intervals: Wilson's for shares of rows, otherwise percentiles of "
+            f"{made['resamples']:,} bootstrap resamples of the rows, seed {made['seed']}. If "
+            "all resamples agree, the interval is widened by the share of differing rows that so "
+            "few rows cannot rule out."
         )
 
 

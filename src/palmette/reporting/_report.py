@@ -321,6 +321,7 @@ def report(
         Texts of the rows in examples, for rows that are not readable in X, such as word counts.
     n_bootstrap : int
         Number of bootstrap resamples for the intervals of the headline scores; 0 for none.
+        Shares of rows, such as accuracy, have Wilson's interval.
     random_state : int
         Seed of the resamples.
     title : str, optional

@@ -18,7 +18,12 @@ from palmette.labels._labels import NodeLabels
 from palmette.metrics._counts import row_overlap
 from palmette.metrics._pairs import LabelPair
 from palmette.reporting._evaluation import Evaluation, places_of
-from palmette.reporting._headline import Interval, bootstrap
+from palmette.reporting._intervals import (
+    Interval,
+    bootstrap,
+    share_of_rows,
+    with_spread,
+)
 from palmette.reporting._parts import in_parts
 from palmette.reporting._plain import cut, plain_facts
 
@@ -423,7 +428,9 @@ class _Answers:
         [found] = bootstrap(
             lambda drawn: (drawn @ values / drawn.sum(axis=1))[:, None], sizes, **self._draws
         )
-        return found
+        if np.isin(values, (0.0, 1.0)).all():
+            return share_of_rows(found, covered.sum(), len(covered))
+        return with_spread(found, len(covered), (0.0, 1.0))
 
 
 def _size_table(sizes: NDArray[Any]) -> list[dict[str, int]]:

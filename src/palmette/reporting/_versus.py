@@ -15,7 +15,8 @@ from palmette.base._adapters import find_in_parts
 from palmette.exceptions import PalmetteError
 from palmette.reporting._classes import count_labels
 from palmette.reporting._evaluation import Evaluation, RowTexts
-from palmette.reporting._headline import CONFIDENCE, plain_scores, score_differences
+from palmette.reporting._headline import plain_scores, score_differences
+from palmette.reporting._intervals import CONFIDENCE
 from palmette.reporting._plain import plain_facts, rounded
 
 _MOST_CLASSES = 2000  # that changed, in the report

@@ -21,6 +21,7 @@ from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
 from palmette._kernels import seconds_compiling
+from palmette._stopping import without_interrupts
 
 _ALONE = 2.0  # seconds of calls in this process before others are started unasked
 _COPIES = 2**32  # bytes of the copies of a function in processes that are started unasked
@@ -204,7 +205,7 @@ class _Team(threading.Thread):
         if can_fork:  # imports once, for all
             context.set_forkserver_preload(_imported())
         try:
-            with _without_interrupts():
+            with without_interrupts():
                 while len(self.workers) < self.size and not self._is_closed:
                     self.workers.append(_Worker(context))
             for worker in self.workers:
@@ -252,19 +253,6 @@ def _imported() -> list[str]:
     """
     names = [name for name in sys.modules if name.partition(".")[0] == "palmette"]
     return [*names, *({"skrub"} & sys.modules.keys()), "palmette.table._forked"]
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Block Ctrl-C in processes that are started: this one ends them."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _shared(team: _Team, stream: _Stream) -> Iterator[Any]:

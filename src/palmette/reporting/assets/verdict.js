@@ -115,7 +115,7 @@ function headlineSection() {
       ? h(
           "p",
           { class: "muted small" },
-          `Ranges are ${percent(bootstrap.confidence, 0)} bootstrap intervals from ${count(bootstrap.resamples)} resamples of the rows (seed ${bootstrap.seed}).`,
+          `Ranges are ${percent(bootstrap.confidence, 0)} intervals: Wilson's for shares of rows, for other scores those of ${count(bootstrap.resamples)} bootstrap resamples of the rows (seed ${bootstrap.seed}). If all resamples agree, the range is widened by the share of differing rows that so few rows cannot rule out.`,
         )
       : null,
   );
