@@ -51,6 +51,22 @@ def test_what_was_packed_is_read(tmp_path, suffix):
             assert stream.read(3) == content[:3]
 
 
+@pytest.mark.parametrize("suffix", [".xz", ".gz", ".bz2"])
+def test_the_first_bytes_tell_the_compression_where_the_name_does_not(tmp_path, suffix):
+    path = tmp_path / "data.ttl"
+    path.write_bytes(packed(b"a b\n" * 100, suffix))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read_bytes(path) == b"a b\n" * 100
+    with pytest.raises(ReadError, match="more than 99 bytes when decompressed"):
+        read_bytes(path, limit=99)
+    path.write_bytes(packed(b"a b\n" * 100, suffix)[:-10])
+    with pytest.raises(ReadError, match="corrupt or truncated"):
+        read_bytes(path)
+    path.write_bytes(b"BZh is a name\n")
+    assert read_bytes(path) == b"BZh is a name\n"
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_bomb_is_refused(tmp_path, suffix):
     path = tmp_path / f"data{suffix}"

@@ -27,6 +27,9 @@ MAX_UNPACKED = 2 * 1024**3
 _PIECE = 2**20  # bytes read at a time
 
 _COMPRESSED = {".xz", ".gz", ".bz2", ".zip"}
+# First bytes of compressed files; those of ZIP are also those of many documents.
+_STARTS = {b"\xfd7zXZ\x00": ".xz", b"\x1f\x8b\x08": ".gz", b"BZh": ".bz2"}
+_BZIP2 = re.compile(rb"BZh[1-9]1AY&SY")
 # Names of temporary files: computer and process. Whoever writes one holds a lock on it.
 _OURS = f".palmette-{re.sub(r'[^A-Za-z0-9]', '_', platform.node())[:40]}-"
 _POSIX = os.name == "posix"
@@ -50,12 +53,18 @@ def plain_suffix(path: str | os.PathLike[str]) -> str:
 
 
 def open_bytes(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a plain, .xz, .gz, .bz2 or one-member .zip file for reading bytes."""
+    """Open a plain, .xz, .gz, .bz2 or one-member .zip file for reading bytes.
+
+    Files without such a suffix are decompressed if their first bytes are those of xz, gzip or
+    bzip2.
+    """
     path = Path(path)
     if path.is_dir():
         raise ReadError("this is a directory: expected a file", path=path)
     suffix = path.suffix.lower()
     try:
+        if suffix not in _COMPRESSED:
+            suffix = _compression(path)
         if suffix == ".xz":
             return cast(BinaryIO, lzma.open(path, "rb"))
         if suffix == ".gz":
@@ -73,6 +82,16 @@ def open_bytes(path: str | os.PathLike[str]) -> BinaryIO:
         raise ReadError(f"the compressed file is corrupt ({error})", path=path) from error
     except (OSError, ValueError) as error:  # no permission, or an invalid file name
         raise ReadError(f"the file cannot be opened ({error})", path=path) from error
+
+
+def _compression(path: Path) -> str:
+    """Return the suffix that the first bytes of a file stand for, "" if it is not compressed."""
+    if not stat.S_ISREG(path.stat().st_mode):  # a pipe can be read once only
+        return ""
+    with open(path, "rb") as stream:
+        start = stream.read(10)
+    found = next((suffix for first, suffix in _STARTS.items() if start.startswith(first)), "")
+    return found if found != ".bz2" or _BZIP2.match(start) else ""
 
 
 def _open_zip(path: Path) -> BinaryIO:

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
-import lzma
 import os
-import zlib
 from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +16,6 @@ from palmette.datasets._reading import INDICATOR, object_array
 from palmette.exceptions import PalmetteError, ReadError
 from palmette.hierarchy._hierarchy import Hierarchy
 
-_COMPRESSIONS: dict[bytes, Callable[[BinaryIO], Any]] = {
-    b"\x1f\x8b": lambda stream: gzip.GzipFile(fileobj=stream),
-    b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\0": lzma.LZMAFile,
-}
 _SAVED_BY_R = (b"RDX2\n", b"RDX3\n", b"RDA2\n", b"RDA3\n")
 _MAX_SEQUENCE = 2**26  # numbers in a sequence that R writes as three: start, length, step
 _SPARSE_BELOW = 0.1
@@ -56,7 +46,9 @@ def read_rda(path: str | os.PathLike[str]) -> Bunch:
     ...
     palmette.exceptions.ReadError: nowhere.rda: the file does not exist
     """
-    content = _decompress(read_bytes(path), path)
+    content = read_bytes(path, limit=MAX_UNPACKED)  # decompressed by its first bytes
+    if not content.startswith(_SAVED_BY_R):
+        raise ReadError("this is not a file that R's save() wrote", path=path)
     frame, label_columns, feature_columns = _mldr_parts(_parse(content, path), path)
     names = object_array(str(name) for name in frame.columns)
     features = _matrix(frame, feature_columns, path)
@@ -79,24 +71,6 @@ def read_rda(path: str | os.PathLike[str]) -> Bunch:
         feature_names=names[feature_columns],
         target_form=INDICATOR,
     )
-
-
-def _decompress(content: bytes, path: str | os.PathLike[str]) -> bytes:
-    """Decompress the file up to a limit, which rdata does not have."""
-    for mark, opened in _COMPRESSIONS.items():
-        if content.startswith(mark):
-            try:
-                with opened(io.BytesIO(content)) as stream:
-                    content = stream.read(MAX_UNPACKED + 1)
-            except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
-                raise ReadError(f"the file is damaged or truncated ({error})", path=path) from error
-    if len(content) > MAX_UNPACKED:
-        raise ReadError(
-            f"the file has more than {MAX_UNPACKED:,} bytes when decompressed", path=path
-        )
-    if not content.startswith(_SAVED_BY_R):
-        raise ReadError("this is not a file that R's save() wrote", path=path)
-    return content
 
 
 def _parse(content: bytes, path: str | os.PathLike[str]) -> Mapping[str, Any]:

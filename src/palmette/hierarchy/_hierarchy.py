@@ -417,14 +417,14 @@ class Hierarchy(Structure):
         Parameters
         ----------
         path : path-like
-            May be compressed as .xz, .gz, .bz2 or .zip.
+            May be compressed: .zip, and, under any name, xz, gzip and bzip2.
         format : str, optional
             ``paths``, ``indented``, ``edges``, ``json``, ``newick``, ``obo``, ``arff``, ``mulan``,
             ``codes``, ``icd10-xml``, ``icd10-codes`` or ``go-sqlite``; ``obo+part_of`` and
             ``go-sqlite+part_of`` use these edges too; names of OBO terms are labels in
-            `vocabulary`. SKOS is read from ``turtle``, ``rdf-xml``,
-            ``n-triples`` and ``json-ld``: nodes are the URIs of concepts, labels are kept in
-            `vocabulary`, deprecated concepts are left out. Detected from suffix and content by
+            `vocabulary`. SKOS is read from ``turtle``, ``rdf-xml``, ``n-triples``,
+            ``json-ld``, ``trig`` and ``n-quads``: nodes are the URIs of concepts, labels are kept
+            in `vocabulary`, deprecated concepts are left out. Detected from suffix and content by
             default.
         root : hashable, optional
             Name of the root above all nodes without a parent. By default nested formats use their

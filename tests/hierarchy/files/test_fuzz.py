@@ -61,6 +61,10 @@ SEEDS: dict[str, bytes] = {
     b"s:prefLabel \"a\"@en, 'b' ; s:broader <u:b> .\n<u:b> a s:Concept ; s:notation 1 .\n",
     "n-triples": b"<u:a> <http://www.w3.org/2004/02/skos/core#broader> <u:b> .\n<u:a> "
     b'<http://www.w3.org/2004/02/skos/core#prefLabel> "\\u00e4\\n"@de-at . # c\n',
+    "n-quads": b"<u:a> <http://www.w3.org/2004/02/skos/core#broader> <u:b> <u:g> .\n<u:a> "
+    b'<http://www.w3.org/2004/02/skos/core#prefLabel> "\\u00e4"@de _:g .\n',
+    "trig": b"@prefix s: <http://www.w3.org/2004/02/skos/core#> .\n<u:g> { <u:a> a s:Concept ; "
+    b's:broader <u:b> . }\nGRAPH <u:h> {\n<u:b> a s:Concept ; s:prefLabel "b"@en . }\n',
     "rdf-xml": b"<r:RDF xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#' "
     b"xmlns='http://www.w3.org/2004/02/skos/core#'><Concept r:about='u:a'><prefLabel xml:lang='en'>"
     b"a</prefLabel><broader><Concept r:about='u:b'/></broader></Concept></r:RDF>",

@@ -15,6 +15,8 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 EXAMPLES = {
     "turtle": f"@prefix s: <{SKOS}> .\n<u:a> a s:Concept ;\n  s:broader <u:b>.\n<u:b> a s:Concept.",
     "n-triples": f"<u:a> <{RDF}type> <{SKOS}Concept> .\n<u:b> <{RDF}type> <{SKOS}Concept> .\n",
+    "n-quads": f"<u:a> <{RDF}type> <{SKOS}Concept> <u:g> .\n<u:b> <{RDF}type> <{SKOS}Concept> .\n",
+    "trig": f"@prefix s: <{SKOS}> .\n<u:g> {{\n<u:a> a s:Concept }}\nGRAPH <u:h> {{ }}",
     "rdf-xml": f"<r:RDF xmlns:r='{RDF}' xmlns='{SKOS}'>\n<Concept r:about='u:a'/>\n</r:RDF>",
     "json-ld": f'{{"@context": {{"s": "{SKOS}"}},\n"@id": "u:a", "@type": "s:Concept"}}',
     "mulan": "<labels><label name='a'/></labels>",

@@ -43,22 +43,47 @@ ANIMALS = (
 :group a skos:Collection ; skos:prefLabel "a group"@en ; skos:member :cat, :dog .
 """
 )
-SUFFIXES = {"turtle": ".ttl", "rdf-xml": ".rdf", "n-triples": ".nt", "json-ld": ".jsonld"}
-RDFLIB = {"turtle": "turtle", "rdf-xml": "xml", "n-triples": "nt", "json-ld": "json-ld"}
+SUFFIXES = {
+    "turtle": ".ttl", "rdf-xml": ".rdf", "n-triples": ".nt", "json-ld": ".jsonld",
+    "trig": ".trig", "n-quads": ".nq",
+}  # fmt: skip
+RDFLIB = {name: name for name in SUFFIXES} | {
+    "rdf-xml": "xml",
+    "n-triples": "nt",
+    "n-quads": "nquads",
+}
+GRAPHS = ("trig", "n-quads")  # several graphs
+WRITTEN = [syntax for syntax in SKOS_FORMATS if syntax not in GRAPHS]
 URI = "http://x.org/c/{}".format
 
 
 def in_syntax(turtle: str, syntax: str) -> bytes:
     """Return a text in Turtle in another syntax, as rdflib writes it."""
     graph = rdflib.Graph().parse(data=turtle, format="turtle")
-    return bytes(graph.serialize(format=RDFLIB[syntax], encoding="utf-8"))
+    if syntax not in GRAPHS:
+        return bytes(graph.serialize(format=RDFLIB[syntax], encoding="utf-8"))
+    parts: list[list[str]] = [[], [], []]  # two named graphs and the default one
+    for number, line in enumerate(sorted(graph.serialize(format="nt").splitlines())):
+        parts[number % 3].append(line)
+    if syntax == "trig":
+        texts = ["\n".join(part) for part in parts]
+        text = f"{texts[0]}\n<u:g1> {{\n{texts[1]}\n}}\nGRAPH <u:g2>\n{{ {texts[2]} }}\n"
+    else:
+        names = ("", "<u:g1> ", "_:g2 ")
+        text = "\n".join(
+            f"{line.removesuffix('.')}{name}."
+            for part, name in zip(parts, names, strict=True)
+            for line in part
+        )
+    return text.encode()
 
 
 def plain_counts(data: bytes, syntax: str) -> dict[str, object]:
     """Count with queries on the graph of rdflib."""
     from rdflib import OWL, RDF, SKOS
 
-    g = rdflib.Graph().parse(data=data, format=RDFLIB[syntax])
+    graph = rdflib.Dataset(default_union=True) if syntax in GRAPHS else rdflib.Graph()
+    g = graph.parse(data=data, format=RDFLIB[syntax])
     gone = {s for s, o in g.subject_objects(OWL.deprecated) if o.toPython() is True}
     concepts = set(g.subjects(RDF.type, SKOS.Concept))
     links = {(o, s) for s, o in g.subject_objects(SKOS.broader)}
@@ -250,6 +275,10 @@ NOTATIONS = {
     '"{x}integer">007</notation><notation>1.50</notation></Concept></r:RDF>',
     "json-ld": '{{"@id": "u:a", "@type": "{s}Concept", "{s}notation": [{{"@value": "007", "@type": '
     '"{x}integer"}}, "1.50"]}}',
+    "n-quads": '<u:a> <{r}type> <{s}Concept> <u:g> .\n<u:a> <{s}notation> "007"^^<{x}integer> .\n'
+    '<u:a> <{s}notation> "1.50" _:h .',
+    "trig": '@prefix s: <{s}> . <u:g> {{ <u:a> a s:Concept ; s:notation "007"^^<{x}integer> . }}\n'
+    '{{ <u:a> s:notation "1.50" }}',
 }
 
 
@@ -436,7 +465,7 @@ def test_predictions_are_uris(read):
 # ---------------------------------------------------------------------- writing
 
 
-@pytest.mark.parametrize("syntax", SKOS_FORMATS)
+@pytest.mark.parametrize("syntax", WRITTEN)
 def test_written_files_are_read_back(read, tmp_path, syntax):
     h = read(ANIMALS, "x.ttl")
     file = tmp_path / f"out{SUFFIXES[syntax]}"
@@ -453,7 +482,7 @@ def test_all_syntaxes_hold_the_same_triples(read, tmp_path):
 
     h = read(ANIMALS, "x.ttl")
     graphs = []
-    for syntax in SKOS_FORMATS:
+    for syntax in WRITTEN:
         file = tmp_path / f"out{SUFFIXES[syntax]}"
         h.write(file)
         graphs.append(rdflib.Graph().parse(data=file.read_bytes(), format=RDFLIB[syntax]))
@@ -464,7 +493,7 @@ def test_all_syntaxes_hold_the_same_triples(read, tmp_path):
 AWKWARD = "a \"quoted\" \\ <tag> & 'x'\ttab\nline ünï \u2028 end"
 
 
-@pytest.mark.parametrize("syntax", SKOS_FORMATS)
+@pytest.mark.parametrize("syntax", WRITTEN)
 def test_awkward_labels_and_names(tmp_path, syntax):
     h = Hierarchy.from_paths([("a b", "c/d"), ("ä<ö>", 'e"f'), (3,)])
     words = Vocabulary({"en": {"u:x y": AWKWARD}, "": {"u:z": "\\"}})
@@ -501,7 +530,7 @@ def test_files_in_a_language(read, tmp_path):
         assert "cat" in (tmp_path / f"a{suffix}").read_text()
     h.write(tmp_path / "c.json", language="fi")
     assert "kissa" in str(Hierarchy.read(tmp_path / "c.json"))
-    assert set(WRITERS) >= set(SKOS_FORMATS)
+    assert set(WRITERS) >= set(WRITTEN)
 
 
 # ---------------------------------------------------------------------- errors
@@ -512,6 +541,8 @@ MALFORMED = {
     "n-triples": "<http://a> <http://b> nothing .\n",
     "rdf-xml": "<rdf:RDF xmlns:rdf='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><a></b></rdf:RDF>",
     "json-ld": '{"@graph": [',
+    "trig": "<http://g> { <http://a> <http://b> }\n",
+    "n-quads": "<http://a> <http://b> <http://c> nothing .\n",
 }
 
 
@@ -761,7 +792,7 @@ def test_counts_of_a_real_thesaurus(data_home: Path, tmp_path: Path):
         pytest.skip("the thesaurus is not beside the data home")
     h = Hierarchy.read(file)
     require_equal_counts(h, plain_counts(lzma.decompress(file.read_bytes()), "turtle"))
-    for syntax in SKOS_FORMATS:
+    for syntax in WRITTEN:
         h.write(tmp_path / f"out{SUFFIXES[syntax]}")
         again = Hierarchy.read(tmp_path / f"out{SUFFIXES[syntax]}")
         assert again == h

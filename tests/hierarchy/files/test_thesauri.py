@@ -177,6 +177,19 @@ def test_links_of_sub_properties_are_told(read):
     ]
 
 
+def test_exact_matches_replace_deprecated_concepts(read):
+    text = PREFIXES + (
+        ":a a skos:Concept . :b a skos:Concept ; owl:deprecated true ; skos:exactMatch :a, :else . "
+        ":c a skos:Concept ; owl:deprecated true ; dct:isReplacedBy :a ; skos:exactMatch :d . "
+        ":d a skos:Concept ; skos:exactMatch :e, :a . :e a skos:Concept ; owl:deprecated true . "
+        ":f a skos:Concept ; owl:deprecated true ; skos:exactMatch :b ; skos:closeMatch :d ."
+    )
+    words = read(text, "x.ttl").vocabulary
+    names = {old.rpartition("/")[2]: new for old, new in words.replaced.items()}
+    last = {old: [each.rpartition("/")[2] for each in new] for old, new in names.items()}
+    assert last == {"b": ["a"], "c": ["a"], "e": ["d"], "f": ["a"]}
+
+
 def test_deprecated_concepts_are_replaced_in_several_steps(read):
     text = PREFIXES + (
         ":a a skos:Concept . :b a skos:Concept ; owl:deprecated true ; dct:isReplacedBy :c, :z . "

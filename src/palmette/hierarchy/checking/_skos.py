@@ -27,7 +27,7 @@ def check_skos(
     Parameters
     ----------
     source : Source
-    syntax : {"turtle", "rdf-xml", "n-triples", "json-ld"}
+    syntax : {"turtle", "rdf-xml", "n-triples", "json-ld", "trig", "n-quads"}
     found : Findings
         Faults of the kinds "cycle", "own parent", "orphan", "undefined concept", "deprecated
         concept", "two preferred labels", "no scheme" and "blank node"; notes on what is unusual.

@@ -1,4 +1,7 @@
-"""RDF syntaxes: Turtle, RDF/XML, N-Triples and JSON-LD, read with rdflib and written without it.
+"""RDF syntaxes, read with rdflib: Turtle, RDF/XML, N-Triples, JSON-LD, TriG and N-Quads.
+
+The first four are also written, without it. TriG and N-Quads may have several graphs: the triples
+of all of them are read.
 
 Nothing is fetched and nothing expands: JSON-LD with a context elsewhere is refused, and so are XML
 files that refer to other files or whose entities are more than short texts. Triples are handed on
@@ -30,7 +33,9 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 BASE = "http://relative.invalid/"
 MAX_RDF = 256 * 1024**2  # bytes that are read in any case; more need the memory for it
 # bytes of memory per byte of a file with many labels; triples that are not needed take none
-_MEMORY = {"n-triples": 6, "rdf-xml": 8, "turtle": 12, "json-ld": 16}
+_MEMORY = {
+    "n-triples": 6, "n-quads": 6, "rdf-xml": 8, "turtle": 12, "trig": 12, "json-ld": 16,
+}  # fmt: skip
 
 _MAX_ENTITY = 500  # characters of an entity, which are prefixes of addresses
 _MAX_EXPANDED = 256 * 1024**2
@@ -55,7 +60,7 @@ def read_triples(source: Source, syntax: str, wanted: frozenset[str], add: Add) 
     Parameters
     ----------
     source : Source
-    syntax : {"turtle", "rdf-xml", "n-triples", "json-ld"}
+    syntax : {"turtle", "rdf-xml", "n-triples", "json-ld", "trig", "n-quads"}
     wanted : frozenset of str
         Predicates.
     add : callable
@@ -103,6 +108,8 @@ TITLES = {
     "rdf-xml": "RDF/XML",
     "n-triples": "N-Triples",
     "json-ld": "JSON-LD",
+    "trig": "TriG",
+    "n-quads": "N-Quads",
 }
 
 
@@ -190,35 +197,78 @@ def _parse_turtle(source: Source, graph: Any) -> None:
         data = source.data.removeprefix(codecs.BOM_UTF8)
         graph.parse(data=data, format="turtle", publicID=BASE)
     except BadSyntax as error:
-        why = " ".join(str(error._why).split())
-        message = f"this is not Turtle: {short(why)[1:-1]}"
-        raise _error_in_line(source, message, error.lines + 1) from None
+        raise _bad_turtle(source, "Turtle", error) from None
+
+
+def _bad_turtle(source: Source, title: str, error: Any) -> ReadError:
+    why = " ".join(str(error._why).split())
+    return _error_in_line(source, f"this is not {title}: {short(why)[1:-1]}", error.lines + 1)
+
+
+def _parse_trig(source: Source, graph: Any) -> None:
+    from rdflib.plugins.parsers.notation3 import BadSyntax, RDFSink
+    from rdflib.plugins.parsers.trig import TrigSinkParser
+
+    class Sink(RDFSink):
+        """Hands on the triples of all graphs."""
+
+        def newGraph(self, identifier: Any) -> Any:
+            return self.graph
+
+    parser = TrigSinkParser(Sink(graph), baseURI=BASE, turtle=True)
+    try:
+        parser.loadStream(io.BytesIO(source.data.removeprefix(codecs.BOM_UTF8)))
+    except BadSyntax as error:
+        raise _bad_turtle(source, "TriG", error) from None
 
 
 _PLAIN_IRI = r'<([^<>"{}|^`\\\x00-\x20]+)>'
 # without escapes and blank nodes
 _PLAIN_TRIPLE = re.compile(
     rf"{_PLAIN_IRI}\s+{_PLAIN_IRI}\s+(?:{_PLAIN_IRI}|"
-    r'"([^"\\\n\r]*)"(?:@([a-zA-Z]+(?:-[a-zA-Z0-9]+)*)|\^\^<[^<>"{}|^`\\\x00-\x20]+>)?)\s*\.'
+    r'"([^"\\\n\r]*)"(?:@([a-zA-Z]+(?:-[a-zA-Z0-9]+)*)|\^\^<[^<>"{}|^`\\\x00-\x20]+>)?)'
 )
+_END = re.compile(r"\s*\.")
+_END_OF_QUAD = re.compile(r'(?:\s*<[^<>"{}|^`\\\x00-\x20]+>)?\s*\.')
 
 
 def _parse_n_triples(source: Source, graph: Any) -> None:
-    from rdflib.exceptions import ParserError
     from rdflib.plugins.parsers.ntriples import W3CNTriplesParser
 
+    _parse_lines(source, graph, W3CNTriplesParser, _END, "<subject> <predicate> <object> .")
+
+
+def _parse_n_quads(source: Source, graph: Any) -> None:
+    from rdflib.plugins.parsers.nquads import NQuadsParser
+
+    _parse_lines(
+        source, graph, NQuadsParser, _END_OF_QUAD, "<subject> <predicate> <object> <graph> ."
+    )
+
+
+def _parse_lines(
+    source: Source, graph: Any, kind: Any, end: re.Pattern[str], expected: str
+) -> None:
+    from rdflib.exceptions import ParserError
+
     class Sink:
-        """Hands on the triples."""
+        """Hands on the triples, of all graphs."""
 
         def triple(self, subject: Any, predicate: Any, found: Any) -> None:
             graph.add((subject, predicate, found))
 
-    parser = W3CNTriplesParser(sink=Sink())  # type: ignore[arg-type]
+        def get_context(self, identifier: Any) -> Any:
+            return graph
+
+        default_context = graph
+
+    parser = kind(sink=Sink())
+    title = TITLES["n-triples" if end is _END else "n-quads"]
     # line by line: rdflib would search a long line again for every piece that it reads
     for number, line in enumerate(io.BytesIO(source.data), start=1):
         parser.line = line.decode("utf-8").strip("\r\n\ufeff \t")
-        plain = _PLAIN_TRIPLE.fullmatch(parser.line)
-        if plain is not None:  # ten times as fast
+        plain = _PLAIN_TRIPLE.match(parser.line)
+        if plain is not None and end.fullmatch(parser.line, plain.end()):  # ten times as fast
             subject, predicate, address, text, language = plain.groups()
             if predicate in graph.wanted:
                 value = Text(text, (language or "").lower()) if address is None else address
@@ -228,7 +278,7 @@ def _parse_n_triples(source: Source, graph: Any) -> None:
             parser.parseline()
         except ParserError:
             raise _error_in_line(
-                source, "this is not N-Triples: expected '<subject> <predicate> <object> .'", number
+                source, f"this is not {title}: expected {expected!r}", number
             ) from None
 
 
@@ -359,6 +409,8 @@ _PARSERS: dict[str, Callable[[Source, Any], None]] = {
     "rdf-xml": _parse_rdf_xml,
     "n-triples": _parse_n_triples,
     "json-ld": _parse_json_ld,
+    "trig": _parse_trig,
+    "n-quads": _parse_n_quads,
 }
 
 # ---------------------------------------------------------------------- writing

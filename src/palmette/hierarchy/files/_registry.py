@@ -90,7 +90,7 @@ class Writer:
 
 
 PICTURES = ("dot", "svg", "html")  # formats that are only written
-SKOS_FORMATS = ("turtle", "rdf-xml", "n-triples", "json-ld")
+SKOS_FORMATS = ("json-ld", "rdf-xml", "n-triples", "n-quads", "trig", "turtle")  # as detected
 _ELEMENTS = (MULAN_ELEMENT, ICD10_ELEMENT)
 
 # In the order of detection: specific formats first, formats that accept much last.
@@ -107,6 +107,10 @@ READERS: dict[str, Reader] = {
                (".rdf",)),
         Reader("n-triples", "SKOS in N-Triples", skos.parse_n_triples, skos.looks_like_n_triples,
                (".nt",)),
+        Reader("n-quads", "SKOS in N-Quads, all graphs", skos.parse_n_quads,
+               skos.looks_like_n_quads, (".nq",)),
+        Reader("trig", "SKOS in TriG, all graphs", skos.parse_trig, skos.looks_like_trig,
+               (".trig",)),
         Reader("turtle", "SKOS in Turtle", skos.parse_turtle, skos.looks_like_turtle, (".ttl",)),
         Reader("mulan", "XML of <labels>", parse_mulan, looks_like_mulan),
         Reader("icd10-xml", "XML of ICD-10-CM", parse_icd10_xml, looks_like_icd10_xml),
@@ -164,7 +168,7 @@ def detect(source: Source) -> Reader:
     become a hierarchy of its syntax.
     """
     _refuse_foreign(source, source.head.splitlines())
-    for name in ("json-ld", "rdf-xml", "n-triples", "turtle"):  # the suffix may be .json or .xml
+    for name in SKOS_FORMATS:  # the suffix may be .json or .xml
         reader = READERS[name]
         if reader.looks_like is not None and reader.looks_like(source):
             return reader
@@ -209,8 +213,6 @@ _BINARY = {
     b"PK\x03\x04": "a ZIP archive or a document in one (XLSX, DOCX, ODS)",
     b"PAR1": "a Parquet table",
     b"ARROW1": "an Arrow table",
-    b"\x1f\x8b": "gzip without the suffix .gz",
-    b"\xfd7zXZ": "xz without the suffix .xz",
     b"\xd0\xcf\x11\xe0": "a document of an old office program (XLS, DOC)",
     b"\x89HDF": "an HDF5 file",
     b"\x93NUMPY": "a NumPy array",

@@ -44,7 +44,12 @@ def _parse(syntax: str, source: Source, scheme: str | Sequence[str] | None = Non
 _IRI = r"(?:<[^<>\s]*:[^<>\s]*>|_:\S+)"
 PREFIX_LINE = re.compile(r"(?i:@?(?:prefix|base)\s+(?:[\w.-]*:\s*)?<[^<>\s]*[:/#][^<>\s]*>)")
 TRIPLE_LINE = re.compile(rf'{_IRI}\s+(?:{_IRI}|a)\s+[<_"\w]')
-_WHOLE_TRIPLE = re.compile(rf'{_IRI}\s+<[^<>\s]+>\s+(?:{_IRI}|".*)\s*\.\s*(?:#.*)?')
+_LITERAL = r'"(?:[^"\\]|\\.)*"(?:@[\w-]+|\^\^<[^<>\s]+>)?'
+_WHOLE_TRIPLE = re.compile(rf"{_IRI}\s+<[^<>\s]+>\s+(?:{_IRI}|{_LITERAL})\s*\.\s*(?:#.*)?")
+_WHOLE_QUAD = re.compile(
+    rf"{_IRI}\s+<[^<>\s]+>\s+(?:{_IRI}|{_LITERAL})(?:\s*{_IRI})?\s*\.\s*(?:#.*)?"
+)
+_GRAPH_LINE = re.compile(r"(?i:graph\s)?\s*(?:<[^<>\s]*>|[\w.-]*:[\w.-]*|_:\S+)?\s*=?\s*\{")
 _KEYWORD = re.compile(r'"@(?:context|graph|id|type)"\s*:')
 _HEAD = 1 << 16  # bytes
 _LONGEST = 1_000  # characters of a line that patterns look at
@@ -69,15 +74,29 @@ def looks_like_turtle(source: Source) -> bool:
     )
 
 
+def looks_like_trig(source: Source) -> bool:
+    """Whether the file looks like Turtle, and a line opens a graph."""
+    return looks_like_turtle(source) and any(
+        _GRAPH_LINE.match(line[:_LONGEST]) for line in _first_lines(source)
+    )
+
+
 def looks_like_n_triples(source: Source) -> bool:
     """Whether all lines are triples, and the file names SKOS."""
+    return _are_lines(source, _WHOLE_TRIPLE)
+
+
+def looks_like_n_quads(source: Source) -> bool:
+    """Whether all lines are triples, some perhaps with a graph, and the file names SKOS."""
+    return _are_lines(source, _WHOLE_QUAD)
+
+
+def _are_lines(source: Source, pattern: re.Pattern[str]) -> bool:
     if not names_skos(source):
         return False
     lines = _first_lines(source)
     whole = lines[: max(1, len(lines) - 1)][:50]
-    return bool(whole) and all(
-        len(line) > _LONGEST or _WHOLE_TRIPLE.fullmatch(line) for line in whole
-    )
+    return bool(whole) and all(len(line) > _LONGEST or pattern.fullmatch(line) for line in whole)
 
 
 def looks_like_rdf_xml(source: Source) -> bool:
@@ -95,6 +114,8 @@ parse_turtle = partial(_parse, "turtle")
 parse_rdf_xml = partial(_parse, "rdf-xml")
 parse_n_triples = partial(_parse, "n-triples")
 parse_json_ld = partial(_parse, "json-ld")
+parse_trig = partial(_parse, "trig")
+parse_n_quads = partial(_parse, "n-quads")
 
 # ---------------------------------------------------------------------- writing
 

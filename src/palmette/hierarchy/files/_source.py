@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 # the rows, this bounds the memory that any file can use. Thesauri with all their labels may have
 # more than 1 GB, which is read where there is memory for it.
 MAX_BYTES = 512 * 1024**2
-RDF_SUFFIXES = frozenset({".nt", ".ttl", ".rdf", ".jsonld", ".json-ld", ".xml"})
+RDF_SUFFIXES = frozenset({".nt", ".nq", ".ttl", ".trig", ".rdf", ".jsonld", ".json-ld", ".xml"})
 _RDF_MEMORY = 6  # bytes of memory per byte of N-Triples; the other syntaxes need more
 MAX_TEXT = 64 * 1024**2
 MAX_LINE = 16 * 1024**2

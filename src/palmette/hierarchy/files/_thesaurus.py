@@ -13,6 +13,7 @@ edges              ``skos:broader`` and the inverse of ``skos:narrower``, with t
                    used only if there are no others, without those that others imply. Links that
                    close a cycle are left out and counted.
 schemes            ``skos:inScheme``, ``skos:topConceptOf``, ``skos:hasTopConcept``
+replacements       ``dct:isReplacedBy``; where a deprecated concept has none, ``skos:exactMatch``
 labels             ``skos:prefLabel``, ``skos:altLabel``, the same of SKOS-XL in languages in which
                    a concept has no others, ``rdfs:label`` of concepts without a preferred label,
                    ``skos:notation``
@@ -51,7 +52,7 @@ _MAPPINGS = frozenset({f"{SKOS}broadMatch", f"{SKOS}narrowMatch"})
 _WANTED = frozenset(
     [
         *(f"{SKOS}{name}" for name in (*_LINKS, "topConceptOf", "hasTopConcept", "inScheme")),
-        *(f"{SKOS}{name}" for name in ("prefLabel", "altLabel", "notation")),
+        *(f"{SKOS}{name}" for name in ("prefLabel", "altLabel", "notation", "exactMatch")),
         *(f"{_XL}{name}" for name in ("prefLabel", "altLabel", "literalForm")),
         *(_TYPE, _SUBCLASS, f"{_OWL}deprecated", f"{DCT}isReplacedBy"),
         *_TITLES,
@@ -85,7 +86,8 @@ class Thesaurus:
     notations : dict of concept to list of str
     n_collections : int
     replaced : dict of concept to list of str
-        What the file says that concepts are replaced by.
+        What the file says that concepts are replaced by; for deprecated ones without such a
+        statement, those that they match exactly.
     """
 
     source: Source
@@ -325,7 +327,7 @@ def read_thesaurus(source: Source, syntax: str) -> Thesaurus:
     Parameters
     ----------
     source : Source
-    syntax : {"turtle", "rdf-xml", "n-triples", "json-ld"}
+    syntax : {"turtle", "rdf-xml", "n-triples", "json-ld", "trig", "n-quads"}
 
     Returns
     -------
@@ -382,6 +384,12 @@ def read_thesaurus(source: Source, syntax: str) -> Thesaurus:
     replaced: dict[str, list[str]] = {}
     for old, new in facts.pairs.get(f"{DCT}isReplacedBy", {}):
         replaced.setdefault(old, []).append(new)
+    matched: dict[str, dict[str, None]] = {}
+    for pair in facts.pairs.get(f"{SKOS}exactMatch", {}):
+        for old, new in (pair, pair[::-1]):
+            if old in deprecated and old not in replaced and new in is_concept:
+                matched.setdefault(old, {})[new] = None
+    replaced |= {old: list(found) for old, found in matched.items()}
     labels = facts.written("prefLabel")
     plain_labels = _cleaned(facts.texts.get(f"{_RDFS}label", {}))
     labels |= {name: plain_labels[name] for name in concepts
